@@ -1,0 +1,164 @@
+//! Nodes, ports and links.
+
+use crate::id::{NodeId, PortIx};
+use crate::units::{Duration, Rate};
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// Sends and receives.
+    Host,
+    /// Forwards. Tier 0 is next to the hosts.
+    Switch {
+        /// Steps from the hosts: 0 leaf or top of rack, 1 spine or aggregation, 2 core.
+        tier: u8,
+    },
+}
+
+/// A host or a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// A name that a person would give it, unique in the graph: `host 12`, `leaf 3`.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its ports in order.
+    pub ports: Vec<Attachment>,
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// The port there.
+    pub peer_port: PortIx,
+    /// Rate of the link, the same both ways.
+    pub rate: Rate,
+    /// Propagation delay of the link, the same both ways.
+    pub delay: Duration,
+}
+
+/// The network: nodes, and links that join a port of one to a port of another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// All nodes; a [`NodeId`] is an index here.
+    pub nodes: Vec<Node>,
+}
+
+impl Graph {
+    /// Adds a node without links.
+    pub fn add(&mut self, name: impl Into<String>, kind: NodeKind) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node { name: name.into(), kind, ports: Vec::new() });
+        id
+    }
+
+    /// Joins two different nodes by a link on a new port of each.
+    pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Duration) {
+        assert_ne!(a, b, "a link joins two different nodes");
+        let port_a = PortIx(self.node(a).ports.len() as u16);
+        let port_b = PortIx(self.node(b).ports.len() as u16);
+        self.nodes[a.index()].ports.push(Attachment { peer: b, peer_port: port_b, rate, delay });
+        self.nodes[b.index()].ports.push(Attachment { peer: a, peer_port: port_a, rate, delay });
+    }
+
+    /// The node with this identifier.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The hosts in order.
+    pub fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.ids().filter(|&id| self.node(id).kind == NodeKind::Host)
+    }
+
+    /// The switches in order.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.ids().filter(|&id| self.node(id).kind != NodeKind::Host)
+    }
+
+    /// All identifiers in order.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// All links, each once, as the node and port at the end with the lower node number.
+    pub fn links(&self) -> impl Iterator<Item = (NodeId, PortIx, Attachment)> + '_ {
+        self.nodes.iter().enumerate().flat_map(|(index, node)| {
+            let id = NodeId(index as u32);
+            let ports = node.ports.iter().enumerate();
+            ports.filter_map(move |(port, end)| {
+                (id < end.peer).then_some((id, PortIx(port as u16), *end))
+            })
+        })
+    }
+
+    /// The way from `from` to `to` that takes the first of the equally short next hops at each
+    /// node: the ports that are left by, in order. `None` if there is no way.
+    pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<(NodeId, PortIx)>> {
+        let distance = self.distances(to);
+        let mut at = from;
+        let mut hops = Vec::new();
+        while at != to {
+            let here = distance[at.index()]?;
+            let closer = |end: &Attachment| distance[end.peer.index()].is_some_and(|d| d < here);
+            let port = self.node(at).ports.iter().position(closer)?;
+            hops.push((at, PortIx(port as u16)));
+            at = self.node(at).ports[port].peer;
+        }
+        Some(hops)
+    }
+
+    /// Hops from every node to `to` by ways that pass through switches only; `None` where there
+    /// is none.
+    pub fn distances(&self, to: NodeId) -> Vec<Option<u32>> {
+        let mut distance = vec![None; self.nodes.len()];
+        distance[to.index()] = Some(0);
+        let mut ring = vec![to];
+        let mut hops = 0;
+        while !ring.is_empty() {
+            hops += 1;
+            let mut next = Vec::new();
+            for node in ring {
+                // Hosts do not forward.
+                if node != to && self.node(node).kind == NodeKind::Host {
+                    continue;
+                }
+                for end in &self.node(node).ports {
+                    if distance[end.peer.index()].is_none() {
+                        distance[end.peer.index()] = Some(hops);
+                        next.push(end.peer);
+                    }
+                }
+            }
+            ring = next;
+        }
+        distance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_goes_through_switches_only() {
+        let mut graph = Graph::default();
+        let switch = NodeKind::Switch { tier: 0 };
+        let (a, b) = (graph.add("host 0", NodeKind::Host), graph.add("host 1", NodeKind::Host));
+        let (left, right) = (graph.add("left", switch), graph.add("right", switch));
+        let middle = graph.add("two-legged host", NodeKind::Host);
+        let rate = Rate::from_gbps(100);
+        graph.link(a, left, rate, Duration::from_ns(200));
+        graph.link(b, right, rate, Duration::from_ns(200));
+        graph.link(left, middle, rate, Duration::from_ns(200));
+        graph.link(middle, right, rate, Duration::from_ns(200));
+        assert_eq!(graph.path(a, b), None);
+        graph.link(left, right, rate, Duration::from_ns(200));
+        assert_eq!(
+            graph.path(a, b),
+            Some(vec![(a, PortIx(0)), (left, PortIx(2)), (right, PortIx(0))])
+        );
+    }
+}

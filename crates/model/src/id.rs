@@ -1,0 +1,50 @@
+//! Identifiers: dense numbers that index vectors, so that nothing on a packet's way is hashed.
+
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty), $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// As an index into a vector with one entry per identifier.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A host or a switch, numbered from 0 in the order of [`crate::Graph`].
+    NodeId(u32),
+    "node "
+);
+id!(
+    /// A port of one node, numbered from 0.
+    PortIx(u16),
+    "port "
+);
+id!(
+    /// A flow, numbered from 0 in the order of the scenario's flow list.
+    FlowId(u32),
+    "flow "
+);
+id!(
+    /// A traffic class on a link: the number of the egress queue that the frame was sent from,
+    /// and the index that a PFC frame pauses (IEEE 802.1Q clause 36; at most eight).
+    Class(u8),
+    "class "
+);
+
+/// How many traffic classes a link has (IEEE 802.1Q clause 36).
+pub const CLASSES: usize = 8;

@@ -1,0 +1,24 @@
+//! The nouns of floodway, known to every other crate and knowing none of them.
+//!
+//! - [`units`]: time in picoseconds, bytes, rates, and the text forms of scenario files
+//! - [`id`]: what a number in the books is a number of
+//! - [`packet`]: a frame as it crosses the network
+//! - [`graph`]: nodes, ports and links
+//! - [`flow`]: what a host is asked to send
+//! - [`random`]: streams of chance, one per named component
+//! - [`table`]: columns with units and meanings, the form of every result
+
+pub mod flow;
+pub mod graph;
+pub mod id;
+pub mod packet;
+pub mod random;
+pub mod table;
+pub mod units;
+
+pub use flow::FlowSpec;
+pub use graph::Graph;
+pub use id::{Class, FlowId, NodeId, PortIx};
+pub use packet::{Body, Ecn, Packet};
+pub use table::Table;
+pub use units::{Bytes, Duration, Instant, Rate};

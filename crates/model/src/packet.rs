@@ -1,0 +1,132 @@
+//! A frame as it crosses the network, by value: 40 bytes, so that moving it is cheaper than
+//! finding it.
+//!
+//! What a header would say beyond this (addresses, ports, the exact header stack) follows from
+//! the flow; the lengths here are those of the real encapsulations.
+
+use crate::id::{Class, FlowId, NodeId, PortIx};
+use crate::units::Instant;
+
+/// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable: congestion is told by loss.
+    #[default]
+    NotEct = 0,
+    /// ECT(1): scalable congestion control (RFC 9331).
+    Ect1 = 1,
+    /// ECT(0): classic congestion control.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a queue may mark instead of drop.
+    #[inline]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// One frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// The flow to which it belongs, or which a notification is about.
+    pub flow: FlowId,
+    /// The connection at the destination host, as a RoCEv2 destination queue pair names it: an
+    /// index into that host's receiving (data) or sending (feedback) side.
+    pub connection: u32,
+    /// The host that sent it. Meaningless for frames of one hop.
+    pub src: NodeId,
+    /// The host it goes to. Meaningless for frames of one hop.
+    pub dst: NodeId,
+    /// Frame length in bytes, destination address to FCS, at least 64.
+    pub bytes: u16,
+    /// The port by which it came into the node that holds it; set by the link.
+    pub ingress: PortIx,
+    /// The traffic class it has on the present link: the egress queue it was sent from.
+    pub class: Class,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// What a frame carries beyond its addresses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// A piece of a message.
+    Data {
+        /// Packet sequence number within the flow, from 0.
+        psn: u32,
+        /// When its first bit left the sender.
+        sent_at: Instant,
+    },
+    /// Everything below `psn` has arrived (RoCEv2 acknowledge).
+    Ack {
+        /// The next packet sequence number that the receiver expects.
+        psn: u32,
+        /// `sent_at` of the data packet that caused it, for round-trip times.
+        echo: Instant,
+    },
+    /// A packet is missing: go back to `psn` (RoCEv2 NAK, PSN sequence error).
+    Nak {
+        /// The packet sequence number that the receiver expects.
+        psn: u32,
+    },
+    /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
+    Cnp,
+    /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
+    Pfc {
+        /// Bit n set: the time below is valid for class n.
+        classes: u8,
+        /// How long to pause, in quanta of 512 bit times; 0 resumes.
+        quanta: u16,
+    },
+    /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.
+    Cim,
+}
+
+impl Packet {
+    /// Whether it carries a piece of a message, which flow control and the books are about.
+    #[inline]
+    pub const fn is_data(&self) -> bool {
+        matches!(self.body, Body::Data { .. })
+    }
+
+    /// Whether it ends at the neighbour instead of being forwarded.
+    #[inline]
+    pub const fn is_one_hop(&self) -> bool {
+        matches!(self.body, Body::Pfc { .. } | Body::Cim)
+    }
+}
+
+/// Lengths on the wire, in bytes.
+pub mod length {
+    /// Preamble, start delimiter and inter-frame gap: 8 + 12.
+    pub const PREAMBLE_AND_GAP: u16 = 20;
+    /// The shortest Ethernet frame, and the length of a MAC control frame.
+    pub const SHORTEST_FRAME: u16 = 64;
+    /// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
+    pub const ROCE_OVERHEAD: u16 = 62;
+    /// [`ROCE_OVERHEAD`] and AETH 4.
+    pub const ROCE_ACK: u16 = 66;
+    /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
+    pub const ROCE_CNP: u16 = 78;
+    /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.
+    /// The bit layout is assumed; the 48 bytes are the default of the managed object
+    /// `min-header-octets` in the 802.1Qcz YANG module.
+    pub const CIM: u16 = 84;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_forty_bytes() {
+        assert_eq!(size_of::<Packet>(), 40);
+    }
+}
