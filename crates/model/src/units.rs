@@ -254,8 +254,9 @@ impl Spelling {
         let (number, unit) = trimmed.split_at(end_of_number);
         let unit = unit.trim_start();
         let number = number.replace('_', "");
-        let value: f64 =
-            number.parse().map_err(|_| UnitError::NotANumber { text: owned(), noun, example })?;
+        let Some((whole, numerator, denominator)) = decimal(&number) else {
+            return Err(UnitError::NotANumber { text: owned(), noun, example });
+        };
         if unit.is_empty() {
             return Err(UnitError::NoUnit { text: owned(), noun, example });
         }
@@ -268,40 +269,47 @@ impl Spelling {
                 units,
             });
         };
-        // Whole numbers stay whole; fractions go through f64, whose 53 bits hold every
-        // quantity below 2.5 hours or 9 petabytes to the last unit.
-        let exact = number.parse::<u64>().ok().and_then(|whole| whole.checked_mul(scale));
-        match exact {
-            Some(whole) => Ok(whole),
-            None if value * (scale as f64) < u64::MAX as f64 => {
-                Ok((value * scale as f64).round() as u64)
-            }
-            None => Err(UnitError::TooLarge { text: owned(), noun, most: self.format(u64::MAX) }),
-        }
+        // Exact to the last digit, then rounded to the nearest whole base unit.
+        let scale = u128::from(scale);
+        let value = whole * scale + (numerator * scale + denominator / 2) / denominator;
+        u64::try_from(value).map_err(|_| UnitError::TooLarge {
+            text: owned(),
+            noun,
+            most: self.format(u64::MAX),
+        })
     }
 
     /// In the largest unit of which the value is at least one, with at most three decimals if
     /// that is exact, else in the smallest.
     fn format(&self, value: u64) -> String {
         let base = self.units[0];
-        let mut decimal: Vec<_> =
-            self.units.iter().filter(|(name, _)| !name.contains('i')).collect();
+        // Powers of ten in plain letters only: "us" and not "µs", "KB" and not "KiB".
+        let plain = |name: &str| name.is_ascii() && !name.contains('i');
+        let mut decimal: Vec<_> = self.units.iter().filter(|(name, _)| plain(name)).collect();
         decimal.sort_by_key(|(_, scale)| *scale);
         for &&(name, scale) in decimal.iter().rev() {
             if scale <= 1 || value < scale {
                 continue;
             }
             let thousandth = scale / 1000;
-            if thousandth == 0 && value % scale == 0 {
-                return format!("{}{name}", value / scale);
-            }
-            if thousandth > 0 && value % thousandth == 0 {
+            if value.is_multiple_of(thousandth) {
                 let text = format!("{}.{:03}", value / scale, value % scale / thousandth);
                 return format!("{}{name}", text.trim_end_matches('0').trim_end_matches('.'));
             }
         }
         format!("{value}{}", base.0)
     }
+}
+
+/// Splits `12.5` into its whole part and its fraction: 12, 5 and 10.
+fn decimal(number: &str) -> Option<(u128, u128, u128)> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let denominator = 10u128.checked_pow(fraction.len() as u32)?;
+    Some((digits(whole)?.into(), digits(fraction)?.into(), denominator))
 }
 
 macro_rules! spelled {
@@ -444,7 +452,7 @@ mod tests {
         );
         assert_eq!(
             error("99999999999s"),
-            "\"99999999999s\" is too large for a duration: the most is 18446744073709551615ps"
+            "\"99999999999s\" is too large for a duration: the most is 18446744073709551.615ns"
         );
         assert_eq!(
             "-5KB".parse::<Bytes>().unwrap_err().to_string(),
@@ -464,7 +472,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_can_be_read(value in 0u64..1 << 53) {
+        fn what_is_printed_can_be_read(value in any::<u64>()) {
             prop_assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
             prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
             prop_assert_eq!(Rate(value).to_string().parse(), Ok(Rate(value)));

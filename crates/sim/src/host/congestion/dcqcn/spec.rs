@@ -1,0 +1,72 @@
+use floodway_model::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters. The defaults are those of the NIC (ConnectX-4 class) where the paper and the NIC
+/// differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Which reaction point. Default `nic`.
+    pub variant: Variant,
+    /// Notification point: the least time between two CNPs of a flow. Default 4us (NIC; the paper
+    /// has 50us).
+    pub cnp_interval: Duration,
+    /// Weight of a new observation in alpha, 0 to 1. Default 1/256 (paper, section 5).
+    pub g: f64,
+    /// Time without a CNP after which alpha decays by one step; for `nic` the period of every
+    /// update of alpha. Default 1us (NIC, `dce_tcp_rtt`; the paper has 55us).
+    pub alpha_timer: Duration,
+    /// `nic` only: the least time between two rate cuts. Default 4us (`rate_reduce_monitor_period`).
+    pub cut_interval: Duration,
+    /// Time between two increases. Default 55us (paper; `rpg_time_reset` of NICs is 300us).
+    pub increase_timer: Duration,
+    /// Bytes sent between two increases; 0B counts no bytes. Default 0B: the authors' simulator
+    /// ships with a value so large that it never acts; the paper's text has 10MB.
+    pub byte_counter: Bytes,
+    /// F, increases by halving the distance to the target before the target itself grows.
+    /// Default 5 (paper).
+    pub fast_recovery: u32,
+    /// Growth of the target per increase after fast recovery. Default 40Mbps (paper).
+    pub additive_increase: Rate,
+    /// Growth of the target when both timer and byte counter are past fast recovery; without a
+    /// byte counter, when the timer is past it by more than one. Default 200Mbps (authors'
+    /// simulator).
+    pub hyper_increase: Rate,
+    /// The lowest rate of a flow. Default 100Mbps (authors' simulator).
+    pub min_rate: Rate,
+    /// Whether a cut always sets the target to the current rate; else only the first one since an
+    /// increase does. Default true (`clamp_target` of the authors' simulator).
+    pub clamp_target: bool,
+}
+
+/// Which published reaction point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// Zhu et al., SIGCOMM 2015, section 3.2: every CNP cuts at once.
+    Paper,
+    /// As NICs do it and the HPCC authors' simulator models it: alpha is updated periodically by
+    /// whether a CNP came, and cuts happen at most once per `cut_interval`.
+    #[default]
+    Nic,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Nic,
+            cnp_interval: Duration::from_us(4),
+            g: 1.0 / 256.0,
+            alpha_timer: Duration::from_us(1),
+            cut_interval: Duration::from_us(4),
+            increase_timer: Duration::from_us(55),
+            byte_counter: Bytes(0),
+            fast_recovery: 5,
+            additive_increase: Rate::from_mbps(40),
+            hyper_increase: Rate::from_mbps(200),
+            min_rate: Rate::from_mbps(100),
+            clamp_target: true,
+        }
+    }
+}

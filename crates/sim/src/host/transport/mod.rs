@@ -1,0 +1,16 @@
+//! Transports: how a message becomes packets and arrives complete.
+
+pub mod rocev2;
+
+floodway_model::family! {
+    /// How a message becomes packets and arrives complete.
+    "host.transport":
+    Rocev2 = "rocev2" (rocev2::Spec):
+        "RoCEv2 reliable connection: acknowledgements, go-back-N, retransmission timeout.",
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::Rocev2(rocev2::Spec::default())
+    }
+}

@@ -1,0 +1,34 @@
+//! Flows are spread over all data queues by a hash of their destination: the baseline that the
+//! Congestion Isolation simulations compare with ("flows are mapped to one of the two queues by
+//! hash of destination IP").
+
+use floodway_model::NodeId;
+use floodway_model::random::mix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {}
+
+/// The same queue at every switch and NIC, so that a pause of one class stops one class.
+#[inline]
+pub fn queue(dst: NodeId, queues: u8) -> u8 {
+    (mix(u64::from(dst.0) ^ SALT) % u64::from(queues)) as u8
+}
+
+/// Keeps this hash apart from the one that chooses paths.
+const SALT: u64 = 0x636c_6173_7369_6679;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_are_spread_evenly() {
+        let second = (0..10_000).filter(|&host| queue(NodeId(host), 2) == 1).count();
+        // Binomial: five standard deviations are 250.
+        assert!((4_750..5_250).contains(&second), "{second}");
+    }
+}

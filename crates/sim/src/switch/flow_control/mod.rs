@@ -1,0 +1,33 @@
+//! Flow control: mechanisms that act between a switch and its neighbours. A scenario may run
+//! several together; they are asked in the order of the fields of [`Spec`].
+
+pub mod congestion_isolation;
+pub mod pfc;
+
+use floodway_model::family::Entry;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which mechanisms run. Each is on if its table is there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Isolates congesting flows in a queue of their own.
+    pub congestion_isolation: Option<congestion_isolation::Spec>,
+    /// Pauses the neighbour, class by class, before memory runs out.
+    pub pfc: Option<pfc::Spec>,
+}
+
+/// The members of the family.
+pub const CATALOGUE: &[Entry] = &[
+    Entry {
+        family: "switch.flow_control",
+        name: "congestion_isolation",
+        summary: "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+    },
+    Entry {
+        family: "switch.flow_control",
+        name: "pfc",
+        summary: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
+    },
+];

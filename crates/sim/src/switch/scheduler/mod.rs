@@ -1,0 +1,37 @@
+//! Transmission selection (IEEE 802.1Q clause 8.6.8): which data queue sends next.
+//!
+//! Link control frames and then the control queue come before all data, whatever the scheduler.
+
+pub mod drr;
+pub mod strict;
+
+floodway_model::family! {
+    /// Which data queue sends next.
+    "switch.scheduler":
+    Strict = "strict" (strict::Spec): "The lowest-numbered queue that can send goes first.",
+    Drr = "drr" (drr::Spec): "Deficit round robin: queues share the link by weight, in bytes.",
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::Drr(drr::Spec::default())
+    }
+}
+
+/// What a scheduler remembers of one port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    drr: drr::State,
+}
+
+impl Spec {
+    /// The queue that sends next. `heads[q]` is the wire length of the frame at the head of queue
+    /// q, 0 if that queue has none or may not send. At least one is not 0.
+    #[inline]
+    pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+        match self {
+            Self::Strict(_) => strict::select(heads),
+            Self::Drr(spec) => spec.select(heads, &mut state.drr),
+        }
+    }
+}
