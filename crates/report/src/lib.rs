@@ -1,1 +1,67 @@
-//! report
+//! From tables to answers: statistics across runs, and results as text, files and pages.
+//!
+//! A program that runs an experiment declares it in a [`Manifest`], opens a [`Directory`] and an
+//! [`Experiment`] with it, gives every [`Run`] to both as it finishes, in any order, and ends with
+//! [`Directory::finish`], which writes summary and page and returns the [`Summary`] that
+//! [`terminal::table`] prints.
+//!
+//! - [`statistics`]: quantiles, intervals and paired changes
+//! - [`metrics`]: what is kept of one run
+//! - [`experiment`]: runs in, summary out
+//! - [`summary`]: the numbers, as `summary.json` has them
+//! - [`manifest`]: what was run, how and when
+//! - [`directory`]: the results directory
+//! - [`mod@format`]: tables as files
+//! - [`terminal`]: the summary as text
+//! - [`html`]: the page that explains it all
+
+mod answer;
+mod dictionary;
+pub mod directory;
+pub mod experiment;
+mod files;
+pub mod format;
+pub mod html;
+pub mod manifest;
+pub mod metrics;
+pub mod shapes;
+pub mod statistics;
+pub mod summary;
+pub mod terminal;
+pub mod words;
+
+pub use directory::Directory;
+pub use experiment::Experiment;
+pub use manifest::{Ending, Manifest, Scenario, Status, Variant};
+pub use summary::Summary;
+
+use floodway_model::Table;
+
+/// What one run, a variant in a replication, yields.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The variant's name, one of the manifest's.
+    pub variant: &'a str,
+    /// The replication, counted from 0; its traffic is the same in every variant.
+    pub replication: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Its tables.
+    pub tables: &'a [Table],
+    /// Packet-hops: one frame over one link.
+    pub hops: u64,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+    /// The simulated time at the end, in nanoseconds.
+    pub simulated_ns: f64,
+    /// The fingerprint of its tables.
+    pub fingerprint: u64,
+    /// What was wrong with it; empty in a sound run.
+    pub violations: &'a [String],
+    /// Why it ended, in a word or two; [`INTERRUPTED`] keeps it out of the statistics.
+    pub stop: &'a str,
+}
+
+/// The [`Run::stop`] of a run that was cut short from outside. Its tables are kept, but its
+/// numbers do not enter the statistics, because it does not cover the same time as the others.
+pub const INTERRUPTED: &str = "interrupted";

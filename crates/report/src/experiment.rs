@@ -1,0 +1,294 @@
+//! Runs in, summary out.
+//!
+//! Tables are let go as soon as their numbers are taken. Completion times of single flows are
+//! held only until every variant of their replication is there, because pairs need both sides.
+
+use std::collections::BTreeMap;
+
+use crate::manifest::{Ending, Manifest, Record, combined};
+use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
+use crate::shapes::{Depths, Moment, Shapes, Sketch};
+use crate::statistics::{Change, Estimate};
+use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
+use crate::{INTERRUPTED, Run, answer};
+
+/// The runs of an experiment as they come in, in any order.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    manifest: Manifest,
+    classes: SizeClasses,
+    /// By variant and replication.
+    runs: BTreeMap<(usize, u32), RunMetrics>,
+    /// By variant and replication; against the first variant.
+    pairs: BTreeMap<(usize, u32), Vec<PairMetrics>>,
+    /// By replication and variant: flows that still wait for their other side.
+    waiting: BTreeMap<u32, BTreeMap<usize, Vec<FlowTime>>>,
+    /// By variant and replication.
+    shapes: BTreeMap<(usize, u32), Shapes>,
+    /// What each table is, from those that were seen.
+    dictionary: crate::dictionary::Dictionary,
+}
+
+impl Experiment {
+    /// An experiment without runs yet. The first variant of the manifest is the baseline.
+    pub fn new(manifest: &Manifest) -> Self {
+        Self {
+            manifest: manifest.clone(),
+            classes: SizeClasses::new(manifest.size_classes.clone()),
+            runs: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            shapes: BTreeMap::new(),
+            dictionary: crate::dictionary::Dictionary::default(),
+        }
+    }
+
+    /// Takes the numbers of a run. Panics if its variant is not in the manifest.
+    pub fn add_run(&mut self, run: &Run) {
+        self.manifest.record(run);
+        self.dictionary.learn(run.tables);
+        if run.stop == INTERRUPTED {
+            return;
+        }
+        let variant = self.manifest.place(run.variant);
+        let key = (variant, run.replication);
+        let flows = flow_times(run.tables);
+        let metrics = RunMetrics::of(run.tables, &flows, run.simulated_ns, &self.classes);
+        self.runs.insert(key, metrics);
+        let mut shapes = Shapes::of(run.tables, &flows, &self.classes);
+        self.keep_one_timeline(variant, run.replication, &mut shapes);
+        self.shapes.insert(key, shapes);
+        self.pair(variant, run.replication, flows);
+    }
+
+    /// Only the first replication of each variant keeps its time series.
+    fn keep_one_timeline(&mut self, variant: usize, replication: u32, shapes: &mut Shapes) {
+        for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
+            if *other < replication {
+                shapes.timeline.clear();
+            } else {
+                held.timeline.clear();
+            }
+        }
+    }
+
+    fn pair(&mut self, variant: usize, replication: u32, flows: Vec<FlowTime>) {
+        let waiting = self.waiting.entry(replication).or_default();
+        waiting.insert(variant, flows);
+        let Some(baseline) = waiting.remove(&0) else { return };
+        for (variant, flows) in std::mem::take(waiting) {
+            let pair = PairMetrics::by_class(&baseline, &flows, &self.classes);
+            self.pairs.insert((variant, replication), pair);
+        }
+        let all = (1..self.manifest.variants.len())
+            .all(|variant| self.pairs.contains_key(&(variant, replication)));
+        if all {
+            self.waiting.remove(&replication);
+        } else {
+            waiting.insert(0, baseline);
+        }
+    }
+
+    /// The manifest with the runs so far.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The size classes.
+    pub fn classes(&self) -> &SizeClasses {
+        &self.classes
+    }
+
+    /// The data dictionary of the tables seen, as Markdown.
+    pub fn dictionary(&self) -> String {
+        self.dictionary.markdown(&self.manifest)
+    }
+
+    /// The completion times of a class in a variant, all replications as one.
+    pub fn fct(&self, variant: usize, class: usize) -> Sketch {
+        Sketch::pooled(self.shapes_of(variant).map(|shapes| &shapes.fct[class]))
+    }
+
+    /// The time series of a variant by queue, from its first replication.
+    pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Moment>>> {
+        self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
+    }
+
+    /// The distribution of a variant's sampled backlogs by queue, all replications as one.
+    pub fn depths(&self, variant: usize) -> BTreeMap<u64, Depths> {
+        let mut sum: BTreeMap<u64, Depths> = BTreeMap::new();
+        for (queue, depths) in self.shapes_of(variant).flat_map(|shapes| &shapes.depths) {
+            for (edge, samples) in depths {
+                *sum.entry(*queue).or_default().entry(*edge).or_default() += samples;
+            }
+        }
+        sum
+    }
+
+    fn shapes_of(&self, variant: usize) -> impl Iterator<Item = &Shapes> {
+        self.shapes.range((variant, 0)..=(variant, u32::MAX)).map(|(_, shapes)| shapes)
+    }
+
+    /// The numbers over all runs so far.
+    pub fn summary(&self, ending: &Ending) -> Summary {
+        let mut manifest = self.manifest.clone();
+        manifest.end(ending);
+        let names = manifest.variants.iter().enumerate();
+        let mut summary = Summary {
+            schema: manifest.schema,
+            scenario: manifest.scenario.name.clone(),
+            question: manifest.scenario.question.clone(),
+            answer: Vec::new(),
+            fingerprint: combined(&manifest.runs),
+            hops: manifest.hops,
+            hops_per_second: manifest.hops_per_second,
+            peak_rss_bytes: ending.peak_rss_bytes,
+            wall_s: ending.wall_s,
+            order: manifest.variants.iter().map(|variant| variant.name.clone()).collect(),
+            classes: (0..self.classes.count())
+                .map(|class| ClassName {
+                    key: self.classes.key(class),
+                    label: self.classes.label(class),
+                })
+                .collect(),
+            caveats: Vec::new(),
+            violations: manifest.violations(),
+            variants: names.map(|(at, variant)| (variant.name.clone(), self.variant(at))).collect(),
+        };
+        summary.answer = answer::sentences(&summary);
+        summary.caveats = self.caveats(&summary);
+        summary
+    }
+
+    fn variant(&self, variant: usize) -> VariantSummary {
+        let classes = 0..self.classes.count();
+        VariantSummary {
+            summary: self.manifest.variants[variant].summary.clone(),
+            replications: self.runs_of(variant).count() as u64,
+            fct: classes
+                .map(|class| (self.classes.key(class), self.class(variant, class)))
+                .collect(),
+            counters: self.counters(variant),
+        }
+    }
+
+    fn runs_of(&self, variant: usize) -> impl Iterator<Item = (u32, &RunMetrics)> {
+        self.runs.range((variant, 0)..=(variant, u32::MAX)).map(|((_, at), run)| (*at, run))
+    }
+
+    fn class(&self, variant: usize, class: usize) -> ClassSummary {
+        let runs: Vec<&ClassMetrics> =
+            self.runs_of(variant).map(|(_, run)| &run.classes[class]).collect();
+        let pairs: Vec<&PairMetrics> = self
+            .pairs
+            .range((variant, 0)..=(variant, u32::MAX))
+            .map(|(_, pair)| &pair[class])
+            .collect();
+        let measure = |metric: fn(&ClassMetrics) -> f64| Measure {
+            estimate: Estimate::of(runs.iter().map(|run| metric(run))),
+            change: Change::of(pairs.iter().map(|pair| (metric(&pair.from), metric(&pair.to)))),
+        };
+        let unfinished = runs.iter().map(|run| run.unfinished).sum();
+        ClassSummary {
+            finished: runs.iter().map(|run| run.fct.count).sum(),
+            unfinished,
+            lower_bound: unfinished > 0,
+            paired: (!pairs.is_empty()).then(|| Paired {
+                flows: pairs.iter().map(|pair| pair.flows).sum(),
+                of: pairs.iter().map(|pair| pair.of).sum(),
+            }),
+            mean_ns: measure(|class| class.fct.mean),
+            p50_ns: measure(|class| class.fct.p50),
+            p95_ns: measure(|class| class.fct.p95),
+            p99_ns: measure(|class| class.fct.p99),
+            p999_ns: measure(|class| class.fct.p999),
+            mean_slowdown: measure(|class| class.slowdown.mean),
+            p99_slowdown: measure(|class| class.slowdown.p99),
+        }
+    }
+
+    fn counters(&self, variant: usize) -> BTreeMap<String, Counter> {
+        // A reason for drops that a run does not name dropped nothing in it, even if only another
+        // variant names it. Any other number that is missing is missing: a queue that this variant
+        // does not have has no backlog.
+        let names = self.runs.iter().flat_map(|((of, _), run)| {
+            let known = move |name: &&String| *of == variant || name.starts_with("dropped_packets");
+            run.scalars.iter().filter(move |(name, _)| known(name))
+        });
+        let sample: BTreeMap<&String, _> = names.collect();
+        let value = |run: &RunMetrics, name: &str| match run.scalars.get(name) {
+            Some(scalar) => scalar.value,
+            None if name.starts_with("dropped_packets") => 0.0,
+            None => f64::NAN,
+        };
+        let mut counters = BTreeMap::new();
+        if self.runs_of(variant).next().is_none() {
+            return counters;
+        }
+        for (name, scalar) in sample {
+            let estimate = Estimate::of(self.runs_of(variant).map(|(_, run)| value(run, name)));
+            let pair = |(at, run): (u32, &RunMetrics)| {
+                Some((value(self.runs.get(&(0, at))?, name), value(run, name)))
+            };
+            let change =
+                (variant > 0).then(|| Change::of(self.runs_of(variant).filter_map(pair))).flatten();
+            counters.insert(
+                name.clone(),
+                Counter {
+                    unit: scalar.unit.to_string(),
+                    meaning: scalar.meaning.clone(),
+                    measure: Measure { estimate, change },
+                },
+            );
+        }
+        counters
+    }
+
+    /// What a reader must know before using the numbers.
+    fn caveats(&self, summary: &Summary) -> Vec<String> {
+        let mut caveats = Vec::new();
+        let asked = u64::from(self.manifest.replications);
+        if self.runs.keys().all(|(_, replication)| *replication == 0) && !self.runs.is_empty() {
+            caveats.push(
+                "One replication: there are no intervals, and a difference between variants may \
+                 be chance. Run several (`--replications 5`) before you rely on it."
+                    .to_string(),
+            );
+        }
+        let stopped = |run: &&Record| run.stop == INTERRUPTED;
+        for run in self.manifest.runs.iter().filter(stopped) {
+            caveats.push(format!(
+                "{} replication {} was interrupted at {} of simulated time: its tables are kept, \
+                 but its numbers are not in the statistics.",
+                run.variant,
+                run.replication,
+                crate::words::time(run.simulated_ns)
+            ));
+        }
+        for name in &summary.order {
+            let have = summary.variant(name).replications;
+            if have < asked {
+                caveats.push(format!("{name}: {have} of {asked} replications are there."));
+            }
+        }
+        let all = self.classes.key(self.classes.all());
+        for name in &summary.order {
+            let Some(flows) = summary.class(name, &all) else { continue };
+            if flows.unfinished > 0 {
+                caveats.push(format!(
+                    "{name}: {} of {} measured flows had not finished when their run ended. Means \
+                     and percentiles are over the others and therefore lower bounds; changes \
+                     compare the flows that finished in both variants.",
+                    crate::words::count(flows.unfinished as f64),
+                    crate::words::count((flows.finished + flows.unfinished) as f64),
+                ));
+            } else if flows.finished == 0 && summary.variant(name).replications > 0 {
+                caveats.push(format!(
+                    "{name}: no flow was measured. Flows count from the end of the warm-up on; \
+                     persistent flows never count."
+                ));
+            }
+        }
+        caveats
+    }
+}

@@ -1,0 +1,156 @@
+//! Files written whole or not at all, and what to say when that fails.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What a file operation was for, and why it failed.
+#[derive(Debug)]
+pub struct IoError {
+    /// `write the manifest`.
+    pub action: String,
+    /// Where.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl fmt::Display for IoError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (reason, remedy) = explain(&self.source);
+        write!(f, "cannot {} at `{}`: {reason}; {remedy}", self.action, self.path.display())
+    }
+}
+
+impl std::error::Error for IoError {}
+
+fn explain(error: &io::Error) -> (String, &'static str) {
+    use io::ErrorKind as Kind;
+    let (reason, remedy) = match error.kind() {
+        Kind::StorageFull => {
+            ("the disk is full", "free some space, or use another disk: `--out DIR`")
+        }
+        Kind::QuotaExceeded => {
+            ("your disk quota is used up", "free some space, or use another disk: `--out DIR`")
+        }
+        Kind::PermissionDenied => (
+            "permission denied",
+            "make the directory writable for you, or use another: `--out DIR`",
+        ),
+        Kind::ReadOnlyFilesystem => {
+            ("the file system is read-only", "use a directory on another: `--out DIR`")
+        }
+        Kind::NotADirectory => (
+            "a part of this path is a file, not a directory",
+            "rename that file, or use another directory: `--out DIR`",
+        ),
+        Kind::NotFound => ("it does not exist", "check the path"),
+        _ => return (error.to_string(), "see to the cause, or use another directory: `--out DIR`"),
+    };
+    (reason.to_string(), remedy)
+}
+
+/// Names what an operation was for in its error.
+pub(crate) fn named<T>(result: io::Result<T>, action: &str, path: &Path) -> Result<T, IoError> {
+    result.map_err(|source| IoError { action: action.to_string(), path: path.into(), source })
+}
+
+/// Writes a file whole: under another name first, which becomes the file when all is there. A
+/// reader sees the old file or the new one, and a failure leaves neither half.
+pub(crate) fn write(
+    path: &Path,
+    what: &str,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), IoError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let result = File::create(&part)
+        .and_then(|file| fill_file(file, fill))
+        .and_then(|()| fs::rename(&part, path));
+    if result.is_err() {
+        // The first failure is the one to tell; what is left of the file is of no use.
+        let _ = fs::remove_file(&part);
+    }
+    named(result, &format!("write {what}"), path)
+}
+
+fn fill_file(
+    file: File,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    fill(&mut out)?;
+    out.into_inner().map_err(|error| error.into_error())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::Table;
+
+    #[test]
+    fn every_failure_names_place_cause_and_remedy() {
+        let text = |kind: io::ErrorKind| {
+            IoError {
+                action: "write the manifest".into(),
+                path: "out/manifest.json".into(),
+                source: kind.into(),
+            }
+            .to_string()
+        };
+        assert_eq!(
+            text(io::ErrorKind::PermissionDenied),
+            "cannot write the manifest at `out/manifest.json`: permission denied; make the \
+             directory writable for you, or use another: `--out DIR`"
+        );
+        assert_eq!(
+            text(io::ErrorKind::ReadOnlyFilesystem),
+            "cannot write the manifest at `out/manifest.json`: the file system is read-only; use a \
+             directory on another: `--out DIR`"
+        );
+        assert_eq!(
+            text(io::ErrorKind::BrokenPipe),
+            "cannot write the manifest at `out/manifest.json`: broken pipe; see to the cause, or \
+             use another directory: `--out DIR`"
+        );
+    }
+
+    /// A device that is always full, where the system has one.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_in_every_format() {
+        let table = Table::new("flows", "").u64("flow", "", (0..100_000).collect());
+        let sheet = crate::format::Sheet { variant: "ci", replication: 0, table: &table };
+        for format in crate::format::CATALOGUE {
+            let full = File::options().write(true).open("/dev/full").unwrap();
+            let error = fill_file(full, |out| (format.write)(&sheet, out)).unwrap_err();
+            let error = named::<()>(Err(error), "write table `flows`", Path::new("out/x"));
+            assert_eq!(
+                error.unwrap_err().to_string(),
+                "cannot write table `flows` at `out/x`: the disk is full; free some space, or use \
+                 another disk: `--out DIR`",
+                "{}",
+                format.entry.name
+            );
+        }
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_part() {
+        let folder = std::env::temp_dir().join(format!("floodway-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a.json");
+        write(&path, "a", |out| out.write_all(b"old")).unwrap();
+        let failed = write(&path, "a", |out| {
+            out.write_all(b"new")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

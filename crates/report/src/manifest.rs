@@ -1,0 +1,277 @@
+//! The manifest: what was run, how, when and by what, kept beside the results.
+
+use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::Run;
+
+/// The version of the form that `manifest.json`, `summary.json` and the tables have. It rises
+/// when a reader of the old form could misunderstand the new one.
+pub const SCHEMA: u32 = 1;
+
+/// What `manifest.json` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of this form.
+    pub schema: u32,
+    /// The version of floodway that made the results.
+    pub floodway: String,
+    /// How far it came.
+    pub status: Status,
+    /// The same in a sentence.
+    pub note: String,
+    /// The experiment.
+    pub scenario: Scenario,
+    /// What is compared, the baseline first.
+    pub variants: Vec<Variant>,
+    /// How many replications of each variant were asked for.
+    pub replications: u32,
+    /// The seed from which the replications' seeds come.
+    pub seed: u64,
+    /// How many threads the engine was given.
+    pub threads: usize,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// When it started, UTC, RFC 3339.
+    pub started: String,
+    /// How long it took in all, in seconds.
+    pub wall_s: f64,
+    /// Packet-hops of all runs: one frame over one link.
+    pub hops: u64,
+    /// Packet-hops per second of wall time.
+    pub hops_per_second: f64,
+    /// The most memory that the program held, in bytes; none where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+    /// The fingerprints of all runs in one, in hexadecimal; none before the end.
+    pub fingerprint: Option<String>,
+    /// The forms in which the tables are kept: names of [`crate::format::CATALOGUE`].
+    pub formats: Vec<String>,
+    /// The lower edges, in bytes, of the size classes after the first.
+    pub size_classes: Vec<u64>,
+    /// The runs, in order of variant and replication.
+    pub runs: Vec<Record>,
+}
+
+/// How far an experiment came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Under way, or killed.
+    Running,
+    /// Every run is there.
+    Complete,
+    /// Stopped before every run was done.
+    Interrupted,
+}
+
+/// The experiment as its file states it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// The question that it answers.
+    pub question: String,
+    /// The file that it was read from.
+    pub file: String,
+    /// The text of the file.
+    pub text: String,
+    /// What the command line changed: `switch.queue.size=2MB`.
+    pub overrides: Vec<String>,
+}
+
+/// One of the things compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its name: `ci-local`.
+    pub name: String,
+    /// What it is, in one line; may be empty.
+    pub summary: String,
+}
+
+/// One finished run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The variant's name.
+    pub variant: String,
+    /// The replication, counted from 0.
+    pub replication: u32,
+    /// Its seed, shared by the variants.
+    pub seed: u64,
+    /// The fingerprint of its tables, in hexadecimal.
+    pub fingerprint: String,
+    /// Packet-hops.
+    pub hops: u64,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+    /// The simulated time at the end, in nanoseconds.
+    pub simulated_ns: f64,
+    /// Why it ended.
+    pub stop: String,
+    /// What was wrong with it; empty in a sound run.
+    pub violations: Vec<String>,
+    /// The folder of its tables.
+    pub folder: String,
+}
+
+/// How an experiment ended, and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ending {
+    /// Complete or interrupted.
+    pub status: Status,
+    /// How long it took in all, in seconds.
+    pub wall_s: f64,
+    /// The most memory that the program held, in bytes; none where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl Manifest {
+    /// The manifest of an experiment that starts now, one replication on one thread with seed 1
+    /// unless the fields are set otherwise; its tables are kept as Parquet.
+    pub fn new(scenario: Scenario, variants: Vec<Variant>) -> Self {
+        Self {
+            schema: SCHEMA,
+            floodway: env!("CARGO_PKG_VERSION").to_string(),
+            status: Status::Running,
+            note: note(Status::Running).to_string(),
+            scenario,
+            variants,
+            replications: 1,
+            seed: 1,
+            threads: 1,
+            command: Vec::new(),
+            started: rfc3339(SystemTime::now()),
+            wall_s: 0.0,
+            hops: 0,
+            hops_per_second: 0.0,
+            peak_rss_bytes: None,
+            fingerprint: None,
+            formats: vec!["parquet".to_string()],
+            size_classes: crate::metrics::SizeClasses::default().edges().to_vec(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// The place of the variant of this name; panics if there is none, because variants are
+    /// declared before anything runs.
+    pub(crate) fn place(&self, variant: &str) -> usize {
+        self.variants
+            .iter()
+            .position(|known| known.name == variant)
+            .unwrap_or_else(|| panic!("variant {variant} is not in the manifest"))
+    }
+
+    /// Takes a finished run into the books.
+    pub(crate) fn record(&mut self, run: &Run) {
+        let record = Record {
+            variant: run.variant.to_string(),
+            replication: run.replication,
+            seed: run.seed,
+            fingerprint: hex(run.fingerprint),
+            hops: run.hops,
+            wall_s: run.wall_s,
+            simulated_ns: run.simulated_ns,
+            stop: run.stop.to_string(),
+            violations: run.violations.to_vec(),
+            folder: folder(run.variant, run.replication),
+        };
+        self.runs.push(record);
+        let order: Vec<String> = self.variants.iter().map(|known| known.name.clone()).collect();
+        self.runs.sort_by_key(|run| {
+            (order.iter().position(|name| *name == run.variant), run.replication)
+        });
+    }
+
+    /// Closes the books.
+    pub(crate) fn end(&mut self, ending: &Ending) {
+        self.status = ending.status;
+        self.note = note(ending.status).to_string();
+        self.wall_s = ending.wall_s;
+        self.peak_rss_bytes = ending.peak_rss_bytes;
+        self.hops = self.runs.iter().map(|run| run.hops).sum();
+        self.hops_per_second =
+            if ending.wall_s > 0.0 { self.hops as f64 / ending.wall_s } else { 0.0 };
+        self.fingerprint = Some(combined(&self.runs));
+    }
+
+    /// Every violation of every run, with the run that it comes from.
+    pub fn violations(&self) -> Vec<String> {
+        let of = |run: &Record| {
+            let from = format!("{} replication {}", run.variant, run.replication);
+            run.violations.iter().map(move |text| format!("{from}: {text}")).collect::<Vec<_>>()
+        };
+        self.runs.iter().flat_map(of).collect()
+    }
+}
+
+/// The folder of a run's tables, below that of the results.
+pub(crate) fn folder(variant: &str, replication: u32) -> String {
+    format!("runs/{variant}/{replication}")
+}
+
+/// A fingerprint as it is shown.
+pub fn hex(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+/// The fingerprints of the runs in one: FNV-1a over their digits, in order of variant and
+/// replication.
+pub(crate) fn combined(runs: &[Record]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in runs.iter().flat_map(|run| run.fingerprint.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hex(hash)
+}
+
+fn note(status: Status) -> &'static str {
+    match status {
+        Status::Running => {
+            "this run did not finish: either it is still under way, or it was killed; the runs \
+             listed here are whole, and nothing else is"
+        }
+        Status::Complete => "every run finished",
+        Status::Interrupted => {
+            "this run was interrupted: the runs listed here are whole unless their `stop` says \
+             interrupted, and the others are missing"
+        }
+    }
+}
+
+/// A moment in UTC to the second, as RFC 3339 writes it.
+pub fn rfc3339(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days to a civil date, in eras of 400 years that begin on the first of March, so that the
+    // leap day is the last of a year (Hinnant, "chrono-compatible low-level date algorithms").
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, late) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + late;
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn moments_are_rfc_3339() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_251_199, "2024-02-29T23:59:59Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (1_767_225_600, "2026-01-01T00:00:00Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! What is kept of one run: completion times by size class, and scalars.
+
+use floodway_model::Table;
+use std::collections::BTreeMap;
+
+use crate::statistics::{mean, quantile};
+
+/// Ranges of flow sizes, and one class more that holds them all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeClasses {
+    edges: Vec<u64>,
+}
+
+impl Default for SizeClasses {
+    /// Below 100 KB, to 1 MB, to 10 MB, and above.
+    fn default() -> Self {
+        Self { edges: vec![100_000, 1_000_000, 10_000_000] }
+    }
+}
+
+impl SizeClasses {
+    /// Classes that begin at 0 and at each of `edges`, of which there is one and which rise.
+    pub fn new(edges: Vec<u64>) -> Self {
+        assert!(!edges.is_empty(), "size classes need an edge");
+        assert!(edges.is_sorted_by(|a, b| a < b), "size classes {edges:?} do not rise");
+        Self { edges }
+    }
+
+    /// The lower edges of the classes after the first, in bytes.
+    pub fn edges(&self) -> &[u64] {
+        &self.edges
+    }
+
+    /// How many there are, the one of all flows included.
+    pub fn count(&self) -> usize {
+        self.edges.len() + 2
+    }
+
+    /// The place of the class of all flows: the last.
+    pub fn all(&self) -> usize {
+        self.edges.len() + 1
+    }
+
+    /// The place of the class that a flow of this size is in.
+    pub fn of(&self, bytes: u64) -> usize {
+        self.edges.partition_point(|edge| *edge <= bytes)
+    }
+
+    /// The name of a class in files: `under_100KB`, `100KB_to_1MB`, `over_10MB`, `all`.
+    pub fn key(&self, class: usize) -> String {
+        let edge = |at: usize| size(self.edges[at], "");
+        match class {
+            _ if class == self.all() => "all".to_string(),
+            0 => format!("under_{}", edge(0)),
+            _ if class == self.edges.len() => format!("over_{}", edge(class - 1)),
+            _ => format!("{}_to_{}", edge(class - 1), edge(class)),
+        }
+    }
+
+    /// The name of a class for people: `<100 KB`, `100 KB–1 MB`, `>10 MB`, `all flows`.
+    pub fn label(&self, class: usize) -> String {
+        let edge = |at: usize| size(self.edges[at], " ");
+        match class {
+            _ if class == self.all() => "all flows".to_string(),
+            0 => format!("<{}", edge(0)),
+            _ if class == self.edges.len() => format!(">{}", edge(class - 1)),
+            _ => format!("{}–{}", edge(class - 1), edge(class)),
+        }
+    }
+}
+
+/// A size in the largest decimal unit that holds it in whole numbers.
+fn size(bytes: u64, gap: &str) -> String {
+    let (unit, name) = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "KB")]
+        .into_iter()
+        .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
+        .unwrap_or((1, "B"));
+    format!("{}{gap}{name}", bytes / unit)
+}
+
+/// One measured flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowTime {
+    /// Its number, the same in every variant.
+    pub flow: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Its completion time; NaN if it did not finish.
+    pub fct_ns: f64,
+    /// Its completion time over that of an idle network; NaN if it did not finish.
+    pub slowdown: f64,
+}
+
+/// The measured flows of a run (table `flows`), by number.
+pub fn flow_times(tables: &[Table]) -> Vec<FlowTime> {
+    let Some(flows) = table(tables, "flows") else { return Vec::new() };
+    let numbers = flows.u64s("flow");
+    let (bytes, measured) = (flows.u64s("bytes"), flows.u64s("measured"));
+    let (fct, slowdown) = (flows.f64s("fct_ns"), flows.f64s("slowdown"));
+    let row = |at: usize| FlowTime {
+        flow: numbers[at],
+        bytes: bytes[at],
+        fct_ns: fct[at],
+        slowdown: slowdown[at],
+    };
+    let mut times: Vec<FlowTime> =
+        (0..flows.rows()).filter(|at| measured[*at] == 1).map(row).collect();
+    times.sort_by_key(|time| time.flow);
+    times
+}
+
+/// Mean and quantiles of one metric within a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distribution {
+    /// How many values.
+    pub count: u64,
+    /// The arithmetic mean; this and the quantiles are NaN of nothing.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p999: f64,
+}
+
+impl Distribution {
+    /// Of these values, of which none is NaN.
+    pub fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        Self {
+            count: values.len() as u64,
+            mean: mean(&values),
+            p50: quantile(&values, 0.5),
+            p95: quantile(&values, 0.95),
+            p99: quantile(&values, 0.99),
+            p999: quantile(&values, 0.999),
+        }
+    }
+}
+
+/// The flows of one size class in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClassMetrics {
+    /// How many measured flows had not finished when the run ended.
+    pub unfinished: u64,
+    /// Completion times of the finished ones in nanoseconds.
+    pub fct: Distribution,
+    /// Slowdowns of the finished ones.
+    pub slowdown: Distribution,
+}
+
+impl ClassMetrics {
+    /// Of these flows.
+    pub fn of<'a>(flows: impl Iterator<Item = &'a FlowTime>) -> Self {
+        let (mut fct, mut slowdown, mut unfinished) = (Vec::new(), Vec::new(), 0);
+        for flow in flows {
+            if flow.fct_ns.is_nan() {
+                unfinished += 1;
+            } else {
+                fct.push(flow.fct_ns);
+                slowdown.push(flow.slowdown);
+            }
+        }
+        slowdown.retain(|value| !value.is_nan());
+        Self { unfinished, fct: Distribution::of(fct), slowdown: Distribution::of(slowdown) }
+    }
+
+    /// Of these flows, for every class in order.
+    pub fn by_class(flows: &[FlowTime], classes: &SizeClasses) -> Vec<Self> {
+        let member = |class: usize| {
+            move |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class
+        };
+        (0..classes.count()).map(|class| Self::of(flows.iter().filter(member(class)))).collect()
+    }
+}
+
+/// One size class in two variants that had the same traffic: the flows that finished in both.
+/// That is all of them where all finished.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairMetrics {
+    /// How many flows finished in both.
+    pub flows: u64,
+    /// How many were measured in either.
+    pub of: u64,
+    /// These flows in the baseline.
+    pub from: ClassMetrics,
+    /// These flows in the variant.
+    pub to: ClassMetrics,
+}
+
+impl PairMetrics {
+    /// For every class in order. Both lists rise by flow number. Flows are the same if number and
+    /// size agree.
+    pub fn by_class(from: &[FlowTime], to: &[FlowTime], classes: &SizeClasses) -> Vec<Self> {
+        let (mut both_from, mut both_to) = (Vec::new(), Vec::new());
+        let mut union = vec![0; classes.count()];
+        let mut count = |bytes: u64| {
+            union[classes.of(bytes)] += 1;
+            union[classes.all()] += 1;
+        };
+        let (mut a, mut b) = (from.iter().peekable(), to.iter().peekable());
+        loop {
+            match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if (x.flow, x.bytes) == (y.flow, y.bytes) => {
+                    count(x.bytes);
+                    if !x.fct_ns.is_nan() && !y.fct_ns.is_nan() {
+                        both_from.push(**x);
+                        both_to.push(**y);
+                    }
+                    a.next();
+                    b.next();
+                }
+                (Some(x), Some(y)) if (x.flow, x.bytes) > (y.flow, y.bytes) => {
+                    count(y.bytes);
+                    b.next();
+                }
+                (Some(x), _) => {
+                    count(x.bytes);
+                    a.next();
+                }
+                (None, Some(y)) => {
+                    count(y.bytes);
+                    b.next();
+                }
+                (None, None) => break,
+            }
+        }
+        let from = ClassMetrics::by_class(&both_from, classes);
+        let to = ClassMetrics::by_class(&both_to, classes);
+        let pairs = from.into_iter().zip(to).zip(union);
+        pairs.map(|((from, to), of)| Self { flows: from.fct.count, of, from, to }).collect()
+    }
+}
+
+/// One number about a whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// The number.
+    pub value: f64,
+    /// Its unit: `frames`, `ns`, `bytes`; empty for a count.
+    pub unit: &'static str,
+    /// What it says.
+    pub meaning: String,
+}
+
+/// What is kept of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMetrics {
+    /// By size class in order.
+    pub classes: Vec<ClassMetrics>,
+    /// By name: the rows of the table `counters`, and what [`scalars`] adds.
+    pub scalars: BTreeMap<String, Scalar>,
+}
+
+impl RunMetrics {
+    /// Of a run's tables and its measured flows.
+    pub fn of(tables: &[Table], flows: &[FlowTime], end_ns: f64, classes: &SizeClasses) -> Self {
+        Self { classes: ClassMetrics::by_class(flows, classes), scalars: scalars(tables, end_ns) }
+    }
+}
+
+/// The scalars of a run: every row of `counters`; `dropped_packets_<reason>`;
+/// `tier_<n>_xoff_frames` and `tier_<n>_paused_ns` (hosts: `hosts_…`);
+/// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`.
+pub fn scalars(tables: &[Table], end_ns: f64) -> BTreeMap<String, Scalar> {
+    let mut scalars = BTreeMap::new();
+    if let Some(counters) = table(tables, "counters") {
+        let (names, meanings) = (counters.texts("name"), counters.texts("meaning"));
+        for ((name, value), meaning) in names.iter().zip(counters.u64s("value")).zip(meanings) {
+            let unit = if name.ends_with("_ns") { "ns" } else { "" };
+            put(&mut scalars, name, *value as f64, unit, meaning);
+        }
+    }
+    if let Some(drops) = table(tables, "drops") {
+        for (reason, packets) in drops.texts("reason").iter().zip(drops.u64s("packets")) {
+            let name = format!("dropped_packets_{reason}");
+            let meaning = format!("packets dropped for the reason {reason}");
+            add(&mut scalars, &name, *packets as f64, "", &meaning);
+        }
+    }
+    if let Some(pauses) = table(tables, "pauses") {
+        let (xoff, paused) = (pauses.u64s("xoff_frames"), pauses.f64s("paused_ns"));
+        for (at, tier) in pauses.u64s("tier").iter().enumerate() {
+            let place = tier_key(*tier);
+            let who = tier_label(*tier);
+            let meaning = format!("XOFF frames sent by {who}, without refreshes");
+            add(&mut scalars, &format!("{place}_xoff_frames"), xoff[at] as f64, "", &meaning);
+            let meaning = format!("time that ports of {who} stood paused, over ports and classes");
+            add(&mut scalars, &format!("{place}_paused_ns"), paused[at], "ns", &meaning);
+        }
+    }
+    if let Some(queues) = table(tables, "queues") {
+        backlogs(queues, &mut scalars);
+    }
+    if let Some(flows) = table(tables, "flows") {
+        goodput(flows, end_ns, &mut scalars);
+    }
+    scalars
+}
+
+fn backlogs(queues: &Table, scalars: &mut BTreeMap<String, Scalar>) {
+    let (means, maxima) = (queues.f64s("mean_backlog_bytes"), queues.u64s("max_backlog_bytes"));
+    let mut by_queue: BTreeMap<u64, (Vec<f64>, u64)> = BTreeMap::new();
+    for (at, queue) in queues.u64s("queue").iter().enumerate() {
+        let (of_ports, most) = by_queue.entry(*queue).or_default();
+        if !means[at].is_nan() {
+            of_ports.push(means[at]);
+        }
+        *most = (*most).max(maxima[at]);
+    }
+    for (queue, (of_ports, most)) in by_queue {
+        let meaning = format!("mean backlog of queue {queue}, over time and ports");
+        let name = format!("queue_{queue}_mean_backlog_bytes");
+        put(scalars, &name, mean(&of_ports), "bytes", &meaning);
+        let meaning = format!("largest backlog that queue {queue} of any port ever had");
+        let name = format!("queue_{queue}_max_backlog_bytes");
+        put(scalars, &name, most as f64, "bytes", &meaning);
+    }
+}
+
+fn goodput(flows: &Table, end_ns: f64, scalars: &mut BTreeMap<String, Scalar>) {
+    let (bytes, delivered) = (flows.u64s("bytes"), flows.u64s("delivered_bytes"));
+    let start = flows.f64s("start_ns");
+    let rates: Vec<f64> = (0..flows.rows())
+        .filter(|at| bytes[*at] == 0 && end_ns > start[*at])
+        .map(|at| delivered[at] as f64 * 8.0 / (end_ns - start[at]))
+        .collect();
+    if !rates.is_empty() {
+        let meaning = "mean goodput of the flows that never end";
+        put(scalars, "persistent_goodput_gbps", mean(&rates), "Gb/s", meaning);
+    }
+}
+
+fn put(
+    scalars: &mut BTreeMap<String, Scalar>,
+    name: &str,
+    value: f64,
+    unit: &'static str,
+    meaning: &str,
+) {
+    scalars.insert(name.to_string(), Scalar { value, unit, meaning: meaning.to_string() });
+}
+
+fn add(
+    scalars: &mut BTreeMap<String, Scalar>,
+    name: &str,
+    value: f64,
+    unit: &'static str,
+    meaning: &str,
+) {
+    let sum = scalars.get(name).map_or(0.0, |scalar| scalar.value) + value;
+    put(scalars, name, sum, unit, meaning);
+}
+
+/// The tier that the tables give to hosts.
+pub const HOSTS: u64 = 255;
+
+/// A tier in names of scalars.
+pub(crate) fn tier_key(tier: u64) -> String {
+    if tier == HOSTS { "hosts".to_string() } else { format!("tier_{tier}") }
+}
+
+/// A tier for people.
+pub(crate) fn tier_label(tier: u64) -> String {
+    match tier {
+        HOSTS => "hosts".to_string(),
+        0 => "switches next to hosts (tier 0)".to_string(),
+        _ => format!("switches of tier {tier}"),
+    }
+}
+
+/// The table of this name, if the run has it.
+pub(crate) fn table<'a>(tables: &'a [Table], name: &str) -> Option<&'a Table> {
+    tables.iter().find(|table| table.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(flow: u64, bytes: u64, fct_ns: f64) -> FlowTime {
+        FlowTime { flow, bytes, fct_ns, slowdown: fct_ns / 10.0 }
+    }
+
+    #[test]
+    fn size_classes_include_their_lower_edge() {
+        let classes = SizeClasses::default();
+        let of = [0, 99_999, 100_000, 999_999, 1_000_000, 9_999_999, 10_000_000, u64::MAX];
+        assert_eq!(of.map(|bytes| classes.of(bytes)), [0, 0, 1, 1, 2, 2, 3, 3]);
+        let keys: Vec<_> = (0..5).map(|class| classes.key(class)).collect();
+        assert_eq!(keys, ["under_100KB", "100KB_to_1MB", "1MB_to_10MB", "over_10MB", "all"]);
+        let labels: Vec<_> = (0..5).map(|class| classes.label(class)).collect();
+        assert_eq!(labels, ["<100 KB", "100 KB–1 MB", "1 MB–10 MB", ">10 MB", "all flows"]);
+        assert_eq!(SizeClasses::new(vec![1500]).key(0), "under_1500B");
+    }
+
+    #[test]
+    fn unfinished_flows_are_counted_and_not_averaged() {
+        let flows = [flow(1, 10, 100.0), flow(2, 10, f64::NAN), flow(3, 20_000_000, 300.0)];
+        let classes = ClassMetrics::by_class(&flows, &SizeClasses::default());
+        assert_eq!((classes[0].unfinished, classes[0].fct.count), (1, 1));
+        assert_eq!(classes[0].fct.mean, 100.0);
+        assert_eq!((classes[4].unfinished, classes[4].fct.mean), (1, 200.0));
+        assert_eq!(classes[4].slowdown.mean, 20.0);
+        assert_eq!((classes[1].unfinished, classes[1].fct.count), (0, 0));
+        assert!(classes[1].fct.mean.is_nan());
+    }
+
+    #[test]
+    fn pairs_hold_the_flows_that_finished_in_both() {
+        let from = [flow(1, 10, 100.0), flow(2, 10, f64::NAN), flow(3, 10, 300.0)];
+        let to = [flow(1, 10, 50.0), flow(2, 10, 80.0), flow(3, 10, f64::NAN), flow(4, 10, 1.0)];
+        let pairs = PairMetrics::by_class(&from, &to, &SizeClasses::default());
+        for class in [0, 4] {
+            let pair = &pairs[class];
+            assert_eq!((pair.flows, pair.of), (1, 4));
+            assert_eq!((pair.from.fct.mean, pair.to.fct.mean), (100.0, 50.0));
+        }
+        assert_eq!((pairs[1].flows, pairs[1].of), (0, 0));
+    }
+
+    #[test]
+    fn flows_of_another_size_are_other_flows() {
+        let pairs = PairMetrics::by_class(
+            &[flow(1, 10, 1.0)],
+            &[flow(1, 11, 1.0)],
+            &SizeClasses::new(vec![100]),
+        );
+        assert_eq!((pairs.len(), pairs[0].flows, pairs[0].of), (3, 0, 2));
+    }
+}

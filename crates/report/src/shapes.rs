@@ -1,0 +1,223 @@
+//! What the charts need of a run, thinned so that many runs fit in memory.
+
+use floodway_model::Table;
+use std::collections::BTreeMap;
+
+use crate::metrics::{FlowTime, SizeClasses, table};
+
+/// How many points a thinned distribution or time series has at most.
+pub const POINTS: usize = 500;
+
+/// A distribution by its steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sketch {
+    /// Values in ascending order, each with how many values it stands for: those above the value
+    /// before it, up to itself. So the distribution function is exact at each of them.
+    pub steps: Vec<(f64, u64)>,
+    /// How many flows have no value, because they did not finish.
+    pub unfinished: u64,
+}
+
+impl Sketch {
+    /// Of these values; NaN is unfinished.
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (missing, mut values): (Vec<f64>, Vec<f64>) = values.partition(|value| value.is_nan());
+        values.sort_by(f64::total_cmp);
+        let steps = values.into_iter().map(|value| (value, 1)).collect();
+        Self { steps, unfinished: missing.len() as u64 }.thinned()
+    }
+
+    /// All these as one.
+    pub fn pooled<'a>(sketches: impl Iterator<Item = &'a Self>) -> Self {
+        let mut pool = Self::default();
+        for sketch in sketches {
+            pool.steps.extend(&sketch.steps);
+            pool.unfinished += sketch.unfinished;
+        }
+        pool.steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pool.thinned()
+    }
+
+    /// How many values, the missing ones included.
+    pub fn count(&self) -> u64 {
+        self.finished() + self.unfinished
+    }
+
+    /// How many values there are.
+    pub fn finished(&self) -> u64 {
+        self.steps.iter().map(|step| step.1).sum()
+    }
+
+    /// The same with at most [`POINTS`] steps: most of them evenly spread, and the last fifth
+    /// ever closer together towards the largest value, so that the tail keeps its shape.
+    fn thinned(self) -> Self {
+        if self.steps.len() <= POINTS {
+            return self;
+        }
+        let total = self.finished() as f64;
+        let (even, tail) = (POINTS * 4 / 5, POINTS / 5);
+        let mut marks: Vec<f64> = (1..even).map(|at| total * at as f64 / even as f64).collect();
+        let last = total / even as f64;
+        let shrink = |at: usize| libm::pow(last, 1.0 - at as f64 / (tail - 1) as f64);
+        marks.extend((1..tail).map(|at| total - shrink(at)));
+        marks.push(total);
+        let mut marks = marks.into_iter().peekable();
+        let (mut steps, mut held, mut seen) = (Vec::with_capacity(POINTS), 0, 0);
+        for (value, many) in self.steps {
+            held += many;
+            seen += many;
+            if marks.peek().is_some_and(|mark| seen as f64 >= *mark) {
+                while marks.next_if(|mark| seen as f64 >= *mark).is_some() {}
+                steps.push((value, held));
+                held = 0;
+            }
+        }
+        Self { steps, unfinished: self.unfinished }
+    }
+}
+
+/// A stretch of the time series of one queue index over the whole fabric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// When, in nanoseconds: the middle of the stretch.
+    pub time_ns: f64,
+    /// Mean backlog over ports and the stretch.
+    pub mean_backlog_bytes: f64,
+    /// Largest backlog in the stretch.
+    pub max_backlog_bytes: u64,
+    /// Largest number of paused ports in the stretch.
+    pub paused_ports: u64,
+}
+
+/// How many samples had a backlog of at most so many bytes, by the upper edge of the bin.
+pub type Depths = BTreeMap<u64, u64>;
+
+/// What the charts need of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shapes {
+    /// Completion times by size class.
+    pub fct: Vec<Sketch>,
+    /// Time series by queue.
+    pub timeline: BTreeMap<u64, Vec<Moment>>,
+    /// Distribution of backlogs by queue, over all tiers and ports.
+    pub depths: BTreeMap<u64, Depths>,
+}
+
+impl Shapes {
+    /// Of a run's tables and its measured flows.
+    pub fn of(tables: &[Table], flows: &[FlowTime], classes: &SizeClasses) -> Self {
+        let sketch = |class: usize| {
+            let member =
+                |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
+            Sketch::of(flows.iter().filter(member).map(|flow| flow.fct_ns))
+        };
+        Self {
+            fct: (0..classes.count()).map(sketch).collect(),
+            timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
+            depths: table(tables, "depths").map(depths).unwrap_or_default(),
+        }
+    }
+}
+
+fn timeline(table: &Table) -> BTreeMap<u64, Vec<Moment>> {
+    let (times, queues) = (table.f64s("time_ns"), table.u64s("queue"));
+    let (means, maxima) = (table.f64s("mean_backlog_bytes"), table.u64s("max_backlog_bytes"));
+    let paused = table.u64s("paused_ports");
+    let mut series: BTreeMap<u64, Vec<Moment>> = BTreeMap::new();
+    for at in 0..table.rows() {
+        series.entry(queues[at]).or_default().push(Moment {
+            time_ns: times[at],
+            mean_backlog_bytes: means[at],
+            max_backlog_bytes: maxima[at],
+            paused_ports: paused[at],
+        });
+    }
+    for moments in series.values_mut() {
+        moments.sort_by(|a, b| a.time_ns.total_cmp(&b.time_ns));
+        let stretch = moments.len().div_ceil(POINTS).max(1);
+        *moments = moments.chunks(stretch).map(one).collect();
+    }
+    series
+}
+
+/// Several moments as one.
+fn one(moments: &[Moment]) -> Moment {
+    let many = moments.len() as f64;
+    Moment {
+        time_ns: moments.iter().map(|moment| moment.time_ns).sum::<f64>() / many,
+        mean_backlog_bytes: moments.iter().map(|moment| moment.mean_backlog_bytes).sum::<f64>()
+            / many,
+        max_backlog_bytes: moments.iter().map(|moment| moment.max_backlog_bytes).max().unwrap_or(0),
+        paused_ports: moments.iter().map(|moment| moment.paused_ports).max().unwrap_or(0),
+    }
+}
+
+fn depths(table: &Table) -> BTreeMap<u64, Depths> {
+    let (queues, edges) = (table.u64s("queue"), table.u64s("up_to_bytes"));
+    let mut depths: BTreeMap<u64, Depths> = BTreeMap::new();
+    for (at, samples) in table.u64s("samples").iter().enumerate() {
+        *depths.entry(queues[at]).or_default().entry(edges[at]).or_default() += samples;
+    }
+    depths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_distribution_is_kept_as_it_is() {
+        let sketch = Sketch::of([3.0, 1.0, f64::NAN, 2.0].into_iter());
+        assert_eq!(sketch.steps, [(1.0, 1), (2.0, 1), (3.0, 1)]);
+        assert_eq!((sketch.unfinished, sketch.finished(), sketch.count()), (1, 3, 4));
+    }
+
+    #[test]
+    fn a_large_one_keeps_its_mass_its_ends_and_its_tail() {
+        let many = 100_000;
+        let sketch = Sketch::of((1..=many).map(f64::from));
+        assert!(sketch.steps.len() <= POINTS && sketch.steps.len() > 400);
+        assert_eq!(sketch.finished(), many as u64);
+        assert_eq!(sketch.steps.last().unwrap().0, f64::from(many));
+        // Exact at each step, because the values are their own ranks.
+        let mut seen = 0;
+        for (value, mass) in &sketch.steps {
+            seen += mass;
+            assert_eq!(*value, seen as f64);
+        }
+        let beyond = sketch.steps.iter().filter(|step| step.0 > 0.999 * f64::from(many)).count();
+        assert!(beyond > 20, "only {beyond} steps beyond p99.9");
+    }
+
+    #[test]
+    fn pooling_does_not_depend_on_what_was_thinned() {
+        let halves = [
+            Sketch::of((0..4_000).map(|at| f64::from(at) * 2.0)),
+            Sketch::of((0..4_000).map(|at| f64::from(at) * 2.0 + 1.0)),
+        ];
+        let pool = Sketch::pooled(halves.iter());
+        assert_eq!(pool.finished(), 8_000);
+        assert!(pool.steps.len() <= POINTS);
+        let mut seen = 0;
+        for (value, mass) in &pool.steps {
+            seen += mass;
+            assert!((value - seen as f64).abs() < 45.0, "{value} at rank {seen}");
+        }
+    }
+
+    #[test]
+    fn a_long_series_is_thinned_and_keeps_its_peaks() {
+        let rows = 5_000;
+        let table = Table::new("timeline", "")
+            .f64("time_ns", "", (0..rows).map(f64::from).collect())
+            .u64("queue", "", vec![1; rows as usize])
+            .f64("mean_backlog_bytes", "", vec![10.0; rows as usize])
+            .u64("max_backlog_bytes", "", (0..rows as u64).map(|at| at % 1_000).collect())
+            .u64("paused_ports", "", (0..rows as u64).map(|at| u64::from(at == 777)).collect());
+        let series = &timeline(&table)[&1];
+        assert!(series.len() <= POINTS);
+        assert_eq!(series.iter().map(|moment| moment.max_backlog_bytes).max(), Some(999));
+        assert_eq!(series.iter().map(|moment| moment.paused_ports).sum::<u64>(), 1);
+        assert!(series.iter().all(|moment| moment.mean_backlog_bytes == 10.0));
+    }
+}

@@ -1,0 +1,156 @@
+//! The summary: what `summary.json` holds, what `--json` prints, and what terminal and page show.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::statistics::{Change, Estimate};
+
+/// The results of an experiment in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The version of this form: [`crate::manifest::SCHEMA`].
+    pub schema: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The question that it answers.
+    pub question: String,
+    /// What came out, one sentence for each variant after the baseline.
+    pub answer: Vec<String>,
+    /// The fingerprints of all runs in one, in hexadecimal.
+    pub fingerprint: String,
+    /// Packet-hops of all runs.
+    pub hops: u64,
+    /// Packet-hops per second of wall time.
+    pub hops_per_second: f64,
+    /// The most memory that the program held, in bytes; none where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+    /// How long it took in all, in seconds.
+    pub wall_s: f64,
+    /// The variants' names in order; the first is the baseline.
+    pub order: Vec<String>,
+    /// The size classes in order; the last is all flows.
+    pub classes: Vec<ClassName>,
+    /// Numbers that the reader must know before using the others: missing and interrupted runs,
+    /// unfinished flows, a single replication.
+    pub caveats: Vec<String>,
+    /// Every violation of every run; empty in a sound experiment.
+    pub violations: Vec<String>,
+    /// The numbers, by variant.
+    pub variants: BTreeMap<String, VariantSummary>,
+}
+
+/// A size class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassName {
+    /// Its name in files: `under_100KB`.
+    pub key: String,
+    /// Its name for people: `<100 KB`.
+    pub label: String,
+}
+
+/// The numbers of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VariantSummary {
+    /// What the variant is, in one line; may be empty.
+    pub summary: String,
+    /// How many replications its numbers rest on.
+    pub replications: u64,
+    /// Flow completion, by size class.
+    pub fct: BTreeMap<String, ClassSummary>,
+    /// Everything else, by name.
+    pub counters: BTreeMap<String, Counter>,
+}
+
+/// Flow completion of one size class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassSummary {
+    /// Measured flows that finished, over all replications.
+    pub finished: u64,
+    /// Measured flows that had not finished when their run ended, over all replications.
+    pub unfinished: u64,
+    /// Whether means and percentiles are lower bounds, because flows are unfinished.
+    pub lower_bound: bool,
+    /// The flows that the changes rest on; none for the baseline.
+    pub paired: Option<Paired>,
+    /// Mean completion time in nanoseconds.
+    pub mean_ns: Measure,
+    /// Median completion time in nanoseconds.
+    pub p50_ns: Measure,
+    /// 95th percentile of completion time in nanoseconds.
+    pub p95_ns: Measure,
+    /// 99th percentile of completion time in nanoseconds.
+    pub p99_ns: Measure,
+    /// 99.9th percentile of completion time in nanoseconds.
+    pub p999_ns: Measure,
+    /// Mean slowdown: completion time over that of an idle network.
+    pub mean_slowdown: Measure,
+    /// 99th percentile of slowdown.
+    pub p99_slowdown: Measure,
+}
+
+/// The flows that a paired change rests on: those that finished both in the variant and in the
+/// baseline, over all replications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paired {
+    /// How many there are.
+    pub flows: u64,
+    /// How many flows were measured in either.
+    pub of: u64,
+}
+
+impl Paired {
+    /// Whether these are all flows.
+    pub fn is_all(&self) -> bool {
+        self.flows == self.of
+    }
+}
+
+/// A metric over replications, and its change from the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// The mean over replications with its interval.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The paired change from the baseline; none for the baseline itself, and where nothing can
+    /// be paired.
+    pub change: Option<Change>,
+}
+
+/// One number about whole runs, over replications.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Its unit; empty for a count.
+    pub unit: String,
+    /// What it says.
+    pub meaning: String,
+    /// The number.
+    #[serde(flatten)]
+    pub measure: Measure,
+}
+
+impl Summary {
+    /// As one JSON object.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("a summary has text keys and plain values")
+    }
+
+    /// The numbers of a variant; panics if there is none of this name.
+    pub fn variant(&self, name: &str) -> &VariantSummary {
+        &self.variants[name]
+    }
+
+    /// The baseline's name; none of an experiment without variants.
+    pub fn baseline(&self) -> Option<&str> {
+        self.order.first().map(String::as_str)
+    }
+
+    /// A metric of a variant that is not about flow completion.
+    pub fn counter(&self, variant: &str, name: &str) -> Option<&Counter> {
+        self.variants.get(variant)?.counters.get(name)
+    }
+
+    /// Flow completion of a variant in a size class.
+    pub fn class(&self, variant: &str, key: &str) -> Option<&ClassSummary> {
+        self.variants.get(variant)?.fct.get(key)
+    }
+}

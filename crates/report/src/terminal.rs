@@ -1,0 +1,261 @@
+//! The summary as text, for the terminal.
+
+use crate::statistics::Change;
+use crate::summary::{Measure, Summary};
+use crate::words;
+
+/// How the text may look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour it with escape sequences.
+    pub colour: bool,
+    /// How many columns there are.
+    pub width: usize,
+}
+
+impl Default for Style {
+    /// Plain, 100 columns.
+    fn default() -> Self {
+        Self { colour: false, width: 100 }
+    }
+}
+
+/// The counters that the table shows, in order, with whether less of it is better.
+const COUNTERS: [(&str, &str, bool); 8] = [
+    ("pause_frames", "pause frames", true),
+    ("paused_ns", "paused time", true),
+    ("marked_packets", "marked packets", false),
+    ("isolations", "isolations", false),
+    ("cims_sent", "CIMs", false),
+    ("cnps_sent", "CNPs", false),
+    ("retransmitted_packets", "retransmitted", true),
+    ("dropped_packets", "dropped packets", true),
+];
+
+/// A row: its label, and for each variant a value and what stands beside it.
+struct Row {
+    label: String,
+    cells: Vec<(String, Beside)>,
+}
+
+/// A change as text, with the paint that it deserves.
+#[derive(Clone, Default)]
+struct Beside {
+    text: String,
+    paint: Option<Paint>,
+}
+
+#[derive(Clone, Copy)]
+enum Paint {
+    Bold,
+    Dim,
+    Green,
+    Red,
+}
+
+/// The answer, the table, what to know about it, and what it cost.
+pub fn table(summary: &Summary, style: Style) -> String {
+    let mut text = String::new();
+    for violation in &summary.violations {
+        text += &wrapped(&format!("VIOLATION: {violation}"), style.width, style, Paint::Red);
+    }
+    for sentence in &summary.answer {
+        text += &wrapped(sentence, style.width, style, Paint::Bold);
+    }
+    for rows in [times(summary), counters(summary)] {
+        text += &blocks(summary, &rows, style);
+    }
+    if !summary.caveats.is_empty() {
+        text.push('\n');
+    }
+    for caveat in &summary.caveats {
+        text += &wrapped(&format!("note: {caveat}"), style.width, style, Paint::Dim);
+    }
+    text.push('\n');
+    text += &wrapped(&cost(summary), style.width, style, Paint::Dim);
+    text
+}
+
+/// What it cost, in a line.
+pub fn cost(summary: &Summary) -> String {
+    let memory = summary
+        .peak_rss_bytes
+        .map_or_else(String::new, |peak| format!("; {} of memory", words::bytes(peak as f64)));
+    format!(
+        "{} packet-hops in {}: {} a second{memory}; fingerprint {}",
+        words::count(summary.hops as f64),
+        words::time(summary.wall_s * 1e9),
+        words::count(summary.hops_per_second.round()),
+        summary.fingerprint
+    )
+}
+
+fn times(summary: &Summary) -> Vec<Row> {
+    let heading = Row { label: "mean completion time".to_string(), cells: Vec::new() };
+    let rows = summary.classes.iter().map(|class| Row {
+        label: format!("  {}", class.label),
+        cells: cells(summary, |name| {
+            let class = summary.class(name, &class.key)?;
+            let bound = if class.lower_bound { "≥" } else { "" };
+            let value = bound.to_string() + &words::mean(&class.mean_ns, "ns");
+            Some((value, beside(&class.mean_ns, true)))
+        }),
+    });
+    let all = summary.classes.last().map_or("", |class| class.key.as_str());
+    let unfinished = Row {
+        label: "  unfinished flows".to_string(),
+        cells: cells(summary, |name| {
+            let class = summary.class(name, all)?;
+            let of = words::count((class.finished + class.unfinished) as f64);
+            let of = Beside { text: format!("of {of}"), paint: Some(Paint::Dim) };
+            Some((words::count(class.unfinished as f64), of))
+        }),
+    };
+    std::iter::once(heading).chain(rows).chain([unfinished]).collect()
+}
+
+fn counters(summary: &Summary) -> Vec<Row> {
+    let heading = Row { label: "mean per replication".to_string(), cells: Vec::new() };
+    let known = COUNTERS.iter().filter(|(key, ..)| {
+        summary.variants.values().any(|variant| variant.counters.contains_key(*key))
+    });
+    let rows = known.map(|(key, label, less_is_better)| Row {
+        label: format!("  {label}"),
+        cells: cells(summary, |name| {
+            let counter = summary.counter(name, key)?;
+            let value = words::mean(&counter.measure, &counter.unit);
+            Some((value, beside(&counter.measure, *less_is_better)))
+        }),
+    });
+    std::iter::once(heading).chain(rows).collect()
+}
+
+fn cells(
+    summary: &Summary,
+    cell: impl Fn(&str) -> Option<(String, Beside)>,
+) -> Vec<(String, Beside)> {
+    let nothing = || ("-".to_string(), Beside::default());
+    summary.order.iter().map(|name| cell(name).unwrap_or_else(nothing)).collect()
+}
+
+/// What a measure's change looks like: painted only if its interval leaves no doubt.
+fn beside(measure: &Measure, less_is_better: bool) -> Beside {
+    let Some(change) = measure.change else { return Beside::default() };
+    let nothing = matches!(change, Change::Difference { from: 0.0, to: 0.0, .. });
+    let text = if nothing { String::new() } else { words::beside(&change) };
+    let paint = match (change.is_clear(), change.percent()) {
+        (Some(false), _) => Some(Paint::Dim),
+        (Some(true), Some(percent)) if less_is_better => {
+            Some(if percent < 0.0 { Paint::Green } else { Paint::Red })
+        }
+        _ => None,
+    };
+    Beside { text, paint }
+}
+
+/// The rows with as many variants side by side as there is room for; the baseline is repeated.
+fn blocks(summary: &Summary, rows: &[Row], style: Style) -> String {
+    let labels = rows.iter().map(|row| width(&row.label)).max().unwrap_or(0);
+    let columns: Vec<(usize, usize)> = (0..summary.order.len())
+        .map(|at| {
+            let cells = rows.iter().filter_map(|row| row.cells.get(at));
+            let values = cells.clone().map(|cell| width(&cell.0)).max().unwrap_or(0);
+            let besides = cells.map(|cell| width(&cell.1.text)).max().unwrap_or(0);
+            let name = width(&summary.order[at]);
+            (values, besides.max(name.saturating_sub(values + 1)))
+        })
+        .collect();
+    let taken = |at: usize| 3 + columns[at].0 + 1 + columns[at].1;
+    let mut text = String::new();
+    let mut next = 1;
+    while !columns.is_empty() {
+        let mut shown = vec![0];
+        let mut used = labels + taken(0);
+        while next < columns.len() && (shown.len() == 1 || used + taken(next) <= style.width) {
+            used += taken(next);
+            shown.push(next);
+            next += 1;
+        }
+        text.push('\n');
+        text += &block(summary, rows, style, &shown, labels, &columns);
+        if next >= columns.len() {
+            break;
+        }
+    }
+    text
+}
+
+fn block(
+    summary: &Summary,
+    rows: &[Row],
+    style: Style,
+    shown: &[usize],
+    labels: usize,
+    columns: &[(usize, usize)],
+) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let mut line = padded(&row.label, labels);
+        let heading = row.cells.is_empty();
+        if heading {
+            line = paint(&line, Some(Paint::Bold), style);
+        }
+        for at in shown {
+            let (values, besides) = columns[*at];
+            line += "   ";
+            if heading {
+                let name = padded(&summary.order[*at], values + 1 + besides);
+                line += &paint(&name, Some(Paint::Bold), style);
+                continue;
+            }
+            let (value, beside) = &row.cells[*at];
+            line += &" ".repeat(values - width(value));
+            line += value;
+            line.push(' ');
+            line += &paint(&beside.text, beside.paint, style);
+            line += &" ".repeat(besides - width(&beside.text));
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn padded(text: &str, columns: usize) -> String {
+    text.to_string() + &" ".repeat(columns.saturating_sub(width(text)))
+}
+
+fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
+    let code = match paint {
+        Some(_) if !style.colour || text.trim().is_empty() => return text.to_string(),
+        None => return text.to_string(),
+        Some(Paint::Bold) => 1,
+        Some(Paint::Dim) => 2,
+        Some(Paint::Green) => 32,
+        Some(Paint::Red) => 31,
+    };
+    // Only the text itself, so that the end of a line can still be trimmed.
+    let body = text.trim_end();
+    format!("\x1b[{code}m{body}\x1b[0m{}", &text[body.len()..])
+}
+
+/// A paragraph in lines of this width; what follows the first is indented.
+fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.trim().is_empty() && width(line) + 1 + width(word) > columns {
+            lines.push(format!("    {word}"));
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.into_iter().map(|line| paint(&line, Some(colour), style) + "\n").collect()
+}

@@ -1,0 +1,204 @@
+//! Numbers as people read them. A plain minus and plain spaces; the page sets them in type.
+
+use crate::statistics::Change;
+use crate::summary::Measure;
+
+/// A number with three significant digits and no exponent.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_string();
+    }
+    let magnitude = libm::floor(libm::log10(value.abs()) + 1e-12) as i32;
+    let decimals = (2 - magnitude).clamp(0, 9) as usize;
+    let text = format!("{value:.decimals$}");
+    // 9.996 rounds up to 10.00: one digit too many.
+    let surplus = decimals > 0
+        && text.parse::<f64>().is_ok_and(|rounded| {
+            rounded.abs() >= libm::pow(10.0, f64::from(magnitude + 1)) * (1.0 - 1e-12)
+        });
+    if surplus { format!("{value:.*}", decimals - 1) } else { text }
+}
+
+/// A count with its thousands apart: `1 234 567`, or `12.3 million` from ten million up. A mean
+/// of counts keeps a digit after the point below one hundred.
+pub fn count(value: f64) -> String {
+    if value.abs() >= 1e7 {
+        return scaled(value, &[(1e9, "billion"), (1e6, "million")]);
+    }
+    let whole = value == libm::trunc(value) || value.abs() >= 100.0;
+    if !whole {
+        return digits(value);
+    }
+    let plain = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (at, digit) in plain.chars().enumerate() {
+        if at > 0 && (plain.len() - at) % 3 == 0 {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    if value < 0.0 { format!("-{text}") } else { text }
+}
+
+/// A duration in nanoseconds in the unit that suits it: `12.3 µs`.
+pub fn time(ns: f64) -> String {
+    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+}
+
+/// A number of bytes in the unit that suits it: `750 KB`.
+pub fn bytes(value: f64) -> String {
+    scaled(value, &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")])
+}
+
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let smallest = units.last().expect("units are given");
+    let (scale, unit) = units
+        .iter()
+        // 999.6 reads 1000 with three digits, which belongs to the next unit.
+        .find(|(scale, _)| value.abs() >= scale * 0.9995)
+        .unwrap_or(smallest);
+    format!("{} {unit}", digits(value / scale))
+}
+
+/// A value in its unit: `ns`, `bytes`, `Gb/s`, `x` (a factor) or none for a count.
+pub fn quantity(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => time(value),
+        "bytes" => bytes(value),
+        "x" => digits(value),
+        "" => count(value),
+        _ => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// A measure's mean in its unit; `-` if there is none.
+pub fn mean(measure: &Measure, unit: &str) -> String {
+    measure.estimate.mean.map_or_else(|| "-".to_string(), |mean| quantity(mean, unit))
+}
+
+/// A measure's mean with its interval, where it has one: `12.3 µs [11.8 µs, 12.9 µs]`.
+pub fn estimate(measure: &Measure, unit: &str) -> String {
+    let interval = measure.estimate.interval().map_or_else(String::new, |(low, high)| {
+        format!(" [{}, {}]", quantity(low, unit), quantity(high, unit))
+    });
+    mean(measure, unit) + &interval
+}
+
+/// A change in words: `-63 % [-70, -55]`, `0 to 12`, `none`.
+pub fn change(change: &Change, unit: &str) -> String {
+    match *change {
+        Change::Ratio { percent, low, high, .. } => {
+            let decimals = decimals(percent, low.zip(high));
+            let interval = low.zip(high).map_or_else(String::new, |(low, high)| {
+                format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
+            });
+            format!("{} %{interval}", signed(percent, decimals))
+        }
+        Change::Difference { from: 0.0, to: 0.0, .. } => "none".to_string(),
+        Change::Difference { from, to, .. } => {
+            format!("{} to {}", quantity(from, unit), quantity(to, unit))
+        }
+    }
+}
+
+/// A change beside the value that it leads to: `-63 % [-70, -55]`, `from 0`, `-93 % of means`.
+pub fn beside(change: &Change) -> String {
+    match *change {
+        Change::Ratio { .. } => self::change(change, ""),
+        Change::Difference { from: 0.0, to: 0.0, .. } => "none".to_string(),
+        Change::Difference { from: 0.0, .. } => "from 0".to_string(),
+        Change::Difference { to: 0.0, .. } => "-100 %".to_string(),
+        Change::Difference { from, to, .. } => {
+            let percent = (to - from) / from * 100.0;
+            format!("{} % of means", signed(percent, decimals(percent, None)))
+        }
+    }
+}
+
+/// How many decimals a change and its interval need: enough that a small or a narrow one does
+/// not round away, and that only what is gone altogether reads -100 %.
+fn decimals(percent: f64, interval: Option<(f64, f64)>) -> usize {
+    let narrow = interval.is_some_and(|(low, high)| high - low < 4.0);
+    if percent < -99.9 && percent > -100.0 {
+        2
+    } else if percent.abs() < 9.5 || percent < -99.0 || narrow {
+        1
+    } else {
+        0
+    }
+}
+
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    // Nothing is neither more nor less.
+    let zero = text.trim_start_matches(['+', '-']);
+    if zero.chars().all(|digit| "0.".contains(digit)) { zero.to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_tell_enough() {
+        let cases = [
+            (0.0, "0"),
+            (0.012_345, "0.0123"),
+            (1.0, "1.00"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (99.96, "100"),
+            (123.4, "123"),
+            (-4.56, "-4.56"),
+            (98_765.0, "98765"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(digits(value), text);
+        }
+    }
+
+    #[test]
+    fn quantities_choose_their_unit() {
+        let cases = [
+            (12_345.0, "ns", "12.3 µs"),
+            (999.7, "ns", "1.00 µs"),
+            (0.5, "ns", "0.500 ns"),
+            (2.5e9, "ns", "2.50 s"),
+            (750_000.0, "bytes", "750 KB"),
+            (0.0, "bytes", "0 B"),
+            (1_234_567.0, "", "1 234 567"),
+            (-1_234.0, "", "-1 234"),
+            (999.0, "", "999"),
+            (12.5, "", "12.5"),
+            (1_234.6, "", "1 235"),
+            (12_345_678.0, "", "12.3 million"),
+            (3.456, "x", "3.46"),
+            (87.25, "Gb/s", "87.2 Gb/s"),
+        ];
+        for (value, unit, text) in cases {
+            assert_eq!(quantity(value, unit), text);
+        }
+    }
+
+    #[test]
+    fn changes_read_as_a_sentence_needs_them() {
+        let ratio = |percent, interval: Option<(f64, f64)>| Change::Ratio {
+            percent,
+            low: interval.map(|interval| interval.0),
+            high: interval.map(|interval| interval.1),
+            n: 5,
+        };
+        assert_eq!(change(&ratio(-63.2, Some((-70.4, -54.8))), "ns"), "-63 % [-70, -55]");
+        assert_eq!(change(&ratio(2.34, Some((-1.0, 5.9))), "ns"), "+2.3 % [-1.0, +5.9]");
+        assert_eq!(change(&ratio(-99.97, None), ""), "-99.97 %");
+        assert_eq!(change(&ratio(0.01, None), ""), "0.0 %");
+        let difference = |from, to| Change::Difference { from, to, low: None, high: None, n: 1 };
+        assert_eq!(change(&difference(0.0, 1_500.0), ""), "0 to 1 500");
+        assert_eq!(change(&difference(3_000.0, 0.0), "ns"), "3.00 µs to 0 ns");
+        assert_eq!(change(&difference(0.0, 0.0), ""), "none");
+        assert_eq!(beside(&difference(0.0, 0.0)), "none");
+        assert_eq!(beside(&difference(0.0, 2.0)), "from 0");
+        assert_eq!(beside(&difference(2.0, 0.0)), "-100 %");
+        assert_eq!(beside(&difference(30.0, 2.0)), "-93 % of means");
+    }
+}
