@@ -1,15 +1,34 @@
 //! The simulator itself: engine, switches, hosts, and every algorithm family.
+//!
+//! - [`engine`]: nodes, windows and threads
+//! - [`switch`]: a packet's life in a switch; classification, queue management, scheduling, path
+//!   choice and flow control
+//! - [`host`]: NIC, transports and congestion control
+//! - [`link`]: the sending end of a link, and its pauses
+//! - [`metric`]: what is counted while a run goes on
+//! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+pub mod engine;
 pub mod host;
+pub mod ideal;
+pub mod link;
+pub mod metric;
+mod outcome;
+pub mod routing;
+pub mod simulation;
 pub mod switch;
 
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph};
 
+pub use engine::{Progress, Stop};
+pub use outcome::Outcome;
+pub use simulation::Simulation;
+
 /// Everything that a simulation is made from. Valid by construction in `floodway-scenario`.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The network.
+    /// The network. Every host has one link.
     pub graph: Graph,
     /// All switches.
     pub switch: switch::Spec,

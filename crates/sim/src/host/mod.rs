@@ -1,30 +1,352 @@
-//! Hosts.
+//! Hosts: a NIC with one port, senders and receivers.
 
 pub mod congestion;
+mod nic;
+mod spec;
 pub mod transport;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
 
-/// What a host is made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spec {
-    /// What a pause stops. Default `class`.
-    pub pause_scope: PauseScope,
-    /// How messages become packets and arrive complete.
-    pub transport: transport::Spec,
-    /// How fast a flow may send.
-    pub congestion: congestion::Spec,
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+
+use crate::engine::{Context, Node};
+use crate::link::Link;
+use crate::switch;
+use nic::Nic;
+use transport::rocev2::{self, Arrived, Receiver, Sender};
+
+pub use spec::{PauseScope, Spec};
+
+/// What all hosts of a simulation share.
+#[derive(Debug)]
+pub struct Shared {
+    /// Parameters of the hosts.
+    pub host: Spec,
+    /// Parameters of the switches, whose classes the NICs use too.
+    pub switch: switch::Spec,
+    /// All flows.
+    pub flows: Vec<FlowSpec>,
+    /// By flow: its place among the flows that its sender sends, and among those that its receiver
+    /// receives.
+    pub places: Vec<(u32, u32)>,
 }
 
-/// What a pause of one class stops in a NIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseScope {
-    /// That class.
-    #[default]
-    Class,
-    /// All data: the NIC has one data queue and its head waits.
-    Nic,
+impl Shared {
+    fn transport(&self) -> &rocev2::Spec {
+        let transport::Spec::Rocev2(spec) = &self.host.transport;
+        spec
+    }
+}
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    id: NodeId,
+    shared: Arc<Shared>,
+    /// The network interface.
+    pub nic: Nic,
+    /// The flows that it sends, in order of start.
+    outgoing: Vec<FlowId>,
+    started: usize,
+    /// By place among the outgoing flows: the slot of the sender, while there is one.
+    slots: Vec<u32>,
+    senders: Vec<Option<Box<Sender>>>,
+    free: Vec<u32>,
+    /// By place among the incoming flows.
+    pub receivers: Vec<Receiver>,
+    /// When a sender may have waited too long.
+    timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
+    /// Senders that have ended, with what they counted.
+    pub ended: Vec<(FlowId, rocev2::Sent)>,
+    wake: Instant,
+    /// CNPs sent.
+    pub cnps: u64,
+    /// NAKs sent.
+    pub naks: u64,
+    /// Frames made here.
+    pub emitted: u64,
+    /// Frames that ended here.
+    pub consumed: u64,
+}
+
+impl Host {
+    /// A host that sends `outgoing`, in order of start, and receives `incoming`.
+    pub fn new(
+        id: NodeId,
+        link: Link,
+        shared: Arc<Shared>,
+        outgoing: Vec<FlowId>,
+        incoming: &[FlowId],
+    ) -> Self {
+        let receiver =
+            |&flow: &FlowId| Receiver::new(&shared.flows[flow.index()], shared.transport());
+        let receivers = incoming.iter().map(receiver).collect();
+        let mut host = Self {
+            id,
+            nic: Nic::new(link, shared.host.pause_scope, Class(shared.switch.queue.count)),
+            slots: vec![u32::MAX; outgoing.len()],
+            outgoing,
+            started: 0,
+            senders: Vec::new(),
+            free: Vec::new(),
+            receivers,
+            timeouts: BinaryHeap::new(),
+            ended: Vec::new(),
+            wake: Instant::ZERO,
+            cnps: 0,
+            naks: 0,
+            emitted: 0,
+            consumed: 0,
+            shared,
+        };
+        host.set_wake();
+        host
+    }
+
+    /// Which node of the graph it is.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    /// The senders that have not ended, with what they have counted so far.
+    pub fn sending(&self) -> impl Iterator<Item = (FlowId, rocev2::Sent)> + '_ {
+        self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent))
+    }
+
+    /// The flows that it receives have these places among [`Host::receivers`].
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn next_start(&self) -> Instant {
+        let next = self.outgoing.get(self.started);
+        next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start)
+    }
+
+    /// Starts the flows that are due.
+    fn start(&mut self, now: Instant) {
+        while self.next_start() <= now {
+            let (place, flow) = (self.started, self.outgoing[self.started]);
+            self.started += 1;
+            let spec = &self.shared.flows[flow.index()];
+            let class = self.shared.switch.classify.queue(spec.dst, self.shared.switch.queue.count);
+            let line_rate = self.nic.tx.link().rate;
+            let connection = self.shared.places[flow.index()].1;
+            let control = congestion::State::new(&self.shared.host.congestion, line_rate);
+            let transport = self.shared.transport();
+            let sender = Sender::new(flow, spec, connection, Class(class), control, transport, now);
+            let slot = self.free.pop().unwrap_or_else(|| {
+                self.senders.push(None);
+                self.senders.len() as u32 - 1
+            });
+            self.timeouts.push(Reverse((now + transport.retransmit_timeout, slot, flow)));
+            self.senders[slot as usize] = Some(Box::new(sender));
+            self.slots[place] = slot;
+            self.nic.make_ready(slot, Class(class));
+        }
+    }
+
+    /// Sends what the NIC may send now, if its wire is free.
+    fn send_next(&mut self, now: Instant, context: &mut Context) {
+        if self.nic.tx.busy_until > now {
+            return;
+        }
+        if let Some(frame) = self.nic.take_control() {
+            let control = self.nic.control_class;
+            return self.nic.tx.transmit(frame, control, now, context);
+        }
+        self.nic.wake_paced(now, &self.senders);
+        while let Some(slot) = self.nic.next_ready(now) {
+            let Some(sender) = &mut self.senders[slot as usize] else {
+                unreachable!("a sender leaves the NIC before it ends");
+            };
+            sender.in_nic = false;
+            if sender.is_done() {
+                self.end(slot);
+                continue;
+            }
+            let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
+                // Everything is sent and waits for its acknowledgement.
+                continue;
+            };
+            let class = sender.class;
+            self.emitted += 1;
+            self.nic.tx.transmit(packet, class, now, context);
+            let wire = self.nic.tx.wire_time(packet.bytes);
+            let spec = &self.shared.host.congestion;
+            let gap = sender.pace(spec, now, packet.bytes, wire, self.nic.tx.link());
+            if sender.has_more() {
+                sender.in_nic = true;
+                sender.eligible_at = now + gap;
+                self.nic.put_back(slot, class, sender.eligible_at);
+            }
+            return;
+        }
+    }
+
+    /// Gives a slot back.
+    fn end(&mut self, slot: u32) {
+        let sender = self.senders[slot as usize].take().expect("it has not ended yet");
+        self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        self.ended.push((sender.flow, sender.sent));
+        self.free.push(slot);
+    }
+
+    /// The sender that feedback is for; `None` if it has ended.
+    fn sender(&mut self, connection: u32) -> Option<(u32, &mut Sender)> {
+        let slot = self.slots[connection as usize];
+        if slot == u32::MAX {
+            return None;
+        }
+        self.senders[slot as usize].as_deref_mut().map(|sender| (slot, sender))
+    }
+
+    /// After feedback: end the sender, or let it go on if it has something to send again.
+    fn revisit(&mut self, slot: u32) {
+        let Some(sender) = &mut self.senders[slot as usize] else { return };
+        if sender.in_nic {
+            return;
+        }
+        if sender.is_done() {
+            self.end(slot);
+        } else if sender.has_more() {
+            sender.in_nic = true;
+            let (class, at) = (sender.class, sender.eligible_at);
+            self.nic.put_back(slot, class, at);
+        }
+    }
+
+    fn on_timeouts(&mut self, now: Instant) {
+        let timeout = self.shared.transport().retransmit_timeout;
+        while let Some(&Reverse((at, slot, flow))) = self.timeouts.peek() {
+            if at > now {
+                return;
+            }
+            self.timeouts.pop();
+            let sender = self.senders[slot as usize].as_deref_mut();
+            let Some(sender) = sender.filter(|sender| sender.flow == flow) else { continue };
+            let due = sender.on_timer(now, timeout);
+            self.timeouts.push(Reverse((due, slot, flow)));
+            self.revisit(slot);
+        }
+    }
+
+    fn on_data(
+        &mut self,
+        packet: &Packet,
+        psn: u32,
+        sent_at: Instant,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let shared = &self.shared;
+        let (transport, congestion) = (shared.transport(), &shared.host.congestion);
+        let receiver = &mut self.receivers[packet.connection as usize];
+        let arrived = receiver.on_data(transport, psn, sent_at, packet, now);
+        let notify = packet.ecn == Ecn::Ce && receiver.may_notify(congestion.cnp_interval(), now);
+        let connection = shared.places[packet.flow.index()].0;
+        if arrived.completes {
+            context.metrics.count_flow_done();
+        }
+        if notify {
+            self.cnps += 1;
+            self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
+        }
+        match arrived {
+            Arrived { acknowledge: Some(psn), .. } => {
+                let body = Body::Ack { psn, echo: sent_at };
+                self.reply(packet, connection, length::ROCE_ACK, body);
+            }
+            Arrived { missing: Some(psn), .. } => {
+                self.naks += 1;
+                self.reply(packet, connection, length::ROCE_ACK, Body::Nak { psn });
+            }
+            _ => {}
+        }
+    }
+
+    /// Queues a frame back to the sender of `packet`.
+    fn reply(&mut self, packet: &Packet, connection: u32, bytes: u16, body: Body) {
+        self.emitted += 1;
+        self.nic.push_control(Packet {
+            flow: packet.flow,
+            connection,
+            src: self.id,
+            dst: packet.src,
+            bytes,
+            ingress: PortIx(0),
+            class: self.nic.control_class,
+            ecn: Ecn::NotEct,
+            body,
+        });
+    }
+
+    fn set_wake(&mut self) {
+        let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
+        self.wake = self.nic.next_wake().min(self.next_start()).min(timeout);
+    }
+
+    /// What is wrong with the books, in a sentence each.
+    pub fn audit(&self) -> Vec<String> {
+        let (made, sent) = (self.emitted, self.nic.tx.frames);
+        let waits = self.nic.waiting() as u64;
+        if made == sent + waits {
+            return Vec::new();
+        }
+        vec![format!("{made} frames were made and {sent} sent while {waits} wait")]
+    }
+}
+
+impl Node for Host {
+    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context) {
+        self.consumed += 1;
+        match packet.body {
+            Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
+            Body::Ack { psn, .. } | Body::Nak { psn } => {
+                let nak = matches!(packet.body, Body::Nak { .. });
+                if let Some((slot, sender)) = self.sender(packet.connection) {
+                    if nak {
+                        sender.on_nak(psn, now);
+                    } else {
+                        sender.on_ack(psn, now);
+                    }
+                    self.revisit(slot);
+                }
+            }
+            Body::Cnp => {
+                let slot = self.slots[packet.connection as usize] as usize;
+                if let Some(Some(sender)) = self.senders.get_mut(slot) {
+                    sender.control.on_cnp(&self.shared.host.congestion, now);
+                }
+            }
+            Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Cim => {
+                // The connection of a CIM is not known to the switch: the flow says whose it is.
+                let place = self.shared.places[packet.flow.index()].0;
+                let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
+                let class = congesting.map_or(0, |spec| spec.congesting);
+                if let Some((slot, sender)) = self.sender(place) {
+                    sender.class = Class(class);
+                    self.nic.reclassify(slot, Class(class));
+                }
+            }
+        }
+        self.send_next(now, context);
+        self.set_wake();
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Instant {
+        self.wake
+    }
+
+    fn wake(&mut self, now: Instant, context: &mut Context) {
+        self.start(now);
+        self.on_timeouts(now);
+        self.send_next(now, context);
+        self.set_wake();
+    }
 }

@@ -1,52 +1,575 @@
-//! Switches.
+//! Switches: a packet's life is told by [`Switch::take_in`] and [`Switch::send_next`].
 
 pub mod aqm;
 pub mod classify;
 pub mod flow_control;
 pub mod path;
+pub mod port;
+pub mod queue;
 pub mod scheduler;
+mod spec;
 
-use floodway_model::{Bytes, Duration};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
-/// What a switch is made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spec {
-    /// Static latency: from the arrival of a frame's last bit to its place in an egress queue.
-    /// Default 0ns.
-    pub latency: Duration,
-    /// The egress queues of each port.
-    pub queue: QueueSpec,
-    /// Which queue data goes to.
-    pub classify: classify::Spec,
-    /// How queues tell senders of congestion.
-    pub aqm: aqm::Spec,
-    /// Which queue sends next.
-    pub scheduler: scheduler::Spec,
-    /// Which of equal paths a packet takes.
-    pub path: path::Spec,
-    /// What happens between neighbours.
-    pub flow_control: flow_control::Spec,
+use floodway_model::graph::NodeKind;
+use floodway_model::id::CLASSES;
+use floodway_model::packet::length;
+use floodway_model::random::Stream;
+use floodway_model::{Body, Class, Ecn, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+
+use crate::engine::{Alarms, Context, Node};
+use crate::link::{Link, Transmitter};
+use crate::routing::{Hops, Routes};
+use flow_control::congestion_isolation::Isolation;
+use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source};
+use port::{DropReason, Port};
+use queue::{Queue, Queued};
+
+pub use spec::{QueueSpec, Spec};
+
+/// A switch: store and forward, with queues at the egress.
+#[derive(Debug)]
+pub struct Switch {
+    id: NodeId,
+    tier: u8,
+    spec: Spec,
+    routes: Routes,
+    /// The ports.
+    pub ports: Vec<Port>,
+    /// Bytes in memory by [`Source`]: the ingress half of the books. The egress half is kept by
+    /// the queues; both count the same data packets.
+    ingress: Vec<u64>,
+    /// `None` without PFC.
+    pub pfc: Option<Pfc>,
+    /// One slot per port, for its next transmission; the last for samples and refreshes.
+    alarms: Alarms,
+    next_sample: usize,
+    next_sample_at: Instant,
+    chance: Stream,
+    orders: Vec<Order>,
+    /// Frames that came in to be forwarded.
+    pub received: u64,
+    /// Frames made here.
+    pub emitted: u64,
+    /// Frames dropped.
+    pub dropped: u64,
+    /// Frames that came in for the switch itself.
+    pub consumed: u64,
 }
 
-/// The egress queues of a port.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct QueueSpec {
-    /// Data queues per port, 1 to 7. One more queue, above them, carries feedback and
-    /// notifications. Default 1.
-    pub count: u8,
-    /// The most bytes in one data queue; with PFC measured on the ingress, the most of one
-    /// (ingress port, class). Default 1MB (Congestion Isolation decks).
-    pub size: Bytes,
-    /// The most bytes in the control queue of a port. Default 1MB (assumed).
-    pub control_size: Bytes,
+/// What is decided about a packet that joins a queue.
+enum Verdict {
+    Pass,
+    Mark,
+    Drop,
 }
 
-impl Default for QueueSpec {
-    fn default() -> Self {
-        Self { count: 1, size: Bytes(1_000_000), control_size: Bytes(1_000_000) }
+impl Switch {
+    /// The switch `id` of the graph, with one port per link.
+    pub fn new(
+        id: NodeId,
+        graph: &Graph,
+        spec: &Spec,
+        routes: Routes,
+        links: &[Link],
+        seed: u64,
+    ) -> Self {
+        let node = graph.node(id);
+        let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
+        let isolation = spec.flow_control.congestion_isolation.as_ref();
+        let make = |link: &Link| Port {
+            tx: Transmitter::new(*link),
+            link_control: VecDeque::new(),
+            queues: (0..=spec.queue.count).map(|_| Queue::default()).collect(),
+            waiting: 0,
+            scheduler: scheduler::State::default(),
+            isolation: isolation.map(|_| Isolation::default()),
+            peer_isolates: isolation.is_some_and(|isolation| {
+                isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
+            }),
+            drops: Vec::new(),
+        };
+        let pfc = spec.flow_control.pfc.as_ref();
+        let mut alarms = Alarms::new(links.len() + 1);
+        alarms.set(links.len(), Instant::ZERO);
+        Self {
+            id,
+            tier,
+            spec: spec.clone(),
+            routes,
+            ports: links.iter().map(make).collect(),
+            ingress: vec![0; links.len() * CLASSES],
+            pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            alarms,
+            next_sample: 0,
+            next_sample_at: Instant::ZERO,
+            chance: Stream::named(seed, &node.name),
+            orders: Vec::new(),
+            received: 0,
+            emitted: 0,
+            dropped: 0,
+            consumed: 0,
+        }
     }
+
+    /// Which node of the graph it is.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    /// Steps from the hosts.
+    pub fn tier(&self) -> u8 {
+        self.tier
+    }
+
+    /// How many ports it has.
+    pub fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// The queue for feedback and notifications, above all data queues.
+    fn control_queue(&self) -> usize {
+        usize::from(self.spec.queue.count)
+    }
+
+    /// A frame to be forwarded has arrived.
+    fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
+        self.received += 1;
+        let egress = self.forward(&packet);
+        if !packet.is_data() {
+            self.enqueue_control(egress, packet, now, context);
+            return;
+        }
+
+        // Which queue: by class, unless the flow is isolated at this egress.
+        let mut queue = usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count));
+        let isolation = self.spec.flow_control.congestion_isolation.as_ref();
+        let port = &mut self.ports[egress];
+        let mut isolated = None;
+        if let (Some(spec), Some(table)) = (isolation, &mut port.isolation)
+            && queue == usize::from(spec.monitored)
+        {
+            let monitored = &port.queues[queue];
+            isolated = table.place(spec, packet.flow, monitored, now, &mut self.chance);
+            if isolated.is_some() {
+                queue = usize::from(spec.congesting);
+            }
+        }
+
+        let verdict = match (isolation, isolated) {
+            // The decks: "ECN is marked once a packet is isolated"; the curve of Congestion
+            // Isolation takes the place of the AQM in the queue that it watches.
+            (Some(_), Some(_)) => Verdict::Mark,
+            (Some(spec), None) if queue == usize::from(spec.monitored) => Verdict::Pass,
+            _ => match self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
+                false => Verdict::Pass,
+                true if packet.ecn.is_capable() => Verdict::Mark,
+                true => Verdict::Drop,
+            },
+        };
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark if packet.ecn.is_capable() => {
+                packet.ecn = Ecn::Ce;
+                port.queues[queue].marked += 1;
+            }
+            Verdict::Mark => {}
+            Verdict::Drop => return self.drop(egress, queue, DropReason::Aqm, packet),
+        }
+
+        let source = Source::new(usize::from(packet.ingress.0), usize::from(packet.class.0));
+        if let Err(reason) = self.admit(egress, queue, source, packet.bytes) {
+            return self.drop(egress, queue, reason, packet);
+        }
+
+        let table = self.ports[egress].isolation.as_ref();
+        let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
+        let held = &mut self.ingress[source.index()];
+        *held += u64::from(packet.bytes);
+        let held = *held;
+        self.ports[egress].waiting |= 1 << queue;
+        self.ports[egress].queues[queue].push(Queued { packet, since: now, not_before });
+        let backlog = self.ports[egress].queues[queue].backlog();
+
+        if let Some(place) = isolated {
+            self.after_isolation(egress, place, &packet, backlog, now, context);
+        }
+        if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
+            let charge = Charge { source, egress: (egress, queue), bytes: packet.bytes };
+            pfc.on_enqueue(spec, charge, backlog, held, &mut self.orders);
+            if !self.orders.is_empty() {
+                self.carry_out_orders(now, context);
+            }
+        }
+        self.nudge(egress, now, context);
+    }
+
+    /// The egress port.
+    #[inline]
+    fn forward(&self, packet: &Packet) -> usize {
+        match self.routes.towards(packet.dst) {
+            Hops::Host(port) => usize::from(port),
+            Hops::Equal([port]) => usize::from(*port),
+            Hops::Equal(ports) => {
+                let choice = self.spec.path.choose(packet.flow, self.id, ports.len());
+                usize::from(ports[choice])
+            }
+        }
+    }
+
+    /// Whether there is room, by the book that `switch.queue.size` limits.
+    #[inline]
+    fn admit(
+        &self,
+        egress: usize,
+        queue: usize,
+        source: Source,
+        bytes: u16,
+    ) -> Result<(), DropReason> {
+        let size = self.spec.queue.size.0;
+        let lossless_by_ingress = self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| {
+            pfc.measured_on == MeasuredOn::Ingress && pfc.covers(source.class() as u8)
+        });
+        let (held, reason) = if lossless_by_ingress {
+            (self.ingress[source.index()], DropReason::HeadroomExceeded)
+        } else {
+            (self.ports[egress].queues[queue].backlog(), DropReason::QueueFull)
+        };
+        if held + u64::from(bytes) <= size { Ok(()) } else { Err(reason) }
+    }
+
+    fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
+        self.dropped += 1;
+        self.ports[egress].count_drop(queue, reason, packet.bytes);
+    }
+
+    /// Feedback and notifications: one queue above the data queues, with its own limit.
+    fn enqueue_control(
+        &mut self,
+        egress: usize,
+        packet: Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let queue = self.control_queue();
+        let size = self.spec.queue.control_size.0;
+        let port = &mut self.ports[egress];
+        if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
+            return self.drop(egress, queue, DropReason::QueueFull, packet);
+        }
+        port.waiting |= 1 << queue;
+        port.queues[queue].push(Queued { packet, since: now, not_before: 0 });
+        self.nudge(egress, now, context);
+    }
+
+    /// A packet of an isolated flow has joined the congesting queue: tell upstream if it is time.
+    fn after_isolation(
+        &mut self,
+        egress: usize,
+        place: flow_control::congestion_isolation::Place,
+        packet: &Packet,
+        backlog: u64,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let spec = self.spec.flow_control.congestion_isolation.as_ref();
+        let spec = spec.expect("only a switch with Congestion Isolation isolates");
+        let still_monitored = packet.class.0 == spec.monitored;
+        let upstream = usize::from(packet.ingress.0);
+        let peer_isolates = self.ports[upstream].peer_isolates;
+        let table = self.ports[egress].isolation.as_mut().expect("as above");
+        table.on_join();
+        if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
+            let message = self.cim(packet.flow, upstream);
+            self.emitted += 1;
+            self.enqueue_control(upstream, message, now, context);
+        }
+    }
+
+    fn cim(&self, flow: FlowId, port: usize) -> Packet {
+        self.one_hop(flow, port, length::CIM, Body::Cim)
+    }
+
+    /// A frame from here to the neighbour at `port`.
+    fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
+        Packet {
+            flow,
+            connection: 0,
+            src: self.id,
+            dst: self.ports[port].tx.link().peer,
+            bytes,
+            ingress: PortIx(0),
+            class: Class(self.spec.queue.count),
+            ecn: Ecn::NotEct,
+            body,
+        }
+    }
+
+    /// Sends what PFC has ordered.
+    fn carry_out_orders(&mut self, now: Instant, context: &mut Context) {
+        let mut orders = std::mem::take(&mut self.orders);
+        for order in orders.drain(..) {
+            let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
+            let (source, quanta) = match order {
+                Order::Pause(source) => (source, spec.quanta),
+                Order::Resume(source) => (source, 0),
+            };
+            let pause = pause_time(&self.ports, source, spec);
+            self.pfc.as_mut().expect("as above").carry_out(order, now, pause);
+            self.send_pfc(source, quanta, now, context);
+        }
+        self.orders = orders;
+        self.set_timer();
+    }
+
+    fn send_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
+        let body = Body::Pfc { classes: 1 << source.class(), quanta };
+        let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
+        self.emitted += 1;
+        self.ports[source.port()].link_control.push_back(frame);
+        self.nudge(source.port(), now, context);
+    }
+
+    /// Something was put into a port: send it if the wire is free, else be there when it is.
+    #[inline]
+    fn nudge(&mut self, port: usize, now: Instant, context: &mut Context) {
+        let free = self.ports[port].tx.busy_until;
+        if free <= now {
+            self.send_next(port, now, context);
+        } else if self.alarms.at(port) > free {
+            self.alarms.set(port, free);
+        }
+    }
+
+    /// The wire of `index` is free: select what goes next and send it.
+    fn send_next(&mut self, index: usize, now: Instant, context: &mut Context) {
+        let control = self.control_queue();
+        let port = &mut self.ports[index];
+        if let Some(frame) = port.link_control.pop_front() {
+            port.tx.transmit(frame, Class(control as u8), now, context);
+            return self.rearm(index);
+        }
+        let Some(queue) = self.select(index, now) else { return };
+        let port = &mut self.ports[index];
+        let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
+        if port.queues[queue].is_empty() {
+            port.waiting &= !(1 << queue);
+        }
+        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
+        self.rearm(index);
+        if queue != control {
+            self.release(index, queue, &queued.packet, now, context);
+        }
+    }
+
+    /// The queue that sends next on a free wire; `None`, and an alarm for the end of the pause, if
+    /// there is none that may.
+    #[inline]
+    fn select(&mut self, index: usize, now: Instant) -> Option<usize> {
+        let control = self.control_queue();
+        let port = &mut self.ports[index];
+        if port.waiting == 0 {
+            self.alarms.set(index, Instant::NEVER);
+            return None;
+        }
+        if port.waiting >> control & 1 != 0 {
+            return Some(control);
+        }
+        let ready = port.waiting & !port.tx.paused(now);
+        let mut heads = [0; CLASSES];
+        let mut some = false;
+        for (queue, head) in heads[..control].iter_mut().enumerate() {
+            if ready >> queue & 1 == 0 {
+                continue;
+            }
+            let first = port.queues[queue].head().expect("a queue that waits has a head");
+            // Congestion Isolation: the flow's earlier packets go first.
+            if first.not_before > 0 {
+                let isolation = self.spec.flow_control.congestion_isolation.as_ref();
+                let monitored = isolation.map_or(0, |spec| usize::from(spec.monitored));
+                if port.queues[monitored].departed() < first.not_before {
+                    continue;
+                }
+            }
+            let wire = first.packet.bytes + port.tx.link().wire_overhead;
+            *head = u32::from(wire);
+            some = true;
+        }
+        if some {
+            return Some(self.spec.scheduler.select(&heads[..control], &mut port.scheduler));
+        }
+        // A held head waits for the monitored queue, whose pause ends at its own time.
+        let stopped = (0..control).filter(|queue| port.waiting >> queue & 1 != 0);
+        let until = stopped.map(|queue| port.tx.pauses[queue].until).filter(|&until| until > now);
+        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER));
+        None
+    }
+
+    /// After a transmission has begun: be there when it ends, if something waits.
+    #[inline]
+    fn rearm(&mut self, index: usize) {
+        let port = &self.ports[index];
+        let next = if port.has_backlog() { port.tx.busy_until } else { Instant::NEVER };
+        self.alarms.set(index, next);
+    }
+
+    /// A data packet has left: settle the books and tell flow control.
+    fn release(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let source = Source::new(usize::from(packet.ingress.0), usize::from(packet.class.0));
+        let held = &mut self.ingress[source.index()];
+        *held -= u64::from(packet.bytes);
+        let held = *held;
+        let port = &mut self.ports[egress];
+        if let (Some(table), Some(spec)) =
+            (&mut port.isolation, &self.spec.flow_control.congestion_isolation)
+            && queue == usize::from(spec.congesting)
+            && port.queues[queue].is_empty()
+        {
+            table.on_empty(now);
+        }
+        if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
+            let backlog = port.queues[queue].backlog();
+            let charge = Charge { source, egress: (egress, queue), bytes: packet.bytes };
+            pfc.on_dequeue(spec, charge, backlog, held, &mut self.orders);
+            if !self.orders.is_empty() {
+                self.carry_out_orders(now, context);
+            }
+        }
+    }
+
+    /// The alarm for what is not about one port.
+    fn set_timer(&mut self) {
+        let refresh = self.pfc.as_ref().map_or(Instant::NEVER, Pfc::next_refresh);
+        let slot = self.ports.len();
+        // Samples keep their own time; the earlier of the two rings.
+        let sample = self.next_sample_at;
+        self.alarms.set(slot, refresh.min(sample));
+    }
+
+    /// Samples and refreshes that are due.
+    fn on_timer(&mut self, now: Instant, context: &mut Context) {
+        let sampling = *context.metrics.sampling();
+        if self.next_sample_at <= now {
+            if sampling.at(self.next_sample) == now {
+                self.sample(self.next_sample, context);
+                self.next_sample += 1;
+            }
+            let more = self.next_sample < sampling.count;
+            self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
+        }
+        while let Some(spec) = &self.spec.flow_control.pfc {
+            let (quanta, ports) = (spec.quanta, &self.ports);
+            let pause = |source| pause_time(ports, source, spec);
+            let due = self.pfc.as_mut().and_then(|pfc| pfc.refresh(now, pause));
+            let Some(source) = due else { break };
+            self.send_pfc(source, quanta, now, context);
+        }
+        self.set_timer();
+    }
+
+    fn sample(&mut self, sample: usize, context: &mut Context) {
+        for port in &mut self.ports {
+            for (number, queue) in port.queues.iter_mut().enumerate() {
+                queue.sampled += queue.backlog();
+                context.metrics.sample(sample, usize::from(self.tier), number, queue.backlog());
+            }
+        }
+    }
+
+    /// Frames that wait here.
+    pub fn held(&self) -> impl Iterator<Item = &Packet> {
+        let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
+        let control = self.ports.iter().flat_map(|port| &port.link_control);
+        queued.map(|queued| &queued.packet).chain(control)
+    }
+
+    /// What is wrong with the books, in a sentence each.
+    pub fn audit(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let sent: u64 = self.ports.iter().map(|port| port.tx.frames).sum();
+        let held = self.held().count() as u64;
+        let (came, went) = (self.received + self.emitted, sent + self.dropped + held);
+        if came != went {
+            wrong.push(format!("{came} frames came in and {went} went out, were dropped or wait"));
+        }
+        let queues = self.ports.iter().flat_map(|port| &port.queues);
+        if !queues.clone().all(Queue::is_consistent) {
+            wrong.push("a queue's books differ from its packets".to_owned());
+        }
+        let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
+        let egress: u64 = data.map(Queue::backlog).sum();
+        let ingress: u64 = self.ingress.iter().sum();
+        if egress != ingress {
+            wrong
+                .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
+        }
+        if let Some(pfc) = &self.spec.flow_control.pfc {
+            let lossless = |drops: &&port::Drops| {
+                let data = usize::from(drops.queue) < self.control_queue();
+                data && drops.reason != DropReason::Aqm && pfc.covers(drops.queue)
+            };
+            let lost = self.ports.iter().flat_map(|port| &port.drops).filter(lossless);
+            let lost: u64 = lost.map(|drops| drops.packets).sum();
+            if lost > 0 {
+                wrong.push(format!("{lost} packets of lossless classes were dropped"));
+            }
+        }
+        wrong
+    }
+}
+
+impl Node for Switch {
+    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context) {
+        let port = usize::from(packet.ingress.0);
+        match packet.body {
+            Body::Pfc { classes, quanta } => {
+                self.consumed += 1;
+                self.ports[port].tx.pause(classes, quanta, now, context);
+                self.nudge(port, now, context);
+            }
+            Body::Cim => {
+                self.consumed += 1;
+                let here = &mut self.ports[port];
+                if let (Some(table), Some(spec)) =
+                    (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
+                {
+                    let monitored = &here.queues[usize::from(spec.monitored)];
+                    table.on_cim(spec, packet.flow, monitored, now);
+                }
+            }
+            Body::Data { .. } | Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
+                self.take_in(packet, now, context);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Instant {
+        self.alarms.next()
+    }
+
+    fn wake(&mut self, now: Instant, context: &mut Context) {
+        let slot = self.alarms.next_slot();
+        if slot < self.ports.len() {
+            self.send_next(slot, now, context);
+        } else {
+            self.on_timer(now, context);
+        }
+    }
+}
+
+/// How long a pause lasts on the link of its source.
+fn pause_time(
+    ports: &[Port],
+    source: Source,
+    spec: &flow_control::pfc::Spec,
+) -> floodway_model::Duration {
+    flow_control::pfc::Spec::pause_time(spec.quanta, ports[source.port()].tx.link().rate)
 }

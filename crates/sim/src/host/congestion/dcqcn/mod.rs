@@ -1,5 +1,282 @@
-//! DCQCN (Zhu et al., SIGCOMM 2015).
+//! DCQCN (Zhu et al., SIGCOMM 2015): the reaction point of RoCEv2. A congestion notification
+//! packet cuts the rate by a factor that follows the fraction of time with congestion; a timer
+//! and, if wanted, a byte counter raise it again in three phases.
+//!
+//! Two published versions differ in when alpha is updated and when a cut happens; both are here
+//! ([`Variant`]).
 
 mod spec;
 
+use floodway_model::{Instant, Rate};
+
+use super::Control;
 pub use spec::{Spec, Variant};
+
+/// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
+#[derive(Debug)]
+pub struct State {
+    line_rate: f64,
+    /// R_C and R_T of the paper, bits per second on the wire.
+    current: f64,
+    target: f64,
+    alpha: f64,
+    /// When alpha decays or, for `nic`, is updated.
+    alpha_at: Instant,
+    /// A CNP has come since alpha was updated (`nic`).
+    cnp_for_alpha: bool,
+    /// A CNP has come that has not cut the rate yet (`nic`).
+    cnp_for_cut: bool,
+    /// Before this no further cut (`nic`).
+    cut_at: Instant,
+    /// When the increase timer expires.
+    increase_at: Instant,
+    /// Expirations of timer and byte counter since the last cut: T and BC of the paper.
+    timer_stage: u32,
+    byte_stage: u32,
+    bytes: u64,
+    /// The earliest of the above times: before it there is nothing to catch up on.
+    next: Instant,
+}
+
+impl State {
+    /// A flow that begins: line rate, alpha 1.
+    pub fn new(line_rate: Rate) -> Self {
+        let line_rate = line_rate.0 as f64;
+        Self {
+            line_rate,
+            current: line_rate,
+            target: line_rate,
+            alpha: 1.0,
+            alpha_at: Instant::NEVER,
+            cnp_for_alpha: false,
+            cnp_for_cut: false,
+            cut_at: Instant::ZERO,
+            increase_at: Instant::NEVER,
+            timer_stage: 0,
+            byte_stage: 0,
+            bytes: 0,
+            next: Instant::NEVER,
+        }
+    }
+
+    /// Does what the clock has brought since it was last asked, in order.
+    #[inline]
+    fn catch_up(&mut self, spec: &Spec, now: Instant) {
+        while self.next <= now {
+            let at = self.next;
+            // Equal times: alpha first, so that a cut sees it, and a cut before an increase.
+            if self.alpha_at == at {
+                self.on_alpha_timer(spec);
+            } else if self.cnp_for_cut && self.cut_at == at {
+                self.cut(spec, at);
+            } else {
+                self.timer_stage += 1;
+                self.increase(spec);
+                self.increase_at = at + spec.increase_timer;
+            }
+            self.set_next();
+        }
+    }
+
+    fn set_next(&mut self) {
+        let cut = if self.cnp_for_cut { self.cut_at } else { Instant::NEVER };
+        self.next = self.alpha_at.min(cut).min(self.increase_at);
+    }
+
+    fn on_alpha_timer(&mut self, spec: &Spec) {
+        let seen = std::mem::take(&mut self.cnp_for_alpha);
+        self.alpha = (1.0 - spec.g) * self.alpha + if seen { spec.g } else { 0.0 };
+        self.alpha_at += spec.alpha_timer;
+    }
+
+    fn cut(&mut self, spec: &Spec, now: Instant) {
+        if spec.clamp_target || self.timer_stage > 0 || self.byte_stage > 0 {
+            self.target = self.current;
+        }
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(spec.min_rate.0 as f64);
+        (self.timer_stage, self.byte_stage, self.bytes) = (0, 0, 0);
+        self.increase_at = now + spec.increase_timer;
+        self.cnp_for_cut = false;
+        self.cut_at = now + spec.cut_interval;
+    }
+
+    /// One expiration of the timer or the byte counter, already counted in its stage.
+    fn increase(&mut self, spec: &Spec) {
+        let (timer, bytes, recovery) = (self.timer_stage, self.byte_stage, spec.fast_recovery);
+        let growth = if spec.byte_counter.0 == 0 && spec.variant == Variant::Nic {
+            match timer {
+                _ if timer <= recovery => 0,
+                _ if timer == recovery + 1 => spec.additive_increase.0,
+                _ => spec.hyper_increase.0,
+            }
+        } else if timer.max(bytes) <= recovery {
+            0
+        } else if timer.min(bytes) > recovery {
+            spec.hyper_increase.0
+        } else {
+            spec.additive_increase.0
+        };
+        self.target = (self.target + growth as f64).min(self.line_rate);
+        self.current = (self.current + self.target) / 2.0;
+    }
+}
+
+impl Control for State {
+    type Spec = Spec;
+
+    #[inline]
+    fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {
+        self.catch_up(spec, now);
+        (self.current < self.line_rate).then_some(self.current)
+    }
+
+    #[inline]
+    fn on_send(&mut self, spec: &Spec, now: Instant, bytes: u64) {
+        // The byte counter runs from the first CNP on, as the timers do.
+        if spec.byte_counter.0 == 0 || self.increase_at == Instant::NEVER {
+            return;
+        }
+        self.catch_up(spec, now);
+        self.bytes += bytes;
+        if self.bytes >= spec.byte_counter.0 {
+            self.bytes -= spec.byte_counter.0;
+            self.byte_stage += 1;
+            self.increase(spec);
+        }
+    }
+
+    fn on_cnp(&mut self, spec: &Spec, now: Instant) {
+        self.catch_up(spec, now);
+        match spec.variant {
+            Variant::Paper => {
+                // Section 3.2, equation 1: the cut uses alpha as it was.
+                self.cut(spec, now);
+                self.alpha = (1.0 - spec.g) * self.alpha + spec.g;
+                self.alpha_at = now + spec.alpha_timer;
+            }
+            Variant::Nic => {
+                if self.alpha_at == Instant::NEVER {
+                    self.alpha_at = now + spec.alpha_timer;
+                }
+                self.cnp_for_alpha = true;
+                self.cnp_for_cut = true;
+                self.cut_at = self.cut_at.max(now);
+            }
+        }
+        self.set_next();
+        self.catch_up(spec, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{Bytes, Duration};
+
+    const LINE: f64 = 100e9;
+
+    fn us(us: u64) -> Instant {
+        Instant(us * 1_000_000)
+    }
+
+    fn begun() -> State {
+        State::new(Rate::from_gbps(100))
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-6 * b
+    }
+
+    #[test]
+    fn paper_cut_and_recovery_by_hand() {
+        let spec = Spec {
+            variant: Variant::Paper,
+            alpha_timer: Duration::from_us(55),
+            g: 1.0 / 16.0,
+            ..Spec::default()
+        };
+        let mut flow = begun();
+        assert_eq!(flow.rate(&spec, us(5)), None);
+        flow.on_cnp(&spec, us(10));
+        // alpha 1: half the rate; the target is where it was.
+        assert_eq!(flow.rate(&spec, us(10)), Some(LINE / 2.0));
+        // Five times half way back in 55 us steps: 1 - 2^-6 of the line rate after the fifth.
+        let after = |n: i32| LINE * (1.0 - 0.5f64.powi(n + 1));
+        assert!(near(flow.rate(&spec, us(10 + 55)).unwrap(), after(1)));
+        assert!(near(flow.rate(&spec, us(10 + 5 * 55)).unwrap(), after(5)));
+        // alpha stayed 1 at the CNP and has decayed five times since.
+        assert!(near(flow.alpha, (15.0f64 / 16.0).powi(5)));
+    }
+
+    #[test]
+    fn target_grows_after_fast_recovery() {
+        let spec = Spec { variant: Variant::Paper, ..Spec::default() };
+        let mut flow = begun();
+        // Two CNPs: target 50 Gb/s, current about 25.
+        flow.on_cnp(&spec, us(0));
+        flow.on_cnp(&spec, us(1));
+        assert!(near(flow.target, 50e9));
+        flow.rate(&spec, us(1 + 5 * 55));
+        assert!(near(flow.target, 50e9));
+        flow.rate(&spec, us(1 + 7 * 55));
+        assert!(near(flow.target, 50e9 + 2.0 * 40e6));
+    }
+
+    #[test]
+    fn nic_cuts_at_most_once_per_interval() {
+        let spec = Spec::default();
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(100));
+        assert_eq!(flow.rate(&spec, us(100)), Some(LINE / 2.0));
+        flow.on_cnp(&spec, us(101));
+        flow.on_cnp(&spec, us(102));
+        assert_eq!(flow.rate(&spec, us(103)), Some(LINE / 2.0));
+        // At 104 us one more cut; alpha had three updates with a CNP (at 101, 102, 103, the first
+        // by the CNP at 100) and one without (104): it is 1 - g.
+        let alpha = 1.0 - spec.g;
+        assert!(near(flow.rate(&spec, us(104)).unwrap(), LINE / 2.0 * (1.0 - alpha / 2.0)));
+        assert!(near(flow.rate(&spec, us(120)).unwrap(), flow.current));
+    }
+
+    #[test]
+    fn nic_phases() {
+        let spec = Spec { fast_recovery: 1, ..Spec::default() };
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(0));
+        flow.on_cnp(&spec, us(4));
+        let target = flow.target;
+        // One fast recovery, one additive, then hyper (HPCC authors' simulator).
+        for (expiration, growth) in [(1, 0.0), (2, 40e6), (3, 240e6), (4, 440e6)] {
+            flow.rate(&spec, us(4 + 55 * expiration));
+            assert!(near(flow.target, target + growth), "{expiration}");
+        }
+    }
+
+    #[test]
+    fn byte_counter_raises_too() {
+        let spec = Spec {
+            variant: Variant::Paper,
+            byte_counter: Bytes(10_000),
+            increase_timer: Duration::from_ms(100),
+            ..Spec::default()
+        };
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(0));
+        (0..9).for_each(|_| flow.on_send(&spec, us(1), 1_000));
+        assert_eq!(flow.rate(&spec, us(1)), Some(50e9));
+        flow.on_send(&spec, us(1), 1_000);
+        assert_eq!(flow.rate(&spec, us(1)), Some(75e9));
+    }
+
+    #[test]
+    fn never_below_the_minimum_nor_above_the_line() {
+        let spec = Spec::default();
+        let mut flow = begun();
+        for n in 0..1_000 {
+            flow.on_cnp(&spec, us(4 * n));
+        }
+        assert_eq!(flow.rate(&spec, us(4_000)), Some(spec.min_rate.0 as f64));
+        flow.rate(&spec, us(40_000_000));
+        assert!(flow.current <= LINE && near(flow.current, LINE));
+    }
+}

@@ -29,9 +29,9 @@ pub struct Spec {
     pub fast_recovery: u32,
     /// Growth of the target per increase after fast recovery. Default 40Mbps (paper).
     pub additive_increase: Rate,
-    /// Growth of the target when both timer and byte counter are past fast recovery; without a
-    /// byte counter, when the timer is past it by more than one. Default 200Mbps (authors'
-    /// simulator).
+    /// Growth of the target per increase when both the timer and the byte counter are past fast
+    /// recovery; without a byte counter only `nic` gets there, from the second increase past fast
+    /// recovery on. Default 200Mbps (authors' simulator).
     pub hyper_increase: Rate,
     /// The lowest rate of a flow. Default 100Mbps (authors' simulator).
     pub min_rate: Rate,

@@ -1,5 +1,15 @@
-//! Congestion Isolation (IEEE 802.1Q clause 49, once 802.1Qcz).
+//! Congestion Isolation (IEEE 802.1Q clause 49, once 802.1Qcz): a flow that a curve on the depth
+//! of the monitored queue selects is put into the stream table of that egress port; while it is
+//! there its packets go to the congesting queue and carry CE. The upstream neighbour may be told
+//! by a congestion isolation message (CIM), so that it isolates the flow at its own egress.
+//!
+//! Order: a flow's first packets in the congesting queue wait until its last one has left the
+//! monitored queue (clause 8.6.8.6 asks for order and its text is not public; this is the exact
+//! rule with the least waiting). Back: entries are released only while the congesting queue is
+//! empty, so that nothing of the flow can be overtaken.
 
 mod spec;
+mod table;
 
 pub use spec::{Signal, Spec};
+pub use table::{Isolation, Place, Reason};

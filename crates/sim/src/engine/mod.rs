@@ -1,0 +1,386 @@
+//! The engine: nodes, the windows in which they are independent, and the threads that share them.
+//!
+//! Every node is a logical process that owns its state. No frame crosses a link in less than a
+//! window, so within a window each node can be run by itself, from its sorted arrivals and its own
+//! alarms; threads share out the nodes and meet at a barrier per window. With one thread the same
+//! code runs, and since the order of a node's events depends on nothing but their times, kinds and
+//! ports, results are the same to the bit for any number of threads.
+
+mod alarms;
+mod barrier;
+mod bins;
+mod windows;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use floodway_model::{Duration, Instant, NodeId, Packet};
+
+pub use alarms::Alarms;
+pub use bins::MAX_PORTS;
+pub use windows::Windows;
+
+use crate::host::Host;
+use crate::metric::Metrics;
+use crate::switch::Switch;
+use barrier::Barrier;
+use bins::{Bins, Parcel};
+
+/// What a node can reach besides itself.
+#[derive(Debug)]
+pub struct Context {
+    bins: Bins,
+    /// Where facts are counted.
+    pub metrics: Metrics,
+}
+
+impl Context {
+    /// Puts a frame on the wire to `to`, where it arrives at `at` by `packet.ingress`.
+    #[inline]
+    pub fn send(&mut self, to: NodeId, at: Instant, packet: Packet) {
+        self.bins.send(to, at, packet);
+    }
+}
+
+/// A logical process.
+pub trait Node {
+    /// A frame has arrived.
+    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context);
+
+    /// When the node has something to do by itself; [`Instant::NEVER`] if it has not.
+    fn next_wake(&self) -> Instant;
+
+    /// That moment has come.
+    fn wake(&mut self, now: Instant, context: &mut Context);
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Instant,
+    /// When it ends at the latest.
+    pub end: Instant,
+    /// Packet-hops so far.
+    pub hops: u64,
+    /// Flows that have ended, and all that will.
+    pub flows: (u64, u64),
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// All flows that end have ended.
+    FlowsDone,
+    /// The time limit was reached.
+    TimeLimit,
+    /// Somebody asked for it.
+    Interrupted,
+}
+
+/// Everything that is simulated, before it is shared out.
+pub(crate) struct Nodes {
+    /// In order of their identifiers.
+    pub switches: Vec<Switch>,
+    /// In order of their identifiers.
+    pub hosts: Vec<Host>,
+    /// Nodes that belong on one thread, such as a leaf and its hosts.
+    pub groups: Vec<Vec<NodeId>>,
+}
+
+/// When to stop and whom to tell.
+pub(crate) struct Limits<'a> {
+    pub windows: Windows,
+    /// The longest time from sending to arrival, for the size of the bins.
+    pub longest_hop: Duration,
+    pub end: Instant,
+    /// Flows that end.
+    pub flows: u64,
+    pub stop: &'a AtomicBool,
+    pub watch: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// What is left after a run, the nodes in order of their identifiers.
+pub(crate) struct Finished {
+    pub switches: Vec<Switch>,
+    pub hosts: Vec<Host>,
+    pub in_flight: Vec<Packet>,
+    pub metrics: Metrics,
+    pub stop: Stop,
+    pub now: Instant,
+}
+
+/// Runs all nodes to the end on this many threads. `metrics` is what each thread starts from.
+pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metrics) -> Finished {
+    let threads = threads.clamp(1, nodes.groups.len().max(1));
+    let owner = share_out(&nodes, threads);
+    let ahead = limits.windows.index(Instant(limits.longest_hop.0)) + 2;
+    let ring = ahead.next_power_of_two().min(64);
+
+    let mut workers: Vec<Worker> = (0..threads)
+        .map(|thread| Worker {
+            switches: Vec::new(),
+            hosts: Vec::new(),
+            local: vec![u32::MAX; owner.len()],
+            alarms: Alarms::new(1),
+            context: Context {
+                bins: Bins::new(limits.windows, ring, owner.clone(), thread as u16),
+                metrics: metrics.clone(),
+            },
+            thread,
+        })
+        .collect();
+    for switch in nodes.switches {
+        workers[usize::from(owner[switch.id().index()])].switches.push(switch);
+    }
+    for host in nodes.hosts {
+        workers[usize::from(owner[host.id().index()])].hosts.push(host);
+    }
+
+    let meeting = Meeting::new(threads);
+    let (first, rest) = workers.split_first_mut().expect("there is a thread");
+    let (stop, now) = std::thread::scope(|scope| {
+        for worker in rest {
+            scope.spawn(|| worker.run(&meeting, limits));
+        }
+        first.run(&meeting, limits)
+    });
+
+    let mut finished = Finished {
+        switches: Vec::new(),
+        hosts: Vec::new(),
+        in_flight: Vec::new(),
+        metrics: metrics.clone(),
+        stop,
+        now,
+    };
+    for worker in workers {
+        finished.switches.extend(worker.switches);
+        finished.hosts.extend(worker.hosts);
+        finished.in_flight.extend(worker.context.bins.in_flight());
+        finished.metrics.merge(&worker.context.metrics);
+    }
+    finished.switches.sort_by_key(Switch::id);
+    finished.hosts.sort_by_key(Host::id);
+    finished
+}
+
+/// The thread of each node: groups stay together, the heaviest first to the least loaded thread.
+fn share_out(nodes: &Nodes, threads: usize) -> Vec<u16> {
+    let mut owner = vec![0; nodes.switches.len() + nodes.hosts.len()];
+    let mut weight = vec![1; owner.len()];
+    for switch in &nodes.switches {
+        weight[switch.id().index()] = switch.ports();
+    }
+    let weight_of = |group: &[NodeId]| group.iter().map(|node| weight[node.index()]).sum::<usize>();
+    let mut groups: Vec<(usize, &Vec<NodeId>)> =
+        nodes.groups.iter().map(|group| (weight_of(group), group)).collect();
+    groups.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    let mut load = vec![0; threads];
+    for (weight, group) in groups {
+        let thread = (0..threads).min_by_key(|&thread| load[thread]).expect("there is a thread");
+        load[thread] += weight;
+        for node in group {
+            owner[node.index()] = thread as u16;
+        }
+    }
+    owner
+}
+
+/// What threads tell each other at the barrier. Two of each, used in turn, so that a fast thread
+/// can write for the next window while a slow one still reads for this one.
+struct Meeting {
+    barrier: Barrier,
+    tellings: [Vec<Telling>; 2],
+    /// `mail[turn][from * threads + to]`.
+    mail: [Vec<Mutex<Vec<Parcel>>>; 2],
+}
+
+#[derive(Default)]
+struct Telling {
+    next_window: AtomicU64,
+    hops: AtomicU64,
+    flows_done: AtomicU64,
+    interrupted: AtomicBool,
+}
+
+impl Meeting {
+    fn new(threads: usize) -> Self {
+        let tellings = [(); 2].map(|()| (0..threads).map(|_| Telling::default()).collect());
+        let mail = [(); 2].map(|()| (0..threads * threads).map(|_| Mutex::default()).collect());
+        Self { barrier: Barrier::new(threads), tellings, mail }
+    }
+
+    /// The sum over threads of what they told.
+    fn sum(&self, turn: usize, of: impl Fn(&Telling) -> &AtomicU64) -> u64 {
+        self.tellings[turn].iter().map(|telling| of(telling).load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// One thread and its nodes.
+struct Worker {
+    switches: Vec<Switch>,
+    hosts: Vec<Host>,
+    /// Place of a node here: switches first, then hosts.
+    local: Vec<u32>,
+    alarms: Alarms,
+    context: Context,
+    thread: usize,
+}
+
+impl Worker {
+    fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
+        self.settle();
+        let windows = limits.windows;
+        let (mut receivers, mut ringing) = (Vec::new(), Vec::new());
+        let (mut order, mut parcels): (Vec<u64>, Vec<Parcel>) = (Vec::new(), Vec::new());
+        // The active nodes of a window, by their places here; whether a place is already listed.
+        let mut active: Vec<u32> = Vec::new();
+        let mut listed = vec![false; self.switches.len() + self.hosts.len()];
+
+        for round in 0u64.. {
+            // Tell the others what is next, and read the same from all of them.
+            let turn = (round & 1) as usize;
+            let next = self.context.bins.next_window();
+            let next = next.min(self.next_alarm(windows));
+            let telling = &meeting.tellings[turn][self.thread];
+            telling.next_window.store(next, Ordering::Relaxed);
+            telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
+            telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
+            if self.thread == 0 {
+                let interrupted = limits.stop.load(Ordering::Relaxed);
+                telling.interrupted.store(interrupted, Ordering::Relaxed);
+            }
+            meeting.barrier.wait();
+            let all = &meeting.tellings[turn];
+            let earliest = |telling: &Telling| telling.next_window.load(Ordering::Relaxed);
+            let window = all.iter().map(earliest).min().expect("there is a thread");
+            let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
+            let start = windows.start(window);
+            if all[0].interrupted.load(Ordering::Relaxed) {
+                return (Stop::Interrupted, start.min(limits.end));
+            }
+            if flows_done >= limits.flows && limits.flows > 0 {
+                return (Stop::FlowsDone, start.min(limits.end));
+            }
+            if window == u64::MAX || start >= limits.end {
+                return (Stop::TimeLimit, limits.end);
+            }
+            if self.thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
+                (limits.watch)(Progress {
+                    now: start,
+                    end: limits.end,
+                    hops: meeting.sum(turn, |telling| &telling.hops),
+                    flows: (flows_done, limits.flows),
+                });
+            }
+
+            // Take in what the others sent in the window before.
+            let threads = meeting.tellings[turn].len();
+            for from in 0..threads {
+                let mut mail = lock(&meeting.mail[turn][from * threads + self.thread]);
+                parcels.append(&mut mail);
+                drop(mail);
+                parcels.drain(..).for_each(|parcel| self.context.bins.accept(parcel));
+            }
+            self.context.bins.advance(window);
+
+            // Run the nodes that have something to do, each to the window's end.
+            let end = windows.start(window + 1).min(limits.end);
+            self.context.bins.receivers(&mut receivers);
+            self.alarms.ringing_before(end, &mut ringing);
+            let local = &self.local;
+            let places =
+                receivers.drain(..).map(|node| local[node as usize]).chain(ringing.drain(..));
+            for place in places {
+                if !std::mem::replace(&mut listed[place as usize], true) {
+                    active.push(place);
+                }
+            }
+            // All switches, then all hosts: a third fewer mispredicted branches than mixed.
+            let switches = self.switches.len() as u32;
+            for &place in active.iter().filter(|&&place| place < switches) {
+                let node = &mut self.switches[place as usize];
+                let id = node.id();
+                let wake = run_node(node, id, start, end, &mut order, &mut self.context);
+                self.alarms.set(place as usize, wake);
+            }
+            for &place in active.iter().filter(|&&place| place >= switches) {
+                let node = &mut self.hosts[(place - switches) as usize];
+                let id = node.id();
+                let wake = run_node(node, id, start, end, &mut order, &mut self.context);
+                self.alarms.set(place as usize, wake);
+            }
+            for place in active.drain(..) {
+                listed[place as usize] = false;
+            }
+
+            // Hand over what goes to other threads; they read it after the next barrier.
+            let mail = &meeting.mail[1 - turn];
+            let from = self.thread * threads;
+            self.context
+                .bins
+                .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
+        }
+        unreachable!("rounds are counted in 64 bits")
+    }
+
+    /// Gives every node its place and its first alarm.
+    fn settle(&mut self) {
+        self.alarms = Alarms::new(self.switches.len() + self.hosts.len());
+        let wakes = self.switches.iter().map(|node| (node.id(), node.next_wake()));
+        let wakes = wakes.chain(self.hosts.iter().map(|node| (node.id(), node.next_wake())));
+        for (place, (id, wake)) in wakes.enumerate() {
+            self.local[id.index()] = place as u32;
+            self.alarms.set(place, wake);
+        }
+    }
+
+    fn next_alarm(&self, windows: Windows) -> u64 {
+        match self.alarms.next() {
+            Instant::NEVER => u64::MAX,
+            at => windows.index(at),
+        }
+    }
+}
+
+/// Runs one node through a window and says when it wants to wake after it.
+#[inline]
+fn run_node<N: Node>(
+    node: &mut N,
+    id: NodeId,
+    start: Instant,
+    end: Instant,
+    order: &mut Vec<u64>,
+    context: &mut Context,
+) -> Instant {
+    let arrivals = context.bins.take(id);
+    bins::sort(&arrivals, start, order);
+    let mut keys = order.iter();
+    let mut next = keys.next().map(|&key| &arrivals[bins::index_of(key)]);
+    loop {
+        let wake = node.next_wake();
+        match next {
+            // What a node does by itself comes before what arrives at the same moment.
+            Some(arrival) if arrival.at < wake => {
+                if arrival.at >= end {
+                    break;
+                }
+                node.arrive(arrival.packet, arrival.at, context);
+                next = keys.next().map(|&key| &arrivals[bins::index_of(key)]);
+            }
+            _ if wake < end => node.wake(wake, context),
+            _ => break,
+        }
+    }
+    let wake = node.next_wake();
+    context.bins.restore(id, arrivals);
+    wake
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().expect("no thread panicked while it held this")
+}
+
+/// Windows between two calls of the watcher.
+const ROUNDS_PER_PROGRESS: u64 = 1_000;

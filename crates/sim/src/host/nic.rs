@@ -1,0 +1,161 @@
+//! The network interface of a host: which sender puts the next frame on the wire.
+//!
+//! Feedback goes first. Senders take turns packet by packet within their class, classes take turns
+//! with each other, and a sender whose rate does not let it send yet waits by its time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Class, Instant, Packet};
+
+use super::spec::PauseScope;
+use super::transport::rocev2::Sender;
+use crate::link::{Link, Transmitter};
+
+/// The interface. Senders are known to it by their slots.
+#[derive(Debug)]
+pub struct Nic {
+    /// The sending end of its link.
+    pub tx: Transmitter,
+    /// The class of feedback and notifications.
+    pub control_class: Class,
+    pause_scope: PauseScope,
+    control: VecDeque<Packet>,
+    /// By class: senders that may send.
+    ready: [VecDeque<u32>; CLASSES],
+    /// Bit c: `ready[c]` is not empty.
+    some_ready: u8,
+    /// The class whose turn it is.
+    turn: u8,
+    /// Senders that may send later.
+    paced: BinaryHeap<Reverse<(Instant, u32)>>,
+}
+
+impl Nic {
+    pub(super) fn new(link: Link, pause_scope: PauseScope, control_class: Class) -> Self {
+        Self {
+            tx: Transmitter::new(link),
+            control_class,
+            pause_scope,
+            control: VecDeque::new(),
+            ready: Default::default(),
+            some_ready: 0,
+            turn: 0,
+            paced: BinaryHeap::new(),
+        }
+    }
+
+    pub(super) fn push_control(&mut self, frame: Packet) {
+        self.control.push_back(frame);
+    }
+
+    #[inline]
+    pub(super) fn take_control(&mut self) -> Option<Packet> {
+        self.control.pop_front()
+    }
+
+    /// Frames that wait.
+    pub fn waiting(&self) -> usize {
+        self.control.len()
+    }
+
+    pub(super) fn make_ready(&mut self, slot: u32, class: Class) {
+        self.ready[class.index()].push_back(slot);
+        self.some_ready |= 1 << class.0;
+    }
+
+    /// A sender of this class may send again at `eligible_at`.
+    #[inline]
+    pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
+        // By the time the wire is free it may: no need to wake up for it.
+        if eligible_at <= self.tx.busy_until {
+            self.make_ready(slot, class);
+        } else {
+            self.paced.push(Reverse((eligible_at, slot)));
+        }
+    }
+
+    /// A sender that may have been ready in another class is now in this one.
+    pub(super) fn reclassify(&mut self, slot: u32, class: Class) {
+        for old in 0..CLASSES {
+            let place = self.ready[old].iter().position(|&ready| ready == slot);
+            if let Some(place) = place.filter(|_| old != class.index()) {
+                self.ready[old].remove(place);
+                if self.ready[old].is_empty() {
+                    self.some_ready &= !(1 << old);
+                }
+                return self.make_ready(slot, class);
+            }
+        }
+    }
+
+    /// Makes the senders ready whose time has come.
+    #[inline]
+    pub(super) fn wake_paced(&mut self, now: Instant, senders: &[Option<Box<Sender>>]) {
+        while let Some(&Reverse((at, slot))) = self.paced.peek() {
+            if at > now {
+                return;
+            }
+            self.paced.pop();
+            let sender = senders[slot as usize].as_ref();
+            let class = sender.expect("a sender leaves the NIC before it ends").class;
+            self.make_ready(slot, class);
+        }
+    }
+
+    /// The classes that may not send.
+    #[inline]
+    fn stopped(&self, now: Instant) -> u8 {
+        let paused = self.tx.paused(now);
+        match self.pause_scope {
+            PauseScope::Class => paused,
+            PauseScope::Nic if paused != 0 => u8::MAX,
+            PauseScope::Nic => 0,
+        }
+    }
+
+    /// Takes out the sender whose turn it is, if one may send.
+    #[inline]
+    pub(super) fn next_ready(&mut self, now: Instant) -> Option<u32> {
+        if self.some_ready == 0 {
+            return None;
+        }
+        let may = self.some_ready & !self.stopped(now);
+        if may == 0 {
+            return None;
+        }
+        let class = (may.rotate_right(self.turn.into()).trailing_zeros() as u8 + self.turn) % 8;
+        self.turn = (class + 1) % 8;
+        let ready = &mut self.ready[usize::from(class)];
+        let slot = ready.pop_front();
+        if ready.is_empty() {
+            self.some_ready &= !(1 << class);
+        }
+        slot
+    }
+
+    /// When the NIC next has something to send.
+    #[inline]
+    pub(super) fn next_wake(&self) -> Instant {
+        if !self.control.is_empty() {
+            return self.tx.busy_until;
+        }
+        let mut next = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        if self.some_ready != 0 {
+            next = next.min(self.first_unpaused());
+        }
+        next.max(self.tx.busy_until)
+    }
+
+    fn first_unpaused(&self) -> Instant {
+        let until = |class: usize| self.tx.pauses[class].until;
+        match self.pause_scope {
+            PauseScope::Nic => (0..CLASSES).map(until).max(),
+            PauseScope::Class => {
+                (0..CLASSES).filter(|class| self.some_ready >> class & 1 != 0).map(until).min()
+            }
+        }
+        .expect("there are classes")
+    }
+}

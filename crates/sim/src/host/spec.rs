@@ -1,0 +1,27 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{congestion, transport};
+
+/// What a host is made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// What a pause stops. Default `class`.
+    pub pause_scope: PauseScope,
+    /// How messages become packets and arrive complete.
+    pub transport: transport::Spec,
+    /// How fast a flow may send.
+    pub congestion: congestion::Spec,
+}
+
+/// What a pause of one class stops in a NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseScope {
+    /// That class.
+    #[default]
+    Class,
+    /// All data: the NIC has one data queue and its head waits.
+    Nic,
+}

@@ -1,0 +1,103 @@
+//! The completion time of a flow that has the network to itself: the closed form that measured
+//! completion times are compared with, and below which none may be.
+
+use std::collections::BTreeMap;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::units::ByteTime;
+use floodway_model::{Duration, FlowSpec, Graph, NodeId};
+
+use crate::Spec;
+use crate::host::transport::{self, rocev2};
+
+/// Completion times on an idle network.
+pub struct Ideal<'a> {
+    spec: &'a Spec,
+    /// Ways by the switches at their ends, with the first and last hop left out.
+    between: BTreeMap<(NodeId, NodeId), Vec<Hop>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    byte_time: ByteTime,
+    delay: Duration,
+}
+
+impl<'a> Ideal<'a> {
+    /// For the flows of a simulation.
+    pub fn new(spec: &'a Spec) -> Self {
+        Self { spec, between: BTreeMap::new() }
+    }
+
+    /// The time from the start of `flow` to the arrival of its last bit if it sends at line rate
+    /// and never waits: store and forward, so with n packets of which all but the last are equal,
+    /// and hops of serialization times L (full packet) and l (last packet),
+    ///
+    /// max over j of L_1 + … + L_j + (n − 2)·max(L_1 … L_j) + l_j + … + l_H,
+    ///
+    /// the longest of the ways in which one packet can wait for another (for n = 1, l_1 + … + l_H),
+    /// plus all delays and latencies. `None` if the flow never ends.
+    pub fn completion_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
+        if flow.is_persistent() {
+            return None;
+        }
+        let transport::Spec::Rocev2(transport) = &self.spec.host.transport;
+        let packets = u64::from(transport.packets(flow));
+        let last = flow.bytes - (packets - 1) * transport.mtu.0;
+        let overhead = self.spec.wire_overhead;
+        let wire = |payload| u64::from(rocev2::Spec::frame(payload) + overhead);
+        let (full, last) = (wire(transport.mtu.0), wire(last));
+
+        let hops = self.hops(flow);
+        let latency = self.spec.switch.latency * (hops.len() as u64 - 1);
+        let delay = hops.iter().map(|hop| hop.delay).sum::<Duration>() + latency;
+        let tail = |from: usize| -> Duration {
+            hops[from..].iter().map(|hop| hop.byte_time.of(last)).sum()
+        };
+        if packets == 1 {
+            return Some(delay + tail(0));
+        }
+        let (mut before, mut slowest, mut longest) =
+            (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        for (j, hop) in hops.iter().enumerate() {
+            let full = hop.byte_time.of(full);
+            before += full;
+            slowest = full.max(slowest);
+            longest = (before + slowest * (packets - 2) + tail(j)).max(longest);
+        }
+        Some(delay + longest)
+    }
+
+    fn hops(&mut self, flow: &FlowSpec) -> Vec<Hop> {
+        let graph = &self.spec.graph;
+        let end = |node: NodeId| graph.node(node).ports[0];
+        let (first, last) = (end(flow.src), end(flow.dst));
+        let middle = self
+            .between
+            .entry((first.peer, last.peer))
+            .or_insert_with(|| fastest(graph, first.peer, last.peer));
+        let mut hops = vec![Hop { byte_time: ByteTime::at(first.rate), delay: first.delay }];
+        hops.extend_from_slice(middle);
+        hops.push(Hop { byte_time: ByteTime::at(last.rate), delay: last.delay });
+        hops
+    }
+}
+
+/// Of the shortest ways between two switches, one with the fastest next hop at each step.
+fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Vec<Hop> {
+    let distance = graph.distances(to);
+    let mut hops = Vec::new();
+    let mut at = from;
+    while at != to {
+        let closer = graph.node(at).ports.iter().filter(|end| {
+            let forwards = graph.node(end.peer).kind != NodeKind::Host;
+            let there = distance[end.peer.index()];
+            forwards && there.is_some() && there < distance[at.index()]
+        });
+        let best = closer.min_by_key(|end| (std::cmp::Reverse(end.rate), end.delay));
+        let best = best.expect("a destination can be reached");
+        hops.push(Hop { byte_time: ByteTime::at(best.rate), delay: best.delay });
+        at = best.peer;
+    }
+    hops
+}

@@ -1,0 +1,174 @@
+//! The sending end of a link, the same in switches and NICs: it knows when the wire is free, puts
+//! frames on it, and keeps the pauses that the other end has asked for.
+
+use floodway_model::id::CLASSES;
+use floodway_model::units::ByteTime;
+use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
+
+use crate::engine::Context;
+use crate::switch::flow_control::pfc;
+
+/// What a link is like, seen from one end.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// The port there.
+    pub peer_port: PortIx,
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// From the arrival of a frame's last bit at the other end to its handling there, for frames
+    /// that are forwarded or delivered.
+    pub latency: Duration,
+    /// The same for pause frames: the response time of the port.
+    pub response: Duration,
+    /// Preamble and gap, in bytes.
+    pub wire_overhead: u16,
+}
+
+/// The sending end of a link.
+#[derive(Debug)]
+pub struct Transmitter {
+    link: Link,
+    byte_time: ByteTime,
+    /// When the frame on the wire ends; in the past if there is none.
+    pub busy_until: Instant,
+    /// Pauses by class.
+    pub pauses: [Pause; CLASSES],
+    /// Frames sent.
+    pub frames: u64,
+    /// Their bytes, without preamble and gap.
+    pub bytes: u64,
+}
+
+impl Transmitter {
+    /// An idle one.
+    pub fn new(link: Link) -> Self {
+        Self {
+            link,
+            byte_time: ByteTime::at(link.rate),
+            busy_until: Instant::ZERO,
+            pauses: [Pause::default(); CLASSES],
+            frames: 0,
+            bytes: 0,
+        }
+    }
+
+    /// What the link is like.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Time on the wire of a frame of `bytes`, with preamble and gap.
+    #[inline]
+    pub fn wire_time(&self, bytes: u16) -> Duration {
+        self.byte_time.of(u64::from(bytes) + u64::from(self.link.wire_overhead))
+    }
+
+    /// Puts a frame on the free wire. Its last bit arrives after its wire time and the delay.
+    #[inline]
+    pub fn transmit(
+        &mut self,
+        mut packet: Packet,
+        class: Class,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        debug_assert!(self.busy_until <= now, "the wire is busy");
+        packet.class = class;
+        packet.ingress = self.link.peer_port;
+        self.busy_until = now + self.wire_time(packet.bytes);
+        self.frames += 1;
+        self.bytes += u64::from(packet.bytes);
+        let processing = match packet.body {
+            Body::Pfc { .. } => self.link.response,
+            Body::Cim => Duration::ZERO,
+            _ => self.link.latency,
+        };
+        context.metrics.count_hop();
+        context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
+    }
+
+    /// Obeys a pause frame: classes whose bit is set are stopped for this many quanta, or may go
+    /// on if there are none. A new frame overwrites what an earlier one said.
+    pub fn pause(&mut self, classes: u8, quanta: u16, now: Instant, context: &mut Context) {
+        let time = pfc::Spec::pause_time(quanta, self.link.rate);
+        for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
+            let ended = self.pauses[class].set(now, now + time);
+            context.metrics.count_pause(class, ended);
+        }
+    }
+
+    /// The bits of the classes that may not send now.
+    #[inline]
+    pub fn paused(&self, now: Instant) -> u8 {
+        let mut bits = 0;
+        for (class, pause) in self.pauses.iter().enumerate() {
+            bits |= u8::from(pause.until > now) << class;
+        }
+        bits
+    }
+
+    /// Ends all pauses for the books at the end of a run.
+    pub fn finish(&mut self, now: Instant, context: &mut crate::metric::Metrics) {
+        for (class, pause) in self.pauses.iter_mut().enumerate() {
+            let ended = pause.set(now, now);
+            context.count_pause(class, ended);
+        }
+    }
+}
+
+/// The pause of one class at one sending end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pause {
+    since: Instant,
+    /// The class may not send before this.
+    pub until: Instant,
+    /// Time paused, up to the last change.
+    pub total: Duration,
+    /// The longest time paused at a stretch.
+    pub longest: Duration,
+}
+
+impl Pause {
+    /// From `now` on the class is paused until `until`. Returns the stretch that this ends or
+    /// that ended before it, if there is one: it begins anew if the pause goes on.
+    fn set(&mut self, now: Instant, until: Instant) -> Option<(Instant, Instant)> {
+        let stretch = (self.since < self.until).then(|| (self.since, self.until.min(now)));
+        let goes_on = self.until >= now && stretch.is_some() && until > now;
+        if goes_on {
+            self.until = until;
+            return None;
+        }
+        if let Some((since, end)) = stretch {
+            self.total += end.since(since);
+            self.longest = self.longest.max(end.since(since));
+        }
+        (self.since, self.until) = (now, until);
+        stretch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_paused_is_counted_once() {
+        let mut pause = Pause::default();
+        let at = Instant;
+        assert_eq!(pause.set(at(100), at(200)), None);
+        // Refreshed: one stretch.
+        assert_eq!(pause.set(at(150), at(250)), None);
+        // Resumed early.
+        assert_eq!(pause.set(at(220), at(220)), Some((at(100), at(220))));
+        // Paused again, runs out by itself, paused later: two stretches.
+        assert_eq!(pause.set(at(300), at(310)), None);
+        assert_eq!(pause.set(at(400), at(500)), Some((at(300), at(310))));
+        assert_eq!(pause.set(at(450), at(450)), Some((at(400), at(450))));
+        assert_eq!(pause.total, Duration(120 + 10 + 50));
+        assert_eq!(pause.longest, Duration(120));
+    }
+}

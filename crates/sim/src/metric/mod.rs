@@ -1,0 +1,183 @@
+//! Facts that are counted across nodes while a run goes on.
+//!
+//! Every thread has its own [`Metrics`]; they only hold sums and maxima of whole numbers, so that
+//! merging them in any order gives the same. What belongs to one port or flow is counted there.
+
+mod depth;
+
+pub use depth::{BINS, bin_edge, bin_of};
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Duration, Instant};
+
+/// What is sampled when.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// The first sample.
+    pub from: Instant,
+    /// Time between samples.
+    pub interval: Duration,
+    /// How many there are at most.
+    pub count: usize,
+}
+
+impl Sampling {
+    /// The number of samples that are due before `at`.
+    fn before(&self, at: Instant) -> usize {
+        (at.since(self.from).0.div_ceil(self.interval.0) as usize).min(self.count)
+    }
+
+    /// The number of samples taken before `at`.
+    pub fn count_before(&self, at: Instant) -> u64 {
+        self.before(at) as u64
+    }
+
+    /// When sample `index` is due.
+    pub fn at(&self, index: usize) -> Instant {
+        self.from + self.interval * index as u64
+    }
+}
+
+/// All queues of one number at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment {
+    /// Sum of backlogs, bytes.
+    pub sum: u64,
+    /// Largest backlog, bytes.
+    pub max: u64,
+    /// Change in the number of ports that may not send this class.
+    paused_change: i64,
+}
+
+/// Sums over the nodes of one thread.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    sampling: Sampling,
+    queues: usize,
+    hops: u64,
+    flows_done: u64,
+    /// `timeline[sample * queues + queue]`.
+    timeline: Vec<Moment>,
+    /// `depths[(tier * queues + queue) * BINS + bin]`: samples.
+    depths: Vec<u64>,
+}
+
+impl Metrics {
+    /// Nothing counted yet, for switches of `tiers` tiers with `queues` queues per port.
+    pub fn new(sampling: Sampling, tiers: usize, queues: usize) -> Self {
+        Self {
+            sampling,
+            queues,
+            hops: 0,
+            flows_done: 0,
+            timeline: vec![Moment::default(); sampling.count * queues],
+            depths: vec![0; tiers * queues * BINS],
+        }
+    }
+
+    /// A frame was put on a link.
+    #[inline]
+    pub fn count_hop(&mut self) {
+        self.hops += 1;
+    }
+
+    /// A flow that ends has arrived complete.
+    pub fn count_flow_done(&mut self) {
+        self.flows_done += 1;
+    }
+
+    /// A port was not allowed to send a class in this stretch of time.
+    pub fn count_pause(&mut self, class: usize, stretch: Option<(Instant, Instant)>) {
+        if let Some((since, until)) = stretch.filter(|_| class < self.queues) {
+            let (first, end) = (self.sampling.before(since), self.sampling.before(until));
+            for (sample, change) in [(first, 1), (end, -1)] {
+                if let Some(moment) = self.timeline.get_mut(sample * self.queues + class) {
+                    moment.paused_change += change;
+                }
+            }
+        }
+    }
+
+    /// A queue had this backlog at sample number `sample`.
+    #[inline]
+    pub fn sample(&mut self, sample: usize, tier: usize, queue: usize, backlog: u64) {
+        let moment = &mut self.timeline[sample * self.queues + queue];
+        moment.sum += backlog;
+        moment.max = moment.max.max(backlog);
+        self.depths[(tier * self.queues + queue) * BINS + bin_of(backlog)] += 1;
+    }
+
+    /// Packet-hops so far.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// Flows ended so far.
+    pub fn flows_done(&self) -> u64 {
+        self.flows_done
+    }
+
+    /// When samples are taken.
+    pub fn sampling(&self) -> &Sampling {
+        &self.sampling
+    }
+
+    /// The samples before `end`: (when, queue, sums and maxima, paused ports).
+    pub fn timeline(&self, end: Instant) -> impl Iterator<Item = (Instant, usize, Moment, u64)> {
+        let mut paused = vec![0i64; self.queues];
+        let until = self.sampling.before(end) * self.queues;
+        self.timeline[..until].iter().enumerate().map(move |(index, moment)| {
+            let queue = index % self.queues;
+            paused[queue] += moment.paused_change;
+            (self.sampling.at(index / self.queues), queue, *moment, paused[queue] as u64)
+        })
+    }
+
+    /// How often queues had which backlog: (tier, queue, bin, samples), bins that never occurred
+    /// left out.
+    pub fn depths(&self) -> impl Iterator<Item = (usize, usize, usize, u64)> {
+        self.depths.iter().enumerate().filter(|(_, samples)| **samples > 0).map(
+            |(index, samples)| {
+                let (row, bin) = (index / BINS, index % BINS);
+                (row / self.queues, row % self.queues, bin, *samples)
+            },
+        )
+    }
+
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.hops += other.hops;
+        self.flows_done += other.flows_done;
+        for (mine, theirs) in self.timeline.iter_mut().zip(&other.timeline) {
+            mine.sum += theirs.sum;
+            mine.max = mine.max.max(theirs.max);
+            mine.paused_change += theirs.paused_change;
+        }
+        for (mine, theirs) in self.depths.iter_mut().zip(&other.depths) {
+            *mine += theirs;
+        }
+    }
+}
+
+const _: () = assert!(CLASSES <= u8::BITS as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_are_seen_by_the_samples_that_fall_into_them() {
+        let sampling = Sampling { from: Instant(1_000), interval: Duration(100), count: 10 };
+        let mut metrics = Metrics::new(sampling, 1, 2);
+        metrics.count_pause(1, Some((Instant(1_150), Instant(1_400))));
+        metrics.count_pause(1, Some((Instant(1_300), Instant(1_301))));
+        metrics.count_pause(1, Some((Instant(0), Instant(1_100))));
+        let paused: Vec<u64> = metrics
+            .timeline(Instant(1_650))
+            .filter(|(_, queue, ..)| *queue == 1)
+            .map(|(.., paused)| paused)
+            .collect();
+        // At 1000, 1100, ..., 1600.
+        assert_eq!(paused, [1, 0, 1, 2, 0, 0, 0]);
+    }
+}

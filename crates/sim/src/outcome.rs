@@ -1,0 +1,486 @@
+//! What came out of a run, as tables.
+
+use floodway_model::flow::numbered;
+use floodway_model::id::CLASSES;
+use floodway_model::random::mix;
+use floodway_model::table::{Table, Values};
+use floodway_model::{Instant, NodeId};
+
+use crate::Spec;
+use crate::engine::{Finished, Stop};
+use crate::host::transport::rocev2::{Receiver, Sent};
+use crate::ideal::Ideal;
+use crate::link::{Link, Transmitter};
+use crate::metric::bin_edge;
+use crate::switch::flow_control::pfc::Paused;
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// `flows`, `queues`, `depths`, `timeline`, `pauses`, `links`, `drops` and `counters`.
+    pub tables: Vec<Table>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Simulated time at its end.
+    pub simulated: Instant,
+    /// Frames put on links.
+    pub hops: u64,
+    /// Time that it took.
+    pub wall: std::time::Duration,
+    /// Of all tables: the same for the same scenario and seed, on any number of threads.
+    pub fingerprint: u64,
+    /// What should not have happened, in a sentence each; empty in a sound run.
+    pub violations: Vec<String>,
+}
+
+impl Outcome {
+    pub(crate) fn new(
+        spec: &Spec,
+        finished: &Finished,
+        mut violations: Vec<String>,
+        wall: std::time::Duration,
+    ) -> Self {
+        let flows = FlowFacts::gather(spec, finished);
+        let flow_table = flow_table(spec, &flows, &mut violations);
+        let tables = vec![
+            flow_table,
+            queue_table(spec, finished),
+            depth_table(finished),
+            timeline_table(finished),
+            pause_table(spec, finished),
+            link_table(spec, finished),
+            drop_table(spec, finished),
+            counter_table(spec, finished, &flows),
+        ];
+        Self {
+            fingerprint: fingerprint(&tables),
+            tables,
+            stop: finished.stop,
+            simulated: finished.now,
+            hops: finished.metrics.hops(),
+            wall,
+            violations,
+        }
+    }
+
+    /// The table of this name; panics if there is none, because names are fixed by the code.
+    pub fn table(&self, name: &str) -> &Table {
+        let table = self.tables.iter().find(|table| table.name == name);
+        table.unwrap_or_else(|| panic!("there is no table {name}"))
+    }
+
+    /// The counter of this name; panics like [`Outcome::table`].
+    pub fn counter(&self, name: &str) -> u64 {
+        let table = self.table("counters");
+        let row = table.texts("name").iter().position(|other| other == name);
+        table.u64s("value")[row.unwrap_or_else(|| panic!("there is no counter {name}"))]
+    }
+}
+
+/// What both ends know of the flows, by flow.
+struct FlowFacts<'a> {
+    sent: Vec<Sent>,
+    receivers: Vec<&'a Receiver>,
+}
+
+impl<'a> FlowFacts<'a> {
+    fn gather(spec: &Spec, finished: &'a Finished) -> Self {
+        let mut sent = vec![Sent::default(); spec.flows.len()];
+        for host in &finished.hosts {
+            for (flow, counts) in host.ended.iter().copied().chain(host.sending()) {
+                sent[flow.index()] = counts;
+            }
+        }
+        let mut host_at = vec![usize::MAX; spec.graph.nodes.len()];
+        for (place, host) in finished.hosts.iter().enumerate() {
+            host_at[host.id().index()] = place;
+        }
+        let receiver = |(id, flow): (floodway_model::FlowId, &floodway_model::FlowSpec)| {
+            let host = &finished.hosts[host_at[flow.dst.index()]];
+            &host.receivers[host.shared().places[id.index()].1 as usize]
+        };
+        let receivers = numbered(&spec.flows).map(receiver).collect();
+        Self { sent, receivers }
+    }
+}
+
+fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
+    let flows = &spec.flows;
+    let mut ideal = Ideal::new(spec);
+    let ideal: Vec<f64> = flows
+        .iter()
+        .map(|flow| ideal.completion_time(flow).map_or(f64::NAN, |time| time.as_ns()))
+        .collect();
+    let fct: Vec<f64> = flows
+        .iter()
+        .zip(&facts.receivers)
+        .map(|(flow, receiver)| receiver.finished.map_or(f64::NAN, |at| (at - flow.start).as_ns()))
+        .collect();
+    let impossible = fct.iter().zip(&ideal).filter(|(fct, ideal)| fct < ideal).count();
+    if impossible > 0 {
+        violations.push(format!("{impossible} flows completed faster than an idle network allows"));
+    }
+    let slowdown = fct.iter().zip(&ideal).map(|(fct, ideal)| fct / ideal).collect();
+    let column = |of: fn(&floodway_model::FlowSpec) -> u64| flows.iter().map(of).collect();
+    let sent = |of: fn(&Sent) -> u64| facts.sent.iter().map(of).collect();
+    let received = |of: fn(&Receiver) -> u64| facts.receivers.iter().map(|flow| of(flow)).collect();
+    let measured = |flow: &floodway_model::FlowSpec| {
+        u64::from(flow.start.0 >= spec.warmup.0 && !flow.is_persistent())
+    };
+    Table::new("flows", "One row per flow, in order of start.")
+        .u64("flow", "Number of the flow.", (0..flows.len() as u64).collect())
+        .u64("workload", "Which workload of the scenario made it, counted from 0.", column(|flow| flow.workload.into()))
+        .u64("src", "Node number of the sending host.", column(|flow| flow.src.0.into()))
+        .u64("dst", "Node number of the receiving host.", column(|flow| flow.dst.0.into()))
+        .u64("bytes", "Payload of the message; 0 for a flow that never ends.", column(|flow| {
+            if flow.is_persistent() { 0 } else { flow.bytes }
+        }))
+        .f64("start_ns", "When the sender was given the message.", flows.iter().map(|flow| flow.start.0 as f64 / 1e3).collect())
+        .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
+        .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
+        .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
+        .u64("delivered_bytes", "Payload that arrived in order before the run ended.", received(Receiver::delivered))
+        .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
+        .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
+        .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
+        .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
+}
+
+fn queue_table(spec: &Spec, finished: &Finished) -> Table {
+    let mut rows = Vec::new();
+    let samples = finished.metrics.sampling().count_before(finished.now);
+    for switch in &finished.switches {
+        for (number, port) in switch.ports.iter().enumerate() {
+            for (queue, books) in port.queues.iter().enumerate() {
+                rows.push((switch, number as u64, queue as u64, books));
+            }
+        }
+    }
+    Table::new("queues", "One row per egress queue of a switch.")
+        .text(
+            "node",
+            "Name of the switch.",
+            rows.iter().map(|row| spec.graph.node(row.0.id()).name.clone()).collect(),
+        )
+        .u64(
+            "tier",
+            "Tier of the switch: 0 is next to the hosts.",
+            rows.iter().map(|row| row.0.tier().into()).collect(),
+        )
+        .u64("port", "Port of the switch.", rows.iter().map(|row| row.1).collect())
+        .u64(
+            "queue",
+            "Queue of the port; the last is the control queue.",
+            rows.iter().map(|row| row.2).collect(),
+        )
+        .u64("samples", "Samples taken after the warm-up.", vec![samples; rows.len()])
+        .f64(
+            "mean_backlog_bytes",
+            "Mean of the sampled backlogs; empty if no sample was taken.",
+            rows.iter().map(|row| row.3.sampled as f64 / samples as f64).collect(),
+        )
+        .u64(
+            "max_backlog_bytes",
+            "Largest backlog of the whole run, not only of the samples.",
+            rows.iter().map(|row| row.3.max_backlog).collect(),
+        )
+        .u64(
+            "packets",
+            "Packets that joined the queue.",
+            rows.iter().map(|row| row.3.packets_in).collect(),
+        )
+        .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.3.bytes_in).collect())
+        .u64(
+            "marked_packets",
+            "Packets that were marked with CE on joining.",
+            rows.iter().map(|row| row.3.marked).collect(),
+        )
+}
+
+fn depth_table(finished: &Finished) -> Table {
+    let rows: Vec<_> = finished.metrics.depths().collect();
+    Table::new("depths", "How often the queues of a tier had which backlog when they were sampled.")
+        .u64("tier", "Tier of the switches.", rows.iter().map(|row| row.0 as u64).collect())
+        .u64(
+            "queue",
+            "Number of the queue within its port.",
+            rows.iter().map(|row| row.1 as u64).collect(),
+        )
+        .u64(
+            "up_to_bytes",
+            "Upper edge of the bin, inclusive; 0 is an empty queue.",
+            rows.iter().map(|row| bin_edge(row.2)).collect(),
+        )
+        .u64(
+            "samples",
+            "Samples in the bin, over all ports of the tier.",
+            rows.iter().map(|row| row.3).collect(),
+        )
+}
+
+fn timeline_table(finished: &Finished) -> Table {
+    let ports: usize = finished.switches.iter().map(|switch| switch.ports.len()).sum();
+    let rows: Vec<_> = finished.metrics.timeline(finished.now).collect();
+    Table::new("timeline", "The queues of one number, over all switches, at each sample.")
+        .f64(
+            "time_ns",
+            "When the sample was taken.",
+            rows.iter().map(|row| row.0.0 as f64 / 1e3).collect(),
+        )
+        .u64(
+            "queue",
+            "Number of the queue within its port.",
+            rows.iter().map(|row| row.1 as u64).collect(),
+        )
+        .f64(
+            "mean_backlog_bytes",
+            "Mean backlog over all switch ports.",
+            rows.iter().map(|row| row.2.sum as f64 / ports as f64).collect(),
+        )
+        .u64(
+            "max_backlog_bytes",
+            "Largest backlog of any switch port.",
+            rows.iter().map(|row| row.2.max).collect(),
+        )
+        .u64(
+            "paused_ports",
+            "Ports, of switches and hosts, that may not send this class.",
+            rows.iter().map(|row| row.3).collect(),
+        )
+}
+
+/// A sending end and the names around it.
+struct End<'a> {
+    node: NodeId,
+    tier: u64,
+    port: usize,
+    tx: &'a Transmitter,
+    told: [Option<&'a Paused>; CLASSES],
+}
+
+/// The tier that stands for hosts in tables.
+const HOST_TIER: u64 = 255;
+
+fn ends(finished: &Finished) -> Vec<End<'_>> {
+    let mut ends = Vec::new();
+    for host in &finished.hosts {
+        let (node, tx) = (host.id(), &host.nic.tx);
+        ends.push(End { node, tier: HOST_TIER, port: 0, tx, told: [None; CLASSES] });
+    }
+    for switch in &finished.switches {
+        for (port, books) in switch.ports.iter().enumerate() {
+            let told =
+                std::array::from_fn(|class| switch.pfc.as_ref().map(|pfc| pfc.told(port, class)));
+            let (node, tier) = (switch.id(), switch.tier().into());
+            ends.push(End { node, tier, port, tx: &books.tx, told });
+        }
+    }
+    ends
+}
+
+fn pause_table(spec: &Spec, finished: &Finished) -> Table {
+    let classes = usize::from(spec.switch.queue.count);
+    let ends = ends(finished);
+    let rows: Vec<(&End, usize)> =
+        ends.iter().flat_map(|end| (0..classes).map(move |class| (end, class))).collect();
+    let told = |of: fn(&Paused) -> u64| {
+        rows.iter().map(|(end, class)| end.told[*class].map_or(0, of)).collect()
+    };
+    let pause = |row: &(&End, usize)| row.0.tx.pauses[row.1];
+    Table::new("pauses", "One row per port, of switches and hosts, and data class.")
+        .text(
+            "node",
+            "Name of the node.",
+            rows.iter().map(|row| spec.graph.node(row.0.node).name.clone()).collect(),
+        )
+        .u64(
+            "tier",
+            "Tier of the node: 0 is next to the hosts, 255 a host.",
+            rows.iter().map(|row| row.0.tier).collect(),
+        )
+        .u64("port", "Port of the node.", rows.iter().map(|row| row.0.port as u64).collect())
+        .u64("class", "Traffic class.", rows.iter().map(|row| row.1 as u64).collect())
+        .u64(
+            "xoff_frames",
+            "Pause frames that the port sent to stop its neighbour, without refreshes.",
+            told(|told| told.xoffs),
+        )
+        .u64("refresh_frames", "Pause frames that prolonged a pause.", told(|told| told.refreshes))
+        .u64("xon_frames", "Pause frames that let the neighbour go on.", told(|told| told.xons))
+        .f64(
+            "paused_ns",
+            "Time during which the port itself was not allowed to send the class.",
+            rows.iter().map(|row| pause(row).total.as_ns()).collect(),
+        )
+        .f64(
+            "longest_pause_ns",
+            "The longest such time at a stretch.",
+            rows.iter().map(|row| pause(row).longest.as_ns()).collect(),
+        )
+}
+
+fn link_table(spec: &Spec, finished: &Finished) -> Table {
+    let ends = ends(finished);
+    let name = |node: NodeId| spec.graph.node(node).name.clone();
+    let link = |end: &End| -> Link { *end.tx.link() };
+    let utilisation = |end: &End| {
+        let bytes = end.tx.bytes + end.tx.frames * u64::from(spec.wire_overhead);
+        bytes as f64 * 8.0 / (link(end).rate.0 as f64 * (finished.now - Instant::ZERO).as_secs())
+    };
+    Table::new("links", "One row per direction of a link, by its sending end.")
+        .text("node", "Name of the sending node.", ends.iter().map(|end| name(end.node)).collect())
+        .u64("port", "Port of the sending node.", ends.iter().map(|end| end.port as u64).collect())
+        .text(
+            "peer",
+            "Name of the receiving node.",
+            ends.iter().map(|end| name(link(end).peer)).collect(),
+        )
+        .f64(
+            "rate_gbps",
+            "Rate of the link.",
+            ends.iter().map(|end| link(end).rate.as_gbps()).collect(),
+        )
+        .u64(
+            "frames",
+            "Frames sent, of every kind.",
+            ends.iter().map(|end| end.tx.frames).collect(),
+        )
+        .u64(
+            "bytes",
+            "Their bytes, without preamble and gap.",
+            ends.iter().map(|end| end.tx.bytes).collect(),
+        )
+        .f64(
+            "utilisation",
+            "Fraction of the simulated time in which the wire was busy, preamble and gap included.",
+            ends.iter().map(utilisation).collect(),
+        )
+}
+
+fn drop_table(spec: &Spec, finished: &Finished) -> Table {
+    let mut rows = Vec::new();
+    for switch in &finished.switches {
+        for (number, port) in switch.ports.iter().enumerate() {
+            let mut drops = port.drops.clone();
+            drops.sort_by_key(|drops| (drops.queue, drops.reason));
+            rows.extend(drops.into_iter().map(|drops| (switch.id(), number as u64, drops)));
+        }
+    }
+    Table::new("drops", "One row per port, queue and reason for which packets were dropped.")
+        .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
+        .u64("port", "Egress port.", rows.iter().map(|row| row.1).collect())
+        .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
+        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class; aqm: chosen by the queue management and not ECN-capable.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
+        .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
+        .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
+}
+
+fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
+    let (switches, hosts) = (&finished.switches, &finished.hosts);
+    let ends = ends(finished);
+    let told = || ends.iter().flat_map(|end| end.told).flatten();
+    let xoffs: u64 = told().map(|told| told.xoffs).sum();
+    let refreshes: u64 = told().map(|told| told.refreshes).sum();
+    let pauses = || ends.iter().flat_map(|end| end.tx.pauses);
+    let paused: u64 = pauses().map(|pause| pause.total.0).sum();
+    let isolation =
+        |of: fn(&crate::switch::flow_control::congestion_isolation::Isolation) -> u64| {
+            let ports = switches.iter().flat_map(|switch| &switch.ports);
+            ports.filter_map(|port| port.isolation.as_ref()).map(of).sum::<u64>()
+        };
+    let queues = || switches.iter().flat_map(|switch| &switch.ports).flat_map(|port| &port.queues);
+    let sum = |of: fn(&Sent) -> u64| flows.sent.iter().map(of).sum::<u64>();
+    let ending = spec.flows.iter().zip(&flows.receivers).filter(|(flow, _)| !flow.is_persistent());
+    let unfinished = ending.filter(|(_, receiver)| receiver.finished.is_none()).count() as u64;
+    let counters: [(&str, u64, &str); 21] = [
+        ("pause_frames", xoffs + refreshes, "Pause frames that stop a class, refreshes included."),
+        ("xoff_frames", xoffs, "Pause frames that stop a class, without refreshes."),
+        ("xon_frames", told().map(|told| told.xons).sum(), "Pause frames that let a class go on."),
+        ("paused_ns", paused / 1_000, "Time paused, summed over all ports and classes."),
+        (
+            "longest_pause_ns",
+            pauses().map(|pause| pause.longest.0).max().unwrap_or(0) / 1_000,
+            "The longest time that a port was not allowed to send a class.",
+        ),
+        (
+            "marked_packets",
+            queues().map(|queue| queue.marked).sum(),
+            "Data packets that a switch marked with CE, once per switch.",
+        ),
+        (
+            "isolations",
+            isolation(|table| table.isolations),
+            "Flows put into a stream table by the curve, once per port and time.",
+        ),
+        (
+            "isolations_refused",
+            isolation(|table| table.refused),
+            "Packets whose flow was not isolated because the stream table was full.",
+        ),
+        (
+            "cims_sent",
+            isolation(|table| table.cims_sent),
+            "Congestion isolation messages that switches sent.",
+        ),
+        (
+            "cims_received",
+            isolation(|table| table.cims_received),
+            "Congestion isolation messages that switches received; hosts receive the others.",
+        ),
+        (
+            "cnps_sent",
+            hosts.iter().map(|host| host.cnps).sum(),
+            "Congestion notification packets that receivers sent.",
+        ),
+        (
+            "naks_sent",
+            hosts.iter().map(|host| host.naks).sum(),
+            "Negative acknowledgements that receivers sent.",
+        ),
+        ("timeouts", sum(|sent| sent.timeouts), "Retransmission timeouts."),
+        ("retransmitted_packets", sum(|sent| sent.retransmitted), "Data packets sent again."),
+        (
+            "dropped_packets",
+            switches.iter().map(|switch| switch.dropped).sum(),
+            "Packets dropped by switches, for any reason.",
+        ),
+        (
+            "data_packets_sent",
+            sum(|sent| sent.packets),
+            "Data packets that senders put on the wire.",
+        ),
+        (
+            "data_bytes_delivered",
+            flows.receivers.iter().map(|receiver| receiver.delivered()).sum(),
+            "Payload that arrived in order, of all flows.",
+        ),
+        ("flows", spec.flows.len() as u64, "Flows, those that never end included."),
+        (
+            "flows_persistent",
+            spec.flows.iter().filter(|flow| flow.is_persistent()).count() as u64,
+            "Flows that never end.",
+        ),
+        ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
+        ("hops", finished.metrics.hops(), "Packet-hops: frames of every kind put on a link."),
+    ];
+    Table::new("counters", "Totals of the run.")
+        .text("name", "Name of the counter.", counters.iter().map(|row| row.0.to_owned()).collect())
+        .u64("value", "Its value.", counters.iter().map(|row| row.1).collect())
+        .text("meaning", "What it counts.", counters.iter().map(|row| row.2.to_owned()).collect())
+}
+
+/// A hash of every value of every table.
+fn fingerprint(tables: &[Table]) -> u64 {
+    let mut hash = 0;
+    let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for column in tables.iter().flat_map(|table| &table.columns) {
+        match &column.values {
+            Values::U64(values) => values.iter().for_each(|&value| add(value)),
+            Values::F64(values) => values.iter().for_each(|value| add(value.to_bits())),
+            Values::Text(values) => {
+                values.iter().for_each(|value| value.bytes().for_each(|byte| add(byte.into())))
+            }
+        }
+    }
+    hash
+}

@@ -1,0 +1,225 @@
+//! From what a simulation is made of to what came out of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use floodway_model::flow::numbered;
+use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
+
+use crate::Spec;
+use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
+use crate::host::transport::{self, rocev2};
+use crate::host::{Host, Shared};
+use crate::link::Link;
+use crate::metric::{Metrics, Sampling};
+use crate::outcome::Outcome;
+use crate::routing::Routes;
+use crate::switch::Switch;
+
+/// A network that is ready to run.
+pub struct Simulation {
+    spec: Spec,
+    nodes: Nodes,
+    metrics: Metrics,
+    windows: Windows,
+    longest_hop: Duration,
+}
+
+/// How to run it.
+pub struct Run<'a> {
+    /// Threads, at least 1. Results do not depend on it.
+    pub threads: usize,
+    /// Set from outside to end the run early.
+    pub stop: &'a AtomicBool,
+    /// Told now and then how far it is.
+    pub watch: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Simulation {
+    /// Builds all nodes.
+    pub fn new(spec: Spec) -> Self {
+        let shared = Arc::new(Shared {
+            host: spec.host.clone(),
+            switch: spec.switch.clone(),
+            places: places(&spec),
+            flows: spec.flows.clone(),
+        });
+        let nodes = Nodes {
+            switches: switches(&spec),
+            hosts: hosts(&spec, &shared),
+            groups: groups(&spec.graph),
+        };
+        let (windows, longest_hop) = windows(&spec);
+        let tiers = nodes.switches.iter().map(|switch| usize::from(switch.tier()) + 1).max();
+        let queues = usize::from(spec.switch.queue.count) + 1;
+        let metrics = Metrics::new(sampling(&spec), tiers.unwrap_or(0), queues);
+        Self { spec, nodes, metrics, windows, longest_hop }
+    }
+
+    /// Runs it to its end on one thread.
+    pub fn run(self) -> Outcome {
+        self.run_with(&Run { threads: 1, stop: &AtomicBool::new(false), watch: &|_| {} })
+    }
+
+    /// Runs it to its end.
+    pub fn run_with(self, run: &Run) -> Outcome {
+        let begun = std::time::Instant::now();
+        let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
+        let limits = Limits {
+            windows: self.windows,
+            longest_hop: self.longest_hop,
+            end: Instant(self.spec.end.0),
+            flows: ending as u64,
+            stop: run.stop,
+            watch: run.watch,
+        };
+        let mut finished = engine::run(self.nodes, run.threads, &limits, &self.metrics);
+        let (now, metrics) = (finished.now, &mut finished.metrics);
+        for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
+            port.tx.finish(now, metrics);
+        }
+        finished.hosts.iter_mut().for_each(|host| host.nic.tx.finish(now, metrics));
+        let wall = begun.elapsed();
+        let violations = audit(&self.spec, &finished);
+        Outcome::new(&self.spec, &finished, violations, wall)
+    }
+}
+
+/// By flow: its place among those its sender sends and those its receiver receives.
+fn places(spec: &Spec) -> Vec<(u32, u32)> {
+    let mut next = vec![(0, 0); spec.graph.nodes.len()];
+    let place = |flow: &floodway_model::FlowSpec| {
+        let sent = next[flow.src.index()].0;
+        next[flow.src.index()].0 += 1;
+        let received = next[flow.dst.index()].1;
+        next[flow.dst.index()].1 += 1;
+        (sent, received)
+    };
+    spec.flows.iter().map(place).collect()
+}
+
+fn switches(spec: &Spec) -> Vec<Switch> {
+    let graph = &spec.graph;
+    let make = |(id, routes): (NodeId, Routes)| {
+        Switch::new(id, graph, &spec.switch, routes, &links(spec, id), spec.seed)
+    };
+    graph.switches().zip(Routes::of(graph)).map(make).collect()
+}
+
+fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
+    let nodes = spec.graph.nodes.len();
+    let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
+    for (id, flow) in numbered(&spec.flows) {
+        outgoing[flow.src.index()].push(id);
+        incoming[flow.dst.index()].push(id);
+    }
+    let make = |id: NodeId| {
+        let link = links(spec, id)[0];
+        let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
+        Host::new(id, link, shared.clone(), sends, &incoming[id.index()])
+    };
+    spec.graph.hosts().map(make).collect()
+}
+
+/// The links of a node as its sending ends see them.
+fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
+    let response = spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response);
+    let ports = spec.graph.node(id).ports.iter();
+    let link = |end: &floodway_model::graph::Attachment| Link {
+        peer: end.peer,
+        peer_port: end.peer_port,
+        rate: end.rate,
+        delay: end.delay,
+        latency: match spec.graph.node(end.peer).kind {
+            NodeKind::Host => Duration::ZERO,
+            NodeKind::Switch { .. } => spec.switch.latency,
+        },
+        response,
+        wire_overhead: spec.wire_overhead,
+    };
+    ports.map(link).collect()
+}
+
+/// What belongs on one thread: a switch with the hosts that hang on it.
+fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
+    let mut groups: BTreeMap<NodeId, Vec<NodeId>> =
+        graph.switches().map(|switch| (switch, vec![switch])).collect();
+    for host in graph.hosts() {
+        let edge = graph.node(host).ports[0].peer;
+        groups.entry(edge).or_default().push(host);
+    }
+    groups.into_values().collect()
+}
+
+/// Windows as long as the shortest time from a decision to send to the arrival, and the longest.
+fn windows(spec: &Spec) -> (Windows, Duration) {
+    let transport::Spec::Rocev2(rocev2) = &spec.host.transport;
+    let largest = u64::from(rocev2::Spec::frame(rocev2.mtu.0));
+    let overhead = u64::from(spec.wire_overhead);
+    let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
+    let links = || spec.graph.links().map(|(_, _, end)| end);
+    let shortest =
+        links().map(|end| end.delay + time(end.rate, length::SHORTEST_FRAME.into())).min();
+    let response = spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response);
+    let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
+    let longest = longest + spec.switch.latency.max(response);
+    (Windows::new(shortest.unwrap_or(Windows::LONGEST)), longest)
+}
+
+fn sampling(spec: &Spec) -> Sampling {
+    let span = spec.end.0.saturating_sub(spec.warmup.0);
+    let interval = spec.sample_interval.0.max(1);
+    Sampling {
+        from: Instant(spec.warmup.0),
+        interval: Duration(interval),
+        count: span.div_ceil(interval) as usize,
+    }
+}
+
+/// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
+/// "lossless" network loses.
+fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let name = |id: NodeId| &spec.graph.node(id).name;
+    for switch in &finished.switches {
+        wrong.extend(switch.audit().iter().map(|what| format!("{}: {what}", name(switch.id()))));
+    }
+    for host in &finished.hosts {
+        wrong.extend(host.audit().iter().map(|what| format!("{}: {what}", name(host.id()))));
+        let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered).sum();
+        if reordered > 0 {
+            wrong.push(format!("{}: {reordered} packets arrived out of order", name(host.id())));
+        }
+    }
+
+    // Every frame that was made is where it ended, waits in a node, or is on a wire.
+    let (switches, hosts) = (&finished.switches, &finished.hosts);
+    let made = switches.iter().map(|switch| switch.emitted).sum::<u64>()
+        + hosts.iter().map(|host| host.emitted).sum::<u64>();
+    let ended = switches.iter().map(|switch| switch.consumed + switch.dropped).sum::<u64>()
+        + hosts.iter().map(|host| host.consumed).sum::<u64>();
+    let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
+        + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
+    let flies = finished.in_flight.len() as u64;
+    if made != ended + waits + flies {
+        wrong.push(format!(
+            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire"
+        ));
+    }
+    wrong
+}
+
+/// The names of the ends of a run.
+impl Stop {
+    /// In results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FlowsDone => "flows_done",
+            Self::TimeLimit => "time_limit",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}

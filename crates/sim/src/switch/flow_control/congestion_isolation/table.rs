@@ -1,0 +1,299 @@
+use floodway_model::random::Stream;
+use floodway_model::{FlowId, Instant};
+use rustc_hash::FxHashMap;
+
+use super::spec::{Signal, Spec};
+use crate::switch::queue::Queue;
+
+/// Why a flow is in the stream table (`create-mask` of the YANG module); both may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The curve selected one of its packets here.
+    Local = 1,
+    /// The downstream neighbour sent a CIM.
+    Cim = 2,
+}
+
+/// The stream table of one egress port.
+#[derive(Debug, Default)]
+pub struct Isolation {
+    /// Place of a flow among `entries`. Never iterated.
+    index: FxHashMap<FlowId, u32>,
+    entries: Vec<Entry>,
+    /// Since when the congesting queue is empty; `None` while it is not.
+    empty_since: Option<Instant>,
+    /// Bits of the reasons that have been released since then.
+    released: u8,
+    /// Entries made by the curve.
+    pub isolations: u64,
+    /// Selected packets whose flow was left alone because the table was full.
+    pub refused: u64,
+    /// CIMs sent about flows of this table.
+    pub cims_sent: u64,
+    /// CIMs received about flows that leave by this port.
+    pub cims_received: u64,
+    /// The most entries there were at a time.
+    pub most_entries: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    flow: FlowId,
+    /// Bits of [`Reason`].
+    reasons: u8,
+    cims: u8,
+    last_cim: Instant,
+    /// Departures from the monitored queue after which no packet of the flow is in it.
+    clear_at: u64,
+}
+
+/// A place in the table; good until the next call that can release entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
+
+impl Isolation {
+    /// Whether a packet of `flow`, bound for the monitored queue, goes to the congesting queue
+    /// instead: because its flow is in the table, or because the curve selects it now.
+    #[inline]
+    pub fn place(
+        &mut self,
+        spec: &Spec,
+        flow: FlowId,
+        monitored: &Queue,
+        now: Instant,
+        chance: &mut Stream,
+    ) -> Option<Place> {
+        if !self.entries.is_empty() {
+            self.release(spec, now);
+            if let Some(&place) = self.index.get(&flow) {
+                return Some(Place(place));
+            }
+        }
+        if !spec.curve.selects(monitored.backlog(), chance) {
+            return None;
+        }
+        let place = self.add(spec, flow, Reason::Local, monitored);
+        match place {
+            Some(_) => self.isolations += 1,
+            None => self.refused += 1,
+        }
+        place
+    }
+
+    /// A CIM about `flow` came from the neighbour to which it leaves.
+    pub fn on_cim(&mut self, spec: &Spec, flow: FlowId, monitored: &Queue, now: Instant) {
+        self.cims_received += 1;
+        self.release(spec, now);
+        // News about a congestion that lasts: what it made stays.
+        self.released &= !(Reason::Cim as u8);
+        if self.empty_since.is_some() {
+            self.empty_since = Some(now);
+        }
+        self.add(spec, flow, Reason::Cim, monitored);
+    }
+
+    fn add(&mut self, spec: &Spec, flow: FlowId, why: Reason, monitored: &Queue) -> Option<Place> {
+        if let Some(&place) = self.index.get(&flow) {
+            self.entries[place as usize].reasons |= why as u8;
+            return Some(Place(place));
+        }
+        if self.entries.len() >= spec.max_entries as usize {
+            return None;
+        }
+        let place = self.entries.len() as u32;
+        self.index.insert(flow, place);
+        self.entries.push(Entry {
+            flow,
+            reasons: why as u8,
+            cims: 0,
+            last_cim: Instant::ZERO,
+            clear_at: monitored.clear_of(flow),
+        });
+        self.most_entries = self.most_entries.max(self.entries.len());
+        Some(Place(place))
+    }
+
+    /// What a packet of this flow must wait for in the congesting queue.
+    #[inline]
+    pub fn not_before(&self, place: Place) -> u64 {
+        self.entries[place.0 as usize].clear_at
+    }
+
+    /// Whether the upstream neighbour is now to be told, after a packet of this flow has joined
+    /// the congesting queue, now `backlog` bytes deep. `still_monitored`: the packet came in the
+    /// monitored class, so the neighbour does not isolate the flow yet. Counts the message.
+    #[inline]
+    pub fn signals(
+        &mut self,
+        spec: &Spec,
+        place: Place,
+        backlog: u64,
+        still_monitored: bool,
+        now: Instant,
+    ) -> bool {
+        if !still_monitored {
+            return false;
+        }
+        let entry = &mut self.entries[place.0 as usize];
+        let on_isolation = entry.reasons & Reason::Local as u8 != 0;
+        let on_depth = backlog > spec.signal_depth.0;
+        let occasion = match spec.signal {
+            Signal::Off => false,
+            Signal::Isolation => on_isolation,
+            Signal::CongestingQueue => on_depth,
+            Signal::Both => on_isolation || on_depth,
+        };
+        let rested = entry.cims == 0 || now.since(entry.last_cim) >= spec.cim_interval;
+        if !occasion || entry.cims >= spec.max_cims || !rested {
+            return false;
+        }
+        entry.cims += 1;
+        entry.last_cim = now;
+        self.cims_sent += 1;
+        true
+    }
+
+    /// The congesting queue has become empty.
+    pub fn on_empty(&mut self, now: Instant) {
+        self.empty_since = Some(now);
+        self.released = 0;
+    }
+
+    /// A packet has joined the congesting queue.
+    #[inline]
+    pub fn on_join(&mut self) {
+        self.empty_since = None;
+    }
+
+    /// Drops the entries whose time after the end of congestion is over.
+    fn release(&mut self, spec: &Spec, now: Instant) {
+        let Some(since) = self.empty_since else { return };
+        let mut over = 0;
+        for (reason, life) in
+            [(Reason::Local, spec.local_entry_life), (Reason::Cim, spec.cim_entry_life)]
+        {
+            let bit = reason as u8;
+            if self.released & bit == 0 && now.since(since) >= life {
+                over |= bit;
+            }
+        }
+        if over == 0 {
+            return;
+        }
+        self.released |= over;
+        let index = &mut self.index;
+        self.entries.retain_mut(|entry| {
+            entry.reasons &= !over;
+            if entry.reasons == 0 {
+                index.remove(&entry.flow);
+            }
+            entry.reasons != 0
+        });
+        for (place, entry) in self.entries.iter().enumerate() {
+            index.insert(entry.flow, place as u32);
+        }
+    }
+
+    /// Flows in the table.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether the table is empty.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{Body, Bytes, Class, Duration, Ecn, NodeId, Packet, PortIx};
+
+    use crate::switch::queue::Queued;
+
+    fn packet(flow: u32) -> Queued {
+        let packet = Packet {
+            flow: FlowId(flow),
+            connection: 0,
+            src: NodeId(0),
+            dst: NodeId(1),
+            bytes: 1_000,
+            ingress: PortIx(0),
+            class: Class(0),
+            ecn: Ecn::Ect0,
+            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+        };
+        Queued { packet, since: Instant::ZERO, not_before: 0 }
+    }
+
+    /// 400 KB of flows 1 and 2 in turn: above `high`, so the curve selects for certain.
+    fn deep() -> Queue {
+        let mut queue = Queue::default();
+        (0..400).for_each(|n| queue.push(packet(1 + n % 2)));
+        queue
+    }
+
+    #[test]
+    fn an_isolated_flow_waits_for_its_own_packets_only() {
+        let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
+        let mut isolation = Isolation::default();
+        let mut queue = deep();
+        queue.pop();
+        let mut place = |flow, queue: &Queue| {
+            let place = isolation.place(&spec, FlowId(flow), queue, Instant(1), &mut chance);
+            isolation.not_before(place.expect("the curve is 1 here"))
+        };
+        // Flow 1 is at places 0, 2, ..., 398; flow 2 at 1, 3, ..., 399; flow 3 is not there.
+        assert_eq!(place(1, &queue), 399);
+        assert_eq!(place(2, &queue), 400);
+        assert_eq!(place(3, &queue), 0);
+    }
+
+    #[test]
+    fn local_entries_go_with_the_congestion_and_cim_entries_after_their_life() {
+        let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = Isolation::default();
+        let (deep, shallow) = (deep(), Queue::default());
+        assert!(isolation.place(&spec, FlowId(1), &deep, Instant(1), &mut chance).is_some());
+        isolation.on_join();
+        isolation.on_cim(&spec, FlowId(2), &deep, Instant(2));
+        isolation.on_cim(&spec, FlowId(1), &deep, Instant(2));
+        assert!(isolation.place(&spec, FlowId(3), &deep, Instant(2), &mut chance).is_some());
+        assert_eq!(isolation.len(), 3);
+        isolation.on_empty(Instant(100));
+        let mut stays = |flow, now| {
+            isolation.place(&spec, FlowId(flow), &shallow, Instant(now), &mut chance).is_some()
+        };
+        assert!(!stays(3, 100));
+        assert!(stays(1, 100) && stays(2, 1_099));
+        assert!(!stays(1, 1_100) && !stays(2, 1_100));
+    }
+
+    #[test]
+    fn cims_are_few_and_spaced() {
+        let spec = Spec { signal_depth: Bytes(50_000), ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = Isolation::default();
+        let place = isolation.place(&spec, FlowId(1), &deep(), Instant(1), &mut chance).unwrap();
+        let mut signals =
+            |us: u64, still| isolation.signals(&spec, place, 0, still, Instant(us * 1_000_000));
+        assert!(signals(1, true));
+        assert!(!signals(5, true), "10 us have not passed");
+        assert!(signals(11, true));
+        assert!(!signals(30, false), "the neighbour isolates already");
+        assert!(signals(40, true));
+        assert!(!signals(60, true), "three are the most");
+    }
+
+    #[test]
+    fn a_full_table_leaves_flows_alone() {
+        let spec = Spec { max_entries: 1, ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = Isolation::default();
+        assert!(isolation.place(&spec, FlowId(1), &deep(), Instant(1), &mut chance).is_some());
+        assert!(isolation.place(&spec, FlowId(2), &deep(), Instant(1), &mut chance).is_none());
+        assert_eq!((isolation.isolations, isolation.refused), (1, 1));
+    }
+}

@@ -1,0 +1,89 @@
+//! A port of a switch: its egress queues, and the sending end of its link.
+
+use std::collections::VecDeque;
+
+use floodway_model::Packet;
+
+use super::flow_control::congestion_isolation::Isolation;
+use super::queue::Queue;
+use super::scheduler;
+use crate::link::Transmitter;
+
+/// One port.
+#[derive(Debug)]
+pub struct Port {
+    /// The sending end of its link.
+    pub tx: Transmitter,
+    /// MAC control frames that wait for the wire: before everything else, and never paused.
+    pub link_control: VecDeque<Packet>,
+    /// Data queues, and the control queue as the last.
+    pub queues: Vec<Queue>,
+    /// Bit q: queue q is not empty.
+    pub waiting: u8,
+    /// Where the scheduler is.
+    pub scheduler: scheduler::State,
+    /// The flows that are isolated at this egress; `None` without Congestion Isolation.
+    pub isolation: Option<Isolation>,
+    /// Whether the node at the other end accepts congestion isolation messages.
+    pub peer_isolates: bool,
+    /// What was dropped, by queue and reason.
+    pub drops: Vec<Drops>,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The egress queue was full.
+    QueueFull,
+    /// The memory of its ingress port and class, headroom included, was full.
+    HeadroomExceeded,
+    /// The AQM chose it, and it was not ECN-capable.
+    Aqm,
+}
+
+impl DropReason {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue_full",
+            Self::HeadroomExceeded => "headroom_exceeded",
+            Self::Aqm => "aqm",
+        }
+    }
+}
+
+/// Dropped packets of one queue for one reason.
+#[derive(Clone, Copy, Debug)]
+pub struct Drops {
+    /// The egress queue that they were bound for.
+    pub queue: u8,
+    /// Why.
+    pub reason: DropReason,
+    /// How many.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Port {
+    /// Whether anything waits for the wire.
+    #[inline]
+    pub fn has_backlog(&self) -> bool {
+        self.waiting != 0 || !self.link_control.is_empty()
+    }
+
+    /// Counts a drop.
+    pub fn count_drop(&mut self, queue: usize, reason: DropReason, bytes: u16) {
+        let same = |drops: &&mut Drops| usize::from(drops.queue) == queue && drops.reason == reason;
+        match self.drops.iter_mut().find(same) {
+            Some(drops) => {
+                drops.packets += 1;
+                drops.bytes += u64::from(bytes);
+            }
+            None => {
+                let (queue, bytes) = (queue as u8, u64::from(bytes));
+                self.drops.push(Drops { queue, reason, packets: 1, bytes });
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use floodway_model::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{aqm, classify, flow_control, path, scheduler};
+
+/// What a switch is made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Static latency: from the arrival of a frame's last bit to its place in an egress queue.
+    /// Default 0ns.
+    pub latency: Duration,
+    /// The egress queues of each port.
+    pub queue: QueueSpec,
+    /// Which queue data goes to.
+    pub classify: classify::Spec,
+    /// How queues tell senders of congestion.
+    pub aqm: aqm::Spec,
+    /// Which queue sends next.
+    pub scheduler: scheduler::Spec,
+    /// Which of equal paths a packet takes.
+    pub path: path::Spec,
+    /// What happens between neighbours.
+    pub flow_control: flow_control::Spec,
+}
+
+/// The egress queues of a port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QueueSpec {
+    /// Data queues per port, 1 to 7. One more queue, above them, carries feedback and
+    /// notifications. Default 1.
+    pub count: u8,
+    /// The most bytes in one data queue; with PFC measured on the ingress, the most of one
+    /// (ingress port, class). Default 1MB (Congestion Isolation decks).
+    pub size: Bytes,
+    /// The most bytes in the control queue of a port. Default 1MB (assumed).
+    pub control_size: Bytes,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self { count: 1, size: Bytes(1_000_000), control_size: Bytes(1_000_000) }
+    }
+}

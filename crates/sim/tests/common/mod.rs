@@ -1,0 +1,91 @@
+//! Small networks for tests.
+#![allow(dead_code)]
+
+use floodway_model::graph::NodeKind;
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::host::{self, congestion};
+use floodway_sim::switch::{self, flow_control};
+use floodway_sim::{Outcome, Simulation, Spec};
+
+pub const GBPS_100: Rate = Rate::from_gbps(100);
+pub const NS_200: Duration = Duration::from_ns(200);
+
+/// Hosts 0..n on one switch, node n.
+pub fn star(hosts: u32) -> Graph {
+    let mut graph = Graph::default();
+    for host in 0..hosts {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
+    let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
+    (0..hosts).for_each(|host| graph.link(NodeId(host), switch, GBPS_100, NS_200));
+    graph
+}
+
+/// Leaves with `per_leaf` hosts each, joined by spines. Hosts come first, leaf by leaf.
+pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
+    let mut graph = Graph::default();
+    for host in 0..leaves * per_leaf {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
+    let add = |graph: &mut Graph, name: &str, count, tier| -> Vec<NodeId> {
+        let kind = NodeKind::Switch { tier };
+        (0..count).map(|n| graph.add(format!("{name} {n}"), kind)).collect()
+    };
+    let leaf_ids = add(&mut graph, "leaf", leaves, 0);
+    let spine_ids = add(&mut graph, "spine", spines, 1);
+    for (number, &leaf) in leaf_ids.iter().enumerate() {
+        for host in 0..per_leaf {
+            graph.link(NodeId(number as u32 * per_leaf + host), leaf, GBPS_100, NS_200);
+        }
+        spine_ids.iter().for_each(|&spine| graph.link(leaf, spine, GBPS_100, NS_200));
+    }
+    graph
+}
+
+pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
+    let start = Instant(start_ns * 1_000);
+    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, workload: 0 }
+}
+
+/// No flow control, no marking, no congestion control, and queues that hold everything.
+pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
+    let mut switch = switch::Spec::default();
+    switch.queue.size = floodway_model::Bytes(1 << 40);
+    Spec {
+        graph,
+        switch,
+        host: host::Spec {
+            congestion: congestion::Spec::LineRate(Default::default()),
+            ..host::Spec::default()
+        },
+        flows,
+        wire_overhead: 20,
+        end: Duration::from_ms(100),
+        warmup: Duration::ZERO,
+        sample_interval: Duration::from_us(10),
+        seed: 1,
+    }
+}
+
+/// The switch of the Congestion Isolation decks: two queues, CI with CIMs, PFC.
+pub fn isolating() -> switch::Spec {
+    switch::Spec {
+        queue: switch::QueueSpec { count: 2, ..Default::default() },
+        flow_control: flow_control::Spec {
+            congestion_isolation: Some(Default::default()),
+            pfc: Some(Default::default()),
+        },
+        ..Default::default()
+    }
+}
+
+/// Runs it and insists that nothing went wrong.
+pub fn run(spec: Spec) -> Outcome {
+    let outcome = Simulation::new(spec).run();
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    outcome
+}
+
+pub fn fct_ps(outcome: &Outcome) -> Vec<u64> {
+    outcome.table("flows").f64s("fct_ns").iter().map(|ns| (ns * 1e3).round() as u64).collect()
+}
