@@ -1,1 +1,37 @@
-//! scenario
+//! Scenario files: read, checked, expanded, and built into simulations.
+//!
+//! ```text
+//! Scenario::load(path, overrides)  text -> variants, each complete and valid, or an Error
+//!         .variants()              what is compared, the first being the baseline
+//!         .derived()               numbers that follow, for `floodway check`
+//!         .build(variant, n)       -> floodway_sim::Spec of replication n
+//! ```
+//!
+//! What is not valid cannot be passed on: an [`Error`] lists every problem with its place, cause
+//! and remedy. Variants of a scenario share seeds and therefore, unless they change the workload
+//! or the network, their flows (common random numbers).
+//!
+//! - [`document`]: the file's fields with meanings and defaults
+//! - [`topology`]: families of networks
+//! - [`workload`]: families of traffic
+//! - [`derived`]: numbers that follow
+
+mod check;
+pub mod derived;
+pub mod document;
+mod read;
+mod scenario;
+mod text;
+pub mod topology;
+pub mod workload;
+
+use floodway_model::family::Entry;
+
+pub use document::{Document, json_schema};
+pub use scenario::{Overrides, Scenario, Variant};
+pub use text::{Error, Place, Position, Problem, Source};
+
+/// Every algorithm, topology and workload that scenarios can name.
+pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
+    topology::CATALOGUE.iter().chain(workload::CATALOGUE).chain(floodway_sim::catalogue())
+}

@@ -1,0 +1,189 @@
+//! Whether lossless means lossless, and whether isolation can act.
+
+use floodway_model::{Bytes, Graph};
+use floodway_sim::switch::classify;
+use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
+use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
+
+use super::switch::{check_ramp, there_are};
+use super::{Findings, headroom, links_to_switches};
+use crate::document::Document;
+
+const PFC: &str = "switch.flow_control.pfc";
+const XOFF: &str = "switch.flow_control.pfc.xoff";
+const XON: &str = "switch.flow_control.pfc.xon";
+const SIZE: &str = "switch.queue.size";
+
+/// Checks every mechanism that is there.
+pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mut Findings<'_>) {
+    let flow_control = &settings.switch.flow_control;
+    if let Some(spec) = &flow_control.pfc {
+        check_pfc(settings, spec, graph, largest_frame, findings);
+    }
+    if let Some(spec) = &flow_control.congestion_isolation {
+        check_isolation(settings, spec, findings);
+    }
+}
+
+fn check_pfc(
+    settings: &Document,
+    spec: &pfc::Spec,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let queue = &settings.switch.queue;
+    if spec.xon >= spec.xoff {
+        findings.error(
+            &[XON, XOFF],
+            format!("XON ({}) is not below XOFF ({})", spec.xon, spec.xoff),
+            "a paused neighbour resumes when the occupancy has fallen to XON: set it below XOFF",
+        );
+    }
+    if spec.quanta == 0 {
+        findings.error(
+            &["switch.flow_control.pfc.quanta"],
+            "a pause of 0 quanta is a resumption",
+            "write 1 to 65535; 65535 is what switches send",
+        );
+    }
+    if let Some(index) = spec.queues.iter().position(|&number| number >= queue.count) {
+        findings.error(
+            &[&format!("{PFC}.queues.{index}")],
+            format!(
+                "queue {} is to be lossless, but {}",
+                spec.queues[index],
+                there_are(queue.count)
+            ),
+            "name queues that there are, or none to make all lossless",
+        );
+    }
+    if spec.xoff > queue.size {
+        findings.error(
+            &[XOFF, SIZE],
+            format!("XOFF ({}) is above the queue's size ({})", spec.xoff, queue.size),
+            "the queue would be full before the pause is sent: lower XOFF or raise \
+             `switch.queue.size`",
+        );
+        return;
+    }
+    let available = queue.size - spec.xoff;
+    for ((rate, delay), between) in links_to_switches(graph) {
+        let needed = headroom(settings, spec, rate, delay);
+        if available < needed {
+            findings.error(
+                &[XOFF, SIZE],
+                format!(
+                    "the headroom above XOFF is {available}, but a link of {rate} and {delay} \
+                     ({between}) needs {needed}"
+                ),
+                format!(
+                    "lower XOFF to at most {} or raise `switch.queue.size` to at least {}; frames \
+                     have up to {largest_frame} bytes and the response time is {}",
+                    Bytes(queue.size.0.saturating_sub(needed.0)),
+                    spec.xoff + needed,
+                    spec.response
+                ),
+            );
+            return;
+        }
+    }
+    if spec.measured_on == MeasuredOn::EgressQueue {
+        let (needed, ports, name) = headroom_of_all_ports(settings, spec, graph);
+        if available < needed {
+            findings.warn(
+                &[XOFF, SIZE],
+                format!(
+                    "the headroom above XOFF is {available}, but if all {ports} other ports of \
+                     {name} send to one egress queue it takes {needed}"
+                ),
+                format!(
+                    "frames may be lost: lower XOFF to at most {}, raise `switch.queue.size` to \
+                     at least {}, or measure on the ingress",
+                    Bytes(queue.size.0.saturating_sub(needed.0)),
+                    spec.xoff + needed
+                ),
+            );
+        }
+    }
+}
+
+/// The headroom if all other ports of a switch send to the same egress queue: of the switch where
+/// it is most, with the number of these ports and the switch's name.
+pub fn headroom_of_all_ports<'a>(
+    settings: &Document,
+    spec: &pfc::Spec,
+    graph: &'a Graph,
+) -> (Bytes, usize, &'a str) {
+    let mut kinds = std::collections::BTreeMap::new();
+    let mut most = (Bytes(0), 0, "");
+    for switch in graph.switches() {
+        let node = graph.node(switch);
+        let mut needs: Vec<Bytes> = Vec::with_capacity(node.ports.len());
+        for end in &node.ports {
+            let need = kinds
+                .entry((end.rate, end.delay))
+                .or_insert_with(|| headroom(settings, spec, end.rate, end.delay));
+            needs.push(*need);
+        }
+        let total: Bytes = needs.iter().copied().sum();
+        let least = needs.iter().copied().min().unwrap_or(Bytes(0));
+        if total - least > most.0 {
+            most = (total - least, node.ports.len() - 1, &node.name);
+        }
+    }
+    most
+}
+
+fn check_isolation(
+    settings: &Document,
+    spec: &congestion_isolation::Spec,
+    findings: &mut Findings<'_>,
+) {
+    let path = |field: &str| format!("switch.flow_control.congestion_isolation.{field}");
+    let count = settings.switch.queue.count;
+    if spec.monitored == spec.congesting {
+        findings.error(
+            &[&path("congesting"), &path("monitored")],
+            format!("queue {} is both the monitored and the congesting queue", spec.monitored),
+            "congesting flows are moved to another queue: name two different ones",
+        );
+    }
+    for (field, number) in [("monitored", spec.monitored), ("congesting", spec.congesting)] {
+        if number >= count {
+            findings.error(
+                &[&path(field), "switch.queue.count"],
+                format!("the {field} queue is {number}, but {}", there_are(count)),
+                format!("raise `switch.queue.count` to {} or name another queue", number + 1),
+            );
+        }
+    }
+    check_ramp(&path("curve"), &spec.curve, findings);
+    if spec.max_entries == 0 {
+        let help = "write how many flows a port can isolate, for example 4096";
+        findings.error(&[&path("max_entries")], "the stream table has no entries", help);
+    }
+    if spec.max_cims == 0 && spec.signal != Signal::Off {
+        findings.error(
+            &[&path("max_cims")],
+            "signalling is on and `max_cims` is 0, so no CIM is ever sent",
+            "write at least 1, or signal = \"off\"",
+        );
+    }
+    match &settings.switch.classify {
+        classify::Spec::Single(single) if single.queue != spec.monitored => findings.error(
+            &["switch.classify.single.queue", &path("monitored")],
+            format!(
+                "all data goes to queue {}, but the monitored queue is {}",
+                single.queue, spec.monitored
+            ),
+            "flows begin in the monitored queue: name the same queue in both",
+        ),
+        classify::Spec::Single(_) => {}
+        classify::Spec::DestinationHash(_) => findings.warn(
+            &["switch.classify"],
+            "flows are spread over all queues, so some begin in the congesting queue",
+            "choose [switch.classify.single] to let all begin in the monitored queue",
+        ),
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether transport and congestion control fit the network.
+
+use floodway_model::packet::length;
+use floodway_model::{Duration, Graph, Rate};
+use floodway_sim::host::{congestion, transport};
+use floodway_sim::switch::aqm;
+
+use super::Findings;
+use crate::derived;
+use crate::document::Document;
+
+/// The longest frame, if packets can be made.
+pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
+    match &settings.host.congestion {
+        congestion::Spec::LineRate(_) => {}
+        congestion::Spec::Dcqcn(spec) => check_dcqcn(settings, spec, findings),
+    }
+    let transport::Spec::Rocev2(spec) = &settings.host.transport;
+    if spec.ack_every == 0 {
+        let message = "`host.transport.rocev2.ack_every` is 0";
+        let help = "write 1 to acknowledge every packet, n for every n-th";
+        findings.error(&["host.transport.rocev2.ack_every"], message, help);
+    }
+    findings.positive("host.transport.rocev2.retransmit_timeout", spec.retransmit_timeout);
+    if spec.mtu.0 == 0 {
+        let help = "write the payload of a full packet, for example \"1024B\"";
+        findings.error(&["host.transport.rocev2.mtu"], "packets would carry 0 bytes", help);
+        return None;
+    }
+    let overhead = u64::from(length::ROCE_OVERHEAD);
+    let most = u64::from(u16::MAX);
+    let frame = spec.mtu.0.saturating_add(overhead);
+    let on_wire = frame.saturating_add(settings.wire_overhead.0);
+    if frame > most {
+        findings.error(
+            &["host.transport.rocev2.mtu"],
+            format!("an MTU of {} makes frames of {frame} bytes", spec.mtu),
+            format!("frames have at most {most} bytes: RoCEv2 has MTUs from 256 to 4096 bytes"),
+        );
+        return None;
+    }
+    if on_wire > most {
+        findings.error(
+            &["wire_overhead"],
+            format!("a frame of {frame} bytes takes {on_wire} bytes on the wire"),
+            format!("at most {most} are possible; preamble and gap are 20 bytes"),
+        );
+        return None;
+    }
+    Some(frame as u16)
+}
+
+fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("host.congestion.dcqcn.{field}");
+    if !(spec.g > 0.0 && spec.g <= 1.0) {
+        findings.error(
+            &[&path("g")],
+            format!("the weight `g` is {}", spec.g),
+            "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
+        );
+    }
+    findings.positive(&path("alpha_timer"), spec.alpha_timer);
+    findings.positive(&path("increase_timer"), spec.increase_timer);
+    if spec.min_rate == Rate(0) {
+        let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";
+        findings.error(&[&path("min_rate")], "the lowest rate is zero", help);
+    }
+    let isolates = settings.switch.flow_control.congestion_isolation.is_some();
+    if matches!(settings.switch.aqm, aqm::Spec::DropTail(_)) && !isolates {
+        findings.warn(
+            &["switch.aqm", "host.congestion.dcqcn", "host.congestion"],
+            "DCQCN listens to marks, and nothing marks",
+            "choose [switch.aqm.ramp], or [host.congestion.line_rate] if that is meant",
+        );
+    }
+}
+
+/// Checks what needs the network.
+pub fn check_on(
+    settings: &Document,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let transport::Spec::Rocev2(spec) = &settings.host.transport;
+    let round_trip = derived::round_trip(settings, graph, largest_frame);
+    if spec.retransmit_timeout > Duration::ZERO && spec.retransmit_timeout <= round_trip {
+        findings.error(
+            &["host.transport.rocev2.retransmit_timeout"],
+            format!(
+                "the retransmission timeout ({}) is not above the round-trip time of an empty \
+                 network ({round_trip})",
+                spec.retransmit_timeout
+            ),
+            "every packet would be sent again: raise it well above the round-trip time",
+        );
+    }
+    if let congestion::Spec::Dcqcn(spec) = &settings.host.congestion {
+        let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
+        if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest) {
+            findings.error(
+                &["host.congestion.dcqcn.min_rate", "topology"],
+                format!(
+                    "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
+                    spec.min_rate
+                ),
+                "lower `host.congestion.dcqcn.min_rate`: the default is \"100Mbps\"",
+            );
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What the types cannot tell: whether the numbers fit together. Every finding has the numbers in
+//! it and a remedy.
+
+mod flow_control;
+mod host;
+mod network;
+mod switch;
+mod traffic;
+
+use std::collections::BTreeMap;
+
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_sim::host::transport;
+use floodway_sim::switch::flow_control::pfc;
+
+use crate::document::Document;
+use crate::read;
+use crate::scenario::Variant;
+use crate::text::{Item, Place, Problem};
+use crate::workload::Ready;
+
+pub use flow_control::headroom_of_all_ports;
+
+/// What the checks have made on the way.
+pub struct Checked {
+    /// The network.
+    pub graph: Graph,
+    /// The workloads, their sizes read.
+    pub workloads: Vec<Ready>,
+}
+
+/// Checks one variant: what it is made into if nothing is wrong, and all findings.
+pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Problem>) {
+    let mut findings = Findings { document, problems: Vec::new() };
+    names_and_times(settings, &mut findings);
+    let largest_frame = host::check(settings, &mut findings);
+    let workloads = traffic::check(settings, &mut findings);
+    switch::check(settings, largest_frame, &mut findings);
+    let graph = network::check(settings, &mut findings);
+    if let (Some(graph), Some(frame)) = (&graph, largest_frame) {
+        flow_control::check(settings, graph, frame, &mut findings);
+        host::check_on(settings, graph, frame, &mut findings);
+        traffic::check_on(settings, graph, frame, &workloads, &mut findings);
+    }
+    let sound = findings.problems.iter().all(|problem| !is_error(problem));
+    let checked = match graph {
+        Some(graph) if sound => Some(Checked { graph, workloads }),
+        _ => None,
+    };
+    (checked, findings.problems)
+}
+
+/// Checks the variants against each other.
+pub fn between(document: &Item, variants: &[Variant]) -> Option<Problem> {
+    let (first, others) = variants.split_first()?;
+    let differs = others.iter().find(|other| !other.shares_traffic_with(first))?;
+    Some(Problem::warning(
+        document.locate("workload"),
+        format!("the variants `{}` and `{}` do not send the same flows", first.name, differs.name),
+        "their differences cannot be paired flow by flow and need more replications; to pair \
+         them, keep topology, placement, arrivals and workloads the same",
+    ))
+}
+
+fn is_error(problem: &Problem) -> bool {
+    problem.severity == miette::Severity::Error
+}
+
+/// Findings, placed where the values that they are about were written.
+struct Findings<'a> {
+    document: &'a Item,
+    problems: Vec<Problem>,
+}
+
+impl Findings<'_> {
+    /// A reason not to run, at the first of `paths` that was written, or else where the first
+    /// would have been.
+    fn error(&mut self, paths: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        let place = self.place(paths);
+        self.problems.push(Problem::error(place, message, help));
+    }
+
+    /// A reason to think again, placed likewise.
+    fn warn(&mut self, paths: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        let place = self.place(paths);
+        self.problems.push(Problem::warning(place, message, help));
+    }
+
+    fn place(&self, paths: &[&str]) -> Place {
+        let written = paths.iter().find_map(|path| self.document.written(path));
+        written.unwrap_or_else(|| self.document.locate(paths[0]))
+    }
+
+    /// The text that a path's place stands in, for files named there.
+    fn source_name(&self) -> String {
+        // The root is the scenario file, whatever overlays its parts come from.
+        self.document.place.source.name().to_owned()
+    }
+
+    fn positive(&mut self, path: &str, value: Duration) {
+        if value == Duration::ZERO {
+            self.error(&[path], format!("`{path}` is zero"), "write a time above zero");
+        }
+    }
+
+    fn positive_rate(&mut self, path: &str, rate: Rate) {
+        if rate == Rate(0) {
+            self.error(&[path], format!("`{path}` is zero"), "write a rate like \"100Gbps\"");
+        }
+    }
+
+    fn probability(&mut self, path: &str, value: f64) {
+        if !(0.0..=1.0).contains(&value) {
+            let message = format!("`{path}` is {value}, not a probability");
+            self.error(&[path], message, "write a number from 0 to 1; 1 % is 0.01");
+        }
+    }
+}
+
+/// The most samples in one run: each is a row per queue number in the results.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
+    let Document { arrivals, warmup, limit, .. } = *settings;
+    if let Some(cause) = read::bad_name(&settings.name) {
+        let help = "name it with letters, digits, `-`, `_` and `.`: it becomes a directory";
+        findings.error(&["name"], format!("the scenario's name {cause}"), help);
+    }
+    if settings.replications == 0 {
+        let help = "write at least 1; 10 give a confidence interval worth having";
+        findings.error(&["replications"], "there are 0 replications", help);
+    }
+    findings.positive("arrivals", arrivals);
+    if arrivals > Duration::ZERO && warmup >= arrivals {
+        findings.error(
+            &["warmup"],
+            format!("the warm-up ({warmup}) lasts until the arrivals end ({arrivals})"),
+            "nothing would be measured: make `warmup` shorter or `arrivals` longer",
+        );
+    }
+    if limit <= arrivals {
+        findings.error(
+            &["limit"],
+            format!("the run stops ({limit}) before the last flows have come ({arrivals})"),
+            "leave time to finish: set `limit` well above `arrivals`",
+        );
+    }
+    let interval = settings.sample_interval();
+    findings.positive("sample_interval", interval);
+    if interval > Duration::ZERO && limit.0 / interval.0 > MOST_SAMPLES {
+        let samples = limit.0 / interval.0;
+        findings.error(
+            &["sample_interval"],
+            format!("a sample every {interval} makes {samples} samples in {limit}"),
+            format!("at most {MOST_SAMPLES} are kept: sample less often"),
+        );
+    }
+}
+
+/// The payload of a full packet.
+pub fn mtu(settings: &Document) -> Bytes {
+    match &settings.host.transport {
+        transport::Spec::Rocev2(spec) => spec.mtu,
+    }
+}
+
+/// The longest frame on any link, for a payload that fits.
+pub fn largest_frame(settings: &Document) -> u16 {
+    (mtu(settings).0 + u64::from(length::ROCE_OVERHEAD)) as u16
+}
+
+/// The kinds of links that end at a switch, each with the name of one end.
+pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
+    let mut kinds = BTreeMap::new();
+    for switch in graph.switches() {
+        let node = graph.node(switch);
+        for end in &node.ports {
+            kinds
+                .entry((end.rate, end.delay))
+                .or_insert_with(|| format!("{} to {}", graph.node(end.peer).name, node.name));
+        }
+    }
+    kinds
+}
+
+/// The headroom of one lossless class on a link of this kind.
+pub fn headroom(settings: &Document, spec: &pfc::Spec, rate: Rate, delay: Duration) -> Bytes {
+    spec.headroom(&pfc::Link {
+        rate,
+        delay,
+        largest_frame: largest_frame(settings),
+        wire_overhead: settings.wire_overhead.0 as u16,
+        latency: settings.switch.latency,
+    })
+}

@@ -1,0 +1,123 @@
+//! Whether a switch's queues, scheduler and AQM fit together.
+
+use floodway_model::id::CLASSES;
+use floodway_model::packet::length;
+use floodway_sim::switch::aqm::{self, ramp};
+use floodway_sim::switch::scheduler;
+
+use super::Findings;
+use crate::document::Document;
+
+/// One class is left for feedback and notifications.
+const MOST_QUEUES: u8 = CLASSES as u8 - 1;
+
+/// A queue's turn is counted in 32 bits.
+const LARGEST_TURN: u64 = 1_000_000_000;
+
+/// Checks what needs no topology.
+pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
+    queues(settings, largest_frame, findings);
+    let switch = &settings.switch;
+    let count = switch.queue.count;
+    if (1..=MOST_QUEUES).contains(&count) && switch.classify.highest_queue() >= count {
+        let queue = switch.classify.highest_queue();
+        findings.error(
+            &[&format!("switch.classify.{}.queue", switch.classify.name())],
+            format!("data goes to queue {queue}, but {}", there_are(count)),
+            format!("name a queue from 0 to {}, or raise `switch.queue.count`", count - 1),
+        );
+    }
+    if let aqm::Spec::Ramp(spec) = &switch.aqm {
+        check_ramp("switch.aqm.ramp", spec, findings);
+        if spec.high > switch.queue.size {
+            findings.warn(
+                &["switch.aqm.ramp.high", "switch.aqm.ramp"],
+                format!(
+                    "the high threshold ({}) is above the queue's size ({})",
+                    spec.high, switch.queue.size
+                ),
+                "the full queue drops first: lower `high` or raise `switch.queue.size`",
+            );
+        }
+    }
+    check_scheduler(&switch.scheduler, count, findings);
+}
+
+/// The thresholds and the probability of a ramp.
+pub fn check_ramp(path: &str, spec: &ramp::Spec, findings: &mut Findings<'_>) {
+    if spec.low >= spec.high {
+        findings.error(
+            &[&format!("{path}.low"), &format!("{path}.high"), path],
+            format!("the low threshold ({}) is not below the high one ({})", spec.low, spec.high),
+            format!("set `{path}.low` below `{path}.high`"),
+        );
+    }
+    findings.probability(&format!("{path}.max_probability"), spec.max_probability);
+}
+
+/// How many data queues there are, in words.
+pub fn there_are(count: u8) -> String {
+    match count {
+        1 => "there is one data queue (0)".to_owned(),
+        _ => format!("there are {count} data queues (0 to {})", count - 1),
+    }
+}
+
+fn queues(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
+    let queue = &settings.switch.queue;
+    if !(1..=MOST_QUEUES).contains(&queue.count) {
+        findings.error(
+            &["switch.queue.count"],
+            format!("`switch.queue.count` is {}", queue.count),
+            format!("write 1 to {MOST_QUEUES}: a link has {CLASSES} classes, one is for control"),
+        );
+    }
+    if let Some(frame) = largest_frame.filter(|&frame| queue.size.0 < u64::from(frame)) {
+        findings.error(
+            &["switch.queue.size"],
+            format!("a queue of {} cannot hold one frame of {frame} bytes", queue.size),
+            "raise `switch.queue.size`, for example to \"1MB\"",
+        );
+    }
+    if queue.control_size.0 < u64::from(length::CIM) {
+        findings.error(
+            &["switch.queue.control_size"],
+            format!(
+                "a control queue of {} cannot hold one message of {} bytes",
+                queue.control_size,
+                length::CIM
+            ),
+            "raise `switch.queue.control_size`, for example to \"1MB\"",
+        );
+    }
+}
+
+fn check_scheduler(scheduler: &scheduler::Spec, count: u8, findings: &mut Findings<'_>) {
+    const WEIGHTS: &str = "switch.scheduler.drr.weights";
+    const QUANTUM: &str = "switch.scheduler.drr.quantum";
+    let scheduler::Spec::Drr(spec) = scheduler else { return };
+    if spec.quantum.0 == 0 {
+        let help = "write the bytes of one turn, for example \"1500B\"";
+        findings.error(&[QUANTUM], format!("`{QUANTUM}` is zero"), help);
+    }
+    if spec.weights.len() > usize::from(count) {
+        let message = format!("there are {} weights, but {}", spec.weights.len(), there_are(count));
+        findings.error(&[WEIGHTS], message, "write one weight for each queue, or fewer");
+    }
+    if let Some(queue) = spec.weights.iter().position(|&weight| weight == 0) {
+        findings.error(
+            &[&format!("{WEIGHTS}.{queue}")],
+            format!("the weight of queue {queue} is 0, so it would never send"),
+            "write at least 1",
+        );
+    }
+    let heaviest = spec.weights.iter().copied().max().unwrap_or(1);
+    let turn = u128::from(spec.quantum.0) * u128::from(heaviest);
+    if turn > u128::from(LARGEST_TURN) {
+        findings.error(
+            &[QUANTUM, WEIGHTS],
+            format!("a turn of {} times the weight {heaviest} is too long", spec.quantum),
+            "keep quantum times weight below 1 GB; a frame's length is enough",
+        );
+    }
+}

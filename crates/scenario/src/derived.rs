@@ -1,0 +1,351 @@
+//! Numbers that follow from a scenario, for `floodway check`: what its author should know before
+//! waiting for a run.
+
+use std::fmt;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
+use serde::Serialize;
+
+use crate::check;
+use crate::document::Document;
+use crate::scenario::{Scenario, Variant};
+use crate::topology;
+use crate::workload::{self, Demand};
+
+/// The numbers of all variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Derived {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Runs of every variant.
+    pub replications: u32,
+    /// One entry per variant, in their order.
+    pub variants: Vec<DerivedVariant>,
+}
+
+/// The numbers of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DerivedVariant {
+    /// Its name.
+    pub name: String,
+    /// Hosts.
+    pub hosts: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Links.
+    pub links: u64,
+    /// Capacity of a leaf's hosts over that of its links upward, where there are tiers.
+    pub oversubscription: Option<f64>,
+    /// Round-trip time of a full packet and its acknowledgement between the hosts farthest from
+    /// each other in an empty network, store and forward.
+    pub unloaded_rtt: Duration,
+    /// What a host's link carries in that time.
+    pub bdp: Bytes,
+    /// Headroom, if there is PFC.
+    pub headroom: Option<Headroom>,
+    /// Payload offered by the busiest host, as a part of its link's rate.
+    pub host_load: f64,
+    /// The same with headers, preamble and gap, if all packets are full.
+    pub host_wire_load: f64,
+    /// Wire load of the links between switches, one way, expected over time with equal splitting,
+    /// for the placement of the first replication; incasts, which take what they get, left out.
+    /// `None` if there are no such links or the network is too large for the sum.
+    pub fabric_wire_load: Option<Spread>,
+    /// Flows that end, expected.
+    pub expected_flows: f64,
+    /// Those of them that start after the warm-up, expected where arrivals are steady.
+    pub expected_measured_flows: f64,
+    /// Flows that never end.
+    pub persistent_flows: u64,
+    /// A rough estimate of the memory for one run.
+    pub memory: Bytes,
+}
+
+/// Memory above XOFF.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Headroom {
+    /// Between XOFF and the end of the queue.
+    pub available: Bytes,
+    /// What the link that needs most needs.
+    pub one_link: Bytes,
+    /// What is needed if all other ports of a switch send to one egress queue.
+    pub all_ports: Bytes,
+}
+
+/// Mean and largest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Scenario {
+    /// The numbers that follow from it.
+    pub fn derived(&self) -> Derived {
+        let seed = self.replication_seed(0);
+        Derived {
+            scenario: self.name.clone(),
+            replications: self.replications,
+            variants: self.variants().iter().map(|variant| variant.derived(seed)).collect(),
+        }
+    }
+}
+
+impl Variant {
+    /// The numbers that follow from it, under a seed for the placement.
+    pub fn derived(&self, seed: u64) -> DerivedVariant {
+        let Self { settings, graph, .. } = self;
+        let size = settings.topology.size();
+        let unloaded_rtt = round_trip(settings, graph, check::largest_frame(settings));
+        let rate = host_rate(graph);
+        let order = settings.placement.order(graph, seed);
+        let shares =
+            || workload::surroundings(self.workloads(), graph, &order, settings.arrivals, seed);
+        let demands: Vec<Demand> =
+            shares().flat_map(|(workload, around)| workload.demands(around)).collect();
+        let wire = wire_factor(settings);
+        let host_load = host_load(graph, &demands);
+        let expected_flows =
+            shares().map(|(workload, around)| workload.expected_flows(around)).sum();
+        let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();
+        DerivedVariant {
+            name: self.name.clone(),
+            hosts: size.hosts,
+            switches: size.switches,
+            links: size.links,
+            oversubscription: match &settings.topology {
+                topology::Spec::Clos(spec) => Some(spec.oversubscription()),
+                topology::Spec::Star(_) => None,
+            },
+            unloaded_rtt,
+            bdp: rate.bytes_in(unloaded_rtt),
+            headroom: self.headroom(),
+            host_load,
+            host_wire_load: host_load * wire,
+            fabric_wire_load: fabric_load(graph, &demands, wire),
+            expected_flows,
+            expected_measured_flows: expected_flows * steady,
+            persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
+            memory: self.memory(expected_flows, unloaded_rtt),
+        }
+    }
+
+    fn headroom(&self) -> Option<Headroom> {
+        let Self { settings, graph, .. } = self;
+        let pfc = settings.switch.flow_control.pfc.as_ref()?;
+        let kinds = check::links_to_switches(graph);
+        let needs = kinds.keys().map(|&(rate, delay)| check::headroom(settings, pfc, rate, delay));
+        Some(Headroom {
+            available: settings.switch.queue.size - pfc.xoff,
+            one_link: needs.max().unwrap_or(Bytes(0)),
+            all_ports: check::headroom_of_all_ports(settings, pfc, graph).0,
+        })
+    }
+
+    /// Flows with the state of both ends, ports with their queues, packets on their way: one
+    /// round trip's worth for every host, and queues of which one in twenty is full.
+    fn memory(&self, flows: f64, rtt: Duration) -> Bytes {
+        const FLOW: f64 = 300.0;
+        const QUEUE: f64 = 200.0;
+        const PORT: f64 = 500.0;
+        const PACKET: f64 = 64.0;
+        const FULL_QUEUES: f64 = 0.05;
+        let Self { settings, graph, .. } = self;
+        let frame = f64::from(check::largest_frame(settings));
+        let ports: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
+        let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
+        let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
+        let queued = queues * FULL_QUEUES * settings.switch.queue.size.0 as f64 / frame;
+        let packets = in_flight * graph.hosts().count() as f64 + queued;
+        let samples = settings.limit.0 / settings.sample_interval().0;
+        let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
+        let bytes = (flows + persistent as f64) * FLOW
+            + ports as f64 * PORT
+            + queues * QUEUE
+            + packets * PACKET
+            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0;
+        Bytes(bytes as u64)
+    }
+}
+
+/// Wire bytes of a full packet over its payload.
+fn wire_factor(settings: &Document) -> f64 {
+    let wire = f64::from(check::largest_frame(settings)) + settings.wire_overhead.0 as f64;
+    wire / check::mtu(settings).0 as f64
+}
+
+/// The rate of the fastest host's link.
+fn host_rate(graph: &Graph) -> Rate {
+    graph.hosts().map(|host| graph.node(host).ports[0].rate).max().unwrap_or(Rate(0))
+}
+
+/// The time of a full packet to the farthest host and of its acknowledgement back, when nothing
+/// else is sent.
+pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Duration {
+    let Some(from) = graph.hosts().next() else { return Duration::ZERO };
+    let distances = graph.distances(from);
+    let farthest = graph.hosts().max_by_key(|host| distances[host.index()]).unwrap_or(from);
+    let Some(path) = graph.path(from, farthest) else { return Duration::ZERO };
+    let mut time = Duration::ZERO;
+    for (node, port) in path {
+        let link = &graph.node(node).ports[port.index()];
+        for frame in [largest_frame, length::ROCE_ACK] {
+            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
+            time += link.rate.time_for(wire) + link.delay;
+            if graph.node(node).kind != NodeKind::Host {
+                time += settings.switch.latency;
+            }
+        }
+    }
+    time
+}
+
+/// Payload of the busiest sender or receiver as a part of its link.
+fn host_load(graph: &Graph, demands: &[Demand]) -> f64 {
+    let mut sent = vec![0.0; graph.nodes.len()];
+    let mut received = vec![0.0; graph.nodes.len()];
+    for demand in demands {
+        sent[demand.src.index()] += demand.rate;
+        received[demand.dst.index()] += demand.rate;
+    }
+    let loads = graph.hosts().map(|host| {
+        let rate = graph.node(host).ports[0].rate.0 as f64;
+        f64::max(sent[host.index()], received[host.index()]) / rate
+    });
+    loads.fold(0.0, f64::max)
+}
+
+/// Steps of the sum over receivers and links beyond which it would take minutes.
+const MOST_STEPS: usize = 2_000_000_000;
+
+/// Wire load of the links between switches if every switch splits evenly over equal next hops.
+fn fabric_load(graph: &Graph, demands: &[Demand], wire: f64) -> Option<Spread> {
+    let links: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
+    let mut by_receiver: Vec<Vec<(NodeId, f64)>> = vec![Vec::new(); graph.nodes.len()];
+    for demand in demands {
+        by_receiver[demand.dst.index()].push((demand.src, demand.rate));
+    }
+    let receivers = by_receiver.iter().filter(|senders| !senders.is_empty()).count();
+    if receivers.saturating_mul(links) > MOST_STEPS {
+        return None;
+    }
+    let mut load: Vec<Vec<f64>> =
+        graph.nodes.iter().map(|node| vec![0.0; node.ports.len()]).collect();
+    for dst in graph.ids() {
+        let senders = &by_receiver[dst.index()];
+        if !senders.is_empty() {
+            spread(graph, dst, senders, &mut load);
+        }
+    }
+    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
+    let mut loads = Vec::new();
+    for id in graph.switches() {
+        for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
+            if is_switch(end.peer) {
+                loads.push(bits * wire / end.rate.0 as f64);
+            }
+        }
+    }
+    let count = loads.len() as f64;
+    (count > 0.0).then(|| Spread {
+        mean: loads.iter().sum::<f64>() / count,
+        max: loads.iter().copied().fold(0.0, f64::max),
+    })
+}
+
+/// Adds the traffic of one receiver to the links it takes, from the farthest nodes inward.
+fn spread(graph: &Graph, dst: NodeId, senders: &[(NodeId, f64)], load: &mut [Vec<f64>]) {
+    let distances = graph.distances(dst);
+    let mut through = vec![0.0; graph.nodes.len()];
+    for &(src, rate) in senders {
+        through[src.index()] += rate;
+    }
+    let mut order: Vec<NodeId> = graph.ids().filter(|id| distances[id.index()].is_some()).collect();
+    order.sort_by_key(|id| std::cmp::Reverse(distances[id.index()]));
+    for node in order {
+        let here = through[node.index()];
+        if here == 0.0 || node == dst {
+            continue;
+        }
+        let ports = &graph.node(node).ports;
+        let closer = |peer: NodeId| distances[peer.index()] < distances[node.index()];
+        let next = ports.iter().filter(|end| closer(end.peer)).count() as f64;
+        for (port, end) in ports.iter().enumerate().filter(|(_, end)| closer(end.peer)) {
+            load[node.index()][port] += here / next;
+            through[end.peer.index()] += here / next;
+        }
+    }
+}
+
+impl fmt::Display for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut row = |label, value: &dyn Fn(&DerivedVariant) -> String| {
+            rows.push((label, self.variants.iter().map(value).collect()));
+        };
+        row("", &|v| v.name.clone());
+        row("hosts", &|v| v.hosts.to_string());
+        row("switches", &|v| v.switches.to_string());
+        row("links", &|v| v.links.to_string());
+        row("oversubscription", &|v| optional(v.oversubscription, |x| format!("{x:.2}:1")));
+        row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
+        row("bandwidth x delay", &|v| kilobytes(v.bdp));
+        row("headroom available", &|v| optional(v.headroom, |h| kilobytes(h.available)));
+        row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
+        row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));
+        row("host load, payload", &|v| percent(v.host_load));
+        row("host load, wire", &|v| percent(v.host_wire_load));
+        row("fabric load, wire, mean", &|v| optional(v.fabric_wire_load, |l| percent(l.mean)));
+        row("fabric load, wire, max", &|v| optional(v.fabric_wire_load, |l| percent(l.max)));
+        row("flows expected", &|v| format!("{:.0}", v.expected_flows));
+        row("of these measured", &|v| format!("{:.0}", v.expected_measured_flows));
+        row("flows without end", &|v| v.persistent_flows.to_string());
+        row("memory, roughly", &|v| format!("{:.1} MB", v.memory.0 as f64 / 1e6));
+
+        let runs = self.replications as usize * self.variants.len();
+        writeln!(
+            f,
+            "{}: {} x {} = {}",
+            self.scenario,
+            counted(self.variants.len(), "variant"),
+            counted(self.replications as usize, "replication"),
+            counted(runs, "run")
+        )?;
+        let label_width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.variants.len())
+            .map(|column| rows.iter().map(|(_, cells)| cells[column].len()).max().unwrap_or(0))
+            .collect();
+        for (label, cells) in &rows {
+            write!(f, "{label:label_width$}")?;
+            for (cell, width) in cells.iter().zip(&widths) {
+                write!(f, "  {cell:>width$}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn optional<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or("-".to_owned(), show)
+}
+
+fn microseconds(time: Duration) -> String {
+    format!("{:.3} us", time.as_secs() * 1e6)
+}
+
+fn kilobytes(bytes: Bytes) -> String {
+    format!("{:.1} KB", bytes.0 as f64 / 1e3)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}

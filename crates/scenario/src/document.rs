@@ -1,0 +1,118 @@
+//! The scenario file as it is written, with every field's meaning, unit and default.
+
+use std::collections::BTreeMap;
+
+use floodway_model::{Bytes, Duration};
+use floodway_sim::{host, switch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::topology;
+use crate::workload::{self, Placement};
+
+/// One variant of a scenario, with all overlays applied and all defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// A short name for directories and headings: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// What the scenario is to answer, in one sentence. Default none.
+    #[serde(default)]
+    pub question: String,
+    /// Time during which flows start.
+    pub arrivals: Duration,
+    /// Flows that start before this are simulated but not measured. Default 0ns.
+    #[serde(default)]
+    pub warmup: Duration,
+    /// When to stop at the latest; a run ends when all flows that end are done.
+    pub limit: Duration,
+    /// Decides every random choice. Variants share it, so they send the same flows. Default 1.
+    #[serde(default = "one_u64")]
+    pub seed: u64,
+    /// Runs of every variant, each with a seed of its own derived from `seed`. Default 1.
+    #[serde(default = "one_u32")]
+    pub replications: u32,
+    /// Time between two samples of all queue depths. Default 1/2000 of `limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_interval: Option<Duration>,
+    /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
+    /// 8 and 12).
+    #[serde(default = "wire_overhead")]
+    pub wire_overhead: Bytes,
+    /// Which hosts each workload gets. Default random.
+    #[serde(default)]
+    pub placement: Placement,
+    /// The network.
+    pub topology: topology::Spec,
+    /// All switches.
+    #[serde(default)]
+    pub switch: switch::Spec,
+    /// All hosts.
+    #[serde(default)]
+    pub host: host::Spec,
+    /// What is sent. The workloads' hosts are disjoint.
+    pub workload: Vec<workload::Spec>,
+    /// What is compared: by name, overlays on everything else; the first one is the baseline.
+    /// Default one variant, `base`, that changes nothing.
+    #[serde(default, skip_serializing)]
+    pub variants: BTreeMap<String, Value>,
+    /// Overlay that makes a scaled-down version, for `--quick`.
+    #[serde(default, skip_serializing)]
+    pub quick: Option<Value>,
+}
+
+fn one_u64() -> u64 {
+    1
+}
+
+fn one_u32() -> u32 {
+    1
+}
+
+fn wire_overhead() -> Bytes {
+    Bytes(floodway_model::packet::length::PREAMBLE_AND_GAP.into())
+}
+
+impl Document {
+    /// Time between two samples, as written or by the default.
+    pub fn sample_interval(&self) -> Duration {
+        self.sample_interval.unwrap_or(Duration((self.limit.0 / 2000).max(1)))
+    }
+}
+
+/// The JSON Schema of scenario files, for editors: `topology`, `switch` and so on with every
+/// field's meaning and default.
+pub fn json_schema() -> Value {
+    let mut schema = schemars::schema_for!(Document).to_value();
+    schema["title"] = "floodway scenario".into();
+    add_shorthands(&mut schema);
+    schema
+}
+
+/// Adds what the reader accepts beyond the structures: a member's name for the member with its
+/// defaults, and true or false for a mechanism that may be absent.
+fn add_shorthands(schema: &mut Value) {
+    if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
+        let name = |choice: &Value| {
+            let required = choice.get("required")?.as_array()?;
+            (required.len() == 1).then(|| required[0].clone())
+        };
+        let names: Option<Vec<_>> = choices.iter().map(name).collect();
+        if let Some(names) = names {
+            choices.push(serde_json::json!({ "enum": names }));
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        for choice in choices {
+            if choice.get("type").is_some_and(|kind| kind == "null") {
+                *choice = serde_json::json!({ "type": "boolean" });
+            }
+        }
+    }
+    match schema {
+        Value::Object(fields) => fields.values_mut().for_each(add_shorthands),
+        Value::Array(elements) => elements.iter_mut().for_each(add_shorthands),
+        _ => {}
+    }
+}

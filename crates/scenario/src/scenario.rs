@@ -1,0 +1,249 @@
+//! A scenario: read, expanded into variants, checked, and ready to be built.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use floodway_model::Graph;
+use floodway_model::random::Stream;
+use floodway_sim::Spec;
+use miette::Severity;
+
+use crate::check;
+use crate::document::Document;
+use crate::read;
+use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
+use crate::workload::{self, Ready};
+
+/// What the command line changes in a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Apply the overlay `[quick]`.
+    pub quick: bool,
+    /// Arguments of `--set`, `path=value`, applied in order after everything else.
+    pub set: Vec<String>,
+}
+
+/// A valid scenario with all its variants.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// A short name for directories and headings.
+    pub name: String,
+    /// What the scenario is to answer; may be empty.
+    pub question: String,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// Runs of every variant.
+    pub replications: u32,
+    /// The name of the file that it was read from.
+    pub file_name: String,
+    /// The file's text.
+    pub text: String,
+    /// What was changed from outside.
+    pub overrides: Overrides,
+    variants: Vec<Variant>,
+    warnings: Vec<Problem>,
+}
+
+/// One variant: a complete set of parameters.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name, unique in the scenario and fit for a directory.
+    pub name: String,
+    /// All its parameters, defaults filled in.
+    pub settings: Document,
+    pub(crate) graph: Graph,
+    pub(crate) workloads: Vec<Ready>,
+}
+
+/// The one variant of a scenario without `[variants]`.
+const ONLY_VARIANT: &str = "base";
+
+impl Scenario {
+    /// Reads and checks a scenario file.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Error> {
+        let text = read::scenario_file(path)?;
+        Self::parse(&text, &path.display().to_string(), overrides)
+    }
+
+    /// Checks a scenario that was read before. Files that it names are sought beside
+    /// `file_name`.
+    pub fn parse(text: &str, file_name: &str, overrides: &Overrides) -> Result<Self, Error> {
+        let source = Arc::new(Source::new(file_name, text.to_owned()));
+        let mut findings = Findings::default();
+        let variants = prepare(&source, overrides, &mut findings)?;
+        // A mistake in `[quick]` should not wait for the first `--quick`. Settings stay out: they
+        // are meant for this form.
+        if !overrides.quick && read::has_quick(&source) {
+            let quick = Overrides { quick: true, set: Vec::new() };
+            let mut quick_findings = Findings::default();
+            prepare(&source, &quick, &mut quick_findings)?;
+            findings.errors.extend(quick_findings.errors);
+        }
+        let Findings { errors, warnings } = findings;
+        if !errors.is_empty() {
+            return Err(Error::new(tidy(errors)));
+        }
+        let first = &variants[0].settings;
+        Ok(Self {
+            name: first.name.clone(),
+            question: first.question.clone(),
+            seed: first.seed,
+            replications: first.replications,
+            file_name: file_name.to_owned(),
+            text: text.to_owned(),
+            overrides: overrides.clone(),
+            variants,
+            warnings: tidy(warnings),
+        })
+    }
+
+    /// The variants in order of appearance; the first is the baseline.
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// The variant of this name.
+    pub fn variant(&self, name: &str) -> Result<&Variant, Error> {
+        let found = self.variants.iter().find(|variant| variant.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.variants.iter().map(|variant| &*variant.name).collect();
+            let source = Arc::new(Source::new("--variant", name.to_owned()));
+            let message = format!("the scenario `{}` has no variant `{name}`", self.name);
+            let help = suggest::remedy(name, "variants", &names);
+            Problem::error(Place::at(&source, 0..name.len()), message, help).into()
+        })
+    }
+
+    /// What should be known before a run.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// The seed of a replication, counted from 0: the same for all variants.
+    pub fn replication_seed(&self, replication: u32) -> u64 {
+        Stream::named(self.seed, &format!("replication {replication}")).bits()
+    }
+
+    /// The simulation of one variant in one replication, counted from 0.
+    pub fn build(&self, variant: &Variant, replication: u32) -> Spec {
+        variant.build(self.replication_seed(replication))
+    }
+}
+
+impl Variant {
+    /// The simulation under a seed.
+    pub fn build(&self, seed: u64) -> Spec {
+        let Self { settings, graph, workloads, .. } = self;
+        Spec {
+            graph: graph.clone(),
+            switch: settings.switch.clone(),
+            host: settings.host.clone(),
+            flows: workload::flows(workloads, graph, settings.placement, settings.arrivals, seed),
+            // Checked: a frame with it is at most 65535 bytes long.
+            wire_overhead: settings.wire_overhead.0 as u16,
+            end: settings.limit,
+            warmup: settings.warmup,
+            sample_interval: settings.sample_interval(),
+            seed,
+        }
+    }
+
+    /// The network.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The workloads in order.
+    pub fn workloads(&self) -> &[Ready] {
+        &self.workloads
+    }
+
+    /// Whether it sends the same flows as `other`, so that their results can be compared flow by
+    /// flow.
+    pub fn shares_traffic_with(&self, other: &Self) -> bool {
+        self.settings.placement == other.settings.placement
+            && self.settings.arrivals == other.settings.arrivals
+            && self.workloads == other.workloads
+            && self.settings.topology == other.settings.topology
+    }
+}
+
+#[derive(Default)]
+struct Findings {
+    errors: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Findings {
+    fn add(&mut self, problem: Problem) {
+        match problem.severity {
+            Severity::Error => self.errors.push(problem),
+            _ => self.warnings.push(problem),
+        }
+    }
+}
+
+/// Expands the document into variants and checks each. Empty only if there are errors.
+fn prepare(
+    source: &Arc<Source>,
+    overrides: &Overrides,
+    findings: &mut Findings,
+) -> Result<Vec<Variant>, Error> {
+    let documents = read::variants(source, overrides)?;
+    let count = documents.len();
+    let mut found: Vec<(Problem, Vec<String>)> = Vec::new();
+    let mut variants = Vec::new();
+    for (name, document) in &documents {
+        let name = name.as_deref().unwrap_or(ONLY_VARIANT);
+        let (variant, problems) = prepare_one(name, document);
+        for problem in problems {
+            match found.iter_mut().find(|(other, _)| *other == problem) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => found.push((problem, vec![name.to_owned()])),
+            }
+        }
+        variants.extend(variant);
+    }
+    for (problem, names) in found {
+        // What all variants have is the base's.
+        let variants = if names.len() == count { Vec::new() } else { names };
+        findings.add(Problem { variants, ..problem });
+    }
+    if variants.len() == count {
+        check::between(&documents[0].1, &variants).into_iter().for_each(|p| findings.add(p));
+    }
+    Ok(variants)
+}
+
+fn prepare_one(name: &str, document: &Item) -> (Option<Variant>, Vec<Problem>) {
+    let settings: Document = match decode(document) {
+        Ok(settings) => settings,
+        Err(problems) => return (None, problems),
+    };
+    let (checked, problems) = check::check(document, &settings);
+    let variant = checked.map(|check::Checked { graph, workloads }| Variant {
+        name: name.to_owned(),
+        settings,
+        graph,
+        workloads,
+    });
+    (variant, problems)
+}
+
+/// In the order of their places, the file's before those of `--set`, each once.
+fn tidy(mut problems: Vec<Problem>) -> Vec<Problem> {
+    let key = |problem: &Problem| {
+        let outside = problem.place.source.name().starts_with("--");
+        (outside, problem.place.range.as_ref().map_or(0, |range| range.start))
+    };
+    problems.sort_by_key(key);
+    let mut once: Vec<Problem> = Vec::new();
+    for problem in problems {
+        let same =
+            |other: &Problem| other.place == problem.place && other.message == problem.message;
+        if !once.iter().any(same) {
+            once.push(problem);
+        }
+    }
+    once
+}

@@ -1,0 +1,15 @@
+//! Text to values, keeping for each word where it stands, so that whatever is wrong later is
+//! shown where it was written: in the file, in a variant, or in a `--set`.
+
+mod decode;
+mod item;
+mod overlay;
+mod problem;
+mod source;
+pub(crate) mod suggest;
+
+pub(crate) use decode::decode;
+pub(crate) use item::{Entry, Item, Value, parse};
+pub(crate) use overlay::{Setting, merge, normalise};
+pub use problem::{Error, Problem};
+pub use source::{Place, Position, Source};

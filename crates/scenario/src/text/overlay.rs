@@ -1,0 +1,167 @@
+//! Overlays: a variant, `[quick]` and every `--set` change the document below them.
+//!
+//! - Tables are merged key by key; anything else is replaced.
+//! - Where exactly one member of a family is chosen (`switch.aqm`), naming another member
+//!   replaces the one below; naming the same one merges their parameters. A member's name as
+//!   text, `aqm = "drop_tail"`, chooses it with its defaults or with the parameters below.
+//! - A mechanism that may be absent (`switch.flow_control.pfc`) is removed by `false`; `true` puts
+//!   it there with its defaults or leaves it as it is.
+//! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
+
+use std::sync::Arc;
+
+use super::item::{Entry, Item, Table, Value, parse_value};
+use super::problem::Problem;
+use super::source::{Place, Source};
+
+/// The families whose members stand side by side, each absent or present.
+const SIDE_BY_SIDE: &str = "switch.flow_control";
+
+/// Whether exactly one member of a family stands at this path.
+fn is_family(path: &[String]) -> bool {
+    if let [first, _index] = path {
+        if first == "workload" {
+            return true;
+        }
+    }
+    let path = path.join(".");
+    path != SIDE_BY_SIDE && crate::catalogue().any(|entry| entry.family == path)
+}
+
+/// Whether a mechanism that may be absent stands at this path.
+fn is_optional(path: &[String]) -> bool {
+    path.split_last().is_some_and(|(_, parent)| parent.join(".") == SIDE_BY_SIDE)
+}
+
+/// Writes a document's shorthands out: a member's name alone as its table, and `true` as a
+/// mechanism's empty table. `false` stays, because it has to remove what is below.
+pub fn normalise(item: &mut Item) {
+    normalise_at(item, &mut Vec::new());
+}
+
+fn normalise_at(item: &mut Item, path: &mut Vec<String>) {
+    let place = item.place.clone();
+    match &mut item.value {
+        Value::Text(name) if is_family(path) => {
+            *item = Item::nested(name, place.clone(), Item::empty(place));
+        }
+        Value::Truth(true) if is_optional(path) => *item = Item::empty(place),
+        Value::Table(table) => {
+            for entry in &mut table.entries {
+                path.push(entry.key.clone());
+                normalise_at(&mut entry.item, path);
+                path.pop();
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                path.push(index.to_string());
+                normalise_at(item, path);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Lays `over` on `base`. Both are normalised.
+pub fn merge(base: &mut Item, over: &Item) -> Result<(), Problem> {
+    merge_at(base, over, &mut Vec::new())
+}
+
+fn merge_at(base: &mut Item, over: &Item, path: &mut Vec<String>) -> Result<(), Problem> {
+    match (&mut base.value, &over.value) {
+        (Value::Table(below), Value::Table(above)) => {
+            if is_family(path) && above.entries.iter().any(|entry| below.get(&entry.key).is_none())
+            {
+                *base = over.clone();
+                return Ok(());
+            }
+            for entry in &above.entries {
+                path.push(entry.key.clone());
+                merge_entry(below, entry, path)?;
+                path.pop();
+            }
+        }
+        (Value::List(items), Value::Table(above)) => {
+            for entry in &above.entries {
+                let count = items.len();
+                let index = entry.key.parse::<usize>().ok().filter(|&index| index < count);
+                let Some(index) = index else {
+                    return Err(no_such_element(entry, path, count));
+                };
+                path.push(entry.key.clone());
+                merge_at(&mut items[index], &entry.item, path)?;
+                path.pop();
+            }
+        }
+        _ => *base = over.clone(),
+    }
+    Ok(())
+}
+
+fn merge_entry(below: &mut Table, entry: &Entry, path: &mut Vec<String>) -> Result<(), Problem> {
+    match below.get_mut(&entry.key) {
+        Some(existing) => merge_at(&mut existing.item, &entry.item, path),
+        None => {
+            below.entries.push(entry.clone());
+            Ok(())
+        }
+    }
+}
+
+fn no_such_element(entry: &Entry, path: &[String], count: usize) -> Problem {
+    let list = path.join(".");
+    let help = match count {
+        0 => format!("`{list}` is empty"),
+        1 => format!("`{list}` has one element: write `{list}.0`"),
+        _ => format!("`{list}` has {count} elements: write `{list}.0` to `{list}.{}`", count - 1),
+    };
+    Problem::error(
+        entry.key_place.clone(),
+        format!("`{}` is not an element of `{list}`", entry.key),
+        help,
+    )
+}
+
+/// One `--set path=value`.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The keys of the path.
+    pub path: Vec<String>,
+    /// Where the path stands.
+    pub place: Place,
+    /// The overlay that sets the value there.
+    pub overlay: Item,
+}
+
+impl Setting {
+    /// Reads the argument of a `--set`.
+    pub fn parse(argument: &str) -> Result<Self, Problem> {
+        const HELP: &str = "write it like --set switch.queue.size=2MB";
+        let source: Arc<Source> = Arc::new(Source::new("--set", argument.to_owned()));
+        let whole = Place::at(&source, 0..argument.len());
+        let Some((written, _)) = argument.split_once('=') else {
+            return Err(Problem::error(whole, "there is no `=` between path and value", HELP));
+        };
+        let mut keys = Vec::new();
+        let mut start = 0;
+        for part in written.split('.') {
+            let key = part.trim();
+            let at = start + (part.len() - part.trim_start().len());
+            if key.is_empty() {
+                let message = "the path has an empty part";
+                return Err(Problem::error(Place::at(&source, at..at), message, HELP));
+            }
+            keys.push((key.to_owned(), Place::at(&source, at..at + key.len())));
+            start += part.len() + 1;
+        }
+        let mut overlay = parse_value(&source, written.len() + 1);
+        for (key, place) in keys.iter().rev() {
+            overlay = Item::nested(key, place.clone(), overlay);
+        }
+        normalise(&mut overlay);
+        let path = keys.into_iter().map(|(key, _)| key).collect();
+        Ok(Self { path, place: Place::at(&source, 0..written.len()), overlay })
+    }
+}

@@ -1,0 +1,46 @@
+//! Topologies: families of networks, each built into a [`Graph`] from a few numbers.
+//!
+//! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`.
+
+pub mod clos;
+pub mod star;
+
+use floodway_model::Graph;
+
+floodway_model::family! {
+    /// Which network.
+    "topology":
+    Clos = "clos" (clos::Spec): "Two tiers: every leaf switch has a link to every spine switch.",
+    Star = "star" (star::Spec): "Hosts around one switch.",
+}
+
+/// How large a network would be, known before it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Hosts.
+    pub hosts: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Links.
+    pub links: u64,
+    /// Ports of the node that has the most.
+    pub most_ports: u64,
+}
+
+impl Spec {
+    /// How large it will be.
+    pub fn size(&self) -> Size {
+        match self {
+            Self::Clos(spec) => spec.size(),
+            Self::Star(spec) => spec.size(),
+        }
+    }
+
+    /// The network.
+    pub fn build(&self) -> Graph {
+        match self {
+            Self::Clos(spec) => spec.build(),
+            Self::Star(spec) => spec.build(),
+        }
+    }
+}

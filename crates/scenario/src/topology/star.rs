@@ -1,0 +1,57 @@
+//! Hosts around one switch: the smallest network with a queue.
+
+use floodway_model::graph::NodeKind;
+use floodway_model::{Duration, Graph, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Size, clos};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Hosts.
+    pub hosts: u32,
+    /// Rate of every link. Default 100Gbps.
+    #[serde(default = "clos::deck_rate")]
+    pub rate: Rate,
+    /// Propagation delay of every link. Default 200ns.
+    #[serde(default = "clos::deck_delay")]
+    pub delay: Duration,
+}
+
+impl Spec {
+    pub(super) fn size(&self) -> Size {
+        let hosts = u64::from(self.hosts);
+        Size { hosts, switches: 1, links: hosts, most_ports: hosts }
+    }
+
+    pub(super) fn build(&self) -> Graph {
+        let mut graph = Graph::default();
+        let hosts: Vec<_> =
+            (0..self.hosts).map(|host| graph.add(format!("host {host}"), NodeKind::Host)).collect();
+        let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
+        for host in hosts {
+            graph.link(host, switch, self.rate, self.delay);
+        }
+        graph
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_is_two_links_from_every_other() {
+        let spec = Spec { hosts: 3, rate: clos::deck_rate(), delay: clos::deck_delay() };
+        let graph = spec.build();
+        assert_eq!(graph.links().count() as u64, spec.size().links);
+        for from in graph.hosts() {
+            for to in graph.hosts().filter(|&to| to != from) {
+                assert_eq!(graph.path(from, to).unwrap().len(), 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Clusters whose members send to each other: to any other member with equal probability, flows
+//! arriving at each sender as a Poisson process.
+//!
+//! The load is that of a sender: payload bytes per second over the rate of the host's link. With
+//! a mean flow size of S bytes, flows arrive every 8 S / (load x rate) seconds on average.
+//! Headers, preamble and gap come on top: at 1024 bytes per packet, a load of 0.30 keeps a
+//! 100 Gb/s link busy for 0.324 of the time.
+
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Bytes, FlowSpec, Instant, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Demand, Distribution, Sampling, Surroundings};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Flow sizes: the name of a built-in distribution, one size like "64KB", or a CSV file of
+    /// `size_bytes,cdf`, its path relative to the scenario file.
+    pub sizes: String,
+    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
+    /// a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+    /// Larger flows are cut to this size; the offered load stays. Default no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<Bytes>,
+    /// Clusters.
+    pub clusters: u32,
+    /// Hosts in each cluster, at least 2.
+    pub cluster_size: u32,
+    /// Payload that each host offers, as a part of its link's rate, above 0 and at most 1.
+    pub load: f64,
+}
+
+impl Spec {
+    pub(super) fn hosts(&self) -> u64 {
+        u64::from(self.clusters) * u64::from(self.cluster_size)
+    }
+
+    /// Flows per second of one sender.
+    fn arrival_rate(&self, sizes: &Distribution, rate: Rate) -> f64 {
+        self.load * rate.0 as f64 / (8.0 * sizes.mean())
+    }
+
+    pub(super) fn expected_flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> f64 {
+        let per_second = |&host| self.arrival_rate(sizes, around.rate(host));
+        around.hosts.iter().map(per_second).sum::<f64>() * around.arrivals.as_secs()
+    }
+
+    pub(super) fn flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        let mut flows = Vec::new();
+        let size = self.cluster_size as usize;
+        for cluster in around.hosts.chunks_exact(size) {
+            for (place, &src) in cluster.iter().enumerate() {
+                let mut chance = around.stream(src);
+                let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, around.rate(src));
+                let mut now_ps = 0.0;
+                loop {
+                    now_ps += chance.exponential(gap_ps);
+                    if now_ps >= around.arrivals.0 as f64 {
+                        break;
+                    }
+                    // Uniform among the others: the member after it, the second after it, ...
+                    let step = 1 + chance.below(size as u64 - 1) as usize;
+                    flows.push(FlowSpec {
+                        src,
+                        dst: cluster[(place + step) % size],
+                        bytes: sizes.sample(chance.unit()),
+                        start: Instant(now_ps as u64),
+                        workload: around.number,
+                    });
+                }
+            }
+        }
+        flows
+    }
+
+    pub(super) fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+        let mut demands = Vec::new();
+        for cluster in around.hosts.chunks_exact(self.cluster_size as usize) {
+            let others = (cluster.len() - 1) as f64;
+            for &src in cluster {
+                let rate = self.load * around.rate(src).0 as f64 / others;
+                let to = cluster.iter().filter(|&&dst| dst != src);
+                demands.extend(to.map(|&dst| Demand { src, dst, rate }));
+            }
+        }
+        demands
+    }
+}
