@@ -22,7 +22,11 @@ fn parts(summary: &Summary, name: &str) -> String {
         })
         .collect();
     if !times.is_empty() {
-        parts.push(format!("mean completion time of {}", times.join(", of ")));
+        parts.push(format!(
+            "mean completion time of {}{}",
+            times.join(", of "),
+            basis(summary, name)
+        ));
     }
     for (key, label) in [("pause_frames", "pause frames"), ("dropped_packets", "dropped packets")] {
         let happens = |of: &String| {
@@ -35,6 +39,18 @@ fn parts(summary: &Summary, name: &str) -> String {
         }
     }
     if parts.is_empty() { "nothing to compare".to_string() } else { parts.join("; ") }
+}
+
+/// On which flows the changes rest, if not on all.
+fn basis(summary: &Summary, name: &str) -> String {
+    let all = summary.classes.last().and_then(|class| summary.class(name, &class.key));
+    match all.and_then(|class| class.paired) {
+        Some(paired) if !paired.is_all() => {
+            let [flows, of] = [paired.flows, paired.of].map(|flows| words::count(flows as f64));
+            format!(" (over the {flows} of {of} flows that finished in both)")
+        }
+        _ => String::new(),
+    }
 }
 
 fn change(measure: &Measure, unit: &str) -> Option<String> {

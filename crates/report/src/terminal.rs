@@ -1,7 +1,7 @@
 //! The summary as text, for the terminal.
 
 use crate::statistics::Change;
-use crate::summary::{Measure, Summary};
+use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
 
 /// How the text may look.
@@ -62,9 +62,12 @@ pub fn table(summary: &Summary, style: Style) -> String {
     for sentence in &summary.answer {
         text += &wrapped(sentence, style.width, style, Paint::Bold);
     }
-    for rows in [times(summary), counters(summary)] {
-        text += &blocks(summary, &rows, style);
+    if let Some(legend) = legend(summary) {
+        text.push('\n');
+        text += &wrapped(&legend, style.width, style, Paint::Dim);
     }
+    let rows: Vec<Row> = times(summary).into_iter().chain(counters(summary)).collect();
+    text += &blocks(summary, &rows, style);
     if !summary.caveats.is_empty() {
         text.push('\n');
     }
@@ -83,11 +86,29 @@ pub fn cost(summary: &Summary) -> String {
         .map_or_else(String::new, |peak| format!("; {} of memory", words::bytes(peak as f64)));
     format!(
         "{} packet-hops in {}: {} a second{memory}; fingerprint {}",
-        words::count(summary.hops as f64),
+        words::large(summary.hops as f64),
         words::time(summary.wall_s * 1e9),
-        words::count(summary.hops_per_second.round()),
+        words::large(summary.hops_per_second),
         summary.fingerprint
     )
+}
+
+/// What the table's numbers are.
+fn legend(summary: &Summary) -> Option<String> {
+    let replications = summary.variants.values().map(|variant| variant.replications).max()?;
+    let means = match replications {
+        0 => return None,
+        1 => "One replication".to_string(),
+        n => format!("Means of {n} replications"),
+    };
+    let changes = match summary.baseline().filter(|_| summary.order.len() > 1) {
+        Some(baseline) if replications > 1 => {
+            format!("; changes against {baseline}, paired by replication, [95 % interval]")
+        }
+        Some(baseline) => format!("; changes against {baseline}"),
+        None => String::new(),
+    };
+    Some(format!("{means}{changes}."))
 }
 
 fn times(summary: &Summary) -> Vec<Row> {
@@ -102,20 +123,20 @@ fn times(summary: &Summary) -> Vec<Row> {
         }),
     });
     let all = summary.classes.last().map_or("", |class| class.key.as_str());
-    let unfinished = Row {
-        label: "  unfinished flows".to_string(),
+    let flows = |label: &str, of: fn(&ClassSummary) -> u64| Row {
+        label: label.to_string(),
         cells: cells(summary, |name| {
-            let class = summary.class(name, all)?;
-            let of = words::count((class.finished + class.unfinished) as f64);
-            let of = Beside { text: format!("of {of}"), paint: Some(Paint::Dim) };
-            Some((words::count(class.unfinished as f64), of))
+            let flows = of(summary.class(name, all)?);
+            Some((words::count(flows as f64), Beside::default()))
         }),
     };
-    std::iter::once(heading).chain(rows).chain([unfinished]).collect()
+    let measured = flows("  measured, in all", |class| class.finished + class.unfinished);
+    let unfinished = flows("  unfinished, in all", |class| class.unfinished);
+    std::iter::once(heading).chain(rows).chain([measured, unfinished]).collect()
 }
 
 fn counters(summary: &Summary) -> Vec<Row> {
-    let heading = Row { label: "mean per replication".to_string(), cells: Vec::new() };
+    let heading = Row { label: "per replication".to_string(), cells: Vec::new() };
     let known = COUNTERS.iter().filter(|(key, ..)| {
         summary.variants.values().any(|variant| variant.counters.contains_key(*key))
     });
@@ -165,7 +186,7 @@ fn blocks(summary: &Summary, rows: &[Row], style: Style) -> String {
             (values, besides.max(name.saturating_sub(values + 1)))
         })
         .collect();
-    let taken = |at: usize| 3 + columns[at].0 + 1 + columns[at].1;
+    let taken = |at: usize| 2 + columns[at].0 + 1 + columns[at].1;
     let mut text = String::new();
     let mut next = 1;
     while !columns.is_empty() {
@@ -176,7 +197,6 @@ fn blocks(summary: &Summary, rows: &[Row], style: Style) -> String {
             shown.push(next);
             next += 1;
         }
-        text.push('\n');
         text += &block(summary, rows, style, &shown, labels, &columns);
         if next >= columns.len() {
             break;
@@ -198,11 +218,12 @@ fn block(
         let mut line = padded(&row.label, labels);
         let heading = row.cells.is_empty();
         if heading {
+            text.push('\n');
             line = paint(&line, Some(Paint::Bold), style);
         }
         for at in shown {
             let (values, besides) = columns[*at];
-            line += "   ";
+            line += "  ";
             if heading {
                 let name = padded(&summary.order[*at], values + 1 + besides);
                 line += &paint(&name, Some(Paint::Bold), style);

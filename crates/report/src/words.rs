@@ -19,11 +19,11 @@ pub fn digits(value: f64) -> String {
     if surplus { format!("{value:.*}", decimals - 1) } else { text }
 }
 
-/// A count with its thousands apart: `1 234 567`, or `12.3 million` from ten million up. A mean
+/// A count with its thousands apart: `1,234,567`, or `12.3 million` from ten million up. A mean
 /// of counts keeps a digit after the point below one hundred.
 pub fn count(value: f64) -> String {
     if value.abs() >= 1e7 {
-        return scaled(value, &[(1e9, "billion"), (1e6, "million")]);
+        return large(value);
     }
     let whole = value == libm::trunc(value) || value.abs() >= 100.0;
     if !whole {
@@ -33,11 +33,19 @@ pub fn count(value: f64) -> String {
     let mut text = String::new();
     for (at, digit) in plain.chars().enumerate() {
         if at > 0 && (plain.len() - at) % 3 == 0 {
-            text.push(' ');
+            text.push(',');
         }
         text.push(digit);
     }
     if value < 0.0 { format!("-{text}") } else { text }
+}
+
+/// A large number with three digits: `471 million`.
+pub fn large(value: f64) -> String {
+    if value.abs() < 999_500.0 {
+        return count(value.round());
+    }
+    scaled(value, &[(1e12, "trillion"), (1e9, "billion"), (1e6, "million")])
 }
 
 /// A duration in nanoseconds in the unit that suits it: `12.3 µs`.
@@ -166,17 +174,21 @@ mod tests {
             (2.5e9, "ns", "2.50 s"),
             (750_000.0, "bytes", "750 KB"),
             (0.0, "bytes", "0 B"),
-            (1_234_567.0, "", "1 234 567"),
-            (-1_234.0, "", "-1 234"),
+            (1_234_567.0, "", "1,234,567"),
+            (-1_234.0, "", "-1,234"),
             (999.0, "", "999"),
             (12.5, "", "12.5"),
-            (1_234.6, "", "1 235"),
+            (1_234.6, "", "1,235"),
             (12_345_678.0, "", "12.3 million"),
             (3.456, "x", "3.46"),
+            (999_700.0, "large", "1.00 million"),
+            (471.2e6, "large", "471 million"),
+            (12_345.6, "large", "12,346"),
             (87.25, "Gb/s", "87.2 Gb/s"),
         ];
         for (value, unit, text) in cases {
-            assert_eq!(quantity(value, unit), text);
+            let shown = if unit == "large" { large(value) } else { quantity(value, unit) };
+            assert_eq!(shown, text);
         }
     }
 
@@ -193,7 +205,7 @@ mod tests {
         assert_eq!(change(&ratio(-99.97, None), ""), "-99.97 %");
         assert_eq!(change(&ratio(0.01, None), ""), "0.0 %");
         let difference = |from, to| Change::Difference { from, to, low: None, high: None, n: 1 };
-        assert_eq!(change(&difference(0.0, 1_500.0), ""), "0 to 1 500");
+        assert_eq!(change(&difference(0.0, 1_500.0), ""), "0 to 1,500");
         assert_eq!(change(&difference(3_000.0, 0.0), "ns"), "3.00 µs to 0 ns");
         assert_eq!(change(&difference(0.0, 0.0), ""), "none");
         assert_eq!(beside(&difference(0.0, 0.0)), "none");
