@@ -13,9 +13,11 @@
 //! - [`directory`]: the results directory
 //! - [`mod@format`]: tables as files
 //! - [`terminal`]: the summary as text
+//! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
 
 mod answer;
+pub mod chart;
 mod dictionary;
 pub mod directory;
 pub mod experiment;

@@ -38,6 +38,17 @@ impl Sketch {
         pool.thinned()
     }
 
+    /// The least value that a share `p` of the values does not exceed; NaN of nothing.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let rank = p * self.finished() as f64;
+        let mut seen = 0;
+        let reaches = |step: &&(f64, u64)| {
+            seen += step.1;
+            seen as f64 >= rank
+        };
+        self.steps.iter().find(reaches).map_or(f64::NAN, |step| step.0)
+    }
+
     /// How many values, the missing ones included.
     pub fn count(&self) -> u64 {
         self.finished() + self.unfinished
@@ -179,6 +190,8 @@ mod tests {
         assert!(sketch.steps.len() <= POINTS && sketch.steps.len() > 400);
         assert_eq!(sketch.finished(), many as u64);
         assert_eq!(sketch.steps.last().unwrap().0, f64::from(many));
+        assert_eq!(sketch.quantile(0.5), 50_000.0);
+        assert_eq!(sketch.quantile(1.0), f64::from(many));
         // Exact at each step, because the values are their own ranks.
         let mut seen = 0;
         for (value, mass) in &sketch.steps {

@@ -100,6 +100,13 @@ impl Estimate {
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }
+
+    /// Half the interval in words, `± 0.9`, to stand beside the mean; empty without an interval.
+    pub fn spread(&self, unit: &str) -> String {
+        let of =
+            |mean, (low, high): (f64, f64)| crate::words::spread(mean, (high - low) / 2.0, unit);
+        self.mean.zip(self.interval()).map_or_else(String::new, |(mean, ends)| of(mean, ends))
+    }
 }
 
 /// Half the width of Student's t interval for the mean; none of fewer than two values.

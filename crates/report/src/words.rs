@@ -45,28 +45,49 @@ pub fn large(value: f64) -> String {
     if value.abs() < 999_500.0 {
         return count(value.round());
     }
-    scaled(value, &[(1e12, "trillion"), (1e9, "billion"), (1e6, "million")])
+    scaled(value, COUNTS)
 }
 
 /// A duration in nanoseconds in the unit that suits it: `12.3 µs`.
 pub fn time(ns: f64) -> String {
-    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+    scaled(ns, TIMES)
 }
 
 /// A number of bytes in the unit that suits it: `750 KB`.
 pub fn bytes(value: f64) -> String {
-    scaled(value, &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")])
+    scaled(value, BYTES)
 }
 
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    let smallest = units.last().expect("units are given");
-    let (scale, unit) = units
-        .iter()
-        // 999.6 reads 1000 with three digits, which belongs to the next unit.
-        .find(|(scale, _)| value.abs() >= scale * 0.9995)
-        .unwrap_or(smallest);
+    let (scale, unit) = unit_for(value, units);
     format!("{} {unit}", digits(value / scale))
 }
+
+fn unit_for<'a>(value: f64, units: &[(f64, &'a str)]) -> (f64, &'a str) {
+    let smallest = units.last().expect("units are given");
+    // 999.6 reads 1000 with three digits, which belongs to the next unit.
+    *units.iter().find(|(scale, _)| value.abs() >= scale * 0.9995).unwrap_or(smallest)
+}
+
+/// Half an interval beside its mean, in the mean's unit and with its decimals: `± 0.9` beside
+/// `42.5 µs`.
+pub fn spread(mean: f64, half: f64, unit: &str) -> String {
+    let shown = quantity(mean, unit);
+    let number = shown.split(' ').next().unwrap_or("");
+    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let scale = match unit {
+        "ns" => unit_for(mean, TIMES).0,
+        "bytes" => unit_for(mean, BYTES).0,
+        "" if mean.abs() >= 1e7 => unit_for(mean, COUNTS).0,
+        "" => return format!("± {}", count(half)),
+        _ => 1.0,
+    };
+    format!("± {:.decimals$}", half / scale)
+}
+
+const TIMES: &[(f64, &str)] = &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+const BYTES: &[(f64, &str)] = &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")];
+const COUNTS: &[(f64, &str)] = &[(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
 
 /// A value in its unit: `ns`, `bytes`, `Gb/s`, `x` (a factor) or none for a count.
 pub fn quantity(value: f64, unit: &str) -> String {
@@ -77,6 +98,17 @@ pub fn quantity(value: f64, unit: &str) -> String {
         "" => count(value),
         _ => format!("{} {unit}", digits(value)),
     }
+}
+
+/// The same without zeros at the end of its decimals, for the labels of an axis: `10 µs`.
+pub fn short(value: f64, unit: &str) -> String {
+    let text = quantity(value, unit);
+    let (number, rest) = text.split_once(' ').map_or((text.as_str(), ""), |parts| parts);
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    if rest.is_empty() { number.to_string() } else { format!("{number} {rest}") }
 }
 
 /// A measure's mean in its unit; `-` if there is none.
@@ -190,6 +222,16 @@ mod tests {
             let shown = if unit == "large" { large(value) } else { quantity(value, unit) };
             assert_eq!(shown, text);
         }
+    }
+
+    #[test]
+    fn half_an_interval_has_the_unit_of_its_mean() {
+        assert_eq!(spread(42_500.0, 852.0, "ns"), "± 0.9");
+        assert_eq!(spread(1_050_000.0, 279_000.0, "ns"), "± 0.28");
+        assert_eq!(spread(5_044.0, 778.3, ""), "± 778");
+        assert_eq!(spread(59.8, 4.6, ""), "± 4.60");
+        assert_eq!(spread(14.8, 0.602, "x"), "± 0.6");
+        assert_eq!(spread(88e6, 2.5e6, ""), "± 2.5");
     }
 
     #[test]

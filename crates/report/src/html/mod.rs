@@ -1,13 +1,193 @@
-//! The page that explains the results: one file that opens offline.
+//! The page that explains the results: one file that opens offline, without scripts and without
+//! a request to anywhere. Charts are drawn in two widths, and the style sheet shows the one that
+//! fits, so that their text stays readable on a narrow screen.
 
+mod completion;
+mod network;
+mod provenance;
+mod tables;
+mod r#type;
+
+use std::fmt::Write;
+
+use crate::chart::{self, escape};
 use crate::{Experiment, Manifest, Summary};
+use r#type::{emphasised, set};
 
-/// The page.
+/// How wide a chart is that has the column to itself, on a wide and on a narrow screen.
+const WIDE: f64 = 760.0;
+const NARROW: f64 = 360.0;
+/// How wide a chart is of which two stand side by side.
+const HALF: f64 = 370.0;
+/// How wide a chart is of which three stand side by side.
+const THIRD: f64 = 244.0;
+
+/// What the sections are made from.
+pub(crate) struct Page<'a> {
+    manifest: &'a Manifest,
+    summary: &'a Summary,
+    experiment: &'a Experiment,
+}
+
+/// The page. Of the manifest it shows what was run; of the summary the numbers; of the experiment
+/// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
-    let _ = experiment;
+    let page = Page { manifest, summary, experiment };
+    let mut text = String::with_capacity(1 << 18);
+    let title = escape(&manifest.scenario.name);
+    let _ = write!(
+        text,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\">\n<title>{title} · floodway</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+        include_str!("style.css")
+    );
+    page.head(&mut text);
+    text += "<main>\n";
+    page.guide(&mut text);
+    page.changes(&mut text);
+    page.times(&mut text);
+    page.distributions(&mut text);
+    page.pauses(&mut text);
+    page.queues(&mut text);
+    page.drops(&mut text);
+    page.counters(&mut text);
+    page.scenario(&mut text);
+    page.provenance(&mut text);
+    text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
+             tables behind it are in the same folder, and <code>dictionary.md</code> says what \
+             their columns mean.</footer>\n</body>\n</html>\n";
+    text
+}
+
+impl Page<'_> {
+    fn head(&self, text: &mut String) {
+        let scenario = &self.manifest.scenario;
+        let question =
+            if scenario.question.is_empty() { &scenario.name } else { &scenario.question };
+        let date = self.manifest.started.split('T').next().unwrap_or("");
+        let _ = write!(
+            text,
+            "<header>\n<p class=\"eyebrow\">{} · {} · floodway {}</p>\n<h1>{}</h1>\n",
+            escape(&scenario.name),
+            escape(date),
+            escape(&self.manifest.floodway),
+            set(question)
+        );
+        if !self.summary.violations.is_empty() {
+            *text += "<div class=\"alarm\" role=\"alert\">These results break a law that every \
+                      sound run keeps. Do not use them; the program has a mistake.<ul>";
+            for violation in &self.summary.violations {
+                let _ = write!(text, "<li>{}</li>", set(violation));
+            }
+            *text += "</ul></div>\n";
+        }
+        *text += "<ul class=\"answer\">\n";
+        for (at, sentence) in self.summary.answer.iter().enumerate() {
+            let name = &self.summary.order[at + 1];
+            let rest = sentence.strip_prefix(name.as_str()).unwrap_or(sentence);
+            let _ = writeln!(
+                text,
+                "<li class=\"c{}\"><strong>{}</strong>{}.</li>",
+                (at + 1) % chart::LOOKS,
+                escape(name),
+                emphasised(rest)
+            );
+        }
+        *text += "</ul>\n";
+        if !self.summary.caveats.is_empty() {
+            *text += "<div class=\"note\">Before you rely on these numbers:<ul>";
+            for caveat in &self.summary.caveats {
+                let _ = write!(text, "<li>{}</li>", set(caveat));
+            }
+            *text += "</ul></div>\n";
+        }
+        *text += "</header>\n";
+    }
+
+    fn guide(&self, text: &mut String) {
+        *text += "<h2>How to read this</h2>\n<dl class=\"terms\">\n";
+        let mut term = |name: &str, meaning: &str| {
+            let _ = writeln!(text, "<dt>{name}</dt><dd>{meaning}</dd>");
+        };
+        for (at, name) in self.summary.order.iter().enumerate() {
+            let of = &self.summary.variant(name).summary;
+            let role = if at == 0 { "the baseline" } else { "" };
+            let gap = if of.is_empty() || role.is_empty() { "" } else { "; " };
+            let name =
+                format!("<span class=\"legend\">{}{}</span>", chart::sample(at), escape(name));
+            term(&name, &format!("{}{gap}{role}", set(of)));
+        }
+        term(
+            "completion time",
+            "From a flow's start to the arrival of its last byte (FCT). Less is better.",
+        );
+        term(
+            "slowdown",
+            "Completion time over that of the same flow on an idle network: 1 is ideal.",
+        );
+        term(
+            "−63 % [−70, −55]",
+            "The change from the baseline with its 95 % confidence interval. Replication <i>r</i> \
+             has the same traffic in every variant, so changes are taken within a replication \
+             (geometric mean of the ratios, Student's t on their logarithms). An interval that \
+             contains 0 leaves open whether there is a change.",
+        );
+        term(
+            "≥",
+            "A lower bound: flows had not finished when the run ended, and the mean is over the \
+             others.",
+        );
+        *text += "</dl>\n";
+    }
+
+    /// Every variant's name with its look, for charts that do not label each mark.
+    fn legend(&self) -> String {
+        let mut text = String::from("<ul class=\"legend\">");
+        for (at, name) in self.summary.order.iter().enumerate() {
+            let _ = write!(text, "<li>{}{}</li>", chart::sample(at), escape(name));
+        }
+        text + "</ul>"
+    }
+}
+
+/// A chart that has the column to itself.
+fn figure(caption: &str, note: &str, draw: impl Fn(f64) -> String) -> String {
+    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
     format!(
-        "<!doctype html><meta charset=utf-8><title>{0}</title><h1>{0}</h1><pre>{1}</pre>",
-        manifest.scenario.name,
-        crate::terminal::table(summary, crate::terminal::Style::default())
+        "<figure>\n<figcaption>{}</figcaption>\n<div class=\"wide\">{}</div><div \
+         class=\"narrow\">{}</div>{note}</figure>\n",
+        set(caption),
+        draw(WIDE),
+        draw(NARROW)
+    )
+}
+
+/// Small charts side by side, two or three in a row.
+fn grid(
+    caption: &str,
+    legend: &str,
+    note: &str,
+    columns: usize,
+    charts: &[chart::Lines],
+) -> String {
+    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
+    let three = columns == 3;
+    let cell = |chart: &chart::Lines| {
+        if three {
+            // A third is too little for a phone to enlarge, so that it gets its own.
+            let (third, own) = (chart.svg(THIRD), chart.svg(NARROW));
+            format!("<div><div class=\"wide\">{third}</div><div class=\"narrow\">{own}</div></div>")
+        } else {
+            format!("<div>{}</div>", chart.svg(HALF))
+        }
+    };
+    let charts: String = charts.iter().map(cell).collect();
+    format!(
+        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"grid{}\">{charts}</div>{note}\
+         </figure>\n",
+        set(caption),
+        if three { " three" } else { "" }
     )
 }

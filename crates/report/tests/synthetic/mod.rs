@@ -221,18 +221,18 @@ fn timeline(variant: usize, chance: &mut Chance) -> Table {
     let [mut queue, mut maxima, mut paused] = [(); 3].map(|()| Vec::new());
     let mut level = [0.0f64; 3];
     for at in 0..1_200 {
-        for of in 0..3usize {
+        for (of, level) in level.iter_mut().enumerate() {
             let target = match of {
                 0 => 60_000.0 * QUEUEING[variant].0,
                 1 => 120_000.0 * (1.25 - QUEUEING[variant].1),
                 _ => 40.0,
             };
             let ramp = (f64::from(at) / 150.0).min(1.0);
-            level[of] += 0.06 * (target * ramp * 2.0 * chance.uniform() - level[of]);
+            *level += 0.06 * (target * ramp * 2.0 * chance.uniform() - *level);
             times.push(f64::from(at) * 10_000.0);
             queue.push(of as u64);
-            means.push(level[of]);
-            maxima.push((level[of] * (4.0 + 9.0 * chance.uniform())).min(1e6) as u64);
+            means.push(*level);
+            maxima.push((*level * (4.0 + 9.0 * chance.uniform())).min(1e6) as u64);
             let stops = if of == 0 { 14.0 * QUEUEING[variant].0 } else { 1.0 };
             paused.push((ramp * stops * chance.uniform()) as u64);
         }

@@ -1,0 +1,35 @@
+//! Pictures as SVG, to stand inside a page whose style sheet gives them their colours.
+//!
+//! A chart is a plain value that knows its data and its axes; `svg(width)` draws it. Text has the
+//! same size whatever the width, so a page asks for a wide and a narrow rendition of the same
+//! value instead of shrinking one. Series differ in shape or dashes as well as in colour.
+
+pub mod lines;
+pub mod rows;
+pub mod scale;
+mod svg;
+
+pub use lines::{Line, Lines};
+pub use rows::{Group, Mark, Row, Rows};
+pub use scale::{Axis, Scale};
+
+use svg::Svg;
+pub(crate) use svg::escape;
+
+/// How many looks there are; a series beyond them begins again.
+pub const LOOKS: usize = 6;
+
+/// The class that gives a series its colour and its dashes.
+fn look(series: usize) -> String {
+    format!("c{}", series % LOOKS)
+}
+
+/// The sample of a series that stands in a legend: a stretch of its line and its marker.
+pub fn sample(series: usize) -> String {
+    let mut svg = Svg::new(30.0, 12.0, "");
+    svg.open(&look(series), "");
+    svg.line(1.0, 6.0, 29.0, 6.0, "line");
+    svg.marker(series, 15.0, 6.0, 4.0);
+    svg.close();
+    svg.finish()
+}

@@ -1,0 +1,262 @@
+//! The sections about flow completion.
+
+use super::tables::cell;
+use super::r#type::plain;
+use super::{Page, figure, grid};
+use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
+use crate::statistics::Change;
+use crate::summary::{ClassSummary, Measure};
+use crate::words;
+
+type Metric = fn(&ClassSummary) -> &Measure;
+
+impl Page<'_> {
+    /// By how much the variants differ from the baseline.
+    pub(super) fn changes(&self, text: &mut String) {
+        if self.summary.order.len() < 2 {
+            return;
+        }
+        let baseline = &self.summary.order[0];
+        *text += "<h2>Do flows finish sooner?</h2>\n";
+        let paired: Vec<String> = self
+            .summary
+            .order
+            .iter()
+            .skip(1)
+            .filter_map(|name| {
+                let all = self.summary.class(name, &self.summary.classes.last()?.key)?;
+                let paired = all.paired.filter(|paired| !paired.is_all())?;
+                let [flows, of] = [paired.flows, paired.of].map(|flows| words::count(flows as f64));
+                Some(format!("{name}: {flows} of {of} flows"))
+            })
+            .collect();
+        let note = if paired.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "Only flows that finished in both variants are compared ({}).",
+                paired.join("; ")
+            )
+        };
+        let metrics: [(&str, Metric); 2] =
+            [("mean", |class| &class.mean_ns), ("99th percentile", |class| &class.p99_ns)];
+        for (name, metric) in metrics {
+            let caption = format!(
+                "How does the {name} completion time change from {baseline}, by flow size?"
+            );
+            let chart = self.change_chart(&caption, metric);
+            *text += &figure(&caption, &note, |width| chart.svg(width));
+        }
+    }
+
+    fn change_chart(&self, caption: &str, metric: Metric) -> Rows {
+        let groups = self.summary.classes.iter().map(|class| {
+            let variants = self.summary.order.iter().enumerate().skip(1);
+            let rows = variants.filter_map(|(series, name)| {
+                let measure = metric(self.summary.class(name, &class.key)?);
+                Some(change_row(name, series, measure, "ns"))
+            });
+            Group { label: plain(&class.label), rows: rows.collect() }
+        });
+        Rows {
+            title: caption.to_string(),
+            axis: Axis::linear("change; left of 0 is sooner", "%"),
+            mark: Mark::Point,
+            groups: groups.collect(),
+        }
+    }
+
+    /// How long flows take.
+    pub(super) fn times(&self, text: &mut String) {
+        *text += "<h2>How long do flows take?</h2>\n";
+        let groups = self.summary.classes.iter().map(|class| {
+            let variants = self.summary.order.iter().enumerate();
+            let rows = variants.filter_map(|(series, name)| {
+                let of = self.summary.class(name, &class.key)?;
+                Some(Row {
+                    figures: bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                    tooltip: plain(&format!("{name}, {}: {}", class.label, quantiles(of))),
+                    ..mean_row(name, series, &of.mean_ns, "ns")
+                })
+            });
+            Group { label: plain(&class.label), rows: rows.collect() }
+        });
+        let caption = "What is the mean completion time, by flow size?";
+        let chart = Rows {
+            title: caption.to_string(),
+            axis: Axis::log("mean completion time, logarithmic", "ns"),
+            mark: Mark::Point,
+            groups: groups.collect(),
+        };
+        *text += &figure(caption, "", |width| chart.svg(width));
+        self.times_table(text);
+    }
+
+    fn times_table(&self, text: &mut String) {
+        let columns: [(&str, &str, Metric); 7] = [
+            ("mean", "ns", |class| &class.mean_ns),
+            ("p50", "ns", |class| &class.p50_ns),
+            ("p95", "ns", |class| &class.p95_ns),
+            ("p99", "ns", |class| &class.p99_ns),
+            ("p99.9", "ns", |class| &class.p999_ns),
+            ("mean slowdown", "x", |class| &class.mean_slowdown),
+            ("p99 slowdown", "x", |class| &class.p99_slowdown),
+        ];
+        *text += "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>flows</th>";
+        for (name, ..) in columns {
+            *text += &format!("<th>{}</th>", name.replacen(' ', "<br>", 1));
+        }
+        *text += "</tr></thead>\n<tbody>\n";
+        for class in &self.summary.classes {
+            let span = columns.len() + 2;
+            let label = super::set(&class.label);
+            *text += &format!("<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>\n");
+            for (series, name) in self.summary.order.iter().enumerate() {
+                let Some(of) = self.summary.class(name, &class.key) else { continue };
+                *text += &format!(
+                    "<tr><td>{}</td><td>{}<span class=\"range\">{} unfinished</span></td>",
+                    super::tables::key(series, name),
+                    words::count((of.finished + of.unfinished) as f64),
+                    if of.unfinished == 0 {
+                        "0".to_string()
+                    } else {
+                        format!("<strong>{}</strong>", words::count(of.unfinished as f64))
+                    }
+                );
+                for (_, unit, metric) in columns {
+                    *text += &cell(metric(of), unit, &bound(of));
+                }
+                *text += "</tr>\n";
+            }
+        }
+        *text += "</tbody></table></div>\n<p class=\"muted small\">Flows are counted over all \
+                  replications. Times and slowdowns are means over replications of the value in \
+                  each; ± is half the 95&nbsp;% confidence interval.</p>\n";
+    }
+
+    /// The whole distributions.
+    pub(super) fn distributions(&self, text: &mut String) {
+        let classes = self.experiment.classes();
+        let mut charts = Vec::new();
+        for class in 0..classes.count() {
+            let lines = self.cdfs(class, false);
+            if lines.iter().all(|line| line.points.is_empty()) {
+                continue;
+            }
+            let label = plain(&classes.label(class));
+            charts.push(Lines {
+                title: format!("Share of flows of size class {label} that finish within a time"),
+                heading: label,
+                x: Axis::log("completion time, logarithmic", "ns"),
+                y: Axis::linear("flows finished", "share").within(0.0, 1.0),
+                lines,
+                height: 230.0,
+            });
+        }
+        if charts.is_empty() {
+            return;
+        }
+        let tail = self.cdfs(0, true);
+        let least = tail.iter().flat_map(|line| &line.points).map(|point| point.1);
+        let floor = least.filter(|share| *share > 0.0).fold(0.1, f64::min) / 1.3;
+        let label = plain(&classes.label(0));
+        charts.push(Lines {
+            title: format!("Share of flows of size class {label} that take longer than a time"),
+            heading: format!("{label}: the tail"),
+            x: Axis::log("completion time, logarithmic", "ns"),
+            y: Axis::log("flows that take longer", "share").within(floor, 1.0),
+            lines: tail,
+            height: 230.0,
+        });
+        *text += "<h2>Who gains, the typical flow or the slowest?</h2>\n";
+        let unfinished = self
+            .summary
+            .variants
+            .values()
+            .any(|variant| variant.fct.values().any(|class| class.unfinished > 0));
+        let note = if unfinished {
+            "All replications pooled. Unfinished flows count as flows that never finish, so a curve \
+             with such flows ends below 100 %."
+        } else {
+            "All replications pooled."
+        };
+        let caption = "What share of flows has finished after a given time?";
+        *text += &grid(caption, &self.legend(), note, 2, &charts);
+    }
+
+    /// The distribution functions of a class, or what they leave to 1.
+    fn cdfs(&self, class: usize, tail: bool) -> Vec<Line> {
+        let lines = self.summary.order.iter().enumerate().map(|(series, name)| {
+            let sketch = self.experiment.fct(series, class);
+            let all = sketch.count() as f64;
+            let mut seen = 0;
+            let mut points = Vec::new();
+            for (value, many) in &sketch.steps {
+                if points.is_empty() {
+                    points.push((*value, if tail { 1.0 } else { 0.0 }));
+                }
+                seen += many;
+                let share = seen as f64 / all;
+                points.push((*value, if tail { 1.0 - share } else { share }));
+            }
+            if tail && sketch.unfinished == 0 {
+                // Nothing takes longer than the slowest flow, and a logarithm has no place for it.
+                points.pop();
+            }
+            let [median, slowest] = [0.5, 1.0].map(|p| words::time(sketch.quantile(p)));
+            let tooltip = if tail {
+                plain(&format!("{name}: slowest {slowest}"))
+            } else {
+                plain(&format!("{name}: {} flows, median about {median}", words::count(all)))
+            };
+            Line { series, points, steps: true, area: false, tooltip }
+        });
+        lines.collect()
+    }
+}
+
+/// The sign of a lower bound, where the class has unfinished flows.
+fn bound(class: &ClassSummary) -> String {
+    if class.lower_bound { "≥ ".to_string() } else { String::new() }
+}
+
+fn quantiles(class: &ClassSummary) -> String {
+    format!(
+        "median {}, p99 {}, p99.9 {}, {} unfinished",
+        words::mean(&class.p50_ns, "ns"),
+        words::mean(&class.p99_ns, "ns"),
+        words::mean(&class.p999_ns, "ns"),
+        words::count(class.unfinished as f64)
+    )
+}
+
+/// A row that shows a mean.
+pub(super) fn mean_row(name: &str, series: usize, measure: &Measure, unit: &str) -> Row {
+    Row {
+        label: name.to_string(),
+        series,
+        value: measure.estimate.mean,
+        interval: measure.estimate.interval(),
+        figures: plain(&words::mean(measure, unit)),
+        range: measure.estimate.spread(unit),
+        tooltip: plain(&format!("{name}: {}", words::estimate(measure, unit))),
+    }
+}
+
+/// A row that shows a change.
+pub(super) fn change_row(name: &str, series: usize, measure: &Measure, unit: &str) -> Row {
+    let empty =
+        Row { label: name.to_string(), series, figures: "–".to_string(), ..Row::default() };
+    let Some(change) = measure.change else { return empty };
+    let said = plain(&words::change(&change, unit));
+    let (figures, range) = match said.split_once(" [") {
+        Some((figures, range)) => (figures.to_string(), format!("[{range}")),
+        None => (said.clone(), String::new()),
+    };
+    let (value, interval) = match change {
+        Change::Ratio { percent, .. } => (Some(percent), change.interval()),
+        Change::Difference { .. } => (change.percent(), None),
+    };
+    let tooltip = format!("{name}: {said}, {} replications", change.n());
+    Row { figures, range, value, interval, tooltip, ..empty }
+}

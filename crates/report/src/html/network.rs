@@ -1,0 +1,306 @@
+//! The sections about the network: pauses, queues, drops.
+
+use std::collections::BTreeMap;
+
+use super::completion::mean_row;
+use super::r#type::{emphasised, plain, set};
+use super::{Page, figure, grid};
+use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape, sample};
+use crate::metrics::{HOSTS, tier_key, tier_label};
+use crate::shapes::{Depths, Moment};
+use crate::words;
+
+/// Backlogs below this many bytes lie on the floor of a logarithmic axis.
+const FLOOR: f64 = 100.0;
+
+impl Page<'_> {
+    /// Who is paused, and for how long.
+    pub(super) fn pauses(&self, text: &mut String) {
+        if !self.has("xoff_frames") && !self.has("pause_frames") {
+            return;
+        }
+        *text += "<h2>How much traffic stands still?</h2>\n";
+        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
+        if !self.happens("pause_frames") && !self.happens("xoff_frames") {
+            *text += "<p>Nothing was paused in any variant.</p>\n";
+            return;
+        }
+        let caption = "How many pause frames are sent, and by whom?";
+        let note = "XOFF frames per run, without those that only refresh a pause.";
+        *text += &self.by_tier(caption, "frames per run", note, "", "xoff_frames");
+        let caption = "Whose ports stand paused, and for how long?";
+        let note = "Per run, summed over ports and traffic classes.";
+        *text += &self.by_tier(caption, "time paused", note, "ns", "paused_ns");
+        let charts = self.paused_ports();
+        if !charts.is_empty() {
+            let note =
+                "First replication; ports of switches and hosts, summed over traffic classes.";
+            *text +=
+                &grid("How many ports are paused at a time?", "", note, panels(&charts), &charts);
+        }
+    }
+
+    fn by_tier(
+        &self,
+        caption: &str,
+        axis: &str,
+        note: &str,
+        unit: &'static str,
+        what: &str,
+    ) -> String {
+        let tiers = (0..16).chain([HOSTS]);
+        let tiers = tiers.map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
+        let groups = [("everywhere".to_string(), what.to_string())]
+            .into_iter()
+            .chain(tiers)
+            .filter(|(_, key)| self.has(key) && (key == what || self.happens(key)))
+            .map(|(label, key)| self.group(label, &key));
+        let chart = Rows {
+            title: caption.to_string(),
+            axis: Axis::linear(axis, unit),
+            mark: Mark::Bar,
+            groups: groups.collect(),
+        };
+        figure(caption, note, |width| chart.svg(width))
+    }
+
+    fn group(&self, label: String, key: &str) -> Group {
+        let rows = self.summary.order.iter().enumerate().filter_map(|(series, name)| {
+            let counter = self.summary.counter(name, key)?;
+            Some(mean_row(name, series, &counter.measure, &counter.unit))
+        });
+        Group { label: plain(&label), rows: rows.collect() }
+    }
+
+    fn paused_ports(&self) -> Vec<Lines> {
+        let mut all = Vec::new();
+        for (series, name) in self.summary.order.iter().enumerate() {
+            let Some(timeline) = self.experiment.timeline(series) else { continue };
+            let mut sum: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
+            for moment in timeline.values().flatten() {
+                let entry = sum.entry(moment.time_ns.to_bits()).or_insert((moment.time_ns, 0));
+                entry.1 += moment.paused_ports;
+            }
+            let points = sum.values().map(|(time, ports)| (*time, *ports as f64)).collect();
+            all.push((series, name, points));
+        }
+        let most = all.iter().flat_map(|(_, _, points): &(_, _, Vec<(f64, f64)>)| points);
+        let most = most.map(|point| point.1).fold(0.0, f64::max);
+        if most == 0.0 {
+            return Vec::new();
+        }
+        let chart = |(series, name, points): (usize, &String, Vec<(f64, f64)>)| Lines {
+            title: format!("Paused ports over time, {name}"),
+            heading: name.clone(),
+            x: Axis::linear("simulated time", "ns").within(0.0, last(&points)),
+            y: Axis::linear("paused ports", "").within(0.0, most),
+            lines: vec![Line { series, points, steps: true, area: true, tooltip: name.clone() }],
+            height: 180.0,
+        };
+        all.into_iter().map(chart).collect()
+    }
+
+    /// How deep queues are, over time and in distribution.
+    pub(super) fn queues(&self, text: &mut String) {
+        let variants = 0..self.summary.order.len();
+        let depths: Vec<_> = variants.clone().map(|at| self.experiment.depths(at)).collect();
+        let control = self.control_queue();
+        let mut queues: Vec<u64> = depths
+            .iter()
+            .flat_map(|depths| depths.keys().copied())
+            .chain(
+                variants
+                    .filter_map(|at| self.experiment.timeline(at))
+                    .flat_map(|series| series.keys().copied()),
+            )
+            .filter(|queue| Some(*queue) != control)
+            .collect();
+        queues.sort_unstable();
+        queues.dedup();
+        if queues.is_empty() {
+            return;
+        }
+        *text += "<h2>How deep are the queues?</h2>\n";
+        let mut charts = Vec::new();
+        for queue in &queues {
+            charts.extend(self.depth_chart(*queue, &depths));
+        }
+        if !charts.is_empty() {
+            let caption = "What share of the time is a queue deeper than so much?";
+            let note = "All ports of the fabric and all replications, sampled at regular intervals. \
+                        The queue of control frames is left out.";
+            *text += &grid(caption, &self.legend(), note, 2, &charts);
+        }
+        for queue in queues {
+            let charts = self.depth_series(queue);
+            if charts.is_empty() {
+                continue;
+            }
+            let caption = format!("How deep is queue {queue} over time?");
+            let legend = format!(
+                "<ul class=\"legend plain\"><li><svg width=\"30\" height=\"12\" aria-hidden=\"true\">\
+                 <g class=\"c1\"><rect class=\"area\" width=\"30\" height=\"12\"/></g></svg>largest \
+                 of all ports</li><li>{}mean over all ports</li></ul>",
+                sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"")
+            );
+            let note = format!(
+                "First replication. Backlogs of {} and less lie on the axis.",
+                words::bytes(FLOOR)
+            );
+            *text += &grid(&caption, &legend, &note, panels(&charts), &charts);
+        }
+    }
+
+    /// The queue of control frames: the last of a port.
+    fn control_queue(&self) -> Option<u64> {
+        let names = self.summary.variants.values().flat_map(|variant| variant.counters.keys());
+        let number = |name: &String| {
+            name.strip_prefix("queue_")?.strip_suffix("_max_backlog_bytes")?.parse().ok()
+        };
+        names.filter_map(number).max()
+    }
+
+    fn depth_chart(&self, queue: u64, depths: &[BTreeMap<u64, Depths>]) -> Option<Lines> {
+        let lines: Vec<Line> = depths
+            .iter()
+            .enumerate()
+            .filter_map(|(series, depths)| {
+                let bins = depths.get(&queue)?;
+                let all: u64 = bins.values().sum();
+                let mut above = all;
+                let mut points = Vec::new();
+                for (edge, samples) in bins {
+                    above -= samples;
+                    points.push(((*edge as f64).max(FLOOR), above as f64 / all as f64));
+                }
+                points.retain(|point| point.1 > 0.0);
+                let tooltip = self.summary.order[series].clone();
+                Some(Line { series, points, steps: false, area: false, tooltip })
+            })
+            .collect();
+        let points = || lines.iter().flat_map(|line| &line.points);
+        let least = points().map(|point| point.1).fold(0.1, f64::min);
+        let most = points().map(|point| point.0).fold(10.0 * FLOOR, f64::max);
+        points().next()?;
+        Some(Lines {
+            title: format!("Share of samples in which queue {queue} is deeper than a backlog"),
+            heading: format!("queue {queue}"),
+            x: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
+            y: Axis::log("samples above it", "share").within(decade(least), 1.0),
+            lines,
+            height: 230.0,
+        })
+    }
+
+    fn depth_series(&self, queue: u64) -> Vec<Lines> {
+        let series: Vec<(usize, &Vec<Moment>)> = (0..self.summary.order.len())
+            .filter_map(|at| Some((at, self.experiment.timeline(at)?.get(&queue)?)))
+            .collect();
+        let most = series.iter().flat_map(|(_, moments)| *moments);
+        let most = most.map(|moment| moment.max_backlog_bytes as f64).fold(10.0 * FLOOR, f64::max);
+        let chart = |(at, moments): (usize, &Vec<Moment>)| {
+            let line = |area: bool, value: fn(&Moment) -> f64| Line {
+                series: at,
+                points: moments.iter().map(|moment| (moment.time_ns, value(moment))).collect(),
+                steps: false,
+                area,
+                tooltip: if area { "largest of all ports" } else { "mean over all ports" }
+                    .to_string(),
+            };
+            let name = &self.summary.order[at];
+            Lines {
+                title: format!("Backlog of queue {queue} over time, {name}"),
+                heading: name.clone(),
+                x: Axis::linear("simulated time", "ns")
+                    .within(0.0, moments.last().map_or(1.0, |moment| moment.time_ns)),
+                y: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
+                lines: vec![
+                    line(true, |moment| moment.max_backlog_bytes as f64),
+                    line(false, |moment| moment.mean_backlog_bytes),
+                ],
+                height: 200.0,
+            }
+        };
+        series.into_iter().map(chart).collect()
+    }
+
+    /// What was lost, and why.
+    pub(super) fn drops(&self, text: &mut String) {
+        if !self.has("dropped_packets") {
+            return;
+        }
+        *text += "<h2>What is lost?</h2>\n";
+        if !self.happens("dropped_packets") {
+            *text += "<p>No packet was dropped in any variant.</p>\n";
+            return;
+        }
+        *text += &self.verdicts(&[("dropped_packets", "dropped packets")]);
+        let prefix = "dropped_packets_";
+        let mut reasons: Vec<&String> = self
+            .summary
+            .variants
+            .values()
+            .flat_map(|variant| variant.counters.keys())
+            .filter(|name| name.starts_with(prefix))
+            .collect();
+        reasons.sort();
+        reasons.dedup();
+        let reasons =
+            reasons.into_iter().map(|key| (key[prefix.len()..].replace('_', " "), key.clone()));
+        let groups = [("for whatever reason".to_string(), "dropped_packets".to_string())]
+            .into_iter()
+            .chain(reasons)
+            .map(|(label, key)| self.group(label, &key));
+        let caption = "How many packets are dropped, and for what reason?";
+        let chart = Rows {
+            title: caption.to_string(),
+            axis: Axis::linear("packets per run", ""),
+            mark: Mark::Bar,
+            groups: groups.collect(),
+        };
+        *text += &figure(caption, "", |width| chart.svg(width));
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.summary.variants.values().any(|variant| variant.counters.contains_key(key))
+    }
+
+    /// Whether a counter is above zero anywhere.
+    fn happens(&self, key: &str) -> bool {
+        let mean = |name: &String| self.summary.counter(name, key)?.measure.estimate.mean;
+        self.summary.order.iter().filter_map(mean).any(|mean| mean > 0.0)
+    }
+
+    /// What became of these counters, in a sentence for each variant.
+    fn verdicts(&self, counters: &[(&str, &str)]) -> String {
+        let mut text = String::new();
+        for name in self.summary.order.iter().skip(1) {
+            let parts = counters.iter().filter_map(|(key, label)| {
+                let counter = self.summary.counter(name, key)?;
+                let change = words::change(&counter.measure.change?, &counter.unit);
+                Some(format!("{} {}", set(label), emphasised(&change)))
+            });
+            let parts: Vec<String> = parts.collect();
+            if !parts.is_empty() {
+                text +=
+                    &format!("<p><strong>{}</strong>: {}.</p>\n", escape(name), parts.join(", "));
+            }
+        }
+        text
+    }
+}
+
+/// How many panels, one for each variant, stand in a row.
+fn panels(charts: &[Lines]) -> usize {
+    if charts.len() == 3 || charts.len() > 4 { 3 } else { 2 }
+}
+
+/// The largest abscissa.
+fn last(points: &[(f64, f64)]) -> f64 {
+    points.last().map_or(1.0, |point| point.0)
+}
+
+/// The power of ten at or below this.
+fn decade(value: f64) -> f64 {
+    libm::pow(10.0, libm::floor(libm::log10(value) + 1e-9))
+}

@@ -1,0 +1,79 @@
+//! Tables on the page.
+
+use std::fmt::Write;
+
+use super::Page;
+use super::r#type::set;
+use crate::chart::{LOOKS, escape};
+use crate::summary::{Counter, Measure};
+use crate::words;
+
+/// A variant's name with its colour.
+pub(super) fn key(series: usize, name: &str) -> String {
+    format!("<span class=\"key c{}\"></span>{}", series % LOOKS, escape(name))
+}
+
+/// A mean with half its interval below.
+pub(super) fn cell(measure: &Measure, unit: &str, bound: &str) -> String {
+    let Some(mean) = measure.estimate.mean else {
+        return "<td class=\"muted\">–</td>".to_string();
+    };
+    let spread = match measure.estimate.spread(unit) {
+        spread if spread.is_empty() => spread,
+        spread => format!("<span class=\"range\">{spread}</span>"),
+    };
+    format!("<td>{bound}{}{spread}</td>", set(&words::quantity(mean, unit)))
+}
+
+/// A mean with its change below.
+fn cell_with_change(counter: &Counter) -> String {
+    let Some(mean) = counter.measure.estimate.mean else {
+        return "<td class=\"muted\">–</td>".to_string();
+    };
+    let nothing = counter.measure.change.is_none_or(|change| words::beside(&change) == "none");
+    let below = match counter.measure.change {
+        Some(change) if !nothing => {
+            format!("<span class=\"range\">{}</span>", set(&words::beside(&change)))
+        }
+        _ => String::new(),
+    };
+    let tooltip = escape(&words::estimate(&counter.measure, &counter.unit));
+    format!("<td title=\"{tooltip}\">{}{below}</td>", set(&words::quantity(mean, &counter.unit)))
+}
+
+impl Page<'_> {
+    /// Every number about whole runs.
+    pub(super) fn counters(&self, text: &mut String) {
+        let mut names: Vec<(&String, &Counter)> =
+            self.summary.variants.values().flat_map(|variant| &variant.counters).collect();
+        names.sort_by_key(|(name, _)| *name);
+        names.dedup_by_key(|(name, _)| *name);
+        if names.is_empty() {
+            return;
+        }
+        *text += "<h2>What else was counted?</h2>\n<p class=\"muted small\">Means over replications; \
+                  below them the change from the baseline with its 95&nbsp;% confidence \
+                  interval.</p>\n<div class=\"scroll\"><table>\n<thead><tr><th>per run</th>";
+        for (series, name) in self.summary.order.iter().enumerate() {
+            let _ = write!(text, "<th>{}</th>", key(series, name));
+        }
+        *text += "</tr></thead>\n<tbody>\n";
+        for (name, counter) in names {
+            let _ = write!(
+                text,
+                "<tr><td class=\"wrap\"><code>{}</code><span class=\"range\" \
+                 style=\"white-space:normal\">{}</span></td>",
+                escape(name),
+                set(&counter.meaning)
+            );
+            for variant in &self.summary.order {
+                *text += &self
+                    .summary
+                    .counter(variant, name)
+                    .map_or_else(|| "<td class=\"muted\">–</td>".to_string(), cell_with_change);
+            }
+            *text += "</tr>\n";
+        }
+        *text += "</tbody></table></div>\n";
+    }
+}
