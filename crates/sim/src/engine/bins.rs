@@ -124,7 +124,7 @@ impl Bins {
         nodes.append(&mut self.own[(self.current & (self.ring - 1)) as usize]);
     }
 
-    /// The arrivals of a node in the current window. Give the emptied vector back with
+    /// The arrivals of a node in the current window. Give the vector back, emptied, with
     /// [`Bins::restore`].
     #[inline]
     pub fn take(&mut self, node: NodeId) -> Vec<Arrival> {
@@ -134,8 +134,7 @@ impl Bins {
 
     /// Gives the vector of [`Bins::take`] back, so that its memory serves again.
     #[inline]
-    pub fn restore(&mut self, node: NodeId, mut arrivals: Vec<Arrival>) {
-        arrivals.clear();
+    pub fn restore(&mut self, node: NodeId, arrivals: Vec<Arrival>) {
         let slot = (self.current & (self.ring - 1)) as usize;
         self.bins[node.index() * self.ring as usize + slot] = arrivals;
     }
@@ -269,16 +268,16 @@ mod tests {
         assert_eq!((first.next_window(), second.next_window()), (1, 2));
         assert_eq!(first.next_window(), 1);
         first.advance(1);
-        let taken = first.take(NodeId(0));
-        assert_eq!(taken.len(), 1);
+        let mut taken = first.take(NodeId(0));
+        assert_eq!(taken.drain(..).count(), 1);
         first.restore(NodeId(0), taken);
         let mut nodes = Vec::new();
         first.receivers(&mut nodes);
         assert_eq!((nodes, first.next_window()), (vec![0], 9));
         for window in [2, 50] {
             second.advance(window);
-            let taken = second.take(NodeId(1));
-            assert_eq!(taken.len(), 1);
+            let mut taken = second.take(NodeId(1));
+            assert_eq!(taken.drain(..).count(), 1);
             second.restore(NodeId(1), taken);
         }
     }

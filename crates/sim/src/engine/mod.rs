@@ -238,6 +238,7 @@ impl Worker {
         let mut active: Vec<u32> = Vec::new();
         let mut listed = vec![false; self.switches.len() + self.hosts.len()];
 
+        let mut past_end = false;
         for round in 0u64.. {
             // Tell the others what is next, and read the same from all of them.
             let turn = (round & 1) as usize;
@@ -252,6 +253,13 @@ impl Worker {
                 telling.interrupted.store(interrupted, Ordering::Relaxed);
             }
             meeting.barrier.wait();
+            // Take in what the others sent in the window before.
+            let threads = meeting.tellings[turn].len();
+            for from in 0..threads {
+                parcels.append(&mut lock(&meeting.mail[turn][from * threads + self.thread]));
+                parcels.drain(..).for_each(|parcel| self.context.bins.accept(parcel));
+            }
+
             let all = &meeting.tellings[turn];
             let earliest = |telling: &Telling| telling.next_window.load(Ordering::Relaxed);
             let window = all.iter().map(earliest).min().expect("there is a thread");
@@ -263,7 +271,7 @@ impl Worker {
             if flows_done >= limits.flows && limits.flows > 0 {
                 return (Stop::FlowsDone, start.min(limits.end));
             }
-            if window == u64::MAX || start >= limits.end {
+            if start >= limits.end || past_end {
                 return (Stop::TimeLimit, limits.end);
             }
             if self.thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
@@ -275,18 +283,12 @@ impl Worker {
                 });
             }
 
-            // Take in what the others sent in the window before.
-            let threads = meeting.tellings[turn].len();
-            for from in 0..threads {
-                let mut mail = lock(&meeting.mail[turn][from * threads + self.thread]);
-                parcels.append(&mut mail);
-                drop(mail);
-                parcels.drain(..).for_each(|parcel| self.context.bins.accept(parcel));
-            }
             self.context.bins.advance(window);
 
             // Run the nodes that have something to do, each to the window's end.
             let end = windows.start(window + 1).min(limits.end);
+            // What is left of the last window is not simulated.
+            past_end = end == limits.end;
             self.context.bins.receivers(&mut receivers);
             self.alarms.ringing_before(end, &mut ringing);
             let local = &self.local;
@@ -354,7 +356,7 @@ fn run_node<N: Node>(
     order: &mut Vec<u64>,
     context: &mut Context,
 ) -> Instant {
-    let arrivals = context.bins.take(id);
+    let mut arrivals = context.bins.take(id);
     bins::sort(&arrivals, start, order);
     let mut keys = order.iter();
     let mut next = keys.next().map(|&key| &arrivals[bins::index_of(key)]);
@@ -373,9 +375,13 @@ fn run_node<N: Node>(
             _ => break,
         }
     }
-    let wake = node.next_wake();
+    match next {
+        // The run ends within the window: these stay on the wire.
+        Some(_) => arrivals.retain(|arrival| arrival.at >= end),
+        None => arrivals.clear(),
+    }
     context.bins.restore(id, arrivals);
-    wake
+    node.next_wake()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
