@@ -277,8 +277,9 @@ impl Experiment {
             if flows.unfinished > 0 {
                 caveats.push(format!(
                     "{name}: {} of {} measured flows had not finished when their run ended. Means \
-                     and percentiles are over the others and therefore lower bounds; changes \
-                     compare the flows that finished in both variants.",
+                     and percentiles are over the others and therefore lower bounds. \
+                     Changes compare the flows that finished in both variants, so they leave out \
+                     the flows that {name} delays most.",
                     crate::words::count(flows.unfinished as f64),
                     crate::words::count((flows.finished + flows.unfinished) as f64),
                 ));

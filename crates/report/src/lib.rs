@@ -6,7 +6,7 @@
 //! [`terminal::table`] prints.
 //!
 //! - [`statistics`]: quantiles, intervals and paired changes
-//! - [`metrics`]: what is kept of one run
+//! - [`metrics`], [`scalars`], [`shapes`]: what is kept of one run
 //! - [`experiment`]: runs in, summary out
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
@@ -26,6 +26,7 @@ pub mod format;
 pub mod html;
 pub mod manifest;
 pub mod metrics;
+pub mod scalars;
 pub mod shapes;
 pub mod statistics;
 pub mod summary;

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::chart::{self, escape};
 use crate::{Experiment, Manifest, Summary};
-use r#type::{emphasised, set};
+use r#type::{emphasised, set, with_code};
 
 /// How wide a chart is that has the column to itself, on a wide and on a narrow screen.
 const WIDE: f64 = 760.0;
@@ -79,7 +79,7 @@ impl Page<'_> {
             *text += "<div class=\"alarm\" role=\"alert\">These results break a law that every \
                       sound run keeps. Do not use them; the program has a mistake.<ul>";
             for violation in &self.summary.violations {
-                let _ = write!(text, "<li>{}</li>", set(violation));
+                let _ = write!(text, "<li>{}</li>", with_code(violation));
             }
             *text += "</ul></div>\n";
         }
@@ -99,7 +99,7 @@ impl Page<'_> {
         if !self.summary.caveats.is_empty() {
             *text += "<div class=\"note\">Before you rely on these numbers:<ul>";
             for caveat in &self.summary.caveats {
-                let _ = write!(text, "<li>{}</li>", set(caveat));
+                let _ = write!(text, "<li>{}</li>", with_code(caveat));
             }
             *text += "</ul></div>\n";
         }

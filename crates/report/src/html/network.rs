@@ -6,7 +6,7 @@ use super::completion::mean_row;
 use super::r#type::{emphasised, plain, set};
 use super::{Page, figure, grid};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape, sample};
-use crate::metrics::{HOSTS, tier_key, tier_label};
+use crate::scalars::{HOSTS, tier_key, tier_label};
 use crate::shapes::{Depths, Moment};
 use crate::words;
 

@@ -30,6 +30,15 @@ pub(super) fn set(text: &str) -> String {
     escape(&out)
 }
 
+/// The same for text with `code` in backquotes.
+pub(super) fn with_code(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => set(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    });
+    parts.collect()
+}
+
 /// The same as a tooltip or a label of a chart, which escapes by itself.
 pub(super) fn plain(text: &str) -> String {
     set(text)
@@ -78,6 +87,11 @@ mod tests {
         assert_eq!(set("12 µs, 5 runs, 3 ms."), "12\u{a0}µs, 5 runs, 3\u{a0}ms.");
         assert_eq!(set("<100 KB & \"more\""), "&lt;100\u{a0}KB &amp; &quot;more&quot;");
         assert_eq!(plain("<100 KB"), "<100\u{a0}KB");
+    }
+
+    #[test]
+    fn code_is_left_as_it_is() {
+        assert_eq!(with_code("run `a -5 <b>` now"), "run <code>a -5 &lt;b&gt;</code> now");
     }
 
     #[test]

@@ -1,0 +1,142 @@
+//! The page: whole, self-contained, honest about what is missing.
+
+mod synthetic;
+
+use floodway_report::html::page;
+use floodway_report::{Experiment, Manifest, Run};
+use synthetic::{Case, ending, experiment, manifest, run, tables};
+
+const SOUND: Case = Case { replications: 3, flows: 1_000, unfinished: false, drops: false };
+const LOSSY: Case = Case { replications: 1, flows: 1_000, unfinished: true, drops: true };
+
+fn page_of(experiment: &Experiment) -> String {
+    page(experiment.manifest(), &experiment.summary(&ending()), experiment)
+}
+
+/// Every element is closed in order, and no number in it is none.
+fn check(page: &str) {
+    let mut open = Vec::new();
+    let body = &page[page.find("</style>").unwrap() + 8..];
+    for part in body.split('<').skip(1) {
+        let tag = &part[..part.find('>').expect("a tag ends")];
+        let name = tag.split([' ', '/', '\n']).find(|name| !name.is_empty()).unwrap();
+        if let Some(name) = tag.strip_prefix('/') {
+            // The head and the whole were opened before the style sheet.
+            if name != "head" && name != "html" {
+                assert_eq!(open.pop(), Some(name), "in {part}");
+            }
+        } else if !tag.ends_with('/') && name != "br" {
+            open.push(name);
+        }
+        for attribute in tag.split('"').skip(1).step_by(2) {
+            assert!(!attribute.contains("NaN") && !attribute.contains("inf"), "{tag}");
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn a_page_needs_nothing_but_itself() {
+    for case in [SOUND, LOSSY] {
+        let page = page_of(&experiment(case, |_| {}));
+        check(&page);
+        for request in ["http:", "https:", "src=", "url(", "@import", "<script", "<link", "<img"] {
+            assert!(!page.contains(request), "{request}");
+        }
+        assert!(page.len() < 600_000, "{} bytes", page.len());
+    }
+}
+
+#[test]
+fn a_page_answers_its_question() {
+    let page = page_of(&experiment(SOUND, |_| {}));
+    assert!(page.contains("<h1>What does Congestion Isolation do to flows that are not to blame"));
+    assert!(page.contains("<strong>ci</strong> against without-ci: mean completion time of mice"));
+    for heading in [
+        "How to read this",
+        "Do flows finish sooner?",
+        "How long do flows take?",
+        "Who gains, the typical flow or the slowest?",
+        "How much traffic stands still?",
+        "How deep are the queues?",
+        "What is lost?",
+        "What else was counted?",
+        "What exactly was simulated?",
+        "Where do these numbers come from?",
+    ] {
+        assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+    }
+    assert!(page.contains("<p>No packet was dropped in any variant.</p>"));
+    assert!(page.contains("hosts_per_leaf = 8"), "the scenario's text is there");
+    assert!(page.contains("switch.queue.size=2MB"), "what the command line changed is there");
+    assert!(page.contains("2026-03-14T09:26:53Z"));
+}
+
+#[test]
+fn every_chart_can_be_named_without_seeing_it() {
+    let page = page_of(&experiment(SOUND, |_| {}));
+    let charts = page.split("<svg").skip(1);
+    assert!(charts.clone().count() > 20);
+    for chart in charts {
+        let tag = &chart[..chart.find('>').unwrap()];
+        let named = tag.contains("role=\"img\" aria-label=\"") && chart.contains("<title>");
+        assert!(named || tag.contains("aria-hidden=\"true\""), "{tag}");
+    }
+}
+
+#[test]
+fn unfinished_flows_stand_beside_every_mean() {
+    let page = page_of(&experiment(LOSSY, |_| {}));
+    assert!(page.contains("</strong> unfinished"));
+    assert!(page.contains(">≥ "), "lower bounds are marked");
+    assert!(page.contains("Only flows that finished in both variants are compared"));
+    assert!(page.contains("had not finished when their run ended"));
+    assert!(page.contains("One replication: there are no intervals"));
+    assert!(page.contains("How many packets are dropped, and for what reason?"));
+}
+
+#[test]
+fn violations_are_in_the_way() {
+    let mut experiment = Experiment::new(&manifest(SOUND));
+    let tables = tables(SOUND, 0, 0);
+    let violations = ["leaf 0: class 3 lost 2 packets".to_string()];
+    experiment.add_run(&Run { violations: &violations, ..run(&tables, 0, 0) });
+    let page = page_of(&experiment);
+    check(&page);
+    let (alarm, answer) =
+        (page.find("role=\"alert\"").unwrap(), page.find("class=\"answer\"").unwrap());
+    assert!(alarm < answer);
+    assert!(page.contains("<li>without-ci replication 0: leaf 0: class 3 lost 2 packets</li>"));
+}
+
+#[test]
+fn what_people_write_is_text_and_not_markup() {
+    let mut manifest: Manifest = manifest(LOSSY);
+    manifest.scenario.name = "<script>alert(1)</script>".to_string();
+    manifest.scenario.question = "a < b & \"c\"?".to_string();
+    manifest.scenario.text = "</pre><b>".to_string();
+    manifest.variants[0].summary = "<i>".to_string();
+    let page = page_of(&Experiment::new(&manifest));
+    check(&page);
+    assert!(!page.contains("<script") && !page.contains("<i>alert"));
+    assert!(page.contains("<h1>a &lt; b &amp; &quot;c&quot;?</h1>"));
+    assert!(page.contains("&lt;/pre&gt;&lt;b&gt;"));
+}
+
+#[test]
+fn little_makes_a_page_too() {
+    // No run at all, a run without tables, one variant only, no flow, nothing paused.
+    check(&page_of(&Experiment::new(&manifest(SOUND))));
+    let mut empty = Experiment::new(&manifest(SOUND));
+    empty.add_run(&run(&[], 0, 0));
+    check(&page_of(&empty));
+    let mut alone = manifest(SOUND);
+    alone.variants.truncate(1);
+    let mut alone = Experiment::new(&alone);
+    let tables = tables(Case { flows: 0, ..SOUND }, 0, 0);
+    alone.add_run(&run(&tables, 0, 0));
+    let page = page_of(&alone);
+    check(&page);
+    assert!(page.contains("no flow was measured"));
+    assert!(!page.contains("Do flows finish sooner?"), "there is nothing to compare");
+}
