@@ -42,8 +42,9 @@ impl Dictionary {
              Results of scenario `{}`, floodway {}, schema {}. Each run has its tables in \
              `runs/<variant>/<replication>/`. All files of one table have the same columns, so \
              that a pattern reads them as one: `runs/*/*/flows.parquet`.\n\n\
-             A column's unit is the end of its name. A real number that does not exist is NaN, not \
-             null, so that an average over unfinished flows shows itself instead of passing \
+             A column's unit is the end of its name. Where a meaning speaks of an empty value, it \
+             is NaN, not null, so that an average over unfinished flows shows itself instead of \
+             passing \
              silently. Nodes are numbers in `flows` and names elsewhere; replications count from \
              0, and replication *r* has the same traffic in every variant.\n",
             manifest.scenario.name, manifest.floodway, manifest.schema

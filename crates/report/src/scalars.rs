@@ -25,7 +25,11 @@ pub fn scalars(tables: &[Table], end_ns: f64) -> BTreeMap<String, Scalar> {
     if let Some(counters) = table(tables, "counters") {
         let (names, meanings) = (counters.texts("name"), counters.texts("meaning"));
         for ((name, value), meaning) in names.iter().zip(counters.u64s("value")).zip(meanings) {
-            let unit = if name.ends_with("_ns") { "ns" } else { "" };
+            let unit = match name {
+                name if name.ends_with("_ns") => "ns",
+                name if name.split('_').any(|word| word == "bytes") => "bytes",
+                _ => "",
+            };
             put(&mut scalars, name, *value as f64, unit, meaning);
         }
     }

@@ -124,7 +124,7 @@ pub fn estimate(measure: &Measure, unit: &str) -> String {
     mean(measure, unit) + &interval
 }
 
-/// A change in words: `-63 % [-70, -55]`, `0 to 12`, `none`.
+/// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `none`.
 pub fn change(change: &Change, unit: &str) -> String {
     match *change {
         Change::Ratio { percent, low, high, .. } => {
@@ -136,7 +136,7 @@ pub fn change(change: &Change, unit: &str) -> String {
         }
         Change::Difference { from: 0.0, to: 0.0, .. } => "none".to_string(),
         Change::Difference { from, to, .. } => {
-            format!("{} to {}", quantity(from, unit), quantity(to, unit))
+            format!("from {} to {}", quantity(from, unit), quantity(to, unit))
         }
     }
 }
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(change(&ratio(-99.97, None), ""), "-99.97 %");
         assert_eq!(change(&ratio(0.01, None), ""), "0.0 %");
         let difference = |from, to| Change::Difference { from, to, low: None, high: None, n: 1 };
-        assert_eq!(change(&difference(0.0, 1_500.0), ""), "0 to 1,500");
-        assert_eq!(change(&difference(3_000.0, 0.0), "ns"), "3.00 µs to 0 ns");
+        assert_eq!(change(&difference(0.0, 1_500.0), ""), "from 0 to 1,500");
+        assert_eq!(change(&difference(3_000.0, 0.0), "ns"), "from 3.00 µs to 0 ns");
         assert_eq!(change(&difference(0.0, 0.0), ""), "none");
         assert_eq!(beside(&difference(0.0, 0.0)), "none");
         assert_eq!(beside(&difference(0.0, 2.0)), "from 0");
