@@ -11,6 +11,13 @@
 //! and remedy. Variants of a scenario share seeds and therefore, unless they change the workload
 //! or the network, their flows (common random numbers).
 //!
+//! A file's `[variants.NAME]` and `[quick]` are overlays on the rest of it, and so is each `--set`
+//! of the command line; the stronger comes later: `[quick]`, the variant, `--set`. Tables are
+//! merged key by key, everything else is replaced. Where exactly one member of a family is chosen,
+//! `[variants.x.switch.aqm.ramp]`, another member replaces the one below; its name as text,
+//! `switch.aqm=drop_tail`, chooses it with its defaults. `switch.flow_control.pfc=false` removes a
+//! mechanism. Elements of a list have numbers: `workload.0.many_to_many.load=0.5`.
+//!
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic

@@ -5,7 +5,7 @@ use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
 use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
-use super::switch::{check_ramp, there_are};
+use super::switch::{MOST_QUEUES, check_ramp, there_are};
 use super::{Findings, headroom, links_to_switches};
 use crate::document::Document;
 
@@ -78,11 +78,10 @@ fn check_pfc(
                      ({between}) needs {needed}"
                 ),
                 format!(
-                    "lower XOFF to at most {} or raise `switch.queue.size` to at least {}; frames \
-                     have up to {largest_frame} bytes and the response time is {}",
+                    "lower XOFF to at most {} or raise `switch.queue.size` to at least {} (frames \
+                     have up to {largest_frame} bytes)",
                     Bytes(queue.size.0.saturating_sub(needed.0)),
-                    spec.xoff + needed,
-                    spec.response
+                    sum(spec.xoff, needed)
                 ),
             );
             return;
@@ -101,11 +100,16 @@ fn check_pfc(
                     "frames may be lost: lower XOFF to at most {}, raise `switch.queue.size` to \
                      at least {}, or measure on the ingress",
                     Bytes(queue.size.0.saturating_sub(needed.0)),
-                    spec.xoff + needed
+                    sum(spec.xoff, needed)
                 ),
             );
         }
     }
+}
+
+/// A sum for a remedy, which need not be possible.
+fn sum(a: Bytes, b: Bytes) -> Bytes {
+    Bytes(a.0.saturating_add(b.0))
 }
 
 /// The headroom if all other ports of a switch send to the same egress queue: of the switch where
@@ -154,7 +158,11 @@ fn check_isolation(
             findings.error(
                 &[&path(field), "switch.queue.count"],
                 format!("the {field} queue is {number}, but {}", there_are(count)),
-                format!("raise `switch.queue.count` to {} or name another queue", number + 1),
+                if number < MOST_QUEUES {
+                    format!("raise `switch.queue.count` to {} or name another queue", number + 1)
+                } else {
+                    format!("at most {MOST_QUEUES} queues are possible: name another")
+                },
             );
         }
     }

@@ -37,8 +37,10 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    // Sums below are safe only where each part is within its bounds.
+    let bounded = !findings.problems.iter().any(is_error);
     let graph = network::check(settings, &mut findings);
-    if let (Some(graph), Some(frame)) = (&graph, largest_frame) {
+    if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
         host::check_on(settings, graph, frame, &mut findings);
         traffic::check_on(settings, graph, frame, &workloads, &mut findings);
@@ -104,9 +106,21 @@ impl Findings<'_> {
         }
     }
 
-    fn positive_rate(&mut self, path: &str, rate: Rate) {
+    fn link_rate(&mut self, path: &str, rate: Rate) {
+        const HELP: &str = "write a rate like \"100Gbps\"";
         if rate == Rate(0) {
-            self.error(&[path], format!("`{path}` is zero"), "write a rate like \"100Gbps\"");
+            self.error(&[path], format!("`{path}` is zero"), HELP);
+        } else if rate > FASTEST {
+            self.error(&[path], format!("`{path}` is {rate}, above {FASTEST}"), HELP);
+        }
+    }
+
+    /// A time that signals or switches take.
+    fn latency(&mut self, path: &str, value: Duration) {
+        if value > LONGEST_LATENCY {
+            let message = format!("`{path}` is {}", rough_time(value));
+            let help = format!("at most {LONGEST_LATENCY} is possible: 200 km of fibre take 1ms");
+            self.error(&[path], message, help);
         }
     }
 
@@ -117,6 +131,15 @@ impl Findings<'_> {
         }
     }
 }
+
+/// Above this a frame takes so little time that picoseconds are too coarse.
+const FASTEST: Rate = Rate::from_gbps(100_000);
+
+/// Longer than any way on earth.
+const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
+
+/// More than a day; picoseconds are counted in 64 bits.
+const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
 
 /// The most samples in one run: each is a row per queue number in the results.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -146,6 +169,10 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
             "leave time to finish: set `limit` well above `arrivals`",
         );
     }
+    if limit > LONGEST_RUN {
+        let message = format!("a run of {} is too long", rough_time(limit));
+        findings.error(&["limit"], message, format!("at most {LONGEST_RUN} are possible"));
+    }
     let interval = settings.sample_interval();
     findings.positive("sample_interval", interval);
     if interval > Duration::ZERO && limit.0 / interval.0 > MOST_SAMPLES {
@@ -156,6 +183,32 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
             format!("at most {MOST_SAMPLES} are kept: sample less often"),
         );
     }
+}
+
+/// A size for reading, to three digits.
+fn rough_bytes(bytes: Bytes) -> String {
+    rough(bytes.0 as f64, &["B", "KB", "MB", "GB", "TB"])
+}
+
+/// A time for reading, to three digits.
+fn rough_time(time: Duration) -> String {
+    rough(time.0 as f64, &["ps", "ns", "us", "ms", "s"])
+}
+
+fn rough(mut value: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let decimals = if value >= 99.95 || value.fract() == 0.0 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.decimals$} {}", units[unit])
 }
 
 /// The payload of a full packet.

@@ -1,13 +1,14 @@
 //! Whether the topology can be built.
 
 use floodway_model::Graph;
+use floodway_sim::engine::MAX_PORTS;
 
 use super::Findings;
 use crate::document::Document;
 use crate::topology::{Spec, clos, star};
 
 /// What the engine can number.
-const MOST_PORTS: u64 = 8191;
+const MOST_PORTS: u64 = MAX_PORTS as u64;
 
 /// More nodes than this would not fit into memory.
 const MOST_NODES: u64 = 4_000_000;
@@ -68,14 +69,20 @@ fn check_clos(spec: &clos::Spec, findings: &mut Findings<'_>) {
             findings.error(&paths, "there are 0 hosts at each leaf", "write at least 1");
         }
     }
-    findings.positive_rate("topology.clos.host_rate", spec.host_rate);
-    findings.positive_rate("topology.clos.fabric_rate", spec.fabric_rate);
+    findings.link_rate("topology.clos.host_rate", spec.host_rate);
+    findings.link_rate("topology.clos.fabric_rate", spec.fabric_rate);
+    findings.latency("topology.clos.host_delay", spec.host_delay);
+    findings.latency("topology.clos.fabric_delay", spec.fabric_delay);
 }
 
 fn check_star(spec: &star::Spec, findings: &mut Findings<'_>) {
     if spec.hosts < 2 {
-        let message = format!("there are {} hosts", spec.hosts);
-        findings.error(&["topology.star.hosts"], message, "write at least 2: one sends to another");
+        let message = match spec.hosts {
+            0 => "there are 0 hosts",
+            _ => "one host alone has nobody to send to",
+        };
+        findings.error(&["topology.star.hosts"], message, "write at least 2");
     }
-    findings.positive_rate("topology.star.rate", spec.rate);
+    findings.link_rate("topology.star.rate", spec.rate);
+    findings.latency("topology.star.delay", spec.delay);
 }

@@ -9,15 +9,19 @@ use super::Findings;
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
-const MOST_QUEUES: u8 = CLASSES as u8 - 1;
+pub const MOST_QUEUES: u8 = CLASSES as u8 - 1;
 
 /// A queue's turn is counted in 32 bits.
 const LARGEST_TURN: u64 = 1_000_000_000;
 
 /// Checks what needs no topology.
 pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
-    queues(settings, largest_frame, findings);
     let switch = &settings.switch;
+    findings.latency("switch.latency", switch.latency);
+    if let Some(pfc) = &switch.flow_control.pfc {
+        findings.latency("switch.flow_control.pfc.response", pfc.response);
+    }
+    queues(settings, largest_frame, findings);
     let count = switch.queue.count;
     if (1..=MOST_QUEUES).contains(&count) && switch.classify.highest_queue() >= count {
         let queue = switch.classify.highest_queue();

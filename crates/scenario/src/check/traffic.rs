@@ -8,7 +8,7 @@ use std::sync::Arc;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 
-use super::{Findings, mtu};
+use super::{Findings, mtu, rough_bytes, rough_time};
 use crate::document::Document;
 use crate::text::{Place, Problem, Source, suggest};
 use crate::workload::{Distribution, Ready, Sampling, Spec, builtin, incast, many_to_many};
@@ -202,10 +202,14 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
     let hosts = graph.hosts().count() as u64;
     let mut taken: u64 = 0;
     for (number, spec) in settings.workload.iter().enumerate() {
-        let (needs, what) = match spec {
+        let (needs, what, field) = match spec {
             Spec::ManyToMany(spec) => (
                 u64::from(spec.clusters) * u64::from(spec.cluster_size),
-                format!("{} clusters of {}", spec.clusters, spec.cluster_size),
+                match spec.clusters {
+                    1 => format!("a cluster of {}", spec.cluster_size),
+                    clusters => format!("{clusters} clusters of {}", spec.cluster_size),
+                },
+                "clusters",
             ),
             Spec::Incast(spec) => (
                 u64::from(spec.sets) * spec.hosts_per_set(),
@@ -213,6 +217,7 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                     1 => format!("an incast of {}:1", spec.senders),
                     sets => format!("{sets} incasts of {}:1", spec.senders),
                 },
+                "senders",
             ),
         };
         if needs > hosts - taken {
@@ -221,8 +226,8 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                 _ => format!("of the network's {hosts} only {} are left", hosts - taken),
             };
             findings.error(
-                &[&format!("workload.{number}.{}", spec.name())],
-                format!("{what} take {needs} hosts, and {left}"),
+                &[&format!("workload.{number}.{}.{field}", spec.name())],
+                format!("{needs} hosts are needed for {what}, and {left}"),
                 "make the workload smaller or the topology larger; workloads share no hosts",
             );
             return false;
@@ -283,14 +288,15 @@ fn check_largest(
     findings: &mut Findings<'_>,
 ) {
     let mtu = mtu(settings).0;
-    let paths = [format!("{path}.many_to_many.max_size"), format!("{path}.incast.bytes")];
-    let paths = [&*paths[0], &*paths[1], path];
+    let fields = ["many_to_many.max_size", "many_to_many.sizes", "incast.bytes"];
+    let paths = fields.map(|field| format!("{path}.{field}"));
+    let paths = [&*paths[0], &*paths[1], &*paths[2]];
     let packets = largest.div_ceil(mtu);
-    if packets > u64::from(u32::MAX) {
+    if packets >= u64::from(u32::MAX) {
         findings.error(
             &paths,
-            format!("a flow of {} has {packets} packets", Bytes(largest)),
-            format!("at most {} can be numbered: cut it with `max_size`", u32::MAX),
+            format!("a flow of {} has {packets} packets", rough_bytes(Bytes(largest))),
+            format!("fewer than {} can be numbered: cut it with `max_size`", u32::MAX),
         );
         return;
     }
@@ -301,9 +307,11 @@ fn check_largest(
         findings.warn(
             &paths,
             format!(
-                "a flow of {} takes {alone} on an idle link of {slowest}, but the run ends {left} \
-                 after the last arrival",
-                Bytes(largest)
+                "a flow of {} takes {} on an idle link of {slowest}, but the run ends {} after the \
+                 last arrival",
+                rough_bytes(Bytes(largest)),
+                rough_time(alone),
+                rough_time(left)
             ),
             "the largest flows will not finish: raise `limit`, or cut them with `max_size`",
         );

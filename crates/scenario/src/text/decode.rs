@@ -2,17 +2,13 @@
 //! which fields and members there are: so an unknown one is reported with its place and a
 //! suggestion, and one mistake does not hide the next.
 
-use std::fmt;
-
 use serde::de::value::StrDeserializer;
-use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor,
-};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 
+use super::fault::{Fault, Kind};
 use super::item::{Entry, Item, Value};
 use super::problem::Problem;
 use super::source::Place;
-use super::suggest;
 
 /// Decodes a document; all that does not fit, if anything.
 pub fn decode<T: DeserializeOwned>(document: &Item) -> Result<T, Vec<Problem>> {
@@ -53,128 +49,6 @@ pub fn decode<T: DeserializeOwned>(document: &Item) -> Result<T, Vec<Problem>> {
 fn is_child(path: &[String], parent: &[String], key: Option<&str>) -> bool {
     path.split_last()
         .is_some_and(|(last, rest)| rest == parent && key.is_none_or(|key| key == last))
-}
-
-/// Why a value does not fit, and where.
-#[derive(Debug)]
-struct Fault {
-    kind: Kind,
-    /// Innermost key first.
-    path: Vec<String>,
-    place: Option<Place>,
-}
-
-#[derive(Debug)]
-enum Kind {
-    UnknownField { name: String, fields: &'static [&'static str] },
-    UnknownMember { name: String, members: &'static [&'static str] },
-    NotOne { members: &'static [&'static str], found: Vec<String> },
-    Missing(&'static str),
-    WrongType { found: String, expected: String },
-    Other(String),
-}
-
-impl Fault {
-    fn new(kind: Kind) -> Self {
-        Self { kind, path: Vec::new(), place: None }
-    }
-
-    fn at(mut self, place: &Place) -> Self {
-        self.place.get_or_insert_with(|| place.clone());
-        self
-    }
-
-    fn under(mut self, key: &str) -> Self {
-        self.path.push(key.to_owned());
-        self
-    }
-
-    fn problem(&self, path: &[String], document: &Item) -> Problem {
-        let place = self.place.clone().unwrap_or_else(|| document.place.clone());
-        let owner = |path: &[String]| match path {
-            [] => "a scenario".to_owned(),
-            keys => format!("`{}`", keys.join(".")),
-        };
-        let (message, help) = match &self.kind {
-            Kind::UnknownField { name, fields } => (
-                format!("{} has no field `{name}`", owner(&path[..path.len() - 1])),
-                suggest::remedy(name, "fields", fields),
-            ),
-            Kind::UnknownMember { name, members } => (
-                format!("{} has no member `{name}`", owner(path)),
-                suggest::remedy(name, "members", members),
-            ),
-            Kind::NotOne { members, found } if found.is_empty() => (
-                format!("{} names none of its members", owner(path)),
-                format!("write one of them: {}", members.join(", ")),
-            ),
-            Kind::NotOne { found, .. } => {
-                let found: Vec<_> = found.iter().map(|name| format!("`{name}`")).collect();
-                (
-                    format!("{} takes one member and has {}", owner(path), found.join(" and ")),
-                    "keep one of them".to_owned(),
-                )
-            }
-            Kind::Missing(field) => (
-                format!("{} needs the field `{field}`", owner(path)),
-                format!("add `{field}`{}", example(field)),
-            ),
-            Kind::WrongType { found, expected } => {
-                (format!("{} is {found}, not {expected}", owner(path)), format!("write {expected}"))
-            }
-            Kind::Other(message) => (
-                format!("{}: {message}", owner(path)),
-                "correct the value, or remove the line to have the default".to_owned(),
-            ),
-        };
-        Problem::error(place, message, help)
-    }
-}
-
-/// What a required field looks like.
-fn example(field: &str) -> &'static str {
-    match field {
-        "name" => ", for example: name = \"ci-lossless\"",
-        "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
-        "limit" => ", the time to stop at the latest, for example: limit = \"30ms\"",
-        "topology" => ", for example the lines: [topology.clos] and leaves = 16",
-        "workload" => ", for example the lines: [[workload]], [workload.incast], senders = 20",
-        "sizes" => ", for example: sizes = \"data_mining\"",
-        "load" => ", for example: load = 0.3",
-        _ => ", a number",
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.kind)
-    }
-}
-
-impl std::error::Error for Fault {}
-
-impl de::Error for Fault {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(Kind::Other(message.to_string()))
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let found = match found {
-            Unexpected::Bool(truth) => truth.to_string(),
-            Unexpected::Signed(number) => format!("the number {number}"),
-            Unexpected::Unsigned(number) => format!("the number {number}"),
-            Unexpected::Float(number) => format!("the number {number}"),
-            Unexpected::Str(text) => format!("the text {text:?}"),
-            Unexpected::Seq => "a list".to_owned(),
-            Unexpected::Map => "a table".to_owned(),
-            other => other.to_string(),
-        };
-        Self::new(Kind::WrongType { found, expected: expected.to_string() })
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Self::new(Kind::Missing(field))
-    }
 }
 
 /// Deserializes one item.

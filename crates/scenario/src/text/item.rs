@@ -183,12 +183,14 @@ pub fn parse(source: &Arc<Source>) -> Result<Item, Problem> {
 /// Reads the value of a `--set`, which starts at `offset` of its source. What is not TOML is
 /// text, so that `2MB` needs no quotes.
 pub fn parse_value(source: &Arc<Source>, offset: usize) -> Item {
-    let text = &source.inner()[offset..];
+    let written = &source.inner()[offset..];
+    let text = written.trim();
+    let start = offset + (written.len() - written.trim_start().len());
     match DeValue::parse(text) {
-        Ok(value) => convert(source, offset, &value),
+        Ok(value) => convert(source, start, &value),
         Err(_) => Item {
-            value: Value::Text(text.trim().to_owned()),
-            place: Place::at(source, offset..source.inner().len()),
+            value: Value::Text(text.to_owned()),
+            place: Place::at(source, start..start + text.len()),
         },
     }
 }

@@ -2,6 +2,7 @@
 //! shown where it was written: in the file, in a variant, or in a `--set`.
 
 mod decode;
+mod fault;
 mod item;
 mod overlay;
 mod problem;

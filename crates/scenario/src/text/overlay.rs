@@ -19,10 +19,8 @@ const SIDE_BY_SIDE: &str = "switch.flow_control";
 
 /// Whether exactly one member of a family stands at this path.
 fn is_family(path: &[String]) -> bool {
-    if let [first, _index] = path {
-        if first == "workload" {
-            return true;
-        }
+    if matches!(path, [first, _index] if first == "workload") {
+        return true;
     }
     let path = path.join(".");
     path != SIDE_BY_SIDE && crate::catalogue().any(|entry| entry.family == path)

@@ -7,7 +7,8 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let scored = candidates.into_iter().map(|candidate| {
         let other = plain(candidate);
         // A whole word left out or added is a smaller slip than its letters.
-        let contained = word.len() >= 3 && (other.contains(&word) || word.contains(&other));
+        let within = |short: &str, long: &str| short.len() >= 2 && long.contains(short);
+        let contained = within(&word, &other) || within(&other, &word);
         let score = strsim::damerau_levenshtein(&word, &other);
         (if contained { score.min(2) } else { score }, candidate)
     });
@@ -38,6 +39,8 @@ mod tests {
         assert_eq!(closest("isolation", names), Some("congestion_isolation"));
         assert_eq!(closest("fpc", names), Some("pfc"));
         assert_eq!(closest("red", names), None);
+        assert_eq!(closest("msec", ["ns", "ms", "s"]), Some("ms"));
+        assert_eq!(closest("fortnights", ["ns", "ms", "s"]), None);
         assert_eq!(remedy("red", "members", &names), "the members are: congestion_isolation, pfc");
     }
 }

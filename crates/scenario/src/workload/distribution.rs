@@ -93,9 +93,7 @@ impl Distribution {
                 let remedy = "end with the largest size and the probability 1";
                 end(format!("the last probability is {cdf}"), remedy)
             }
-            Some(&(size, _)) if size == 0.0 => {
-                end("all sizes are 0".to_owned(), "a flow has at least one byte")
-            }
+            Some(&(0.0, _)) => end("all sizes are 0".to_owned(), "a flow has at least one byte"),
             Some(&(largest, _)) => Ok(Self { rule, rows, cap: largest }),
         }
     }

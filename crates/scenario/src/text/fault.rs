@@ -1,0 +1,168 @@
+//! Why a value does not fit: what serde finds, in the terms of a scenario's author.
+
+use std::fmt;
+
+use serde::de::{self, Unexpected};
+
+use super::item::Item;
+use super::problem::Problem;
+use super::source::Place;
+use super::suggest;
+
+/// Why a value does not fit, and where.
+#[derive(Debug)]
+pub struct Fault {
+    /// Why.
+    pub kind: Kind,
+    /// The keys that lead there, innermost first.
+    pub path: Vec<String>,
+    place: Option<Place>,
+}
+
+/// Why a value does not fit.
+#[derive(Debug)]
+pub enum Kind {
+    /// A struct has no such field.
+    UnknownField { name: String, fields: &'static [&'static str] },
+    /// A family has no such member.
+    UnknownMember { name: String, members: &'static [&'static str] },
+    /// Not exactly one member is named.
+    NotOne { members: &'static [&'static str], found: Vec<String> },
+    /// A required field is not there.
+    Missing(&'static str),
+    /// Another kind of value is expected.
+    WrongType { found: String, expected: String },
+    /// What a type says of its text.
+    Other(String),
+}
+
+impl Fault {
+    /// A fault whose place is not known yet.
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, path: Vec::new(), place: None }
+    }
+
+    /// The same at a place, unless a more exact one is known.
+    pub fn at(mut self, place: &Place) -> Self {
+        self.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    /// The same one key further in.
+    pub fn under(mut self, key: &str) -> Self {
+        self.path.push(key.to_owned());
+        self
+    }
+
+    /// As it is shown, at its `path` in `document`.
+    pub fn problem(&self, path: &[String], document: &Item) -> Problem {
+        let place = self.place.clone().unwrap_or_else(|| document.place.clone());
+        let owner = |path: &[String]| match path {
+            [] => "a scenario".to_owned(),
+            keys => format!("`{}`", keys.join(".")),
+        };
+        let (message, help) = match &self.kind {
+            Kind::UnknownField { name, fields } => (
+                format!("{} has no field `{name}`", owner(&path[..path.len() - 1])),
+                suggest::remedy(name, "fields", fields),
+            ),
+            Kind::UnknownMember { name, members } => (
+                format!("{} has no member `{name}`", owner(path)),
+                suggest::remedy(name, "members", members),
+            ),
+            Kind::NotOne { members, found } if found.is_empty() => (
+                format!("{} names none of its members", owner(path)),
+                format!("write one of them: {}", members.join(", ")),
+            ),
+            Kind::NotOne { found, .. } => {
+                let found: Vec<_> = found.iter().map(|name| format!("`{name}`")).collect();
+                (
+                    format!("{} takes one member and has {}", owner(path), found.join(" and ")),
+                    "keep one of them".to_owned(),
+                )
+            }
+            Kind::Missing(field) => (
+                format!("{} needs the field `{field}`", owner(path)),
+                format!("add `{field}`{}", example(field)),
+            ),
+            Kind::WrongType { found, expected } => (
+                format!("{} is {found}, not {expected}", owner(path)),
+                match expected.as_str() {
+                    "a table" => format!("write it as a table: [{}]", path.join(".")),
+                    _ => format!("write {expected}"),
+                },
+            ),
+            Kind::Other(message) => {
+                (format!("{}: {message}", owner(path)), value_remedy(message, place.word()))
+            }
+        };
+        Problem::error(place, message, help)
+    }
+}
+
+/// The remedy for a quantity that its type could not read; `word` is what was written.
+fn value_remedy(message: &str, word: &str) -> String {
+    let written = word.trim_matches(['"', '\'']);
+    let number: String =
+        written.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_')).collect();
+    if let Some((_, units)) = message.rsplit_once(" takes ") {
+        let unit = written[number.len()..].trim();
+        return match suggest::closest(unit, units.split(", ")) {
+            Some(unit) => format!("did you mean \"{number}{unit}\"?"),
+            None => "write one of these units after the number".to_owned(),
+        };
+    }
+    if message.contains("has no unit") {
+        return "add the unit, all in quotes".to_owned();
+    }
+    if message.contains("is too large") {
+        return "write a smaller value".to_owned();
+    }
+    "write the number first and its unit after it".to_owned()
+}
+
+/// What a required field looks like.
+fn example(field: &str) -> &'static str {
+    match field {
+        "name" => ", for example: name = \"ci-lossless\"",
+        "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
+        "limit" => ", the time to stop at the latest, for example: limit = \"30ms\"",
+        "topology" => ", for example the lines: [topology.clos] and leaves = 16",
+        "workload" => ", for example the lines: [[workload]], [workload.incast], senders = 20",
+        "sizes" => ", for example: sizes = \"data_mining\"",
+        "load" => ", for example: load = 0.3",
+        _ => ", a number",
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.kind)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(Kind::Other(message.to_string()))
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let found = match found {
+            Unexpected::Bool(truth) => truth.to_string(),
+            Unexpected::Signed(number) => format!("the number {number}"),
+            Unexpected::Unsigned(number) => format!("the number {number}"),
+            Unexpected::Float(number) => format!("the number {number}"),
+            Unexpected::Str(text) => format!("the text {text:?}"),
+            Unexpected::Seq => "a list".to_owned(),
+            Unexpected::Map => "a table".to_owned(),
+            other => other.to_string(),
+        };
+        Self::new(Kind::WrongType { found, expected: expected.to_string() })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::new(Kind::Missing(field))
+    }
+}

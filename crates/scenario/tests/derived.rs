@@ -1,0 +1,130 @@
+//! The numbers that `floodway check` shows.
+
+use std::path::Path;
+
+use floodway_model::{Bytes, Duration};
+use floodway_scenario::{Overrides, Scenario, catalogue, json_schema};
+
+fn shipped(name: &str) -> Scenario {
+    let path = Path::new("../../scenarios").join(name);
+    Scenario::load(&path, &Overrides::default()).unwrap_or_else(|error| panic!("{}", error.plain()))
+}
+
+#[test]
+fn a_star_by_hand() {
+    let text = r#"
+name = "star"
+arrivals = "1ms"
+limit = "5ms"
+[topology.star]
+hosts = 4
+[switch]
+latency = "100ns"
+[switch.aqm.ramp]
+[switch.flow_control.pfc]
+[[workload]]
+[workload.many_to_many]
+sizes = "64KB"
+clusters = 2
+cluster_size = 2
+load = 0.3
+"#;
+    let scenario = Scenario::parse(text, "star.toml", &Overrides::default()).unwrap();
+    let derived = &scenario.derived().variants[0];
+    // Two links each way: 1106 and 86 bytes at 80 ps, 200 ns; the switch once each way.
+    assert_eq!(derived.unloaded_rtt, Duration(2 * (88_480 + 6_880 + 400_000) + 200_000));
+    assert_eq!(derived.bdp, Bytes(14_884));
+    assert_eq!((derived.hosts, derived.switches, derived.links), (4, 1, 4));
+    assert_eq!(derived.oversubscription, None);
+    assert_eq!(derived.fabric_wire_load, None);
+    assert!((derived.host_load - 0.3).abs() < 1e-12);
+    assert!((derived.host_wire_load - 0.3 * 1106.0 / 1024.0).abs() < 1e-12);
+    // 4 hosts at 30 Gb/s of 64 KB for 1 ms.
+    assert!((derived.expected_flows - 4.0 * 0.3 * 100e9 * 1e-3 / (8.0 * 64e3)).abs() < 1e-9);
+    let headroom = derived.headroom.unwrap();
+    assert_eq!(headroom.available, Bytes(250_000));
+    // 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns = 7.7 frames of 88.48 ns, and one more.
+    assert_eq!(headroom.one_link, Bytes(8 * 1086));
+    assert_eq!(headroom.all_ports, Bytes(3 * 8 * 1086));
+}
+
+#[test]
+fn fabric_load_by_hand() {
+    // Two leaves with two hosts each, one spine; clusters of two neighbours stay on their leaf,
+    // one cluster of four sends 2/3 of its traffic across.
+    let text = |clusters, size| {
+        format!(
+            "name = \"s\"\narrivals = \"1ms\"\nlimit = \"5ms\"\nplacement = \"consecutive\"\n\
+             [topology.clos]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+             [[workload]]\n[workload.many_to_many]\nsizes = \"64KB\"\n\
+             clusters = {clusters}\ncluster_size = {size}\nload = 0.3\n"
+        )
+    };
+    let load = |clusters, size| {
+        let text = text(clusters, size);
+        let scenario = Scenario::parse(&text, "s.toml", &Overrides::default()).unwrap();
+        scenario.derived().variants[0].fabric_wire_load.unwrap()
+    };
+    assert_eq!(load(2, 2).max, 0.0);
+    let expected = 2.0 * 0.3 * 2.0 / 3.0 * 1106.0 / 1024.0;
+    assert!((load(1, 4).mean - expected).abs() < 1e-12);
+    assert!((load(1, 4).max - expected).abs() < 1e-12);
+}
+
+#[test]
+fn the_main_scenario() {
+    let scenario = shipped("ci/lossless.toml");
+    let names: Vec<_> = scenario.variants().iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["without-ci", "ci-local", "ci"]);
+    let derived = scenario.derived();
+    let first = &derived.variants[0];
+    assert_eq!((first.hosts, first.switches, first.links), (128, 24, 256));
+    assert_eq!(first.oversubscription, Some(1.0));
+    assert_eq!(first.persistent_flows, 20);
+    // Data mining cut at 30 MB has a mean of 1,454,887 bytes (piece by piece: 730 + 219 + 365 +
+    // 730 + 20,002 + 86,651 + 1,046,190 + 300,000); 105 hosts at 30 Gb/s for 6 ms.
+    let flows = 105.0 * 30e9 * 6e-3 / (8.0 * 1_454_887.0);
+    assert!((first.expected_flows - flows).abs() < 0.01, "{}", first.expected_flows);
+    assert!((first.host_load - 0.3).abs() < 1e-12);
+    assert_eq!(scenario.warnings(), []);
+    let text = derived.to_string();
+    assert!(text.starts_with("ci-lossless: 3 variants x 10 replications = 30 runs\n"), "{text}");
+    assert!(text.contains("unloaded round trip"), "{text}");
+    let json = serde_json::to_value(&derived).unwrap();
+    assert_eq!(json["variants"][2]["name"], "ci");
+}
+
+#[test]
+fn the_full_scenario_is_the_decks() {
+    let scenario = shipped("ci/full.toml");
+    let derived = scenario.variants()[0].derived(1);
+    assert_eq!((derived.hosts, derived.switches), (1152, 72));
+    assert_eq!(derived.persistent_flows, 80);
+}
+
+#[test]
+fn the_schema_knows_every_field_and_every_algorithm() {
+    let schema = json_schema();
+    let text = schema.to_string();
+    for entry in catalogue() {
+        assert!(text.contains(&format!("\"{}\"", entry.name)), "{}", entry.name);
+    }
+    for field in ["arrivals", "topology", "workload", "variants", "quick", "wire_overhead"] {
+        let field = &schema["properties"][field];
+        assert!(field.is_object() || field.is_boolean(), "{field}");
+    }
+    assert_eq!(schema["additionalProperties"], false);
+    // Shorthands: `aqm = "drop_tail"`, `pfc = false`.
+    assert!(text.contains(r#"{"enum":["drop_tail","ramp"]}"#), "{text}");
+    assert!(text.contains(r#"{"type":"boolean"}"#));
+}
+
+#[test]
+fn the_catalogue_has_no_two_of_one_name() {
+    let mut names: Vec<_> = catalogue().map(|entry| (entry.family, entry.name)).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    assert!(names.contains(&("topology", "clos")) && names.contains(&("workload", "incast")));
+}

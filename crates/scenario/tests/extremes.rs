@@ -1,0 +1,119 @@
+//! Whatever is written, the answer is a scenario or an error, never a panic.
+
+use std::path::Path;
+
+use floodway_scenario::{Overrides, Scenario};
+use serde_json::Value;
+
+fn main_scenario() -> String {
+    std::fs::read_to_string(Path::new("../../scenarios/ci/lossless.toml")).unwrap()
+}
+
+/// The paths of all values.
+fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
+    let under = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
+    match value {
+        Value::Object(fields) => {
+            found.extend((!at.is_empty()).then(|| at.to_owned()));
+            fields.iter().for_each(|(key, value)| paths(value, &under(key), found));
+        }
+        Value::Array(items) => {
+            found.push(at.to_owned());
+            let numbered = items.iter().enumerate();
+            numbered.for_each(|(index, item)| paths(item, &under(&index.to_string()), found));
+        }
+        _ => found.push(at.to_owned()),
+    }
+}
+
+#[test]
+fn every_field_takes_every_value() {
+    const VALUES: &[&str] = &[
+        "0",
+        "1",
+        "-1",
+        "255",
+        "65535",
+        "4294967295",
+        "18446744073709551615",
+        "1e308",
+        "-0.5",
+        "nan",
+        "inf",
+        "0x7f",
+        "true",
+        "false",
+        "[]",
+        "[1]",
+        "{}",
+        "{a=1}",
+        "2020-01-01",
+        "",
+        "\"\"",
+        "0ns",
+        "1ps",
+        "18446744s",
+        "0B",
+        "1B",
+        "18446744TB",
+        "0bps",
+        "1bps",
+        "100Tbps",
+        "18446744Tbps",
+        "word",
+        "\u{e9}\u{1f980}",
+        "step",
+        "both",
+    ];
+    let text = main_scenario();
+    let parse = |set: Vec<String>| {
+        Scenario::parse(&text, "lossless.toml", &Overrides { quick: false, set })
+    };
+    let scenario = parse(Vec::new()).unwrap();
+    let mut all = Vec::new();
+    for variant in scenario.variants() {
+        paths(&serde_json::to_value(&variant.settings).unwrap(), "", &mut all);
+    }
+    all.sort();
+    all.dedup();
+    assert!(all.len() > 70, "{all:?}");
+    let (mut valid, mut refused) = (0, 0);
+    for path in &all {
+        for value in VALUES {
+            match parse(vec![format!("{path}={value}")]) {
+                Ok(scenario) => {
+                    valid += 1;
+                    assert!(!scenario.derived().to_string().is_empty());
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.plain().contains("help: "));
+                }
+            }
+        }
+    }
+    assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+}
+
+#[test]
+fn a_file_may_end_anywhere() {
+    let text = main_scenario();
+    for end in (0..=text.len()).filter(|&end| text.is_char_boundary(end)).step_by(3) {
+        let _ = Scenario::parse(&text[..end], "cut.toml", &Overrides::default());
+    }
+}
+
+#[test]
+fn a_line_may_be_missing_or_doubled() {
+    let text = main_scenario();
+    let lines: Vec<_> = text.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        for middle in [vec![], vec![*line, *line]] {
+            let all = [&lines[..index], &middle, &lines[index + 1..]].concat().join("\n");
+            let parsed = Scenario::parse(&all, "edited.toml", &Overrides::default());
+            if let Err(error) = parsed {
+                assert!(error.problems().iter().all(|problem| !problem.help.is_empty()));
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Every way in which a scenario can be wrong, with the exact text that is shown.
+//!
+//! `tests/bad` holds scenarios that are refused, `tests/warned` those that run with a warning;
+//! `expected.txt` in each has the texts, one section per file. A first line of
+//! `# floodway check FILE --set ...` gives the arguments. After a deliberate change,
+//! `BLESS=1 cargo test -p floodway-scenario --test messages` writes the texts anew; read them.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use floodway_scenario::{Overrides, Problem, Scenario};
+
+/// The files of a folder in alphabetical order.
+fn scenarios(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    files
+}
+
+/// What the first line of a file says about arguments.
+fn overrides(path: &Path) -> Overrides {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let first = text.lines().next().unwrap_or("");
+    let mut overrides = Overrides::default();
+    let mut arguments =
+        first.strip_prefix("# floodway check FILE ").unwrap_or("").split_whitespace();
+    while let Some(argument) = arguments.next() {
+        match argument {
+            "--quick" => overrides.quick = true,
+            "--set" => overrides.set.push(arguments.next().unwrap().to_owned()),
+            other => panic!("unknown argument {other}"),
+        }
+    }
+    overrides
+}
+
+/// Compares with `expected.txt`, section by section.
+fn compare(folder: &str, sections: &[(String, String)]) {
+    let file = format!("{folder}/expected.txt");
+    let mut all = String::new();
+    for (name, text) in sections {
+        writeln!(all, "=== {name}\n{}", text.trim_end()).unwrap();
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &all).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&file).unwrap();
+    let split = |text: &str| text.split("=== ").map(str::to_owned).collect::<Vec<_>>();
+    for (ours, theirs) in split(&all).iter().zip(&split(&expected)) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(all, expected);
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_place_cause_and_remedy() {
+    let mut sections = Vec::new();
+    let mut files = scenarios("tests/bad");
+    assert!(files.len() > 100);
+    files.push("tests/bad/syntax_key_twise.toml".into());
+    files.push("tests/nowhere/sample.toml".into());
+    files.push("tests/warned".into());
+    files.push("tests".into());
+    for path in files {
+        let error = match Scenario::load(&path, &overrides(&path)) {
+            Ok(_) => panic!("{} is valid", path.display()),
+            Err(error) => error,
+        };
+        assert!(error.problems().iter().all(|problem| !problem.help.is_empty()));
+        sections.push((name(&path), error.plain()));
+    }
+    compare("tests/bad", &sections);
+}
+
+#[test]
+fn what_is_doubtful_runs_with_a_warning() {
+    let mut sections = Vec::new();
+    for path in scenarios("tests/warned") {
+        let scenario = match Scenario::load(&path, &overrides(&path)) {
+            Ok(scenario) => scenario,
+            Err(error) => panic!("{}", error.plain()),
+        };
+        let texts: Vec<_> = scenario.warnings().iter().map(Problem::plain).collect();
+        sections.push((name(&path), texts.join("\n")));
+    }
+    compare("tests/warned", &sections);
+}
+
+#[test]
+fn miette_shows_one_problem_as_itself_and_several_as_related() {
+    let report = |file: &str| {
+        let error = Scenario::load(Path::new(file), &Overrides::default()).unwrap_err();
+        let mut text = String::new();
+        miette::NarratableReportHandler::new().render_report(&mut text, &error).unwrap();
+        text
+    };
+    let one = report("tests/bad/pfc_xon_above_xoff.toml");
+    assert!(one.starts_with("XON (800KB) is not below XOFF (750KB)\n"), "{one}");
+    assert!(one.contains("label at line 9, columns 7 to 13"), "{one}");
+    assert!(one.contains("diagnostic help: a paused neighbour"), "{one}");
+    let several = report("tests/bad/several.toml");
+    assert!(several.starts_with("the scenario has 4 problems\n"), "{several}");
+    assert_eq!(several.matches("Begin snippet for tests/bad/several.toml").count(), 4, "{several}");
+    // Places that a careless renderer could stumble over.
+    for path in scenarios("tests/bad") {
+        let Err(error) = Scenario::load(&path, &overrides(&path)) else { continue };
+        let mut text = String::new();
+        miette::NarratableReportHandler::new().render_report(&mut text, &error).unwrap();
+        assert!(!text.contains("Failed to read contents"), "{text}");
+    }
+}
