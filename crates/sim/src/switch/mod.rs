@@ -157,9 +157,11 @@ impl Switch {
         }
 
         let verdict = match (isolation, isolated) {
-            // The decks: "ECN is marked once a packet is isolated"; the curve of Congestion
-            // Isolation takes the place of the AQM in the queue that it watches.
-            (Some(_), Some(_)) => Verdict::Mark,
+            // The curve of Congestion Isolation takes the place of the AQM in its two queues.
+            (Some(spec), Some(place)) => {
+                let table = port.isolation.as_ref().expect("it has isolated");
+                if table.marks(spec, place) { Verdict::Mark } else { Verdict::Pass }
+            }
             (Some(spec), None) if queue == usize::from(spec.monitored) => Verdict::Pass,
             _ => match self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
                 false => Verdict::Pass,

@@ -90,7 +90,8 @@ impl State {
     }
 
     fn cut(&mut self, spec: &Spec, now: Instant) {
-        if spec.clamp_target || self.timer_stage > 0 || self.byte_stage > 0 {
+        let clamp = spec.clamp_target || spec.variant == Variant::Paper;
+        if clamp || self.timer_stage > 0 || self.byte_stage > 0 {
             self.target = self.current;
         }
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(spec.min_rate.0 as f64);
@@ -244,6 +245,9 @@ mod tests {
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
         flow.on_cnp(&spec, us(4));
+        // The second cut comes before any increase: the target stays where the first one put it.
+        assert!(near(flow.target, LINE));
+        flow.target = 20e9;
         let target = flow.target;
         // One fast recovery, one additive, then hyper (HPCC authors' simulator).
         for (expiration, growth) in [(1, 0.0), (2, 40e6), (3, 240e6), (4, 440e6)] {

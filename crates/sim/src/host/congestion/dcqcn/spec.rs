@@ -35,8 +35,10 @@ pub struct Spec {
     pub hyper_increase: Rate,
     /// The lowest rate of a flow. Default 100Mbps (authors' simulator).
     pub min_rate: Rate,
-    /// Whether a cut always sets the target to the current rate; else only the first one since an
-    /// increase does. Default true (`clamp_target` of the authors' simulator).
+    /// `nic` only: whether every cut sets the target to the rate before it; else only the first cut
+    /// after an increase does, so that several cuts in a row are recovered from together. The paper
+    /// always does (equation 1). Default false (`rpg_clamp_tgt_rate` of NICs and of the HPCC
+    /// authors' simulator).
     pub clamp_target: bool,
 }
 
@@ -66,7 +68,7 @@ impl Default for Spec {
             additive_increase: Rate::from_mbps(40),
             hyper_increase: Rate::from_mbps(200),
             min_rate: Rate::from_mbps(100),
-            clamp_target: true,
+            clamp_target: false,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Congestion Isolation (IEEE 802.1Q clause 49, once 802.1Qcz): a flow that a curve on the depth
 //! of the monitored queue selects is put into the stream table of that egress port; while it is
 //! there its packets go to the congesting queue and carry CE. The upstream neighbour may be told
-//! by a congestion isolation message (CIM), so that it isolates the flow at its own egress.
+//! by a congestion isolation message (CIM), so that it isolates the flow at its own egress; there
+//! the packets are marked or not ([`Mark`]).
 //!
 //! Order: a flow's first packets in the congesting queue wait until its last one has left the
 //! monitored queue (clause 8.6.8.6 asks for order and its text is not public; this is the exact
@@ -11,5 +12,5 @@
 mod spec;
 mod table;
 
-pub use spec::{Signal, Spec};
+pub use spec::{Mark, Signal, Spec};
 pub use table::{Isolation, Place, Reason};

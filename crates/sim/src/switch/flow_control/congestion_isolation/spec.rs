@@ -16,6 +16,8 @@ pub struct Spec {
     /// congesting one. Default 10KB, 300KB, 0.01 (decks), `step` above: without it the monitored
     /// queue passes XOFF, which the decks exclude.
     pub curve: ramp::Spec,
+    /// Which packets in the congesting queue are marked with CE. Default `detected`.
+    pub mark: Mark,
     /// When the upstream neighbour is told of a congesting flow by a CIM. Default `both`.
     pub signal: Signal,
     /// Depth of the congesting queue above which `congesting_queue` signals. Default 300KB
@@ -40,6 +42,18 @@ pub struct Spec {
     pub hosts: bool,
 }
 
+/// Which isolated packets are marked. The decks: "ECN is marked once a packet is isolated".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// Those whose flow this switch found congesting by its own curve: congestion is told where it
+    /// is, and a flow that is isolated here because of a CIM is marked downstream if at all.
+    #[default]
+    Detected,
+    /// All.
+    All,
+}
+
 /// When a CIM is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -62,6 +76,7 @@ impl Default for Spec {
             monitored: 0,
             congesting: 1,
             curve: ramp::Spec::default(),
+            mark: Mark::Detected,
             signal: Signal::Both,
             signal_depth: Bytes(300_000),
             max_cims: 3,

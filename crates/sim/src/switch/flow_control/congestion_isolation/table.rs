@@ -2,7 +2,7 @@ use floodway_model::random::Stream;
 use floodway_model::{FlowId, Instant};
 use rustc_hash::FxHashMap;
 
-use super::spec::{Signal, Spec};
+use super::spec::{Mark, Signal, Spec};
 use crate::switch::queue::Queue;
 
 /// Why a flow is in the stream table (`create-mask` of the YANG module); both may hold.
@@ -117,6 +117,13 @@ impl Isolation {
     #[inline]
     pub fn not_before(&self, place: Place) -> u64 {
         self.entries[place.0 as usize].clear_at
+    }
+
+    /// Whether packets of this flow are marked here.
+    #[inline]
+    pub fn marks(&self, spec: &Spec, place: Place) -> bool {
+        let detected = self.entries[place.0 as usize].reasons & Reason::Local as u8 != 0;
+        detected || spec.mark == Mark::All
     }
 
     /// Whether the upstream neighbour is now to be told, after a packet of this flow has joined
@@ -269,6 +276,21 @@ mod tests {
         assert!(!stays(3, 100));
         assert!(stays(1, 100) && stays(2, 1_099));
         assert!(!stays(1, 1_100) && !stays(2, 1_100));
+    }
+
+    #[test]
+    fn marks_tell_of_congestion_where_it_is() {
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = Isolation::default();
+        let deep = deep();
+        let spec = Spec::default();
+        isolation.on_cim(&spec, FlowId(9), &Queue::default(), Instant(1));
+        let mut place =
+            |flow| isolation.place(&spec, FlowId(flow), &deep, Instant(1), &mut chance).unwrap();
+        let (told, detected) = (place(9), place(1));
+        assert!(!isolation.marks(&spec, told) && isolation.marks(&spec, detected));
+        let all = Spec { mark: Mark::All, ..spec };
+        assert!(isolation.marks(&all, told));
     }
 
     #[test]
