@@ -1,0 +1,88 @@
+//! What is measured.
+
+use floodway_scenario::{Overrides, Scenario};
+
+use crate::failure::Failure;
+
+/// A simulation of fixed length.
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    /// Where its scenario stands.
+    file: &'static str,
+    text: &'static str,
+    /// The variant that is run.
+    pub variant: &'static str,
+    /// Settings.
+    full: &'static [&'static str],
+    /// The same for `--quick`.
+    quick: &'static [&'static str],
+}
+
+/// All cases.
+pub const CASES: &[Case] = &[
+    // 1152 servers with Congestion Isolation, PFC and DCQCN; an acknowledgement per packet.
+    Case {
+        name: "ci-1152",
+        file: "scenarios/ci/full.toml",
+        text: include_str!("../../../../scenarios/ci/full.toml"),
+        variant: "ci",
+        full: &["arrivals=900us", "warmup=0ns", "limit=1ms", "sample_interval=10us"],
+        quick: &["arrivals=90us", "warmup=0ns", "limit=100us", "sample_interval=10us"],
+    },
+    // The same with 128 servers, which fit into the caches of one core.
+    Case {
+        name: "ci-128",
+        file: "scenarios/ci/lossless.toml",
+        text: include_str!("../../../../scenarios/ci/lossless.toml"),
+        variant: "ci",
+        full: &["arrivals=5.9ms", "warmup=0ns", "limit=6ms", "sample_interval=10us"],
+        quick: &["arrivals=590us", "warmup=0ns", "limit=600us", "sample_interval=10us"],
+    },
+    // One congested port.
+    Case {
+        name: "incast",
+        file: "incast.toml",
+        text: include_str!("incast.toml"),
+        variant: "base",
+        full: &[],
+        quick: &["limit=50ms"],
+    },
+];
+
+/// The names of all cases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    CASES.iter().map(|case| case.name)
+}
+
+impl Case {
+    /// Its scenario.
+    pub fn scenario(&self, quick: bool) -> Result<Scenario, Failure> {
+        let set = if quick { self.quick } else { self.full };
+        let set = set.iter().map(|&setting| setting.to_owned()).collect();
+        Ok(Scenario::parse(self.text, self.file, &Overrides { quick: false, set })?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_valid_in_both_lengths() {
+        for case in CASES {
+            for quick in [false, true] {
+                let scenario = case.scenario(quick);
+                let scenario = scenario.unwrap_or_else(|failure| panic!("{failure:?}"));
+                scenario.variant(case.variant).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_is_the_data_centre_of_the_decks() {
+        let scenario = CASES[0].scenario(true).unwrap();
+        let numbers = scenario.variant("ci").unwrap().derived(1);
+        assert_eq!((numbers.hosts, numbers.switches), (1152, 72));
+    }
+}

@@ -1,0 +1,112 @@
+//! Why the program ends without success: what it says then, and its exit status.
+
+use std::io;
+use std::panic::PanicHookInfo;
+
+use crate::output::{self, Paint};
+
+/// A reason to end without success.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line is wrong, or asks for help.
+    Usage(clap::Error),
+    /// Something that the command line names does not exist: cause and remedy.
+    Unknown(String),
+    /// The scenario is wrong.
+    Scenario(floodway_scenario::Error),
+    /// Results cannot be kept.
+    Results(floodway_report::directory::Error),
+    /// Standard output takes no more.
+    Output(io::Error),
+    /// What the system refuses: the attempt, and its answer.
+    System(&'static str, io::Error),
+    /// Runs that were not sound, by what is wrong with them.
+    Violations(Vec<String>),
+    /// A measurement in another process failed.
+    Measurement(String),
+    /// Somebody asked for it, and was told what is left.
+    Interrupted,
+}
+
+impl Failure {
+    /// The exit status.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Usage(error) if !error.use_stderr() => 0,
+            Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
+            Self::Results(_)
+            | Self::Output(_)
+            | Self::System(..)
+            | Self::Violations(_)
+            | Self::Measurement(_) => 1,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Says what is wrong on standard error.
+    pub fn tell(&self) {
+        match self {
+            // Where this cannot be printed there is nobody left to tell.
+            Self::Usage(error) => error.print().unwrap_or(()),
+            Self::Unknown(text) | Self::Measurement(text) => error(text),
+            Self::Scenario(error) => output::problem(&error.plain()),
+            Self::Results(problem) => error(&problem.to_string()),
+            Self::Output(problem) => {
+                let reason = reason(problem);
+                error(&format!(
+                    "cannot write to standard output: {reason}; check what it is connected to"
+                ));
+            }
+            Self::System(attempt, problem) => error(&format!("cannot {attempt}: {problem}")),
+            Self::Violations(violations) => {
+                violations.iter().for_each(|violation| error(violation));
+                output::note(
+                    "the results are not sound. Unless the scenario asks the impossible of a \
+                     lossless class (`floodway check` warns then), this is a fault of floodway: \
+                     please report it with the scenario and the seed",
+                );
+            }
+            Self::Interrupted => {}
+        }
+    }
+}
+
+fn error(text: &str) {
+    output::told(Paint::Red, "error", text);
+}
+
+/// What the system said, in its words but without its number.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "the device is full".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// A panic is always a fault of the program. It ends all threads at once, because those of a run
+/// wait for each other.
+pub fn on_panic(info: &PanicHookInfo) {
+    error(&format!(
+        "floodway has a fault: {info}\nplease report it with the command line and the scenario; \
+         runs that had finished are kept"
+    ));
+    std::process::exit(101);
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Usage(error)
+    }
+}
+
+impl From<floodway_scenario::Error> for Failure {
+    fn from(error: floodway_scenario::Error) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl From<floodway_report::directory::Error> for Failure {
+    fn from(error: floodway_report::directory::Error) -> Self {
+        Self::Results(error)
+    }
+}

@@ -1,0 +1,38 @@
+//! The program `floodway`: what does a congestion-management mechanism do to my traffic, and why?
+
+mod bench;
+mod check;
+mod failure;
+mod list;
+mod memory;
+mod options;
+mod output;
+mod reference;
+mod run;
+mod selection;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+use options::Command;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(failure::on_panic));
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell();
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    match options::parse()?.command {
+        Command::Run(options) => run::run(&options),
+        Command::Check(options) => check::check(&options),
+        Command::List(options) => list::list(&options),
+        Command::Bench(options) => bench::bench(&options),
+        Command::Reference => reference::reference(),
+    }
+}

@@ -1,0 +1,143 @@
+//! The command line. The help texts here are also the ones of the generated reference.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, value_parser};
+use floodway_report::format;
+
+use crate::bench;
+use crate::failure::Failure;
+
+/// Simulates congestion management packet by packet, and compares mechanisms on the same traffic.
+#[derive(Debug, Parser)]
+#[command(name = "floodway", version, after_help = EXIT_STATUS)]
+pub struct Options {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the exit status says.
+const EXIT_STATUS: &str = "\
+Exit status:
+  0    all went well
+  1    a run or its results failed, or a run broke a rule that no sound run breaks
+  2    the command line or the scenario is not valid; nothing was run
+  130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario: every variant, as often as it says.
+    #[command(after_help = EXIT_STATUS)]
+    Run(RunOptions),
+    /// Check a scenario and show the numbers that follow from it.
+    Check(CheckOptions),
+    /// List the mechanisms, topologies and workloads that scenarios can name.
+    List(ListOptions),
+    /// Measure how fast the simulator is on this machine.
+    Bench(BenchOptions),
+    /// Print the reference: options, scenario fields and result tables, as Markdown.
+    #[command(hide = true)]
+    Reference,
+}
+
+/// Which scenario, and what to change in it.
+#[derive(Args, Debug)]
+pub struct Selection {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// Change a value, as in `switch.queue.size=2MB` or `workload.0.many_to_many.load=0.5`; may be
+    /// given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Only this variant; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
+    /// The scaled-down version that the scenario's `[quick]` describes.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// Options of `floodway run`.
+#[derive(Args, Debug)]
+pub struct RunOptions {
+    /// What to run.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Runs of every variant, instead of the scenario's number.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub replications: Option<u32>,
+    /// Threads, shared out over runs first; results do not depend on them. Default one per core.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// The seed of all random choices, instead of the scenario's.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Directory for the results. Default `results/` and the scenario's name.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace results that are there already.
+    #[arg(long)]
+    pub force: bool,
+    /// A form for the tables; may be given several times.
+    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = formats())]
+    pub format: Vec<String>,
+    /// Print one JSON object, the summary, and nothing else on standard output.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say more: derived numbers first, and a line for every run that ends.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+}
+
+/// Options of `floodway check`.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// What to check.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `floodway list`.
+#[derive(Args, Debug)]
+pub struct ListOptions {
+    /// Only this family, such as `switch.aqm`, or all families of a part, such as `switch`.
+    pub family: Option<String>,
+    /// Print a JSON array of objects with `family`, `name` and `summary`.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `floodway bench`.
+#[derive(Args, Debug)]
+pub struct BenchOptions {
+    /// Only this case.
+    #[arg(value_parser = PossibleValuesParser::new(bench::names()))]
+    pub case: Option<String>,
+    /// A number of threads; may be given several times. Default 1 and 2.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Vec<u16>,
+    /// Shorter runs: enough to see that all is well, not to compare speeds.
+    #[arg(long)]
+    pub quick: bool,
+    /// Print a JSON array of objects, one for each case and number of threads.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(format::CATALOGUE.iter().map(|format| format.entry.name))
+}
+
+/// The command line of this process.
+pub fn parse() -> Result<Options, Failure> {
+    Ok(Options::try_parse()?)
+}

@@ -1,0 +1,106 @@
+//! Standard output and standard error. Writing never panics: a full device is an error, and a
+//! reader that has gone away (`| head`) is none.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use floodway_report::terminal::Style;
+
+use crate::failure::Failure;
+
+/// Colours of the words that begin a message.
+#[derive(Clone, Copy)]
+pub enum Paint {
+    /// Errors.
+    Red,
+    /// Warnings.
+    Yellow,
+    /// Remedies and notes.
+    Cyan,
+}
+
+impl Paint {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Red => 31,
+            Self::Yellow => 33,
+            Self::Cyan => 36,
+        }
+    }
+}
+
+/// Writes text to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a JSON value to standard output, indented.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).expect("it has text keys and plain values");
+    print(&(text + "\n"))
+}
+
+/// Writes text to standard error. What cannot be said there cannot be said at all.
+pub fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Says something with the word for what it is before it.
+pub fn told(paint: Paint, word: &str, text: &str) {
+    say(&format!("{}: {text}\n", painted(paint, word)));
+}
+
+/// Says something that is no problem.
+pub fn note(text: &str) {
+    told(Paint::Cyan, "note", text);
+}
+
+/// Says what is wrong with a scenario, in the plain form of its problems, with colours if standard
+/// error has them.
+pub fn problem(plain: &str) {
+    let words = [(Paint::Red, "error:"), (Paint::Yellow, "warning:")];
+    let mut text = String::new();
+    for line in plain.lines() {
+        let begin = words.iter().find(|(_, word)| line.starts_with(word));
+        text += &match (begin, line.split_once("= help:")) {
+            (Some((paint, word)), _) => painted(*paint, word) + &line[word.len()..],
+            (None, Some((margin, help))) if margin.trim().is_empty() => {
+                format!("{margin}= {}{help}", painted(Paint::Cyan, "help:"))
+            }
+            _ => line.to_owned(),
+        };
+        text.push('\n');
+    }
+    say(&text);
+}
+
+fn painted(paint: Paint, word: &str) -> String {
+    if has_colours(&io::stderr()) {
+        format!("\x1b[1;{}m{word}\x1b[0m", paint.code())
+    } else {
+        word.to_owned()
+    }
+}
+
+/// How a table may look on standard output.
+pub fn style() -> Style {
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    match columns.filter(|_| io::stdout().is_terminal()) {
+        Some(columns) => Style {
+            colour: has_colours(&io::stdout()),
+            // Wider lines are hard to follow, narrower ones cannot hold a number and its interval.
+            width: columns.clamp(60, 120),
+        },
+        None => Style::default(),
+    }
+}
+
+/// Whether it is a terminal with colours, and nobody minds them (no-color.org).
+fn has_colours(stream: &impl IsTerminal) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && !set("NO_COLOR") && !dumb
+}

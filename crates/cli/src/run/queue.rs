@@ -1,0 +1,148 @@
+//! The runs of an experiment, shared out over threads.
+//!
+//! Runs are independent of each other, so threads go to runs first, each with one; only if there
+//! are fewer runs than threads do several work on one. Results are handed on in the order of the
+//! jobs, so that nothing that is made from them depends on which run ended first.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use floodway_scenario::{Scenario, Variant};
+use floodway_sim::simulation::Run;
+use floodway_sim::{Outcome, Simulation};
+
+use super::progress::{Bar, Board};
+use crate::failure::Failure;
+
+/// One run to do.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The variant.
+    pub variant: &'a Variant,
+    /// The replication, counted from 0.
+    pub replication: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// How many threads worked on it.
+    pub threads: usize,
+}
+
+/// All runs, and the threads for them.
+pub struct Queue<'a> {
+    /// By replication, so that all sides of a comparison are early there.
+    jobs: Vec<Job<'a>>,
+    /// The threads of each worker.
+    workers: Vec<usize>,
+}
+
+impl<'a> Queue<'a> {
+    /// Every variant in every replication.
+    pub fn new(scenario: &Scenario, variants: &[&'a Variant], threads: usize) -> Self {
+        let job = |variant, replication| {
+            let seed = scenario.replication_seed(replication);
+            Job { variant, replication, seed, threads: 1 }
+        };
+        let jobs: Vec<_> = (0..scenario.replications)
+            .flat_map(|replication| variants.iter().map(move |variant| job(variant, replication)))
+            .collect();
+        let workers = shares(threads, jobs.len());
+        Self { jobs, workers }
+    }
+
+    /// How many runs there are.
+    pub fn jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// How many threads work at a time.
+    pub fn threads(&self) -> usize {
+        self.workers.iter().sum()
+    }
+
+    /// Does the runs until all are done or `stop` is set, and hands the results to `take`, which
+    /// may answer with a line to be told. If it fails, `stop` is set.
+    pub fn work(
+        &self,
+        stop: &AtomicBool,
+        show: bool,
+        mut take: impl FnMut(&Job<'a>, &Outcome) -> Result<Option<String>, Failure>,
+    ) -> Result<(), Failure> {
+        let board = Board::new(self.jobs.len());
+        let mut bar = Bar::new(show);
+        let next = AtomicUsize::new(0);
+        let (give, results) = mpsc::channel();
+        thread::scope(|scope| {
+            for &threads in &self.workers {
+                let (give, board, next) = (give.clone(), &board, &next);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&job) = self.jobs.get(place) else { break };
+                        let job = Job { threads, ..job };
+                        let outcome = simulate(&job, stop, board, place);
+                        // After a failure nobody takes it, and `stop` is set.
+                        let _ = give.send((place, job, outcome));
+                    }
+                });
+            }
+            drop(give);
+            let mut due = 0;
+            let mut early = BTreeMap::new();
+            loop {
+                match results.recv_timeout(BETWEEN_LOOKS) {
+                    Ok((place, job, outcome)) => {
+                        early.insert(place, (job, outcome));
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+                while let Some((job, outcome)) = early.remove(&due) {
+                    due += 1;
+                    match take(&job, &outcome) {
+                        Ok(told) => bar.say(told),
+                        Err(failure) => {
+                            stop.store(true, Ordering::Relaxed);
+                            return Err(failure);
+                        }
+                    }
+                }
+                bar.look(&board, stop.load(Ordering::Relaxed));
+            }
+        })
+    }
+}
+
+/// How often the progress bar moves.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+
+fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Outcome {
+    let simulation = Simulation::new(job.variant.build(job.seed));
+    let watch = |progress| board.reached(place, progress);
+    let outcome = simulation.run_with(&Run { threads: job.threads, stop, watch: &watch });
+    board.done(place, &outcome);
+    outcome
+}
+
+/// The threads of each worker: as many workers as there are runs for, and the threads that are
+/// left over given to them in turn.
+fn shares(threads: usize, jobs: usize) -> Vec<usize> {
+    let workers = threads.min(jobs).max(1);
+    (0..workers).map(|worker| (threads + workers - 1 - worker) / workers).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn runs_come_before_threads_within_a_run() {
+        assert_eq!(shares(1, 9), [1]);
+        assert_eq!(shares(2, 9), [1, 1]);
+        assert_eq!(shares(8, 3), [3, 3, 2]);
+        assert_eq!(shares(4, 1), [4]);
+        assert_eq!(shares(3, 3), [1, 1, 1]);
+    }
+}
