@@ -35,12 +35,14 @@ pub struct Transmitter {
     byte_time: ByteTime,
     /// When the frame on the wire ends; in the past if there is none.
     pub busy_until: Instant,
-    /// Pauses by class.
-    pub pauses: [Pause; CLASSES],
+    /// When the last of all running pauses ends: after it none needs to be looked at.
+    last_pause_ends: Instant,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and gap.
     pub bytes: u64,
+    /// Pauses by class.
+    pub pauses: [Pause; CLASSES],
 }
 
 impl Transmitter {
@@ -50,9 +52,10 @@ impl Transmitter {
             link,
             byte_time: ByteTime::at(link.rate),
             busy_until: Instant::ZERO,
-            pauses: [Pause::default(); CLASSES],
+            last_pause_ends: Instant::ZERO,
             frames: 0,
             bytes: 0,
+            pauses: [Pause::default(); CLASSES],
         }
     }
 
@@ -98,12 +101,16 @@ impl Transmitter {
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             let ended = self.pauses[class].set(now, now + time);
             context.metrics.count_pause(class, ended);
+            self.last_pause_ends = self.last_pause_ends.max(now + time);
         }
     }
 
     /// The bits of the classes that may not send now.
     #[inline]
     pub fn paused(&self, now: Instant) -> u8 {
+        if self.last_pause_ends <= now {
+            return 0;
+        }
         let mut bits = 0;
         for (class, pause) in self.pauses.iter().enumerate() {
             bits |= u8::from(pause.until > now) << class;

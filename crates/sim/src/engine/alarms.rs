@@ -64,23 +64,6 @@ impl Alarms {
         }
         node - self.leaves
     }
-
-    /// Appends all slots that ring before `end`, in order.
-    pub fn ringing_before(&self, end: Instant, slots: &mut Vec<u32>) {
-        self.descend(1, end, slots);
-    }
-
-    fn descend(&self, node: usize, end: Instant, slots: &mut Vec<u32>) {
-        if self.tree[node] >= end {
-            return;
-        }
-        if node >= self.leaves {
-            slots.push((node - self.leaves) as u32);
-        } else {
-            self.descend(2 * node, end, slots);
-            self.descend(2 * node + 1, end, slots);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -107,11 +90,6 @@ mod tests {
                     let lowest = list.iter().position(|&time| time == first).unwrap();
                     prop_assert_eq!(alarms.next_slot(), lowest);
                 }
-                let mut ringing = Vec::new();
-                alarms.ringing_before(Instant(25), &mut ringing);
-                let expected: Vec<u32> =
-                    (0..slots as u32).filter(|&s| list[s as usize] < Instant(25)).collect();
-                prop_assert_eq!(ringing, expected);
             }
         }
     }

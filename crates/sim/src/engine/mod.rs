@@ -122,7 +122,7 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
             switches: Vec::new(),
             hosts: Vec::new(),
             local: vec![u32::MAX; owner.len()],
-            alarms: Alarms::new(1),
+            wakes: Vec::new(),
             context: Context {
                 bins: Bins::new(limits.windows, ring, owner.clone(), thread as u16),
                 metrics: metrics.clone(),
@@ -223,7 +223,9 @@ struct Worker {
     hosts: Vec<Host>,
     /// Place of a node here: switches first, then hosts.
     local: Vec<u32>,
-    alarms: Alarms,
+    /// By place: when the node wants to wake. Looked through in every window: with a few thousand
+    /// nodes, most of them busy, that is cheaper than any order among them.
+    wakes: Vec<Instant>,
     context: Context,
     thread: usize,
 }
@@ -232,7 +234,7 @@ impl Worker {
     fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
         self.settle();
         let windows = limits.windows;
-        let (mut receivers, mut ringing) = (Vec::new(), Vec::new());
+        let mut receivers = Vec::new();
         let (mut order, mut parcels): (Vec<u64>, Vec<Parcel>) = (Vec::new(), Vec::new());
         // The active nodes of a window, by their places here; whether a place is already listed.
         let mut active: Vec<u32> = Vec::new();
@@ -290,10 +292,10 @@ impl Worker {
             // What is left of the last window is not simulated.
             past_end = end == limits.end;
             self.context.bins.receivers(&mut receivers);
-            self.alarms.ringing_before(end, &mut ringing);
             let local = &self.local;
-            let places =
-                receivers.drain(..).map(|node| local[node as usize]).chain(ringing.drain(..));
+            let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
+            let ringing = ringing.map(|(place, _)| place as u32);
+            let places = receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
             for place in places {
                 if !std::mem::replace(&mut listed[place as usize], true) {
                     active.push(place);
@@ -305,13 +307,13 @@ impl Worker {
                 let node = &mut self.switches[place as usize];
                 let id = node.id();
                 let wake = run_node(node, id, start, end, &mut order, &mut self.context);
-                self.alarms.set(place as usize, wake);
+                self.wakes[place as usize] = wake;
             }
             for &place in active.iter().filter(|&&place| place >= switches) {
                 let node = &mut self.hosts[(place - switches) as usize];
                 let id = node.id();
                 let wake = run_node(node, id, start, end, &mut order, &mut self.context);
-                self.alarms.set(place as usize, wake);
+                self.wakes[place as usize] = wake;
             }
             for place in active.drain(..) {
                 listed[place as usize] = false;
@@ -329,19 +331,18 @@ impl Worker {
 
     /// Gives every node its place and its first alarm.
     fn settle(&mut self) {
-        self.alarms = Alarms::new(self.switches.len() + self.hosts.len());
-        let wakes = self.switches.iter().map(|node| (node.id(), node.next_wake()));
-        let wakes = wakes.chain(self.hosts.iter().map(|node| (node.id(), node.next_wake())));
-        for (place, (id, wake)) in wakes.enumerate() {
+        let switches = self.switches.iter().map(|node| (node.id(), node.next_wake()));
+        let hosts = self.hosts.iter().map(|node| (node.id(), node.next_wake()));
+        for (place, (id, wake)) in switches.chain(hosts).enumerate() {
             self.local[id.index()] = place as u32;
-            self.alarms.set(place, wake);
+            self.wakes.push(wake);
         }
     }
 
     fn next_alarm(&self, windows: Windows) -> u64 {
-        match self.alarms.next() {
-            Instant::NEVER => u64::MAX,
-            at => windows.index(at),
+        match self.wakes.iter().min() {
+            None | Some(&Instant::NEVER) => u64::MAX,
+            Some(&at) => windows.index(at),
         }
     }
 }

@@ -81,8 +81,10 @@ impl Host {
         outgoing: Vec<FlowId>,
         incoming: &[FlowId],
     ) -> Self {
-        let receiver =
-            |&flow: &FlowId| Receiver::new(&shared.flows[flow.index()], shared.transport());
+        let receiver = |&flow: &FlowId| {
+            let back = shared.places[flow.index()].0;
+            Receiver::new(&shared.flows[flow.index()], back, shared.transport())
+        };
         let receivers = incoming.iter().map(receiver).collect();
         let mut host = Self {
             id,
@@ -247,7 +249,7 @@ impl Host {
         let receiver = &mut self.receivers[packet.connection as usize];
         let arrived = receiver.on_data(transport, psn, sent_at, packet, now);
         let notify = packet.ecn == Ecn::Ce && receiver.may_notify(congestion.cnp_interval(), now);
-        let connection = shared.places[packet.flow.index()].0;
+        let connection = receiver.back;
         if arrived.completes {
             context.metrics.count_flow_done();
         }

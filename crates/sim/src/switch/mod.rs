@@ -20,8 +20,8 @@ use floodway_model::{Body, Class, Ecn, FlowId, Graph, Instant, NodeId, Packet, P
 use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
 use crate::routing::{Hops, Routes};
-use flow_control::congestion_isolation::Isolation;
-use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source};
+use flow_control::congestion_isolation::{Isolation, Place};
+use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
 
@@ -55,13 +55,6 @@ pub struct Switch {
     pub dropped: u64,
     /// Frames that came in for the switch itself.
     pub consumed: u64,
-}
-
-/// What is decided about a packet that joins a queue.
-enum Verdict {
-    Pass,
-    Mark,
-    Drop,
 }
 
 impl Switch {
@@ -137,68 +130,107 @@ impl Switch {
         self.received += 1;
         let egress = self.forward(&packet);
         if !packet.is_data() {
-            self.enqueue_control(egress, packet, now, context);
-            return;
+            return self.enqueue_control(egress, packet, now, context);
         }
+        let queue = self.classify(&packet);
+        let Some((queue, isolated)) = self.judge(egress, queue, &mut packet, now) else {
+            return self.drop(egress, queue, DropReason::Aqm, packet);
+        };
+        if let Err(reason) = self.admit(egress, queue, source_of(&packet), packet.bytes) {
+            return self.drop(egress, queue, reason, packet);
+        }
+        if isolated.is_none() && self.ports[egress].passes(queue, now) {
+            return self.pass(egress, queue, packet, now, context);
+        }
+        self.enqueue(egress, queue, isolated, packet, now, context);
+    }
 
-        // Which queue: by class, unless the flow is isolated at this egress.
-        let mut queue = usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count));
-        let isolation = self.spec.flow_control.congestion_isolation.as_ref();
+    /// The data queue that the packet would join if its flow is not isolated.
+    #[inline]
+    fn classify(&self, packet: &Packet) -> usize {
+        usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count))
+    }
+
+    /// What congestion means for a packet that would join `queue`: it is marked or not, and it
+    /// joins that queue or the congesting one, with its place in the stream table. `None`: it is
+    /// dropped.
+    #[inline]
+    fn judge(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &mut Packet,
+        now: Instant,
+    ) -> Option<(usize, Option<Place>)> {
         let port = &mut self.ports[egress];
-        let mut isolated = None;
-        if let (Some(spec), Some(table)) = (isolation, &mut port.isolation)
+        // Congestion Isolation, with a curve of its own, takes the place of the AQM in the queue
+        // that it monitors.
+        if let (Some(spec), Some(table)) =
+            (&self.spec.flow_control.congestion_isolation, &mut port.isolation)
             && queue == usize::from(spec.monitored)
         {
             let monitored = &port.queues[queue];
-            isolated = table.place(spec, packet.flow, monitored, now, &mut self.chance);
-            if isolated.is_some() {
-                queue = usize::from(spec.congesting);
-            }
-        }
-
-        let verdict = match (isolation, isolated) {
-            // The curve of Congestion Isolation takes the place of the AQM in its two queues.
-            (Some(spec), Some(place)) => {
-                let table = port.isolation.as_ref().expect("it has isolated");
-                if table.marks(spec, place) { Verdict::Mark } else { Verdict::Pass }
-            }
-            (Some(spec), None) if queue == usize::from(spec.monitored) => Verdict::Pass,
-            _ => match self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
-                false => Verdict::Pass,
-                true if packet.ecn.is_capable() => Verdict::Mark,
-                true => Verdict::Drop,
-            },
-        };
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::Mark if packet.ecn.is_capable() => {
+            let place = table.place(spec, packet.flow, monitored, now, &mut self.chance);
+            let Some(place) = place else { return Some((queue, None)) };
+            let queue = usize::from(spec.congesting);
+            if table.marks(spec, place) && packet.ecn.is_capable() {
                 packet.ecn = Ecn::Ce;
                 port.queues[queue].marked += 1;
             }
-            Verdict::Mark => {}
-            Verdict::Drop => return self.drop(egress, queue, DropReason::Aqm, packet),
+            return Some((queue, Some(place)));
         }
-
-        let source = Source::new(usize::from(packet.ingress.0), usize::from(packet.class.0));
-        if let Err(reason) = self.admit(egress, queue, source, packet.bytes) {
-            return self.drop(egress, queue, reason, packet);
+        if self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
+            if !packet.ecn.is_capable() {
+                return None;
+            }
+            packet.ecn = Ecn::Ce;
+            port.queues[queue].marked += 1;
         }
+        Some((queue, None))
+    }
 
-        let table = self.ports[egress].isolation.as_ref();
-        let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
+    /// The port has nothing else to send: the packet goes straight to the wire.
+    #[inline]
+    fn pass(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let port = &mut self.ports[egress];
+        port.queues[queue].pass(packet.bytes);
+        port.tx.transmit(packet, Class(queue as u8), now, context);
+    }
+
+    /// The packet joins `queue`; flow control is told.
+    fn enqueue(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        isolated: Option<Place>,
+        packet: Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let source = source_of(&packet);
         let held = &mut self.ingress[source.index()];
         *held += u64::from(packet.bytes);
         let held = *held;
-        self.ports[egress].waiting |= 1 << queue;
-        self.ports[egress].queues[queue].push(Queued { packet, since: now, not_before });
-        let backlog = self.ports[egress].queues[queue].backlog();
+        let port = &mut self.ports[egress];
+        let table = port.isolation.as_ref();
+        let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
+        port.waiting |= 1 << queue;
+        port.queues[queue].push(Queued { packet, since: now, not_before });
 
         if let Some(place) = isolated {
-            self.after_isolation(egress, place, &packet, backlog, now, context);
+            self.after_isolation(egress, place, &packet, now, context);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
-            let charge = Charge { source, egress: (egress, queue), bytes: packet.bytes };
-            pfc.on_enqueue(spec, charge, backlog, held, &mut self.orders);
+            let charge = Charge { source, egress: (egress, queue) };
+            let queue = &self.ports[egress].queues[queue];
+            pfc.on_enqueue(spec, charge, queue, held, &mut self.orders);
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
@@ -259,6 +291,9 @@ impl Switch {
         if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
         }
+        if port.passes(queue, now) {
+            return self.pass(egress, queue, packet, now, context);
+        }
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet, since: now, not_before: 0 });
         self.nudge(egress, now, context);
@@ -268,9 +303,8 @@ impl Switch {
     fn after_isolation(
         &mut self,
         egress: usize,
-        place: flow_control::congestion_isolation::Place,
+        place: Place,
         packet: &Packet,
-        backlog: u64,
         now: Instant,
         context: &mut Context,
     ) {
@@ -279,6 +313,7 @@ impl Switch {
         let still_monitored = packet.class.0 == spec.monitored;
         let upstream = usize::from(packet.ingress.0);
         let peer_isolates = self.ports[upstream].peer_isolates;
+        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].backlog();
         let table = self.ports[egress].isolation.as_mut().expect("as above");
         table.on_join();
         if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
@@ -424,7 +459,7 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        let source = Source::new(usize::from(packet.ingress.0), usize::from(packet.class.0));
+        let source = source_of(packet);
         let held = &mut self.ingress[source.index()];
         *held -= u64::from(packet.bytes);
         let held = *held;
@@ -437,9 +472,8 @@ impl Switch {
             table.on_empty(now);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
-            let backlog = port.queues[queue].backlog();
-            let charge = Charge { source, egress: (egress, queue), bytes: packet.bytes };
-            pfc.on_dequeue(spec, charge, backlog, held, &mut self.orders);
+            let charge = Charge { source, egress: (egress, queue) };
+            pfc.on_dequeue(spec, charge, &port.queues[queue], held, &mut self.orders);
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::Packet;
+use floodway_model::{Instant, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::queue::Queue;
@@ -70,6 +70,12 @@ impl Port {
     #[inline]
     pub fn has_backlog(&self) -> bool {
         self.waiting != 0 || !self.link_control.is_empty()
+    }
+
+    /// Whether a packet that joined `queue` now would be sent at once.
+    #[inline]
+    pub fn passes(&self, queue: usize, now: Instant) -> bool {
+        self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
     }
 
     /// Counts a drop.

@@ -75,12 +75,27 @@ impl Queue {
         self.packets.push_back(queued);
     }
 
+    /// A packet joins the empty queue and leaves it at once.
+    #[inline]
+    pub fn pass(&mut self, bytes: u16) {
+        debug_assert!(self.is_empty());
+        let bytes = u64::from(bytes);
+        self.max_backlog = self.max_backlog.max(bytes);
+        self.packets_in += 1;
+        self.bytes_in += bytes;
+        self.departed += 1;
+    }
+
     /// Removes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<Queued> {
         let queued = self.packets.pop_front()?;
         self.backlog -= u64::from(queued.packet.bytes);
         self.departed += 1;
+        if self.packets.is_empty() {
+            // Begin at the front of the ring again, where the memory is in the cache.
+            self.packets.clear();
+        }
         Some(queued)
     }
 

@@ -219,6 +219,8 @@ impl Sender {
 /// The receiving side of one message.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    /// The connection of the sender, for feedback.
+    pub back: u32,
     expected: u32,
     packets: u32,
     bytes: u64,
@@ -249,9 +251,10 @@ pub struct Arrived {
 }
 
 impl Receiver {
-    /// The receiver of a flow.
-    pub fn new(flow: &FlowSpec, transport: &Spec) -> Self {
+    /// The receiver of a flow whose sender is reached by the connection `back`.
+    pub fn new(flow: &FlowSpec, back: u32, transport: &Spec) -> Self {
         Self {
+            back,
             expected: 0,
             packets: transport.packets(flow),
             bytes: flow.bytes,
@@ -339,7 +342,7 @@ mod tests {
         let control = congestion::State::new(&congestion::Spec::default(), Rate::from_gbps(100));
         let flow = flow(bytes);
         let sender = Sender::new(FlowId(0), &flow, 0, Class(0), control, &spec, Instant::ZERO);
-        (sender, Receiver::new(&flow, &spec), spec)
+        (sender, Receiver::new(&flow, 0, &spec), spec)
     }
 
     /// Gives a packet to the receiver a microsecond after it was sent.

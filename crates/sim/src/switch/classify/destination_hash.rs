@@ -15,7 +15,8 @@ pub struct Spec {}
 /// The same queue at every switch and NIC, so that a pause of one class stops one class.
 #[inline]
 pub fn queue(dst: NodeId, queues: u8) -> u8 {
-    (mix(u64::from(dst.0) ^ SALT) % u64::from(queues)) as u8
+    let hash = mix(u64::from(dst.0) ^ SALT) >> 32;
+    ((hash * u64::from(queues)) >> 32) as u8
 }
 
 /// Keeps this hash apart from the one that chooses paths.

@@ -1,41 +1,35 @@
-//! PFC by the egress queue: when a queue passes XOFF, every source with bytes in it is paused, and
-//! so is every further one that adds to it, until it has fallen to XON. A source that several
+//! PFC by the egress queue: when a queue passes XOFF, every source with a packet in it is paused,
+//! and so is every further one that adds to it, until it has fallen to XON. A source that several
 //! queues hold is resumed when the last of them lets go.
 
 use floodway_model::id::CLASSES;
 
-use super::{Charge, Order, Source, Spec};
+use super::{Charge, Order, Source, Spec, source_of};
+use crate::switch::queue::Queue;
 
 #[derive(Debug)]
 pub(super) struct Meter {
-    sources: usize,
     queues: usize,
-    /// `bytes[queue * sources + source]`, queues counted over all ports.
-    bytes: Vec<u32>,
-    /// The same places: this queue holds this source paused.
-    holds: Vec<bool>,
-    /// By queue: above XOFF and not yet down to XON.
+    /// By queue, over all ports: above XOFF and not yet down to XON.
     over: Vec<bool>,
+    /// By queue: the sources that it holds paused; empty unless it is over.
+    holds: Vec<Vec<Source>>,
     /// By source: how many queues hold it.
     holders: Vec<u16>,
 }
 
 impl Meter {
     pub fn new(ports: usize, queues: usize) -> Self {
-        let sources = ports * CLASSES;
-        let all_queues = ports * queues;
         Self {
-            sources,
             queues,
-            bytes: vec![0; all_queues * sources],
-            holds: vec![false; all_queues * sources],
-            over: vec![false; all_queues],
-            holders: vec![0; sources],
+            over: vec![false; ports * queues],
+            holds: vec![Vec::new(); ports * queues],
+            holders: vec![0; ports * CLASSES],
         }
     }
 
     #[inline]
-    fn queue(&self, charge: &Charge) -> usize {
+    fn number(&self, charge: &Charge) -> usize {
         charge.egress.0 * self.queues + charge.egress.1
     }
 
@@ -43,33 +37,29 @@ impl Meter {
     pub fn on_enqueue(
         &mut self,
         spec: &Spec,
-        charge: Charge,
-        backlog: u64,
+        charge: &Charge,
+        queue: &Queue,
         orders: &mut Vec<Order>,
     ) {
-        let queue = self.queue(&charge);
-        self.bytes[queue * self.sources + charge.source.index()] += u32::from(charge.bytes);
-        if self.over[queue] {
-            self.hold(queue, charge.source.index(), orders);
-        } else if backlog > spec.xoff.0 && spec.covers(charge.egress.1 as u8) {
-            self.over[queue] = true;
-            for source in 0..self.sources {
-                if self.bytes[queue * self.sources + source] > 0 {
-                    self.hold(queue, source, orders);
-                }
-            }
+        let number = self.number(charge);
+        if self.over[number] {
+            self.hold(number, charge.source, orders);
+        } else if queue.backlog() > spec.xoff.0 && spec.covers(charge.egress.1 as u8) {
+            self.over[number] = true;
+            // Rare enough to look at every packet; keeping count of all sources is not.
+            queue.iter().for_each(|queued| self.hold(number, source_of(&queued.packet), orders));
         }
     }
 
-    fn hold(&mut self, queue: usize, source: usize, orders: &mut Vec<Order>) {
-        let place = queue * self.sources + source;
-        if self.holds[place] {
+    fn hold(&mut self, number: usize, source: Source, orders: &mut Vec<Order>) {
+        if self.holds[number].contains(&source) {
             return;
         }
-        self.holds[place] = true;
-        self.holders[source] += 1;
-        if self.holders[source] == 1 {
-            orders.push(Order::Pause(Source(source as u32)));
+        self.holds[number].push(source);
+        let holders = &mut self.holders[source.index()];
+        *holders += 1;
+        if *holders == 1 {
+            orders.push(Order::Pause(source));
         }
     }
 
@@ -77,23 +67,20 @@ impl Meter {
     pub fn on_dequeue(
         &mut self,
         spec: &Spec,
-        charge: Charge,
-        backlog: u64,
+        charge: &Charge,
+        queue: &Queue,
         orders: &mut Vec<Order>,
     ) {
-        let queue = self.queue(&charge);
-        self.bytes[queue * self.sources + charge.source.index()] -= u32::from(charge.bytes);
-        if !self.over[queue] || backlog > spec.xon.0 {
+        let number = self.number(charge);
+        if !self.over[number] || queue.backlog() > spec.xon.0 {
             return;
         }
-        self.over[queue] = false;
-        for source in 0..self.sources {
-            let place = queue * self.sources + source;
-            if std::mem::take(&mut self.holds[place]) {
-                self.holders[source] -= 1;
-                if self.holders[source] == 0 {
-                    orders.push(Order::Resume(Source(source as u32)));
-                }
+        self.over[number] = false;
+        for source in self.holds[number].drain(..) {
+            let holders = &mut self.holders[source.index()];
+            *holders -= 1;
+            if *holders == 0 {
+                orders.push(Order::Resume(source));
             }
         }
     }
@@ -102,34 +89,62 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::Bytes;
+    use floodway_model::{Body, Bytes, Class, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
 
-    fn charge(port: usize, class: usize, egress: usize, bytes: u16) -> Charge {
-        Charge { source: Source::new(port, class), egress: (egress, 0), bytes }
+    use crate::switch::queue::Queued;
+
+    /// Queues with the meter beside them, as a switch keeps them.
+    struct Bench {
+        spec: Spec,
+        meter: Meter,
+        queues: [Queue; 4],
+    }
+
+    impl Bench {
+        fn join(&mut self, port: u16, class: u8, egress: usize, bytes: u16) -> Vec<Order> {
+            let packet = Packet {
+                flow: FlowId(0),
+                connection: 0,
+                src: NodeId(0),
+                dst: NodeId(1),
+                bytes,
+                ingress: PortIx(port),
+                class: Class(class),
+                ecn: Ecn::Ect0,
+                body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+            };
+            self.queues[egress].push(Queued { packet, since: Instant::ZERO, not_before: 0 });
+            let charge = Charge { source: source_of(&packet), egress: (egress, 0) };
+            let mut orders = Vec::new();
+            self.meter.on_enqueue(&self.spec, &charge, &self.queues[egress], &mut orders);
+            orders
+        }
+
+        fn leave(&mut self, egress: usize) -> Vec<Order> {
+            let packet = self.queues[egress].pop().unwrap().packet;
+            let charge = Charge { source: source_of(&packet), egress: (egress, 0) };
+            let mut orders = Vec::new();
+            self.meter.on_dequeue(&self.spec, &charge, &self.queues[egress], &mut orders);
+            orders
+        }
     }
 
     #[test]
     fn contributors_are_paused_until_the_last_queue_lets_go() {
         let spec = Spec { xoff: Bytes(3_000), xon: Bytes(500), ..Spec::default() };
-        let (mut meter, mut orders) = (Meter::new(4, 2), Vec::new());
-        let (first, second) = (Source::new(1, 0), Source::new(2, 1));
-        meter.on_enqueue(&spec, charge(1, 0, 0, 2_000), 2_000, &mut orders);
-        assert_eq!(orders, []);
-        // Port 2 pushes queue (0, 0) over XOFF: both have bytes in it.
-        meter.on_enqueue(&spec, charge(2, 1, 0, 2_000), 4_000, &mut orders);
-        assert_eq!(std::mem::take(&mut orders), [Order::Pause(first), Order::Pause(second)]);
+        let queues = Default::default();
+        let mut bench = Bench { spec, meter: Meter::new(4, 2), queues };
+        let (first, second, third) = (Source::new(1, 0), Source::new(2, 1), Source::new(3, 0));
+        assert_eq!(bench.join(1, 0, 0, 2_000), []);
+        // Port 2 pushes the queue at port 0 over XOFF: both have a packet in it.
+        assert_eq!(bench.join(2, 1, 0, 2_000), [Order::Pause(first), Order::Pause(second)]);
         // A second queue holds the first source too: nothing more to say.
-        meter.on_enqueue(&spec, charge(1, 0, 3, 4_000), 4_000, &mut orders);
-        assert_eq!(orders, []);
+        assert_eq!(bench.join(1, 0, 3, 4_000), []);
         // Somebody new adds to a queue that is over: paused at once.
-        meter.on_enqueue(&spec, charge(3, 0, 0, 100), 4_100, &mut orders);
-        assert_eq!(std::mem::take(&mut orders), [Order::Pause(Source::new(3, 0))]);
-        // Queue (0, 0) drains: the first source stays held by the other one.
-        meter.on_dequeue(&spec, charge(1, 0, 0, 2_000), 2_100, &mut orders);
-        meter.on_dequeue(&spec, charge(2, 1, 0, 2_000), 100, &mut orders);
-        let third = Source::new(3, 0);
-        assert_eq!(std::mem::take(&mut orders), [Order::Resume(second), Order::Resume(third)]);
-        meter.on_dequeue(&spec, charge(1, 0, 3, 4_000), 0, &mut orders);
-        assert_eq!(orders, [Order::Resume(first)]);
+        assert_eq!(bench.join(3, 0, 0, 100), [Order::Pause(third)]);
+        // It drains: the first source stays held by the other queue.
+        assert_eq!(bench.leave(0), []);
+        assert_eq!(bench.leave(0), [Order::Resume(second), Order::Resume(third)]);
+        assert_eq!(bench.leave(3), [Order::Resume(first)]);
     }
 }

@@ -13,8 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Duration, Instant};
+use floodway_model::{Duration, Instant, Packet};
 
+use crate::switch::queue::Queue;
 pub use spec::{Link, MeasuredOn, Spec};
 
 /// A port and class, as one number.
@@ -61,8 +62,12 @@ pub struct Charge {
     pub source: Source,
     /// The queue in which it waits here: port and queue number.
     pub egress: (usize, usize),
-    /// Its length.
-    pub bytes: u16,
+}
+
+/// The source of a packet that waits.
+#[inline]
+pub fn source_of(packet: &Packet) -> Source {
+    Source::new(packet.ingress.index(), packet.class.index())
 }
 
 /// The PFC of one switch.
@@ -104,36 +109,35 @@ impl Pfc {
         Self { meter, sources, refreshes: BinaryHeap::new() }
     }
 
-    /// A packet has joined a queue that now holds `backlog` bytes. `ingress` is what its source
-    /// now has in memory.
+    /// A packet has joined `queue`. `ingress` is what its source now has in memory.
     #[inline]
     pub fn on_enqueue(
         &mut self,
         spec: &Spec,
         charge: Charge,
-        backlog: u64,
+        queue: &Queue,
         ingress: u64,
         orders: &mut Vec<Order>,
     ) {
         match &mut self.meter {
             Meter::Ingress(meter) => meter.on_enqueue(spec, charge.source, ingress, orders),
-            Meter::EgressQueue(meter) => meter.on_enqueue(spec, charge, backlog, orders),
+            Meter::EgressQueue(meter) => meter.on_enqueue(spec, &charge, queue, orders),
         }
     }
 
-    /// A packet has left a queue that now holds `backlog` bytes; `ingress` as above.
+    /// A packet has left `queue`; `ingress` as above.
     #[inline]
     pub fn on_dequeue(
         &mut self,
         spec: &Spec,
         charge: Charge,
-        backlog: u64,
+        queue: &Queue,
         ingress: u64,
         orders: &mut Vec<Order>,
     ) {
         match &mut self.meter {
             Meter::Ingress(meter) => meter.on_dequeue(spec, charge.source, ingress, orders),
-            Meter::EgressQueue(meter) => meter.on_dequeue(spec, charge, backlog, orders),
+            Meter::EgressQueue(meter) => meter.on_dequeue(spec, &charge, queue, orders),
         }
     }
 
