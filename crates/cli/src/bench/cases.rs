@@ -27,8 +27,8 @@ pub const CASES: &[Case] = &[
         file: "scenarios/ci/full.toml",
         text: include_str!("../../../../scenarios/ci/full.toml"),
         variant: "ci",
-        full: &["arrivals=900us", "warmup=0ns", "limit=1ms", "sample_interval=10us"],
-        quick: &["arrivals=90us", "warmup=0ns", "limit=100us", "sample_interval=10us"],
+        full: &["arrivals=7.9ms", "warmup=0ns", "limit=8ms", "sample_interval=10us"],
+        quick: &["arrivals=1.9ms", "warmup=0ns", "limit=2ms", "sample_interval=10us"],
     },
     // The same with 128 servers, which fit into the caches of one core.
     Case {
@@ -36,8 +36,8 @@ pub const CASES: &[Case] = &[
         file: "scenarios/ci/lossless.toml",
         text: include_str!("../../../../scenarios/ci/lossless.toml"),
         variant: "ci",
-        full: &["arrivals=5.9ms", "warmup=0ns", "limit=6ms", "sample_interval=10us"],
-        quick: &["arrivals=590us", "warmup=0ns", "limit=600us", "sample_interval=10us"],
+        full: &["arrivals=29.9ms", "warmup=0ns", "limit=30ms", "sample_interval=10us"],
+        quick: &["arrivals=2.9ms", "warmup=0ns", "limit=3ms", "sample_interval=10us"],
     },
     // One congested port.
     Case {

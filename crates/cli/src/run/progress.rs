@@ -84,18 +84,20 @@ struct Total {
 impl Total {
     /// What stands beside the bar after this time.
     fn words(&self, elapsed: Duration) -> String {
-        let mut words = format!(
-            "{} of {} runs, {} simulated, {} hops/s",
+        let left = match self.part {
+            part if part > 0.01 => {
+                let left = elapsed.as_secs_f64() * (1.0 - part) / part;
+                clock(left.ceil() as u64) + " left, "
+            }
+            _ => String::new(),
+        };
+        format!(
+            "{left}{} of {} runs, {} simulated, {} hops/s",
             self.ended,
             self.runs,
             time(self.simulated_ns),
             large(self.hops as f64 / elapsed.as_secs_f64())
-        );
-        if self.part > 0.01 {
-            let left = elapsed.as_secs_f64() * (1.0 - self.part) / self.part;
-            words += &format!(", {} left", clock(left.ceil() as u64));
-        }
-        words
+        )
     }
 }
 
@@ -119,7 +121,7 @@ pub struct Bar {
 impl Bar {
     /// A bar, or nothing unless `show`.
     pub fn new(show: bool) -> Self {
-        let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}");
+        let style = ProgressStyle::with_template("{bar:10} {percent:>3} %  {wide_msg}");
         let style = style.expect("the template is valid").progress_chars("━╸─");
         let bar = (show && std::io::stderr().is_terminal()).then(|| {
             ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
@@ -136,8 +138,8 @@ impl Bar {
         self.stopping = stopping;
         if let Some(bar) = &self.bar {
             let total = board.total();
-            bar.set_position((total.part * STEPS as f64) as u64);
             bar.set_message(total.words(self.begun.elapsed()));
+            bar.set_position((total.part * STEPS as f64) as u64);
         }
     }
 
@@ -186,7 +188,7 @@ mod tests {
         assert!((total.part - 0.375).abs() < 1e-12, "{}", total.part);
         assert_eq!(
             total.words(Duration::from_secs(3)),
-            "1 of 4 runs, 7.50 ms simulated, 133 hops/s, 0:05 left"
+            "0:05 left, 1 of 4 runs, 7.50 ms simulated, 133 hops/s"
         );
     }
 

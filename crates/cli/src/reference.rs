@@ -1,6 +1,0 @@
-//! temporary
-use crate::failure::Failure;
-/// temporary
-pub fn reference() -> Result<(), Failure> {
-    Ok(())
-}

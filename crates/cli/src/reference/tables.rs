@@ -1,0 +1,77 @@
+//! The tables of results, from those of the smallest run that has them all.
+
+use floodway_report::{Experiment, Manifest, Run};
+use floodway_scenario::{Overrides, Scenario};
+use floodway_sim::{Outcome, Simulation};
+
+use crate::failure::Failure;
+
+/// Two hosts and one message.
+const SMALLEST: &str = r#"
+name = "smallest"
+arrivals = "1us"
+limit = "100us"
+
+[topology.star]
+hosts = 2
+
+[[workload]]
+[workload.incast]
+senders = 1
+bytes = "1KB"
+"#;
+
+/// Every table with its columns.
+pub fn section() -> Result<String, Failure> {
+    let scenario = Scenario::parse(SMALLEST, "smallest.toml", &Overrides::default())?;
+    let variant = &scenario.variants()[0];
+    let outcome = Simulation::new(scenario.build(variant, 0)).run();
+    let name = variant.name.clone();
+    let manifest = Manifest::new(
+        floodway_report::Scenario::default(),
+        vec![floodway_report::Variant { name, summary: String::new() }],
+    );
+    let mut experiment = Experiment::new(&manifest);
+    experiment.add_run(&Run {
+        variant: &variant.name,
+        replication: 0,
+        seed: scenario.seed,
+        tables: &outcome.tables,
+        hops: outcome.hops,
+        wall_s: outcome.wall.as_secs_f64(),
+        simulated_ns: outcome.simulated.0 as f64 / 1e3,
+        fingerprint: outcome.fingerprint,
+        violations: &outcome.violations,
+        stop: outcome.stop.name(),
+    });
+    // Of the dictionary that stands beside results, what is not about those of one scenario.
+    let dictionary = experiment.dictionary();
+    let tables = dictionary.find("\n## ").map_or("", |start| &dictionary[start..]);
+    Ok(INTRODUCTION.to_owned() + &tables.replace("\n## ", "\n### ") + &counters(&outcome))
+}
+
+/// The rows that the table `counters` always has.
+fn counters(outcome: &Outcome) -> String {
+    let table = outcome.table("counters");
+    let mut text = String::from(COUNTERS);
+    for (name, meaning) in table.texts("name").iter().zip(table.texts("meaning")) {
+        text += &format!("| `{name}` | {meaning} |\n");
+    }
+    text
+}
+
+const COUNTERS: &str = "
+### Rows of `counters`
+
+| name | meaning |
+| --- | --- |
+";
+
+const INTRODUCTION: &str = "\
+## Result tables
+
+A run leaves its tables in `runs/<variant>/<replication>/` of the results directory, one file
+each. All files of one table have the same columns, so that a pattern reads them as one:
+`runs/*/*/flows.parquet`. A column's unit is the end of its name. A real number that does not
+exist is NaN.
+";

@@ -1,0 +1,186 @@
+//! Every command: exit status, standard output, standard error.
+
+mod common;
+
+use common::{floodway, json};
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for words in [&["--help"][..], &["run", "--help"], &["help", "check"], &["--version"]] {
+        let said = floodway(words);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{words:?}");
+        assert!(said.out.contains("floodway"), "{}", said.out);
+    }
+    assert!(floodway(&["--help"]).out.contains(
+        "Exit status:
+  0    all went well
+  1    a run or its results failed, or a run broke a rule that no sound run breaks
+  2    the command line or the scenario is not valid; nothing was run
+  130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills
+"
+    ));
+}
+
+#[test]
+fn wrong_words_are_usage_errors() {
+    let cases: [(&[&str], &str); 6] = [
+        (&[], "Usage: floodway <COMMAND>"),
+        (&["chekc"], "a similar subcommand exists: 'check'"),
+        (&["run"], "<FILE>"),
+        (&["run", "tiny.toml", "--threads", "0"], "0 is not in 1..=65535"),
+        (&["run", "tiny.toml", "--replications", "0"], "0 is not in 1..=4294967295"),
+        (&["bench", "ci-1125"], "a similar value exists: 'ci-1152'"),
+    ];
+    for (words, expected) in cases {
+        let said = floodway(words);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{words:?}");
+        assert!(said.err.contains(expected), "{words:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn wrong_scenarios_are_told_with_place_cause_and_remedy() {
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["check", "tinny.toml"],
+            "\
+error: there is no such file
+--> tinny.toml
+ = help: did you mean `tiny.toml`?
+",
+        ),
+        (
+            &["run", "tiny.toml", "--set", "switch.queue.sice=2MB"],
+            "\
+error: `switch.queue` has no field `sice`
+ --> --set:1:14
+  |
+1 | switch.queue.sice=2MB
+  |              ^^^^
+  = help: did you mean `size`? The fields are: count, size, control_size
+",
+        ),
+        (
+            &["run", "tiny.toml", "--variant", "cii"],
+            "\
+error: the scenario `tiny` has no variant `cii`
+ --> --variant:1:1
+  |
+1 | cii
+  | ^^^
+  = help: did you mean `ci`? The variants are: without-ci, ci
+",
+        ),
+        (
+            &["run", "."],
+            "\
+error: this is a directory, not a scenario file
+--> .
+ = help: name a file in it, for example `./endless.toml`
+",
+        ),
+    ];
+    for (words, expected) in cases {
+        let said = floodway(words);
+        assert_eq!(said.err, expected);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{words:?}");
+    }
+}
+
+#[test]
+fn check_shows_what_follows_from_the_scenario() {
+    let said = floodway(&["check", "tiny.toml", "--set", "workload.0.many_to_many.load=0.4"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let row = |label: &str| said.out.lines().find(|line| line.starts_with(label)).unwrap();
+    assert_eq!(said.out.lines().next(), Some("tiny: 2 variants x 2 replications = 4 runs"));
+    assert_eq!(row("hosts").split_whitespace().collect::<Vec<_>>(), ["hosts", "8", "8"]);
+    assert_eq!(row("host load, payload").matches("40.0 %").count(), 2, "{}", said.out);
+}
+
+#[test]
+fn check_as_json_has_numbers_and_warnings() {
+    let value = json(&["check", "tiny.toml", "--variant", "ci", "--quick", "--json"]);
+    assert_eq!(value["scenario"], "tiny");
+    assert_eq!(value["replications"], 1);
+    assert_eq!(value["variants"].as_array().map(Vec::len), Some(1));
+    assert_eq!(value["variants"][0]["name"], "ci");
+    assert_eq!(value["variants"][0]["hosts"], 8);
+    assert_eq!(value["warnings"], serde_json::json!([]));
+
+    let value = json(&["check", "lossy.toml", "--json"]);
+    let warnings = value["warnings"].as_array().unwrap();
+    let headroom = warnings.iter().find(|warning| {
+        warning["message"].as_str().unwrap().starts_with("the headroom above XOFF is 10KB")
+    });
+    let headroom = headroom.unwrap_or_else(|| panic!("{value:#}"));
+    assert_eq!((&headroom["source"], &headroom["line"]), (&"lossy.toml".into(), &14.into()));
+}
+
+#[test]
+fn list_shows_families_and_their_members() {
+    let said = floodway(&["list", "switch.aqm"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_eq!(said.out.lines().next(), Some("switch.aqm"));
+    assert!(said.out.contains("\n  drop_tail  Takes everything until the queue is full.\n"));
+
+    let all = json(&["list", "--json"]);
+    let all = all.as_array().unwrap();
+    for entry in all {
+        let keys: Vec<_> = entry.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["family", "name", "summary"]);
+    }
+    let names = |family| all.iter().filter(move |entry| entry["family"] == family).count();
+    assert!(names("topology") >= 2 && names("switch.flow_control") >= 2 && names("format") == 2);
+    let part = json(&["list", "host", "--json"]);
+    assert_eq!(part.as_array().unwrap().len(), names("host.transport") + names("host.congestion"));
+}
+
+#[test]
+fn an_unknown_family_gets_a_suggestion() {
+    for wrong in ["aqm", "switch.aqn"] {
+        let said = floodway(&["list", wrong]);
+        assert_eq!(
+            said.err,
+            format!("error: there is no family `{wrong}`; did you mean `switch.aqm`?\n")
+        );
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    }
+    let said = floodway(&["list", "zzz"]);
+    assert!(said.err.starts_with("error: there is no family `zzz`; the families are topology, "));
+}
+
+#[test]
+fn bench_prints_what_it_measured() {
+    let words = ["bench", "incast", "--quick", "--json", "--threads", "1", "--threads", "2"];
+    let value = json(&words);
+    let rows = value.as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for (row, threads) in rows.iter().zip([1, 2]) {
+        assert_eq!((&row["case"], &row["threads"]), (&"incast".into(), &threads.into()));
+        assert!(row["hops"].as_u64().unwrap() > 1_000_000);
+        assert!(row["hops_per_second"].as_f64().unwrap() > 0.0);
+        if cfg!(target_os = "linux") {
+            assert!(row["peak_rss_bytes"].as_u64().unwrap() > 1_000_000);
+        }
+    }
+    assert_eq!(rows[0]["fingerprint"], rows[1]["fingerprint"]);
+
+    let said = floodway(&["bench", "incast", "--quick", "--threads", "1"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_eq!(said.out.lines().count(), 2, "{}", said.out);
+}
+
+#[test]
+fn the_reference_has_its_three_parts() {
+    let said = floodway(&["reference"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    for part in [
+        "\n### floodway run\n",
+        "\n#### `switch.aqm.ramp`\n",
+        "\n### flows\n",
+        "| `xoff` | size | Occupancy above which the neighbour is paused. Default 750KB ",
+        "| `leaves` | whole number | Leaf switches. **Required.** |",
+    ] {
+        assert!(said.out.contains(part), "{part}");
+    }
+}
