@@ -1,8 +1,10 @@
 //! Switches: a packet's life is told by [`Switch::take_in`] and [`Switch::send_next`].
 
 pub mod aqm;
+mod audit;
 pub mod classify;
 pub mod flow_control;
+mod neighbours;
 pub mod path;
 pub mod port;
 pub mod queue;
@@ -13,9 +15,8 @@ use std::collections::VecDeque;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
-use floodway_model::packet::length;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Ecn, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Body, Class, Ecn, Graph, Instant, NodeId, Packet};
 
 use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
@@ -299,74 +300,6 @@ impl Switch {
         self.nudge(egress, now, context);
     }
 
-    /// A packet of an isolated flow has joined the congesting queue: tell upstream if it is time.
-    fn after_isolation(
-        &mut self,
-        egress: usize,
-        place: Place,
-        packet: &Packet,
-        now: Instant,
-        context: &mut Context,
-    ) {
-        let spec = self.spec.flow_control.congestion_isolation.as_ref();
-        let spec = spec.expect("only a switch with Congestion Isolation isolates");
-        let still_monitored = packet.class.0 == spec.monitored;
-        let upstream = usize::from(packet.ingress.0);
-        let peer_isolates = self.ports[upstream].peer_isolates;
-        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].backlog();
-        let table = self.ports[egress].isolation.as_mut().expect("as above");
-        table.on_join();
-        if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
-            let message = self.cim(packet.flow, upstream);
-            self.emitted += 1;
-            self.enqueue_control(upstream, message, now, context);
-        }
-    }
-
-    fn cim(&self, flow: FlowId, port: usize) -> Packet {
-        self.one_hop(flow, port, length::CIM, Body::Cim)
-    }
-
-    /// A frame from here to the neighbour at `port`.
-    fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
-        Packet {
-            flow,
-            connection: 0,
-            src: self.id,
-            dst: self.ports[port].tx.link().peer,
-            bytes,
-            ingress: PortIx(0),
-            class: Class(self.spec.queue.count),
-            ecn: Ecn::NotEct,
-            body,
-        }
-    }
-
-    /// Sends what PFC has ordered.
-    fn carry_out_orders(&mut self, now: Instant, context: &mut Context) {
-        let mut orders = std::mem::take(&mut self.orders);
-        for order in orders.drain(..) {
-            let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
-            let (source, quanta) = match order {
-                Order::Pause(source) => (source, spec.quanta),
-                Order::Resume(source) => (source, 0),
-            };
-            let pause = pause_time(&self.ports, source, spec);
-            self.pfc.as_mut().expect("as above").carry_out(order, now, pause);
-            self.send_pfc(source, quanta, now, context);
-        }
-        self.orders = orders;
-        self.set_timer();
-    }
-
-    fn send_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
-        let body = Body::Pfc { classes: 1 << source.class(), quanta };
-        let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
-        self.emitted += 1;
-        self.ports[source.port()].link_control.push_back(frame);
-        self.nudge(source.port(), now, context);
-    }
-
     /// Something was put into a port: send it if the wire is free, else be there when it is.
     #[inline]
     fn nudge(&mut self, port: usize, now: Instant, context: &mut Context) {
@@ -480,36 +413,6 @@ impl Switch {
         }
     }
 
-    /// The alarm for what is not about one port.
-    fn set_timer(&mut self) {
-        let refresh = self.pfc.as_ref().map_or(Instant::NEVER, Pfc::next_refresh);
-        let slot = self.ports.len();
-        // Samples keep their own time; the earlier of the two rings.
-        let sample = self.next_sample_at;
-        self.alarms.set(slot, refresh.min(sample));
-    }
-
-    /// Samples and refreshes that are due.
-    fn on_timer(&mut self, now: Instant, context: &mut Context) {
-        let sampling = *context.metrics.sampling();
-        if self.next_sample_at <= now {
-            if sampling.at(self.next_sample) == now {
-                self.sample(self.next_sample, context);
-                self.next_sample += 1;
-            }
-            let more = self.next_sample < sampling.count;
-            self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
-        }
-        while let Some(spec) = &self.spec.flow_control.pfc {
-            let (quanta, ports) = (spec.quanta, &self.ports);
-            let pause = |source| pause_time(ports, source, spec);
-            let due = self.pfc.as_mut().and_then(|pfc| pfc.refresh(now, pause));
-            let Some(source) = due else { break };
-            self.send_pfc(source, quanta, now, context);
-        }
-        self.set_timer();
-    }
-
     fn sample(&mut self, sample: usize, context: &mut Context) {
         for port in &mut self.ports {
             for (number, queue) in port.queues.iter_mut().enumerate() {
@@ -517,47 +420,6 @@ impl Switch {
                 context.metrics.sample(sample, usize::from(self.tier), number, queue.backlog());
             }
         }
-    }
-
-    /// Frames that wait here.
-    pub fn held(&self) -> impl Iterator<Item = &Packet> {
-        let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
-        let control = self.ports.iter().flat_map(|port| &port.link_control);
-        queued.map(|queued| &queued.packet).chain(control)
-    }
-
-    /// What is wrong with the books, in a sentence each.
-    pub fn audit(&self) -> Vec<String> {
-        let mut wrong = Vec::new();
-        let sent: u64 = self.ports.iter().map(|port| port.tx.frames).sum();
-        let held = self.held().count() as u64;
-        let (came, went) = (self.received + self.emitted, sent + self.dropped + held);
-        if came != went {
-            wrong.push(format!("{came} frames came in and {went} went out, were dropped or wait"));
-        }
-        let queues = self.ports.iter().flat_map(|port| &port.queues);
-        if !queues.clone().all(Queue::is_consistent) {
-            wrong.push("a queue's books differ from its packets".to_owned());
-        }
-        let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
-        let egress: u64 = data.map(Queue::backlog).sum();
-        let ingress: u64 = self.ingress.iter().sum();
-        if egress != ingress {
-            wrong
-                .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
-        }
-        if let Some(pfc) = &self.spec.flow_control.pfc {
-            let lossless = |drops: &&port::Drops| {
-                let data = usize::from(drops.queue) < self.control_queue();
-                data && drops.reason != DropReason::Aqm && pfc.covers(drops.queue)
-            };
-            let lost = self.ports.iter().flat_map(|port| &port.drops).filter(lossless);
-            let lost: u64 = lost.map(|drops| drops.packets).sum();
-            if lost > 0 {
-                wrong.push(format!("{lost} packets of lossless classes were dropped"));
-            }
-        }
-        wrong
     }
 }
 
@@ -599,13 +461,4 @@ impl Node for Switch {
             self.on_timer(now, context);
         }
     }
-}
-
-/// How long a pause lasts on the link of its source.
-fn pause_time(
-    ports: &[Port],
-    source: Source,
-    spec: &flow_control::pfc::Spec,
-) -> floodway_model::Duration {
-    flow_control::pfc::Spec::pause_time(spec.quanta, ports[source.port()].tx.link().rate)
 }

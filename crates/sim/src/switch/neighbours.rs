@@ -1,0 +1,116 @@
+//! What a switch tells its neighbours: pause frames and congestion isolation messages, which are
+//! frames like others, with their lengths and their time on the wire.
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Duration, Ecn, FlowId, Instant, Packet, PortIx};
+
+use super::Switch;
+use super::flow_control::congestion_isolation::Place;
+use super::flow_control::pfc::{self, Order, Pfc, Source};
+use super::port::Port;
+use crate::engine::Context;
+
+impl Switch {
+    /// A packet of an isolated flow has joined the congesting queue: tell upstream if it is time.
+    pub(super) fn after_isolation(
+        &mut self,
+        egress: usize,
+        place: Place,
+        packet: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let spec = self.spec.flow_control.congestion_isolation.as_ref();
+        let spec = spec.expect("only a switch with Congestion Isolation isolates");
+        let still_monitored = packet.class.0 == spec.monitored;
+        let upstream = usize::from(packet.ingress.0);
+        let peer_isolates = self.ports[upstream].peer_isolates;
+        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].backlog();
+        let table = self.ports[egress].isolation.as_mut().expect("as above");
+        table.on_join();
+        if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
+            let message = self.cim(packet.flow, upstream);
+            self.emitted += 1;
+            self.enqueue_control(upstream, message, now, context);
+        }
+    }
+
+    fn cim(&self, flow: FlowId, port: usize) -> Packet {
+        self.one_hop(flow, port, length::CIM, Body::Cim)
+    }
+
+    /// A frame from here to the neighbour at `port`.
+    fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
+        Packet {
+            flow,
+            connection: 0,
+            src: self.id,
+            dst: self.ports[port].tx.link().peer,
+            bytes,
+            ingress: PortIx(0),
+            class: Class(self.spec.queue.count),
+            ecn: Ecn::NotEct,
+            body,
+        }
+    }
+
+    /// Sends what PFC has ordered.
+    pub(super) fn carry_out_orders(&mut self, now: Instant, context: &mut Context) {
+        let mut orders = std::mem::take(&mut self.orders);
+        for order in orders.drain(..) {
+            let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
+            let (source, quanta) = match order {
+                Order::Pause(source) => (source, spec.quanta),
+                Order::Resume(source) => (source, 0),
+            };
+            let pause = pause_time(&self.ports, source, spec);
+            self.pfc.as_mut().expect("as above").carry_out(order, now, pause);
+            self.send_pfc(source, quanta, now, context);
+        }
+        self.orders = orders;
+        self.set_timer();
+    }
+
+    fn send_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
+        let body = Body::Pfc { classes: 1 << source.class(), quanta };
+        let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
+        self.emitted += 1;
+        self.ports[source.port()].link_control.push_back(frame);
+        self.nudge(source.port(), now, context);
+    }
+
+    /// The alarm for what is not about one port.
+    fn set_timer(&mut self) {
+        let refresh = self.pfc.as_ref().map_or(Instant::NEVER, Pfc::next_refresh);
+        let slot = self.ports.len();
+        // Samples keep their own time; the earlier of the two rings.
+        let sample = self.next_sample_at;
+        self.alarms.set(slot, refresh.min(sample));
+    }
+
+    /// Samples and refreshes that are due.
+    pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
+        let sampling = *context.metrics.sampling();
+        if self.next_sample_at <= now {
+            if sampling.at(self.next_sample) == now {
+                self.sample(self.next_sample, context);
+                self.next_sample += 1;
+            }
+            let more = self.next_sample < sampling.count;
+            self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
+        }
+        while let Some(spec) = &self.spec.flow_control.pfc {
+            let (quanta, ports) = (spec.quanta, &self.ports);
+            let pause = |source| pause_time(ports, source, spec);
+            let due = self.pfc.as_mut().and_then(|pfc| pfc.refresh(now, pause));
+            let Some(source) = due else { break };
+            self.send_pfc(source, quanta, now, context);
+        }
+        self.set_timer();
+    }
+}
+
+/// How long a pause lasts on the link of its source.
+fn pause_time(ports: &[Port], source: Source, spec: &pfc::Spec) -> Duration {
+    pfc::Spec::pause_time(spec.quanta, ports[source.port()].tx.link().rate)
+}
