@@ -53,7 +53,7 @@ impl Experiment {
         let variant = self.manifest.place(run.variant);
         let key = (variant, run.replication);
         let flows = flow_times(run.tables);
-        let metrics = RunMetrics::of(run.tables, &flows, run.simulated_ns, &self.classes);
+        let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
         let mut shapes = Shapes::of(run.tables, &flows, &self.classes);
         self.keep_one_timeline(variant, run.replication, &mut shapes);

@@ -247,8 +247,8 @@ pub struct RunMetrics {
 
 impl RunMetrics {
     /// Of a run's tables and its measured flows.
-    pub fn of(tables: &[Table], flows: &[FlowTime], end_ns: f64, classes: &SizeClasses) -> Self {
-        Self { classes: ClassMetrics::by_class(flows, classes), scalars: scalars(tables, end_ns) }
+    pub fn of(tables: &[Table], flows: &[FlowTime], classes: &SizeClasses) -> Self {
+        Self { classes: ClassMetrics::by_class(flows, classes), scalars: scalars(tables) }
     }
 }
 

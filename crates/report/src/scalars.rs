@@ -17,10 +17,10 @@ pub struct Scalar {
     pub meaning: String,
 }
 
-/// The scalars of a run: every row of `counters`; `dropped_packets_<reason>`;
-/// `tier_<n>_xoff_frames` and `tier_<n>_paused_ns` (hosts: `hosts_…`);
+/// The scalars of a run: every row of `counters`, among them `tier_<n>_xoff_frames` and
+/// `tier_<n>_paused_ns` (hosts: `hosts_…`); `dropped_packets_<reason>`;
 /// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`.
-pub fn scalars(tables: &[Table], end_ns: f64) -> BTreeMap<String, Scalar> {
+pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
         let (names, meanings) = (counters.texts("name"), counters.texts("meaning"));
@@ -36,27 +36,14 @@ pub fn scalars(tables: &[Table], end_ns: f64) -> BTreeMap<String, Scalar> {
     if let Some(drops) = table(tables, "drops") {
         for (reason, packets) in drops.texts("reason").iter().zip(drops.u64s("packets")) {
             let name = format!("dropped_packets_{reason}");
-            let meaning = format!("packets dropped for the reason {reason}");
+            let meaning = format!("packets dropped in the whole run for the reason {reason}");
             add(&mut scalars, &name, *packets as f64, "", &meaning);
-        }
-    }
-    if let Some(pauses) = table(tables, "pauses") {
-        let (xoff, paused) = (pauses.u64s("xoff_frames"), pauses.f64s("paused_ns"));
-        for (at, tier) in pauses.u64s("tier").iter().enumerate() {
-            let place = tier_key(*tier);
-            let who = tier_label(*tier);
-            let meaning = format!("XOFF frames sent by {who}, without refreshes");
-            add(&mut scalars, &format!("{place}_xoff_frames"), xoff[at] as f64, "", &meaning);
-            let meaning = format!("time that ports of {who} stood paused, over ports and classes");
-            add(&mut scalars, &format!("{place}_paused_ns"), paused[at], "ns", &meaning);
         }
     }
     if let Some(queues) = table(tables, "queues") {
         backlogs(queues, &mut scalars);
     }
-    if let Some(flows) = table(tables, "flows") {
-        goodput(flows, end_ns, &mut scalars);
-    }
+    goodput(&mut scalars);
     scalars
 }
 
@@ -80,16 +67,14 @@ fn backlogs(queues: &Table, scalars: &mut BTreeMap<String, Scalar>) {
     }
 }
 
-fn goodput(flows: &Table, end_ns: f64, scalars: &mut BTreeMap<String, Scalar>) {
-    let (bytes, delivered) = (flows.u64s("bytes"), flows.u64s("delivered_bytes"));
-    let start = flows.f64s("start_ns");
-    let rates: Vec<f64> = (0..flows.rows())
-        .filter(|at| bytes[*at] == 0 && end_ns > start[*at])
-        .map(|at| delivered[at] as f64 * 8.0 / (end_ns - start[at]))
-        .collect();
-    if !rates.is_empty() {
+/// Mean over the flows that never end, during the measurement.
+fn goodput(scalars: &mut BTreeMap<String, Scalar>) {
+    let value = |name: &str| scalars.get(name).map_or(0.0, |scalar| scalar.value);
+    let (flows, time) = (value("flows_persistent"), value("measured_ns"));
+    if flows > 0.0 && time > 0.0 {
+        let gbps = value("persistent_bytes_delivered") * 8.0 / time / flows;
         let meaning = "mean goodput of the flows that never end";
-        put(scalars, "persistent_goodput_gbps", mean(&rates), "Gb/s", meaning);
+        put(scalars, "persistent_goodput_gbps", gbps, "Gb/s", meaning);
     }
 }
 

@@ -136,7 +136,7 @@ fn times(summary: &Summary) -> Vec<Row> {
 }
 
 fn counters(summary: &Summary) -> Vec<Row> {
-    let heading = Row { label: "per replication".to_string(), cells: Vec::new() };
+    let heading = Row { label: "mean during arrivals".to_string(), cells: Vec::new() };
     let known = COUNTERS.iter().filter(|(key, ..)| {
         summary.variants.values().any(|variant| variant.counters.contains_key(*key))
     });

@@ -78,6 +78,6 @@ fn scalars_come_from_every_table() {
     assert!(mean("tier_0_xoff_frames") > mean("tier_1_xoff_frames"));
     assert!(mean("hosts_paused_ns") > Some(0.0));
     assert!(mean("queue_0_max_backlog_bytes") > mean("queue_0_mean_backlog_bytes"));
-    // 6 MB in at most 12 ms is at least 4 Gb/s.
-    assert!(mean("persistent_goodput_gbps") >= Some(4.0));
+    // 12 MB of four flows in 5 ms, give or take 15 %: 4.8 Gb/s each.
+    assert!((4.0..5.6).contains(&mean("persistent_goodput_gbps").unwrap()));
 }

@@ -143,6 +143,7 @@ impl Variant {
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,
             warmup: settings.warmup,
+            measured_until: settings.arrivals,
             sample_interval: settings.sample_interval(),
             seed,
         }

@@ -40,8 +40,12 @@ pub struct Spec {
     pub wire_overhead: u16,
     /// When to stop at the latest. A run stops earlier when all flows that end have ended.
     pub end: Duration,
-    /// Flows that start before this are not measured, nor are queues sampled.
+    /// When the measurement begins: flows that start before this do not count, nor does what
+    /// switches and hosts do, and queues are not sampled.
     pub warmup: Duration,
+    /// When the measurement ends: what switches and hosts do after this does not count, so that
+    /// variants that take longer to finish are not charged for the additional time.
+    pub measured_until: Duration,
     /// Time between two samples of all queue depths.
     pub sample_interval: Duration,
     /// Decides every random choice.

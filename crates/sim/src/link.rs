@@ -140,6 +140,11 @@ pub struct Pause {
 }
 
 impl Pause {
+    /// Time paused until `now`.
+    pub fn total_at(&self, now: Instant) -> Duration {
+        self.total + self.until.min(now).since(self.since.min(now))
+    }
+
     /// From `now` on the class is paused until `until`. Returns the stretch that this ends or
     /// that ended before it, if there is one: it begins anew if the pause goes on.
     fn set(&mut self, now: Instant, until: Instant) -> Option<(Instant, Instant)> {
@@ -168,6 +173,7 @@ mod tests {
         let at = Instant;
         assert_eq!(pause.set(at(100), at(200)), None);
         // Refreshed: one stretch.
+        assert_eq!(pause.total_at(at(130)), Duration(30));
         assert_eq!(pause.set(at(150), at(250)), None);
         // Resumed early.
         assert_eq!(pause.set(at(220), at(220)), Some((at(100), at(220))));

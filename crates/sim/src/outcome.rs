@@ -148,7 +148,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
 
 fn queue_table(spec: &Spec, finished: &Finished) -> Table {
     let mut rows = Vec::new();
-    let samples = finished.metrics.sampling().count_before(finished.now);
+    let samples = finished.metrics.sampling().measured(finished.now);
     for switch in &finished.switches {
         for (number, port) in switch.ports.iter().enumerate() {
             for (queue, books) in port.queues.iter().enumerate() {
@@ -173,7 +173,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             "Queue of the port; the last is the control queue.",
             rows.iter().map(|row| row.2).collect(),
         )
-        .u64("samples", "Samples taken after the warm-up.", vec![samples; rows.len()])
+        .u64("samples", "Samples taken during the measurement.", vec![samples; rows.len()])
         .f64(
             "mean_backlog_bytes",
             "Mean of the sampled backlogs; empty if no sample was taken.",
@@ -376,97 +376,39 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
 }
 
 fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
-    let (switches, hosts) = (&finished.switches, &finished.hosts);
-    let ends = ends(finished);
-    let told = || ends.iter().flat_map(|end| end.told).flatten();
-    let xoffs: u64 = told().map(|told| told.xoffs).sum();
-    let refreshes: u64 = told().map(|told| told.refreshes).sum();
-    let pauses = || ends.iter().flat_map(|end| end.tx.pauses);
-    let paused: u64 = pauses().map(|pause| pause.total.0).sum();
-    let isolation =
-        |of: fn(&crate::switch::flow_control::congestion_isolation::Isolation) -> u64| {
-            let ports = switches.iter().flat_map(|switch| &switch.ports);
-            ports.filter_map(|port| port.isolation.as_ref()).map(of).sum::<u64>()
-        };
-    let queues = || switches.iter().flat_map(|switch| &switch.ports).flat_map(|port| &port.queues);
-    let sum = |of: fn(&Sent) -> u64| flows.sent.iter().map(of).sum::<u64>();
+    let [before, after] = &finished.metrics.tallies;
+    let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
+    let mut rows = after.since(&before).rows();
+    let end = finished.now.0.min(spec.measured_until.0);
     let ending = spec.flows.iter().zip(&flows.receivers).filter(|(flow, _)| !flow.is_persistent());
     let unfinished = ending.filter(|(_, receiver)| receiver.finished.is_none()).count() as u64;
-    let counters: [(&str, u64, &str); 21] = [
-        ("pause_frames", xoffs + refreshes, "Pause frames that stop a class, refreshes included."),
-        ("xoff_frames", xoffs, "Pause frames that stop a class, without refreshes."),
-        ("xon_frames", told().map(|told| told.xons).sum(), "Pause frames that let a class go on."),
-        ("paused_ns", paused / 1_000, "Time paused, summed over all ports and classes."),
+    let persistent = spec.flows.iter().filter(|flow| flow.is_persistent()).count() as u64;
+    let of_run: [(&str, u64, &str); 5] = [
         (
-            "longest_pause_ns",
-            pauses().map(|pause| pause.longest.0).max().unwrap_or(0) / 1_000,
-            "The longest time that a port was not allowed to send a class.",
+            "measured_ns",
+            end.saturating_sub(spec.warmup.0) / 1_000,
+            "Length of the measurement, in which everything above was counted.",
         ),
-        (
-            "marked_packets",
-            queues().map(|queue| queue.marked).sum(),
-            "Data packets that a switch marked with CE, once per switch.",
-        ),
-        (
-            "isolations",
-            isolation(|table| table.isolations),
-            "Flows put into a stream table by the curve, once per port and time.",
-        ),
-        (
-            "isolations_refused",
-            isolation(|table| table.refused),
-            "Packets whose flow was not isolated because the stream table was full.",
-        ),
-        (
-            "cims_sent",
-            isolation(|table| table.cims_sent),
-            "Congestion isolation messages that switches sent.",
-        ),
-        (
-            "cims_received",
-            isolation(|table| table.cims_received),
-            "Congestion isolation messages that switches received; hosts receive the others.",
-        ),
-        (
-            "cnps_sent",
-            hosts.iter().map(|host| host.cnps).sum(),
-            "Congestion notification packets that receivers sent.",
-        ),
-        (
-            "naks_sent",
-            hosts.iter().map(|host| host.naks).sum(),
-            "Negative acknowledgements that receivers sent.",
-        ),
-        ("timeouts", sum(|sent| sent.timeouts), "Retransmission timeouts."),
-        ("retransmitted_packets", sum(|sent| sent.retransmitted), "Data packets sent again."),
-        (
-            "dropped_packets",
-            switches.iter().map(|switch| switch.dropped).sum(),
-            "Packets dropped by switches, for any reason.",
-        ),
-        (
-            "data_packets_sent",
-            sum(|sent| sent.packets),
-            "Data packets that senders put on the wire.",
-        ),
-        (
-            "data_bytes_delivered",
-            flows.receivers.iter().map(|receiver| receiver.delivered()).sum(),
-            "Payload that arrived in order, of all flows.",
-        ),
-        ("flows", spec.flows.len() as u64, "Flows, those that never end included."),
-        (
-            "flows_persistent",
-            spec.flows.iter().filter(|flow| flow.is_persistent()).count() as u64,
-            "Flows that never end.",
-        ),
+        ("flows", spec.flows.len() as u64, "Flows of the run, those that never end included."),
+        ("flows_persistent", persistent, "Flows that never end."),
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
-        ("hops", finished.metrics.hops(), "Packet-hops: frames of every kind put on a link."),
+        ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    Table::new("counters", "Totals of the run.")
-        .text("name", "Name of the counter.", counters.iter().map(|row| row.0.to_owned()).collect())
-        .u64("value", "Its value.", counters.iter().map(|row| row.1).collect())
-        .text("meaning", "What it counts.", counters.iter().map(|row| row.2.to_owned()).collect())
+    let of_run = of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned()));
+    rows.extend(of_run);
+    let (mut names, mut values, mut meanings) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, value, meaning) in rows {
+        names.push(name);
+        values.push(value);
+        meanings.push(meaning);
+    }
+    Table::new(
+        "counters",
+        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals.",
+    )
+    .text("name", "Name of the counter.", names)
+    .u64("value", "Its value.", values)
+    .text("meaning", "What it counts.", meanings)
 }
 
 /// A hash of every value of every table.

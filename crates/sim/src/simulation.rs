@@ -46,6 +46,7 @@ impl Simulation {
             switch: spec.switch.clone(),
             places: places(&spec),
             flows: spec.flows.clone(),
+            tiers: tiers(&spec.graph),
         });
         let nodes = Nodes {
             switches: switches(&spec),
@@ -53,9 +54,8 @@ impl Simulation {
             groups: groups(&spec.graph),
         };
         let (windows, longest_hop) = windows(&spec);
-        let tiers = nodes.switches.iter().map(|switch| usize::from(switch.tier()) + 1).max();
         let queues = usize::from(spec.switch.queue.count) + 1;
-        let metrics = Metrics::new(sampling(&spec), tiers.unwrap_or(0), queues);
+        let metrics = Metrics::new(sampling(&spec), usize::from(shared.tiers), queues);
         Self { spec, nodes, metrics, windows, longest_hop }
     }
 
@@ -73,6 +73,7 @@ impl Simulation {
             longest_hop: self.longest_hop,
             end: Instant(self.spec.end.0),
             flows: ending as u64,
+            measurement: [self.spec.warmup, self.spec.measured_until].map(|span| Instant(span.0)),
             stop: run.stop,
             watch: run.watch,
         };
@@ -169,6 +170,15 @@ fn windows(spec: &Spec) -> (Windows, Duration) {
     (Windows::new(shortest.unwrap_or(Windows::LONGEST)), longest)
 }
 
+/// Tiers of switches.
+fn tiers(graph: &Graph) -> u8 {
+    let tier = |id| match graph.node(id).kind {
+        NodeKind::Switch { tier } => tier + 1,
+        NodeKind::Host => 0,
+    };
+    graph.switches().map(tier).max().unwrap_or(0)
+}
+
 fn sampling(spec: &Spec) -> Sampling {
     let span = spec.end.0.saturating_sub(spec.warmup.0);
     let interval = spec.sample_interval.0.max(1);
@@ -176,6 +186,7 @@ fn sampling(spec: &Spec) -> Sampling {
         from: Instant(spec.warmup.0),
         interval: Duration(interval),
         count: span.div_ceil(interval) as usize,
+        measured_until: Instant(spec.measured_until.0),
     }
 }
 

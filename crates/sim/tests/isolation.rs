@@ -33,7 +33,7 @@ fn busy(signal: Signal) -> Spec {
     // Slow senders down late, so that queues fill and pauses happen.
     let congestion::Spec::Dcqcn(dcqcn) = &mut spec.host.congestion else { unreachable!() };
     dcqcn.cnp_interval = Duration::from_us(50);
-    spec.end = Duration::from_ms(3);
+    spec.end = Duration::from_ms(2);
     spec
 }
 

@@ -26,10 +26,10 @@ impl Page<'_> {
             return;
         }
         let caption = "How many pause frames are sent, and by whom?";
-        let note = "XOFF frames per run, without those that only refresh a pause.";
-        *text += &self.by_tier(caption, "frames per run", note, "", "xoff_frames");
+        let note = "XOFF frames per replication from the warm-up to the end of arrivals, without those that only refresh a pause.";
+        *text += &self.by_tier(caption, "frames", note, "", "xoff_frames");
         let caption = "Whose ports stand paused, and for how long?";
-        let note = "Per run, summed over ports and traffic classes.";
+        let note = "Per replication from the warm-up to the end of arrivals, summed over ports and traffic classes.";
         *text += &self.by_tier(caption, "time paused", note, "ns", "paused_ns");
         let charts = self.paused_ports();
         if !charts.is_empty() {

@@ -292,9 +292,17 @@ fn counters(case: Case, variant: usize, chance: &mut Chance) -> Table {
         ("dropped_packets", dropped, "packets dropped, for whatever reason"),
         ("retransmitted_packets", dropped * 3, "packets sent again"),
         ("data_packets_delivered", near(3.1e6), "data packets that arrived"),
+        ("tier_0_xoff_frames", near(3_900.0 * scale), "XOFF frames sent by tier 0"),
+        ("tier_0_paused_ns", near(9e6 * scale), "time that ports of tier 0 stood paused"),
+        ("tier_1_xoff_frames", near(1_100.0 * scale), "XOFF frames sent by tier 1"),
+        ("tier_1_paused_ns", near(4e6 * scale), "time that ports of tier 1 stood paused"),
+        ("hosts_paused_ns", near(16e6 * scale), "time that hosts stood paused"),
+        ("measured_ns", 5_000_000, "length of the measurement"),
+        ("flows_persistent", 4, "flows that never end"),
+        ("persistent_bytes_delivered", near(12e6), "payload of flows that never end"),
     ];
     let text = |value: &str| value.to_string();
-    Table::new("counters", "a number about the whole run")
+    Table::new("counters", "a number about the measurement")
         .text("name", "its name", rows.iter().map(|row| text(row.0)).collect())
         .u64("value", "the number", rows.iter().map(|row| row.1).collect())
         .text("meaning", "what it says", rows.iter().map(|row| text(row.2)).collect())

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
+    spins: u32,
     waiting: AtomicUsize,
     generation: AtomicUsize,
 }
@@ -14,7 +15,10 @@ pub struct Barrier {
 impl Barrier {
     /// For this many threads.
     pub fn new(threads: usize) -> Self {
-        Self { threads, waiting: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        // With fewer cores than threads, whoever spins keeps the one it waits for from running.
+        let spins = if threads <= cores { SPINS } else { 0 };
+        Self { threads, spins, waiting: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
     }
 
     /// Waits until every thread has come. What any of them did before is visible to all after.
@@ -30,7 +34,7 @@ impl Barrier {
         }
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
-            if spins < SPINS {
+            if spins < self.spins {
                 spins += 1;
                 std::hint::spin_loop();
             } else {

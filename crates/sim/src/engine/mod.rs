@@ -21,7 +21,7 @@ pub use bins::MAX_PORTS;
 pub use windows::Windows;
 
 use crate::host::Host;
-use crate::metric::Metrics;
+use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
 use barrier::Barrier;
 use bins::{Bins, Parcel};
@@ -52,6 +52,9 @@ pub trait Node {
 
     /// That moment has come.
     fn wake(&mut self, now: Instant, context: &mut Context);
+
+    /// Adds what the node has counted until `now`, for which it need not have been woken.
+    fn tally(&self, now: Instant, tally: &mut Tally);
 }
 
 /// How far a run has come.
@@ -96,6 +99,9 @@ pub(crate) struct Limits<'a> {
     pub end: Instant,
     /// Flows that end.
     pub flows: u64,
+    /// When the measurement begins and ends: a tally is taken before the first window that
+    /// touches the time after it.
+    pub measurement: [Instant; 2],
     pub stop: &'a AtomicBool,
     pub watch: &'a (dyn Fn(Progress) + Sync),
 }
@@ -154,7 +160,12 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
         stop,
         now,
     };
-    for worker in workers {
+    for mut worker in workers {
+        for number in 0..limits.measurement.len() {
+            if worker.context.metrics.tallies[number].is_none() {
+                worker.context.metrics.tallies[number] = Some(worker.tally(now));
+            }
+        }
         finished.switches.extend(worker.switches);
         finished.hosts.extend(worker.hosts);
         finished.in_flight.extend(worker.context.bins.in_flight());
@@ -267,6 +278,11 @@ impl Worker {
             let window = all.iter().map(earliest).min().expect("there is a thread");
             let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
             let start = windows.start(window);
+            for (number, mark) in limits.measurement.into_iter().enumerate() {
+                if start >= mark && self.context.metrics.tallies[number].is_none() {
+                    self.context.metrics.tallies[number] = Some(self.tally(mark));
+                }
+            }
             if all[0].interrupted.load(Ordering::Relaxed) {
                 return (Stop::Interrupted, start.min(limits.end));
             }
@@ -327,6 +343,14 @@ impl Worker {
                 .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
         }
         unreachable!("rounds are counted in 64 bits")
+    }
+
+    /// What all nodes here have counted.
+    fn tally(&self, now: Instant) -> Tally {
+        let mut tally = Tally::default();
+        self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
+        self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
+        tally
     }
 
     /// Gives every node its place and its first alarm.

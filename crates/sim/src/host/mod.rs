@@ -14,6 +14,7 @@ use floodway_model::{Body, Class, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet
 
 use crate::engine::{Context, Node};
 use crate::link::Link;
+use crate::metric::Tally;
 use crate::switch;
 use nic::Nic;
 use transport::rocev2::{self, Arrived, Receiver, Sender};
@@ -32,6 +33,8 @@ pub struct Shared {
     /// By flow: its place among the flows that its sender sends, and among those that its receiver
     /// receives.
     pub places: Vec<(u32, u32)>,
+    /// Tiers of switches in the network.
+    pub tiers: u8,
 }
 
 impl Shared {
@@ -343,6 +346,28 @@ impl Node for Host {
     #[inline]
     fn next_wake(&self) -> Instant {
         self.wake
+    }
+
+    fn tally(&self, now: Instant, tally: &mut Tally) {
+        for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
+            tally.data_packets_sent += sent.packets;
+            tally.retransmitted_packets += sent.retransmitted;
+            tally.timeouts += sent.timeouts;
+        }
+        for receiver in &self.receivers {
+            tally.data_bytes_delivered += receiver.delivered();
+            tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
+        }
+        tally.cnps_sent += self.cnps;
+        tally.naks_sent += self.naks;
+        // Hosts come after all tiers of switches.
+        let hosts = usize::from(self.shared.tiers);
+        tally.tiers.resize(tally.tiers.len().max(hosts + 1), (0, 0));
+        for pause in &self.nic.tx.pauses {
+            let paused = pause.total_at(now).0;
+            tally.paused_ns += paused / 1_000;
+            tally.tiers[hosts].1 += paused;
+        }
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {

@@ -4,8 +4,10 @@
 //! merging them in any order gives the same. What belongs to one port or flow is counted there.
 
 mod depth;
+mod tally;
 
 pub use depth::{BINS, bin_edge, bin_of};
+pub use tally::Tally;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
@@ -19,6 +21,8 @@ pub struct Sampling {
     pub interval: Duration,
     /// How many there are at most.
     pub count: usize,
+    /// Those before this belong to the measurement; later ones only show how the run went on.
+    pub measured_until: Instant,
 }
 
 impl Sampling {
@@ -27,9 +31,15 @@ impl Sampling {
         (at.since(self.from).0.div_ceil(self.interval.0) as usize).min(self.count)
     }
 
-    /// The number of samples taken before `at`.
-    pub fn count_before(&self, at: Instant) -> u64 {
-        self.before(at) as u64
+    /// The number of samples of the measurement in a run that ended at `end`.
+    pub fn measured(&self, end: Instant) -> u64 {
+        self.before(end.min(self.measured_until)) as u64
+    }
+
+    /// Whether sample `index` belongs to the measurement.
+    #[inline]
+    pub fn measures(&self, index: usize) -> bool {
+        self.at(index) < self.measured_until
     }
 
     /// When sample `index` is due.
@@ -60,6 +70,8 @@ pub struct Metrics {
     timeline: Vec<Moment>,
     /// `depths[(tier * queues + queue) * BINS + bin]`: samples.
     depths: Vec<u64>,
+    /// Tallies at the beginning and at the end of the measurement, once taken.
+    pub tallies: [Option<Tally>; 2],
 }
 
 impl Metrics {
@@ -72,6 +84,7 @@ impl Metrics {
             flows_done: 0,
             timeline: vec![Moment::default(); sampling.count * queues],
             depths: vec![0; tiers * queues * BINS],
+            tallies: [None, None],
         }
     }
 
@@ -104,7 +117,9 @@ impl Metrics {
         let moment = &mut self.timeline[sample * self.queues + queue];
         moment.sum += backlog;
         moment.max = moment.max.max(backlog);
-        self.depths[(tier * self.queues + queue) * BINS + bin_of(backlog)] += 1;
+        if self.sampling.measures(sample) {
+            self.depths[(tier * self.queues + queue) * BINS + bin_of(backlog)] += 1;
+        }
     }
 
     /// Packet-hops so far.
@@ -153,6 +168,11 @@ impl Metrics {
             mine.max = mine.max.max(theirs.max);
             mine.paused_change += theirs.paused_change;
         }
+        for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
+            if let Some(theirs) = theirs {
+                mine.get_or_insert_default().add(theirs);
+            }
+        }
         for (mine, theirs) in self.depths.iter_mut().zip(&other.depths) {
             *mine += theirs;
         }
@@ -167,7 +187,8 @@ mod tests {
 
     #[test]
     fn pauses_are_seen_by_the_samples_that_fall_into_them() {
-        let sampling = Sampling { from: Instant(1_000), interval: Duration(100), count: 10 };
+        let (from, interval) = (Instant(1_000), Duration(100));
+        let sampling = Sampling { from, interval, count: 10, measured_until: Instant::NEVER };
         let mut metrics = Metrics::new(sampling, 1, 2);
         metrics.count_pause(1, Some((Instant(1_150), Instant(1_400))));
         metrics.count_pause(1, Some((Instant(1_300), Instant(1_301))));

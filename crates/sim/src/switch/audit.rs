@@ -1,10 +1,12 @@
-//! Whether a switch's books are right, checked at the end of every run.
+//! What a switch has counted, and whether its books are right.
 
-use floodway_model::Packet;
+use floodway_model::id::CLASSES;
+use floodway_model::{Instant, Packet};
 
 use super::Switch;
 use super::port::{DropReason, Drops};
 use super::queue::Queue;
+use crate::metric::Tally;
 
 impl Switch {
     /// Frames that wait here.
@@ -12,6 +14,32 @@ impl Switch {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(|port| &port.link_control);
         queued.map(|queued| &queued.packet).chain(control)
+    }
+
+    /// Adds what it has counted until `now`.
+    pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
+        tally.tiers.resize(tally.tiers.len().max(usize::from(self.tier) + 1), (0, 0));
+        tally.dropped_packets += self.dropped;
+        for (number, port) in self.ports.iter().enumerate() {
+            tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
+            if let Some(table) = &port.isolation {
+                tally.isolations += table.isolations;
+                tally.isolations_refused += table.refused;
+                tally.cims_sent += table.cims_sent;
+                tally.cims_received += table.cims_received;
+            }
+            for class in 0..CLASSES {
+                let told = self.pfc.as_ref().map(|pfc| *pfc.told(number, class));
+                let told = told.unwrap_or_default();
+                tally.pause_frames += told.xoffs + told.refreshes;
+                tally.xoff_frames += told.xoffs;
+                tally.xon_frames += told.xons;
+                let paused = port.tx.pauses[class].total_at(now);
+                tally.paused_ns += paused.0 / 1_000;
+                let tier = &mut tally.tiers[usize::from(self.tier)];
+                *tier = (tier.0 + told.xoffs, tier.1 + paused.0);
+            }
+        }
     }
 
     /// What is wrong with the books, in a sentence each.

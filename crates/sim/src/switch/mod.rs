@@ -20,6 +20,7 @@ use floodway_model::{Body, Class, Ecn, Graph, Instant, NodeId, Packet};
 
 use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
+use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 use flow_control::congestion_isolation::{Isolation, Place};
 use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
@@ -414,9 +415,12 @@ impl Switch {
     }
 
     fn sample(&mut self, sample: usize, context: &mut Context) {
+        let measured = context.metrics.sampling().measures(sample);
         for port in &mut self.ports {
             for (number, queue) in port.queues.iter_mut().enumerate() {
-                queue.sampled += queue.backlog();
+                if measured {
+                    queue.sampled += queue.backlog();
+                }
                 context.metrics.sample(sample, usize::from(self.tier), number, queue.backlog());
             }
         }
@@ -451,6 +455,10 @@ impl Node for Switch {
     #[inline]
     fn next_wake(&self) -> Instant {
         self.alarms.next()
+    }
+
+    fn tally(&self, now: Instant, tally: &mut Tally) {
+        self.count(now, tally);
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {

@@ -62,6 +62,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         wire_overhead: 20,
         end: Duration::from_ms(100),
         warmup: Duration::ZERO,
+        measured_until: Duration::from_ms(1_000),
         sample_interval: Duration::from_us(10),
         seed: 1,
     }

@@ -321,6 +321,11 @@ impl Receiver {
         rested
     }
 
+    /// The same for a flow that never ends, else 0.
+    pub fn delivered_of_persistent(&self) -> u64 {
+        if self.bytes == FlowSpec::PERSISTENT { self.delivered() } else { 0 }
+    }
+
     /// Payload bytes that have arrived in order.
     pub fn delivered(&self) -> u64 {
         (u64::from(self.expected) * self.mtu).min(self.bytes)
