@@ -1,0 +1,46 @@
+# What can be done here; `make` alone runs the demonstration.
+#
+# Needs Rust (with clippy and rustfmt for `make test`) and make, nothing else.
+
+FLOODWAY := target/release/floodway
+
+.PHONY: demo build test check-style check-docs bench docs clean
+
+# Compares a small data centre with and without Congestion Isolation, and says where the report is.
+demo: build
+	$(FLOODWAY) run scenarios/ci/lossless.toml --quick --out results/demo --force
+
+build:
+	@command -v cargo >/dev/null 2>&1 || { \
+		echo "floodway is built with Rust, and there is no cargo here: install Rust as" >&2; \
+		echo "https://rustup.rs says, open a new shell, and run make again" >&2; exit 1; }
+	cargo build --release --locked --package floodway-cli
+
+# Everything that has to hold before a change is published.
+test: check-style build
+	cargo test --workspace --locked
+	$(MAKE) check-docs
+	$(FLOODWAY) bench --quick
+	$(MAKE) demo
+
+check-style: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+check-docs: build
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	$(FLOODWAY) reference > target/reference.md
+	@diff -u docs/reference.md target/reference.md || { \
+		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
+
+# How fast it is on this machine.
+bench: build
+	$(FLOODWAY) bench
+
+# Writes what the code says about itself.
+docs: build
+	$(FLOODWAY) reference > docs/reference.md
+
+clean:
+	cargo clean
+	rm -rf results/demo
