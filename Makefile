@@ -1,10 +1,10 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make, nothing else.
+# Needs Rust (with clippy and rustfmt for `make test`) and make; `make picture` needs Python 3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test check-style check-docs bench docs clean
+.PHONY: demo build test check-style check-docs bench docs picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -40,6 +40,11 @@ bench: build
 # Writes what the code says about itself.
 docs: build
 	$(FLOODWAY) reference > docs/reference.md
+
+# The picture in the README, from the demonstration's report.
+picture: demo
+	python3 docs/images/extract.py results/demo/report.html \
+		"How does the mean completion time change" > docs/images/completion-times.svg
 
 clean:
 	cargo clean
