@@ -6,8 +6,14 @@ use floodway_model::{Bytes, Duration};
 use floodway_scenario::{Overrides, Scenario, catalogue, json_schema};
 
 fn shipped(name: &str) -> Scenario {
+    shipped_with(name, &[])
+}
+
+fn shipped_with(name: &str, set: &[&str]) -> Scenario {
     let path = Path::new("../../scenarios").join(name);
-    Scenario::load(&path, &Overrides::default()).unwrap_or_else(|error| panic!("{}", error.plain()))
+    let set = set.iter().map(|&setting| setting.to_owned()).collect();
+    let overrides = Overrides { quick: false, set };
+    Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{}", error.plain()))
 }
 
 #[test]
@@ -73,7 +79,12 @@ fn fabric_load_by_hand() {
 
 #[test]
 fn the_main_scenario() {
-    let scenario = shipped("ci/lossless.toml");
+    assert_eq!(shipped("ci/lossless.toml").warnings(), []);
+    // The arithmetic below is for these, whatever the file's own values are tuned to.
+    let scenario = shipped_with(
+        "ci/lossless.toml",
+        &["arrivals=6ms", "warmup=1ms", "limit=60ms", "workload.0.many_to_many.load=0.3"],
+    );
     let names: Vec<_> = scenario.variants().iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["without-ci", "ci-local", "ci"]);
     let derived = scenario.derived();
@@ -86,7 +97,6 @@ fn the_main_scenario() {
     let flows = 105.0 * 30e9 * 6e-3 / (8.0 * 1_454_887.0);
     assert!((first.expected_flows - flows).abs() < 0.01, "{}", first.expected_flows);
     assert!((first.host_load - 0.3).abs() < 1e-12);
-    assert_eq!(scenario.warnings(), []);
     let text = derived.to_string();
     assert!(text.starts_with("ci-lossless: 3 variants x 10 replications = 30 runs\n"), "{text}");
     assert!(text.contains("unloaded round trip"), "{text}");
