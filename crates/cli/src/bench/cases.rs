@@ -13,11 +13,17 @@ pub struct Case {
     text: &'static str,
     /// The variant that is run.
     pub variant: &'static str,
+    /// Settings for both lengths. They fix what decides the amount of work, so that a scenario can
+    /// be tuned without making figures of different days incomparable.
+    settings: &'static [&'static str],
     /// Settings.
     full: &'static [&'static str],
     /// The same for `--quick`.
     quick: &'static [&'static str],
 }
+
+/// Half of every host's link, from an empty network on.
+const CI: &[&str] = &["workload.0.many_to_many.load=0.5", "warmup=0ns", "sample_interval=10us"];
 
 /// All cases.
 pub const CASES: &[Case] = &[
@@ -27,8 +33,9 @@ pub const CASES: &[Case] = &[
         file: "scenarios/ci/full.toml",
         text: include_str!("../../../../scenarios/ci/full.toml"),
         variant: "ci",
-        full: &["arrivals=7.9ms", "warmup=0ns", "limit=8ms", "sample_interval=10us"],
-        quick: &["arrivals=1.9ms", "warmup=0ns", "limit=2ms", "sample_interval=10us"],
+        settings: CI,
+        full: &["arrivals=5.9ms", "limit=6ms"],
+        quick: &["arrivals=1.4ms", "limit=1.5ms"],
     },
     // The same with 128 servers, which fit into the caches of one core.
     Case {
@@ -36,8 +43,9 @@ pub const CASES: &[Case] = &[
         file: "scenarios/ci/lossless.toml",
         text: include_str!("../../../../scenarios/ci/lossless.toml"),
         variant: "ci",
-        full: &["arrivals=29.9ms", "warmup=0ns", "limit=30ms", "sample_interval=10us"],
-        quick: &["arrivals=2.9ms", "warmup=0ns", "limit=3ms", "sample_interval=10us"],
+        settings: CI,
+        full: &["arrivals=19.9ms", "limit=20ms"],
+        quick: &["arrivals=2.9ms", "limit=3ms"],
     },
     // One congested port.
     Case {
@@ -45,6 +53,7 @@ pub const CASES: &[Case] = &[
         file: "incast.toml",
         text: include_str!("incast.toml"),
         variant: "base",
+        settings: &[],
         full: &[],
         quick: &["limit=50ms"],
     },
@@ -58,8 +67,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 impl Case {
     /// Its scenario.
     pub fn scenario(&self, quick: bool) -> Result<Scenario, Failure> {
-        let set = if quick { self.quick } else { self.full };
-        let set = set.iter().map(|&setting| setting.to_owned()).collect();
+        let length = if quick { self.quick } else { self.full };
+        let set = self.settings.iter().chain(length).map(|&setting| setting.to_owned()).collect();
         Ok(Scenario::parse(self.text, self.file, &Overrides { quick: false, set })?)
     }
 }
