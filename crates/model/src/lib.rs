@@ -6,7 +6,7 @@
 //! - [`graph`]: nodes, ports and links
 //! - [`flow`]: what a host is asked to send
 //! - [`random`]: streams of chance, one per named component
-//! - [`family`]: sets of algorithms that answer the same question
+//! - [`mod@family`]: sets of algorithms that answer the same question
 //! - [`table`]: columns with units and meanings, the form of every result
 
 pub mod family;

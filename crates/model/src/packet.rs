@@ -68,8 +68,6 @@ pub enum Body {
     Ack {
         /// The next packet sequence number that the receiver expects.
         psn: u32,
-        /// `sent_at` of the data packet that caused it, for round-trip times.
-        echo: Instant,
     },
     /// A packet is missing: go back to `psn` (RoCEv2 NAK, PSN sequence error).
     Nak {

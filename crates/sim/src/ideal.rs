@@ -1,9 +1,9 @@
 //! The completion time of a flow that has the network to itself: the closed form that measured
 //! completion times are compared with, and below which none may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::graph::NodeKind;
+use floodway_model::graph::{Attachment, NodeKind};
 use floodway_model::units::ByteTime;
 use floodway_model::{Duration, FlowSpec, Graph, NodeId};
 
@@ -83,21 +83,26 @@ impl<'a> Ideal<'a> {
     }
 }
 
-/// Of the shortest ways between two switches, one with the fastest next hop at each step.
+/// The shortest ways between two switches as one that is at least as fast as each of them: at every
+/// step the fastest rate and the least delay that any of them has there.
 fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Vec<Hop> {
     let distance = graph.distances(to);
     let mut hops = Vec::new();
-    let mut at = from;
-    while at != to {
-        let closer = graph.node(at).ports.iter().filter(|end| {
+    let mut front = BTreeSet::from([from]);
+    while !front.contains(&to) {
+        let closer = |at: NodeId, end: &Attachment| {
+            let (here, there) = (distance[at.index()], distance[end.peer.index()]);
             let forwards = graph.node(end.peer).kind != NodeKind::Host;
-            let there = distance[end.peer.index()];
-            forwards && there.is_some() && there < distance[at.index()]
-        });
-        let best = closer.min_by_key(|end| (std::cmp::Reverse(end.rate), end.delay));
-        let best = best.expect("a destination can be reached");
-        hops.push(Hop { byte_time: ByteTime::at(best.rate), delay: best.delay });
-        at = best.peer;
+            forwards && there.is_some() && there < here
+        };
+        let steps = || {
+            let ends = |&at: &NodeId| graph.node(at).ports.iter().map(move |end| (at, end));
+            front.iter().flat_map(ends).filter(|(at, end)| closer(*at, end)).map(|(_, end)| end)
+        };
+        let rate = steps().map(|end| end.rate).max().expect("a destination can be reached");
+        let delay = steps().map(|end| end.delay).min().expect("as above");
+        hops.push(Hop { byte_time: ByteTime::at(rate), delay });
+        front = steps().map(|end| end.peer).collect();
     }
     hops
 }

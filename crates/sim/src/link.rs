@@ -6,6 +6,7 @@ use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
 use crate::engine::Context;
+use crate::metric::Metrics;
 use crate::switch::flow_control::pfc;
 
 /// What a link is like, seen from one end.
@@ -41,6 +42,8 @@ pub struct Transmitter {
     pub frames: u64,
     /// Their bytes, without preamble and gap.
     pub bytes: u64,
+    /// Their time on the wire, the end of the one that is on it included.
+    pub busy: Duration,
     /// Pauses by class.
     pub pauses: [Pause; CLASSES],
 }
@@ -55,6 +58,7 @@ impl Transmitter {
             last_pause_ends: Instant::ZERO,
             frames: 0,
             bytes: 0,
+            busy: Duration::ZERO,
             pauses: [Pause::default(); CLASSES],
         }
     }
@@ -82,7 +86,9 @@ impl Transmitter {
         debug_assert!(self.busy_until <= now, "the wire is busy");
         packet.class = class;
         packet.ingress = self.link.peer_port;
-        self.busy_until = now + self.wire_time(packet.bytes);
+        let wire_time = self.wire_time(packet.bytes);
+        self.busy_until = now + wire_time;
+        self.busy += wire_time;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
@@ -119,10 +125,10 @@ impl Transmitter {
     }
 
     /// Ends all pauses for the books at the end of a run.
-    pub fn finish(&mut self, now: Instant, context: &mut crate::metric::Metrics) {
+    pub fn finish(&mut self, now: Instant, metrics: &mut Metrics) {
         for (class, pause) in self.pauses.iter_mut().enumerate() {
             let ended = pause.set(now, now);
-            context.count_pause(class, ended);
+            metrics.count_pause(class, ended);
         }
     }
 }

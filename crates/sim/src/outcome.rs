@@ -4,7 +4,7 @@ use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
 use floodway_model::random::mix;
 use floodway_model::table::{Table, Values};
-use floodway_model::{Instant, NodeId};
+use floodway_model::{Duration, Instant, NodeId};
 
 use crate::Spec;
 use crate::engine::{Finished, Stop};
@@ -324,8 +324,9 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
     let name = |node: NodeId| spec.graph.node(node).name.clone();
     let link = |end: &End| -> Link { *end.tx.link() };
     let utilisation = |end: &End| {
-        let bytes = end.tx.bytes + end.tx.frames * u64::from(spec.wire_overhead);
-        bytes as f64 * 8.0 / (link(end).rate.0 as f64 * (finished.now - Instant::ZERO).as_secs())
+        let span = finished.now.since(Instant::ZERO);
+        let sent = end.tx.busy.0 - end.tx.busy_until.since(finished.now).0;
+        if span == Duration::ZERO { 0.0 } else { sent as f64 / span.0 as f64 }
     };
     Table::new("links", "One row per direction of a link, by its sending end.")
         .text("node", "Name of the sending node.", ends.iter().map(|end| name(end.node)).collect())

@@ -39,6 +39,7 @@ fn headroom() -> Bytes {
     let link = Link {
         rate: Rate::from_gbps(100),
         delay: Duration::from_ns(200),
+        lossless_classes: 1,
         largest_frame: 1086,
         wire_overhead: 20,
         latency: Duration::ZERO,

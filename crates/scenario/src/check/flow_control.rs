@@ -1,6 +1,7 @@
 //! Whether lossless means lossless, and whether isolation can act.
 
-use floodway_model::{Bytes, Graph};
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph};
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
 use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
@@ -46,6 +47,9 @@ fn check_pfc(
             "a pause of 0 quanta is a resumption",
             "write 1 to 65535; 65535 is what switches send",
         );
+    }
+    if spec.quanta > 0 {
+        check_refresh(settings, spec, graph, largest_frame, findings);
     }
     if let Some(index) = spec.queues.iter().position(|&number| number >= queue.count) {
         findings.error(
@@ -103,6 +107,41 @@ fn check_pfc(
                     sum(spec.xoff, needed)
                 ),
             );
+        }
+    }
+}
+
+/// A pause must last until its refresh arrives, which is sent when half of it has passed and may
+/// find a frame in its way.
+fn check_refresh(
+    settings: &Document,
+    spec: &pfc::Spec,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let overhead = settings.wire_overhead.0;
+    let in_the_way = Bytes(u64::from(largest_frame) + overhead);
+    let refresh = Bytes(u64::from(length::SHORTEST_FRAME) + overhead);
+    for ((rate, _), between) in links_to_switches(graph) {
+        let half = Duration(pfc::Spec::pause_time(spec.quanta, rate).0 / 2);
+        let needed = rate.time_for(in_the_way) + rate.time_for(refresh);
+        if half < needed {
+            let least = needed.0.saturating_mul(2).div_ceil(pfc::Spec::pause_time(1, rate).0);
+            findings.error(
+                &["switch.flow_control.pfc.quanta"],
+                format!(
+                    "a pause of {} quanta lasts {} at {rate} ({between}), too short to be \
+                     refreshed in time",
+                    spec.quanta,
+                    pfc::Spec::pause_time(spec.quanta, rate)
+                ),
+                format!(
+                    "the refresh is sent after half of it and may wait for a frame: write at \
+                     least {least}; 65535 is what switches send"
+                ),
+            );
+            return;
         }
     }
 }

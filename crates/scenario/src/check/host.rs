@@ -59,8 +59,17 @@ fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &m
             "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
         );
     }
-    findings.positive(&path("alpha_timer"), spec.alpha_timer);
-    findings.positive(&path("increase_timer"), spec.increase_timer);
+    for (field, timer) in
+        [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
+    {
+        if timer < SHORTEST_TIMER {
+            findings.error(
+                &[&path(field)],
+                format!("`{field}` is {timer}, shorter than any packet"),
+                format!("write at least \"{SHORTEST_TIMER}\"; NICs have 1us and more"),
+            );
+        }
+    }
     if spec.min_rate == Rate(0) {
         let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";
         findings.error(&[&path("min_rate")], "the lowest rate is zero", help);
@@ -74,6 +83,9 @@ fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &m
         );
     }
 }
+
+/// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
+const SHORTEST_TIMER: Duration = Duration::from_ns(10);
 
 /// Checks what needs the network.
 pub fn check_on(

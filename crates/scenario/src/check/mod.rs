@@ -239,9 +239,11 @@ pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
 
 /// The headroom of one lossless class on a link of this kind.
 pub fn headroom(settings: &Document, spec: &pfc::Spec, rate: Rate, delay: Duration) -> Bytes {
+    let queues = settings.switch.queue.count;
     spec.headroom(&pfc::Link {
         rate,
         delay,
+        lossless_classes: (0..queues).filter(|&class| spec.covers(class)).count() as u8,
         largest_frame: largest_frame(settings),
         wire_overhead: settings.wire_overhead.0 as u16,
         latency: settings.switch.latency,

@@ -1,6 +1,6 @@
 //! Where the threads of a run meet between windows.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A barrier for short waits: it spins a little, then gives its turn away, because a window takes
 /// microseconds and waking a sleeping thread takes ten of them.
@@ -10,6 +10,8 @@ pub struct Barrier {
     spins: u32,
     waiting: AtomicUsize,
     generation: AtomicUsize,
+    /// A thread has panicked and will not come again.
+    broken: AtomicBool,
 }
 
 impl Barrier {
@@ -18,10 +20,22 @@ impl Barrier {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // With fewer cores than threads, whoever spins keeps the one it waits for from running.
         let spins = if threads <= cores { SPINS } else { 0 };
-        Self { threads, spins, waiting: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
+        Self {
+            threads,
+            spins,
+            waiting: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Breaks the barrier if the thread that holds the guard panics.
+    pub fn guard(&self) -> Guard<'_> {
+        Guard(self)
     }
 
     /// Waits until every thread has come. What any of them did before is visible to all after.
+    /// Panics if one of them has panicked: it would be waited for in vain.
     pub fn wait(&self) {
         if self.threads == 1 {
             return;
@@ -34,6 +48,7 @@ impl Barrier {
         }
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
+            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the run panicked");
             if spins < self.spins {
                 spins += 1;
                 std::hint::spin_loop();
@@ -44,12 +59,40 @@ impl Barrier {
     }
 }
 
+/// See [`Barrier::guard`].
+pub struct Guard<'a>(&'a Barrier);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// About 20 us at 3.7 GHz: longer than threads of a balanced window are apart.
 const SPINS: u32 = 2_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_waits_for_one_that_panicked() {
+        let barrier = Barrier::new(2);
+        let ended = std::thread::scope(|scope| {
+            let panics = scope.spawn(|| {
+                let _guard = barrier.guard();
+                panic!("on purpose");
+            });
+            let waits = scope.spawn(|| {
+                let _guard = barrier.guard();
+                barrier.wait();
+            });
+            [panics.join().is_err(), waits.join().is_err()]
+        });
+        assert_eq!(ended, [true, true]);
+    }
 
     #[test]
     fn nobody_runs_ahead() {

@@ -243,6 +243,7 @@ struct Worker {
 
 impl Worker {
     fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
+        let _guard = meeting.barrier.guard();
         self.settle();
         let windows = limits.windows;
         let mut receivers = Vec::new();

@@ -11,7 +11,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The longest window: offsets within it must fit the sort keys of [`super::bins`].
+    /// The longest window: offsets within it must fit the sort keys of `super::bins`.
     pub const LONGEST: Duration = Duration(1 << 26);
 
     /// Windows of the given length, at least 2 ps, shortened to [`Windows::LONGEST`].

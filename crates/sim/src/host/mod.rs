@@ -121,7 +121,7 @@ impl Host {
         self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent))
     }
 
-    /// The flows that it receives have these places among [`Host::receivers`].
+    /// What it shares with all hosts; its `places` lead to [`Host::receivers`].
     pub fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -168,6 +168,10 @@ impl Host {
             let Some(sender) = &mut self.senders[slot as usize] else {
                 unreachable!("a sender leaves the NIC before it ends");
             };
+            if sender.returns(now) {
+                self.nic.make_ready(slot, sender.class);
+                continue;
+            }
             sender.in_nic = false;
             if sender.is_done() {
                 self.end(slot);
@@ -262,7 +266,7 @@ impl Host {
         }
         match arrived {
             Arrived { acknowledge: Some(psn), .. } => {
-                let body = Body::Ack { psn, echo: sent_at };
+                let body = Body::Ack { psn };
                 self.reply(packet, connection, length::ROCE_ACK, body);
             }
             Arrived { missing: Some(psn), .. } => {
@@ -310,7 +314,7 @@ impl Node for Host {
         self.consumed += 1;
         match packet.body {
             Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
-            Body::Ack { psn, .. } | Body::Nak { psn } => {
+            Body::Ack { psn } | Body::Nak { psn } => {
                 let nak = matches!(packet.body, Body::Nak { .. });
                 if let Some((slot, sender)) = self.sender(packet.connection) {
                     if nak {
@@ -332,10 +336,12 @@ impl Node for Host {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;
                 let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
-                let class = congesting.map_or(0, |spec| spec.congesting);
-                if let Some((slot, sender)) = self.sender(place) {
-                    sender.class = Class(class);
-                    self.nic.reclassify(slot, Class(class));
+                if let Some(spec) = congesting {
+                    let (class, until) = (Class(spec.congesting), now + spec.cim_entry_life);
+                    if let Some((slot, sender)) = self.sender(place) {
+                        sender.isolate(class, until);
+                        self.nic.reclassify(slot, class);
+                    }
                 }
             }
         }

@@ -22,6 +22,6 @@ pub enum PauseScope {
     /// That class.
     #[default]
     Class,
-    /// All data: the NIC has one data queue and its head waits.
+    /// All data, as if the NIC had one data queue.
     Nic,
 }

@@ -4,7 +4,6 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Instant, Packet};
 
 use super::Switch;
-use super::port::{DropReason, Drops};
 use super::queue::Queue;
 use crate::metric::Tally;
 
@@ -62,16 +61,9 @@ impl Switch {
             wrong
                 .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
         }
-        if let Some(pfc) = &self.spec.flow_control.pfc {
-            let lossless = |drops: &&Drops| {
-                let data = usize::from(drops.queue) < self.control_queue();
-                data && drops.reason != DropReason::Aqm && pfc.covers(drops.queue)
-            };
-            let lost = self.ports.iter().flat_map(|port| &port.drops).filter(lossless);
-            let lost: u64 = lost.map(|drops| drops.packets).sum();
-            if lost > 0 {
-                wrong.push(format!("{lost} packets of lossless classes were dropped"));
-            }
+        if self.lossless_dropped > 0 {
+            let lost = self.lossless_dropped;
+            wrong.push(format!("{lost} packets of lossless classes were dropped"));
         }
         wrong
     }

@@ -1,4 +1,5 @@
-//! Switches: a packet's life is told by [`Switch::take_in`] and [`Switch::send_next`].
+//! Switches: a packet's life is told by `Switch::take_in` and
+//! `Switch::send_next`.
 
 pub mod aqm;
 mod audit;
@@ -22,7 +23,7 @@ use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
-use flow_control::congestion_isolation::{Isolation, Place};
+use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
@@ -55,6 +56,8 @@ pub struct Switch {
     pub emitted: u64,
     /// Frames dropped.
     pub dropped: u64,
+    /// Of these, data that came in a lossless class and found no room.
+    lossless_dropped: u64,
     /// Frames that came in for the switch itself.
     pub consumed: u64,
 }
@@ -103,6 +106,7 @@ impl Switch {
             received: 0,
             emitted: 0,
             dropped: 0,
+            lossless_dropped: 0,
             consumed: 0,
         }
     }
@@ -135,11 +139,15 @@ impl Switch {
             return self.enqueue_control(egress, packet, now, context);
         }
         let queue = self.classify(&packet);
-        let Some((queue, isolated)) = self.judge(egress, queue, &mut packet, now) else {
+        let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };
         if let Err(reason) = self.admit(egress, queue, source_of(&packet), packet.bytes) {
             return self.drop(egress, queue, reason, packet);
+        }
+        if marked {
+            packet.ecn = Ecn::Ce;
+            self.ports[egress].queues[queue].marked += 1;
         }
         if isolated.is_none() && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
@@ -153,17 +161,17 @@ impl Switch {
         usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count))
     }
 
-    /// What congestion means for a packet that would join `queue`: it is marked or not, and it
-    /// joins that queue or the congesting one, with its place in the stream table. `None`: it is
+    /// What congestion means for a packet that would join `queue`: it joins that queue, or the
+    /// congesting one with its place in the stream table, and is marked or not. `None`: it is
     /// dropped.
     #[inline]
     fn judge(
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
-    ) -> Option<(usize, Option<Place>)> {
+    ) -> Option<(usize, Option<Place>, bool)> {
         let port = &mut self.ports[egress];
         // Congestion Isolation, with a curve of its own, takes the place of the AQM in the queue
         // that it monitors.
@@ -171,24 +179,21 @@ impl Switch {
             (&self.spec.flow_control.congestion_isolation, &mut port.isolation)
             && queue == usize::from(spec.monitored)
         {
-            let monitored = &port.queues[queue];
-            let place = table.place(spec, packet.flow, monitored, now, &mut self.chance);
-            let Some(place) = place else { return Some((queue, None)) };
-            let queue = usize::from(spec.congesting);
-            if table.marks(spec, place) && packet.ecn.is_capable() {
-                packet.ecn = Ecn::Ce;
-                port.queues[queue].marked += 1;
-            }
-            return Some((queue, Some(place)));
+            let congesting = usize::from(spec.congesting);
+            let asked = congestion_isolation::Port {
+                monitored: &port.queues[queue],
+                congesting: &port.queues[congesting],
+                paused: port.tx.paused(now) >> congesting & 1 != 0,
+            };
+            let place = table.place(spec, packet.flow, asked, now, &mut self.chance);
+            let Some(place) = place else { return Some((queue, None, false)) };
+            let marked = table.marks(spec, place) && packet.ecn.is_capable();
+            return Some((congesting, Some(place), marked));
         }
         if self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
-            if !packet.ecn.is_capable() {
-                return None;
-            }
-            packet.ecn = Ecn::Ce;
-            port.queues[queue].marked += 1;
+            return packet.ecn.is_capable().then_some((queue, None, true));
         }
-        Some((queue, None))
+        Some((queue, None, false))
     }
 
     /// The port has nothing else to send: the packet goes straight to the wire.
@@ -224,7 +229,7 @@ impl Switch {
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, since: now, not_before });
+        port.queues[queue].push(Queued { packet, not_before });
 
         if let Some(place) = isolated {
             self.after_isolation(egress, place, &packet, now, context);
@@ -276,6 +281,9 @@ impl Switch {
 
     fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
         self.dropped += 1;
+        let pfc = self.spec.flow_control.pfc.as_ref();
+        let lossless = packet.is_data() && pfc.is_some_and(|pfc| pfc.covers(packet.class.0));
+        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
         self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
 
@@ -297,7 +305,7 @@ impl Switch {
             return self.pass(egress, queue, packet, now, context);
         }
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, since: now, not_before: 0 });
+        port.queues[queue].push(Queued { packet, not_before: 0 });
         self.nudge(egress, now, context);
     }
 

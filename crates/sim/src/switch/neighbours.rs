@@ -74,9 +74,17 @@ impl Switch {
     fn send_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
         let body = Body::Pfc { classes: 1 << source.class(), quanta };
         let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
-        self.emitted += 1;
-        self.ports[source.port()].link_control.push_back(frame);
-        self.nudge(source.port(), now, context);
+        // What still waits for the wire about this class is out of date.
+        let waiting = &mut self.ports[source.port()].link_control;
+        let same = |old: &&mut Packet| matches!(old.body, Body::Pfc { classes, .. } if classes == 1 << source.class());
+        match waiting.iter_mut().find(same) {
+            Some(old) => old.body = body,
+            None => {
+                waiting.push_back(frame);
+                self.emitted += 1;
+                self.nudge(source.port(), now, context);
+            }
+        }
     }
 
     /// The alarm for what is not about one port.

@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{FlowId, Instant, Packet};
+use floodway_model::{FlowId, Packet};
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// The packet, still with the port and class by which it came in.
     pub packet: Packet,
-    /// When it was enqueued, for sojourn times.
-    pub since: Instant,
     /// It may leave once this many packets have left the monitored queue: how an isolated flow
     /// stays in order. 0 for every other packet.
     pub not_before: u64,

@@ -76,6 +76,8 @@ pub struct Sender {
     pub flow: FlowId,
     /// The class in which it sends.
     pub class: Class,
+    /// The class that it returns to when it is no longer isolated, and when that is.
+    home: (Class, Instant),
     /// How fast it may send.
     pub control: congestion::State,
     /// Whether the NIC has it among those that send or will.
@@ -110,6 +112,7 @@ impl Sender {
         Self {
             flow,
             class,
+            home: (class, Instant::NEVER),
             control,
             in_nic: true,
             eligible_at: now,
@@ -182,6 +185,24 @@ impl Sender {
             None => wire,
             Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
         }
+    }
+
+    /// It sends in this class from now on, and until `until`.
+    pub fn isolate(&mut self, class: Class, until: Instant) {
+        self.class = class;
+        self.home.1 = until;
+    }
+
+    /// Whether its isolation is over, so that it sends in another class than before.
+    #[inline]
+    pub fn returns(&mut self, now: Instant) -> bool {
+        if now < self.home.1 {
+            return false;
+        }
+        self.home.1 = Instant::NEVER;
+        let changes = self.class != self.home.0;
+        self.class = self.home.0;
+        changes
     }
 
     /// Everything before `psn` has arrived.
@@ -321,7 +342,7 @@ impl Receiver {
         rested
     }
 
-    /// The same for a flow that never ends, else 0.
+    /// [`Receiver::delivered`] of a flow that never ends; 0 of any other.
     pub fn delivered_of_persistent(&self) -> u64 {
         if self.bytes == FlowSpec::PERSISTENT { self.delivered() } else { 0 }
     }

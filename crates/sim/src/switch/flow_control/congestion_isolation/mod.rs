@@ -4,6 +4,10 @@
 //! by a congestion isolation message (CIM), so that it isolates the flow at its own egress; there
 //! the packets are marked or not ([`Mark`]).
 //!
+//! Only PFC and the curve can tell where the congestion is. A flow that is isolated because of a
+//! CIM counts as detected here too when the curve, asked about the congesting queue, selects one
+//! of its packets while that queue may send.
+//!
 //! Order: a flow's first packets in the congesting queue wait until its last one has left the
 //! monitored queue (clause 8.6.8.6 asks for order and its text is not public; this is the exact
 //! rule with the least waiting). Back: entries are released only while the congesting queue is
@@ -13,4 +17,4 @@ mod spec;
 mod table;
 
 pub use spec::{Mark, Signal, Spec};
-pub use table::{Isolation, Place, Reason};
+pub use table::{Isolation, Place, Port, Reason};

@@ -28,8 +28,8 @@ pub struct Spec {
     pub max_cims: u8,
     /// The least time between two CIMs for one entry. Default 10us (assumed).
     pub cim_interval: Duration,
-    /// How long an entry that a CIM made stays after the congesting queue has become empty.
-    /// Default 1s (`ci-max-flow-life` in the YANG module, 100 centiseconds).
+    /// How long an entry that a CIM made stays after the congesting queue has become empty; in a
+    /// NIC, how long after the CIM the flow stays in the congesting class. Default 1s (`ci-max-flow-life` in the YANG module, 100 centiseconds).
     pub cim_entry_life: Duration,
     /// How long an entry made here stays after the congesting queue has become empty. Default
     /// 0ns (inferred: released when congestion ends).

@@ -15,7 +15,7 @@ pub enum Reason {
 }
 
 /// The stream table of one egress port.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Isolation {
     /// Place of a flow among `entries`. Never iterated.
     index: FxHashMap<FlowId, u32>,
@@ -32,8 +32,17 @@ pub struct Isolation {
     pub cims_sent: u64,
     /// CIMs received about flows that leave by this port.
     pub cims_received: u64,
-    /// The most entries there were at a time.
-    pub most_entries: usize,
+}
+
+/// What the table is asked about, at the moment of the question.
+#[derive(Clone, Copy, Debug)]
+pub struct Port<'a> {
+    /// The monitored queue.
+    pub monitored: &'a Queue,
+    /// The congesting queue.
+    pub congesting: &'a Queue,
+    /// Whether the neighbour has paused the congesting class.
+    pub paused: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +60,22 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u32);
 
+impl Default for Isolation {
+    /// An empty table beside an empty queue.
+    fn default() -> Self {
+        Self {
+            index: FxHashMap::default(),
+            entries: Vec::new(),
+            empty_since: Some(Instant::ZERO),
+            released: 0,
+            isolations: 0,
+            refused: 0,
+            cims_sent: 0,
+            cims_received: 0,
+        }
+    }
+}
+
 impl Isolation {
     /// Whether a packet of `flow`, bound for the monitored queue, goes to the congesting queue
     /// instead: because its flow is in the table, or because the curve selects it now.
@@ -59,20 +84,30 @@ impl Isolation {
         &mut self,
         spec: &Spec,
         flow: FlowId,
-        monitored: &Queue,
+        port: Port,
         now: Instant,
         chance: &mut Stream,
     ) -> Option<Place> {
         if !self.entries.is_empty() {
             self.release(spec, now);
             if let Some(&place) = self.index.get(&flow) {
+                // A flow that is here because of a CIM can still congest this port: if the
+                // congesting queue is deep although it may send, the congestion is here.
+                let entry = &mut self.entries[place as usize];
+                if entry.reasons & Reason::Local as u8 == 0
+                    && !port.paused
+                    && spec.curve.selects(port.congesting.backlog(), chance)
+                {
+                    entry.reasons |= Reason::Local as u8;
+                    self.isolations += 1;
+                }
                 return Some(Place(place));
             }
         }
-        if !spec.curve.selects(monitored.backlog(), chance) {
+        if !spec.curve.selects(port.monitored.backlog(), chance) {
             return None;
         }
-        let place = self.add(spec, flow, Reason::Local, monitored);
+        let place = self.add(spec, flow, Reason::Local, port.monitored);
         match place {
             Some(_) => self.isolations += 1,
             None => self.refused += 1,
@@ -109,7 +144,6 @@ impl Isolation {
             last_cim: Instant::ZERO,
             clear_at: monitored.clear_of(flow),
         });
-        self.most_entries = self.most_entries.max(self.entries.len());
         Some(Place(place))
     }
 
@@ -200,16 +234,6 @@ impl Isolation {
             index.insert(entry.flow, place as u32);
         }
     }
-
-    /// Flows in the table.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether the table is empty.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -231,7 +255,7 @@ mod tests {
             ecn: Ecn::Ect0,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         };
-        Queued { packet, since: Instant::ZERO, not_before: 0 }
+        Queued { packet, not_before: 0 }
     }
 
     /// 400 KB of flows 1 and 2 in turn: above `high`, so the curve selects for certain.
@@ -241,14 +265,21 @@ mod tests {
         queue
     }
 
+    /// A port whose congesting queue is empty.
+    fn ask<'a>(monitored: &'a Queue, congesting: &'a Queue) -> Port<'a> {
+        Port { monitored, congesting, paused: false }
+    }
+
     #[test]
     fn an_isolated_flow_waits_for_its_own_packets_only() {
         let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
         let mut isolation = Isolation::default();
         let mut queue = deep();
         queue.pop();
+        let empty = Queue::default();
         let mut place = |flow, queue: &Queue| {
-            let place = isolation.place(&spec, FlowId(flow), queue, Instant(1), &mut chance);
+            let port = ask(queue, &empty);
+            let place = isolation.place(&spec, FlowId(flow), port, Instant(1), &mut chance);
             isolation.not_before(place.expect("the curve is 1 here"))
         };
         // Flow 1 is at places 0, 2, ..., 398; flow 2 at 1, 3, ..., 399; flow 3 is not there.
@@ -263,15 +294,17 @@ mod tests {
         let mut chance = Stream::named(1, "test");
         let mut isolation = Isolation::default();
         let (deep, shallow) = (deep(), Queue::default());
-        assert!(isolation.place(&spec, FlowId(1), &deep, Instant(1), &mut chance).is_some());
+        let at_deep = ask(&deep, &shallow);
+        assert!(isolation.place(&spec, FlowId(1), at_deep, Instant(1), &mut chance).is_some());
         isolation.on_join();
         isolation.on_cim(&spec, FlowId(2), &deep, Instant(2));
         isolation.on_cim(&spec, FlowId(1), &deep, Instant(2));
-        assert!(isolation.place(&spec, FlowId(3), &deep, Instant(2), &mut chance).is_some());
-        assert_eq!(isolation.len(), 3);
+        assert!(isolation.place(&spec, FlowId(3), at_deep, Instant(2), &mut chance).is_some());
+        assert_eq!(isolation.entries.len(), 3);
         isolation.on_empty(Instant(100));
         let mut stays = |flow, now| {
-            isolation.place(&spec, FlowId(flow), &shallow, Instant(now), &mut chance).is_some()
+            let port = ask(&shallow, &shallow);
+            isolation.place(&spec, FlowId(flow), port, Instant(now), &mut chance).is_some()
         };
         assert!(!stays(3, 100));
         assert!(stays(1, 100) && stays(2, 1_099));
@@ -282,11 +315,14 @@ mod tests {
     fn marks_tell_of_congestion_where_it_is() {
         let mut chance = Stream::named(1, "test");
         let mut isolation = Isolation::default();
-        let deep = deep();
-        let spec = Spec::default();
-        isolation.on_cim(&spec, FlowId(9), &Queue::default(), Instant(1));
-        let mut place =
-            |flow| isolation.place(&spec, FlowId(flow), &deep, Instant(1), &mut chance).unwrap();
+        let (deep, empty) = (deep(), Queue::default());
+        let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
+        isolation.on_cim(&spec, FlowId(9), &empty, Instant(1));
+        let mut place = |flow| {
+            isolation
+                .place(&spec, FlowId(flow), ask(&deep, &empty), Instant(1), &mut chance)
+                .unwrap()
+        };
         let (told, detected) = (place(9), place(1));
         assert!(!isolation.marks(&spec, told) && isolation.marks(&spec, detected));
         let all = Spec { mark: Mark::All, ..spec };
@@ -294,11 +330,44 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_was_told_of_can_be_detected_too() {
+        let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
+        let mut isolation = Isolation::default();
+        let (deep, empty) = (deep(), Queue::default());
+        isolation.on_cim(&spec, FlowId(9), &empty, Instant(1));
+        isolation.on_join();
+        let mut detected = |congesting, paused| {
+            let port = Port { monitored: &empty, congesting, paused };
+            let place = isolation.place(&spec, FlowId(9), port, Instant(2), &mut chance);
+            isolation.marks(&spec, place.expect("it is in the table"))
+        };
+        // Deep because the neighbour does not take it: the congestion is further on.
+        assert!(!detected(&deep, true));
+        assert!(!detected(&empty, false));
+        assert!(detected(&deep, false));
+    }
+
+    #[test]
+    fn an_entry_ages_even_if_nothing_ever_joins() {
+        let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
+        let (mut chance, empty) = (Stream::named(1, "test"), Queue::default());
+        let mut isolation = Isolation::default();
+        isolation.on_cim(&spec, FlowId(9), &empty, Instant(500));
+        let mut stays = |now| {
+            let port = ask(&empty, &empty);
+            isolation.place(&spec, FlowId(9), port, Instant(now), &mut chance).is_some()
+        };
+        assert!(stays(1_499) && !stays(1_500));
+    }
+
+    #[test]
     fn cims_are_few_and_spaced() {
         let spec = Spec { signal_depth: Bytes(50_000), ..Spec::default() };
         let mut chance = Stream::named(1, "test");
         let mut isolation = Isolation::default();
-        let place = isolation.place(&spec, FlowId(1), &deep(), Instant(1), &mut chance).unwrap();
+        let (deep, empty) = (deep(), Queue::default());
+        let port = ask(&deep, &empty);
+        let place = isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).unwrap();
         let mut signals =
             |us: u64, still| isolation.signals(&spec, place, 0, still, Instant(us * 1_000_000));
         assert!(signals(1, true));
@@ -314,8 +383,11 @@ mod tests {
         let spec = Spec { max_entries: 1, ..Spec::default() };
         let mut chance = Stream::named(1, "test");
         let mut isolation = Isolation::default();
-        assert!(isolation.place(&spec, FlowId(1), &deep(), Instant(1), &mut chance).is_some());
-        assert!(isolation.place(&spec, FlowId(2), &deep(), Instant(1), &mut chance).is_none());
+        let (deep, empty) = (deep(), Queue::default());
+        let port = ask(&deep, &empty);
+        assert!(isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).is_some());
+        isolation.on_join();
+        assert!(isolation.place(&spec, FlowId(2), port, Instant(1), &mut chance).is_none());
         assert_eq!((isolation.isolations, isolation.refused), (1, 1));
     }
 }

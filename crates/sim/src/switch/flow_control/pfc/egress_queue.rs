@@ -43,16 +43,18 @@ impl Meter {
     ) {
         let number = self.number(charge);
         if self.over[number] {
-            self.hold(number, charge.source, orders);
-        } else if queue.backlog() > spec.xoff.0 && spec.covers(charge.egress.1 as u8) {
+            self.hold(spec, number, charge.source, orders);
+        } else if queue.backlog() > spec.xoff.0 {
             self.over[number] = true;
             // Rare enough to look at every packet; keeping count of all sources is not.
-            queue.iter().for_each(|queued| self.hold(number, source_of(&queued.packet), orders));
+            for queued in queue.iter() {
+                self.hold(spec, number, source_of(&queued.packet), orders);
+            }
         }
     }
 
-    fn hold(&mut self, number: usize, source: Source, orders: &mut Vec<Order>) {
-        if self.holds[number].contains(&source) {
+    fn hold(&mut self, spec: &Spec, number: usize, source: Source, orders: &mut Vec<Order>) {
+        if !spec.covers(source.class() as u8) || self.holds[number].contains(&source) {
             return;
         }
         self.holds[number].push(source);
@@ -113,7 +115,7 @@ mod tests {
                 ecn: Ecn::Ect0,
                 body: Body::Data { psn: 0, sent_at: Instant::ZERO },
             };
-            self.queues[egress].push(Queued { packet, since: Instant::ZERO, not_before: 0 });
+            self.queues[egress].push(Queued { packet, not_before: 0 });
             let charge = Charge { source: source_of(&packet), egress: (egress, 0) };
             let mut orders = Vec::new();
             self.meter.on_enqueue(&self.spec, &charge, &self.queues[egress], &mut orders);

@@ -18,10 +18,11 @@ pub struct Spec {
     /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
     /// refreshed when half of it has passed. Default 65535.
     pub quanta: u16,
-    /// How long a port goes on starting frames after a pause frame has arrived. IEEE 802.3 clause
+    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. IEEE 802.3 clause
     /// 31B.3.7 allows up to 394 quanta at 100 Gb/s. Default 0ns (the decks name no delay).
     pub response: Duration,
-    /// Lossless data queues, counted from 0; empty means all. Default all.
+    /// Lossless classes, by which the neighbour sends, counted from 0; empty means all. Default
+    /// all.
     pub queues: Vec<u8>,
 }
 
@@ -52,9 +53,10 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Whether `queue` is lossless.
-    pub fn covers(&self, queue: u8) -> bool {
-        self.queues.is_empty() || self.queues.contains(&queue)
+    /// Whether `class` is lossless.
+    #[inline]
+    pub fn covers(&self, class: u8) -> bool {
+        self.queues.is_empty() || self.queues.contains(&class)
     }
 
     /// How long a pause of `quanta` lasts on a link of this rate.
@@ -63,19 +65,24 @@ impl Spec {
     }
 
     /// The bytes that one neighbour can still deliver in one class after the decision to pause it
-    /// (IEEE 802.1Q annex N), for frames of at most `mtu_frame` bytes: the memory that must be
-    /// free above XOFF for each of them.
+    /// (IEEE 802.1Q annex N): the memory that must be free above XOFF for each of them.
     ///
     /// The decision is made when a frame has just arrived. Then pass: the longest frame that may
-    /// be on the reverse wire, the pause frame itself, the way there, the response time, a frame
+    /// be on the reverse wire, the pause frames of other classes that may wait before it, the pause
+    /// frame itself, the way there, the response time, a frame
     /// that the neighbour had just begun, the way back, and the switch's own `latency` before a
     /// frame is counted. Whatever arrives until then comes in whole frames back to back.
     pub fn headroom(&self, link: &Link) -> Bytes {
         let wire = |bytes: u16| link.rate.time_for(Bytes((bytes + link.wire_overhead).into()));
         let frame = wire(link.largest_frame);
         let pause = wire(length::SHORTEST_FRAME);
-        let until_last =
-            frame + pause + link.delay + self.response + frame + link.delay + link.latency;
+        let until_last = frame
+            + pause * u64::from(link.lossless_classes)
+            + link.delay
+            + self.response
+            + frame
+            + link.delay
+            + link.latency;
         // The frame that crosses XOFF overshoots it by up to its own length less one byte.
         let frames = until_last.0 / frame.0 + 1;
         Bytes(frames * u64::from(link.largest_frame))
@@ -89,6 +96,8 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation delay, one way.
     pub delay: Duration,
+    /// Classes that may be paused at the same time, this one included.
+    pub lossless_classes: u8,
     /// The longest frame of any class, in bytes.
     pub largest_frame: u16,
     /// Preamble and gap, in bytes.
@@ -113,6 +122,7 @@ mod tests {
         let link = Link {
             rate: Rate::from_gbps(100),
             delay: Duration::from_ns(200),
+            lossless_classes: 1,
             largest_frame: 1086,
             wire_overhead: 20,
             latency: Duration::ZERO,
