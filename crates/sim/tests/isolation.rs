@@ -130,3 +130,32 @@ fn a_lossless_baseline_marks_by_its_ramp() {
     assert!(outcome.counter("marked_packets") > 0);
     assert_eq!(outcome.counter("isolations"), 0);
 }
+
+#[test]
+fn only_what_is_stored_counts_as_marked() {
+    let mut spec = busy(Signal::Off);
+    spec.switch.flow_control.pfc = None;
+    let outcome = run(spec);
+    assert!(outcome.counter("dropped_packets") > 0);
+    let queues = outcome.table("queues");
+    let rows = queues.u64s("marked_packets").iter().zip(queues.u64s("packets"));
+    assert!(rows.clone().all(|(marked, packets)| marked <= packets));
+}
+
+#[test]
+fn a_nic_sends_in_the_monitored_class_again() {
+    // What a CIM does to a NIC ends with the life of its entry: then the NIC is paused in the
+    // congesting class for less time than if it stayed there.
+    let mut spec = busy(Signal::Both);
+    let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+    isolation.cim_entry_life = Duration::from_us(1);
+    let short = run(spec);
+    let long = run(busy(Signal::Both));
+    let charged = |outcome: &Outcome| -> f64 {
+        let pauses = outcome.table("pauses");
+        let rows = (0..pauses.rows())
+            .filter(|&row| pauses.u64s("tier")[row] == 255 && pauses.u64s("class")[row] == 1);
+        rows.map(|row| pauses.f64s("paused_ns")[row]).sum()
+    };
+    assert!(charged(&short) < charged(&long), "{} {}", charged(&short), charged(&long));
+}

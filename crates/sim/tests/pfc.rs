@@ -112,3 +112,29 @@ fn a_pause_holds_back_its_class_only() {
     assert!(by_class > 13_000_000, "{by_class}");
     assert!(by_nic < by_class * 9 / 10, "{by_nic} against {by_class}");
 }
+
+#[test]
+fn pause_frames_that_wait_are_replaced_not_piled_up() {
+    // Two quanta are 10 ns: the refreshes, every 5 ns, would leave the wire to nothing else.
+    let mut spec = incast(headroom());
+    spec.switch.flow_control.pfc.as_mut().unwrap().quanta = 2;
+    let outcome = Simulation::new(spec).run();
+    let delivered: u64 = outcome.table("flows").u64s("delivered_bytes").iter().sum();
+    // The incast alone can deliver 3.4 MB in 300 us.
+    assert!(delivered > 3_000_000, "{delivered}");
+}
+
+#[test]
+fn a_lossy_class_beside_a_lossless_one() {
+    // Only class 1 is lossless: class 0 overflows, which is no violation, and is never paused.
+    let pairs = [(1, 0), (2, 0), (3, 0)];
+    let flows = pairs.map(|(src, dst)| flow(src, dst, FlowSpec::PERSISTENT, 0)).to_vec();
+    let mut spec = plain(star(4), flows);
+    spec.switch = isolating();
+    spec.switch.flow_control.congestion_isolation = None;
+    spec.switch.flow_control.pfc.as_mut().unwrap().queues = vec![1];
+    spec.end = Duration::from_ms(1);
+    let outcome = run(spec);
+    assert!(outcome.counter("dropped_packets") > 0);
+    assert_eq!(outcome.counter("pause_frames"), 0);
+}
