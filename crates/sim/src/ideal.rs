@@ -44,8 +44,8 @@ impl<'a> Ideal<'a> {
         let transport::Spec::Rocev2(transport) = &self.spec.host.transport;
         let packets = u64::from(transport.packets(flow));
         let last = flow.bytes - (packets - 1) * transport.mtu.0;
-        let overhead = self.spec.wire_overhead;
-        let wire = |payload| u64::from(rocev2::Spec::frame(payload) + overhead);
+        let overhead = u64::from(self.spec.wire_overhead);
+        let wire = |payload| u64::from(rocev2::Spec::frame(payload)) + overhead;
         let (full, last) = (wire(transport.mtu.0), wire(last));
 
         let hops = self.hops(flow);

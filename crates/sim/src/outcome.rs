@@ -156,7 +156,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             }
         }
     }
-    Table::new("queues", "One row per egress queue of a switch.")
+    Table::new("queues", "One row per egress queue of a switch; samples are of the measurement, the rest of the whole run.")
         .text(
             "node",
             "Name of the switch.",
@@ -199,7 +199,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
 
 fn depth_table(finished: &Finished) -> Table {
     let rows: Vec<_> = finished.metrics.depths().collect();
-    Table::new("depths", "How often the queues of a tier had which backlog when they were sampled.")
+    Table::new("depths", "How often the queues of a tier had which backlog when they were sampled during the measurement.")
         .u64("tier", "Tier of the switches.", rows.iter().map(|row| row.0 as u64).collect())
         .u64(
             "queue",
@@ -287,36 +287,39 @@ fn pause_table(spec: &Spec, finished: &Finished) -> Table {
         rows.iter().map(|(end, class)| end.told[*class].map_or(0, of)).collect()
     };
     let pause = |row: &(&End, usize)| row.0.tx.pauses[row.1];
-    Table::new("pauses", "One row per port, of switches and hosts, and data class.")
-        .text(
-            "node",
-            "Name of the node.",
-            rows.iter().map(|row| spec.graph.node(row.0.node).name.clone()).collect(),
-        )
-        .u64(
-            "tier",
-            "Tier of the node: 0 is next to the hosts, 255 a host.",
-            rows.iter().map(|row| row.0.tier).collect(),
-        )
-        .u64("port", "Port of the node.", rows.iter().map(|row| row.0.port as u64).collect())
-        .u64("class", "Traffic class.", rows.iter().map(|row| row.1 as u64).collect())
-        .u64(
-            "xoff_frames",
-            "Pause frames that the port sent to stop its neighbour, without refreshes.",
-            told(|told| told.xoffs),
-        )
-        .u64("refresh_frames", "Pause frames that prolonged a pause.", told(|told| told.refreshes))
-        .u64("xon_frames", "Pause frames that let the neighbour go on.", told(|told| told.xons))
-        .f64(
-            "paused_ns",
-            "Time during which the port itself was not allowed to send the class.",
-            rows.iter().map(|row| pause(row).total.as_ns()).collect(),
-        )
-        .f64(
-            "longest_pause_ns",
-            "The longest such time at a stretch.",
-            rows.iter().map(|row| pause(row).longest.as_ns()).collect(),
-        )
+    Table::new(
+        "pauses",
+        "One row per port, of switches and hosts, and data class, over the whole run.",
+    )
+    .text(
+        "node",
+        "Name of the node.",
+        rows.iter().map(|row| spec.graph.node(row.0.node).name.clone()).collect(),
+    )
+    .u64(
+        "tier",
+        "Tier of the node: 0 is next to the hosts, 255 a host.",
+        rows.iter().map(|row| row.0.tier).collect(),
+    )
+    .u64("port", "Port of the node.", rows.iter().map(|row| row.0.port as u64).collect())
+    .u64("class", "Traffic class.", rows.iter().map(|row| row.1 as u64).collect())
+    .u64(
+        "xoff_frames",
+        "Pause frames that the port sent to stop its neighbour, without refreshes.",
+        told(|told| told.xoffs),
+    )
+    .u64("refresh_frames", "Pause frames that prolonged a pause.", told(|told| told.refreshes))
+    .u64("xon_frames", "Pause frames that let the neighbour go on.", told(|told| told.xons))
+    .f64(
+        "paused_ns",
+        "Time during which the port itself was not allowed to send the class.",
+        rows.iter().map(|row| pause(row).total.as_ns()).collect(),
+    )
+    .f64(
+        "longest_pause_ns",
+        "The longest such time at a stretch.",
+        rows.iter().map(|row| pause(row).longest.as_ns()).collect(),
+    )
 }
 
 fn link_table(spec: &Spec, finished: &Finished) -> Table {
@@ -328,7 +331,7 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
         let sent = end.tx.busy.0 - end.tx.busy_until.since(finished.now).0;
         if span == Duration::ZERO { 0.0 } else { sent as f64 / span.0 as f64 }
     };
-    Table::new("links", "One row per direction of a link, by its sending end.")
+    Table::new("links", "One row per direction of a link, by its sending end, over the whole run.")
         .text("node", "Name of the sending node.", ends.iter().map(|end| name(end.node)).collect())
         .u64("port", "Port of the sending node.", ends.iter().map(|end| end.port as u64).collect())
         .text(
@@ -367,7 +370,7 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
             rows.extend(drops.into_iter().map(|drops| (switch.id(), number as u64, drops)));
         }
     }
-    Table::new("drops", "One row per port, queue and reason for which packets were dropped.")
+    Table::new("drops", "One row per port, queue and reason for which packets were dropped, over the whole run.")
         .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
         .u64("port", "Egress port.", rows.iter().map(|row| row.1).collect())
         .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())

@@ -1,7 +1,7 @@
 //! Whether transport and congestion control fit the network.
 
 use floodway_model::packet::length;
-use floodway_model::{Duration, Graph, Rate};
+use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::switch::aqm;
 
@@ -106,6 +106,37 @@ pub fn check_on(
             ),
             "every packet would be sent again: raise it well above the round-trip time",
         );
+    }
+    let rates = || graph.hosts().map(|host| graph.node(host).ports[0].rate);
+    let wire = Bytes(u64::from(largest_frame) + settings.wire_overhead.0);
+    if let Some(slowest) = rates().min() {
+        let packets = u64::from(spec.ack_every);
+        let waits = Duration(slowest.time_for(wire).0.saturating_mul(packets));
+        if spec.retransmit_timeout > Duration::ZERO && waits >= spec.retransmit_timeout {
+            findings.error(
+                &["host.transport.rocev2.ack_every", "host.transport.rocev2.retransmit_timeout"],
+                format!(
+                    "{packets} packets, after which an acknowledgement comes, take {waits} at \
+                     {slowest}, and the retransmission timeout is {}",
+                    spec.retransmit_timeout
+                ),
+                "every packet would be sent again: lower `ack_every`, 1 acknowledges each packet",
+            );
+        }
+    }
+    if let Some(fastest) = rates().max() {
+        let packets = settings.limit.0 / fastest.time_for(wire).0.max(1);
+        if packets >= u64::from(u32::MAX) {
+            findings.error(
+                &["limit", "host.transport.rocev2.mtu"],
+                format!(
+                    "a flow that never ends could send {packets} packets at {fastest} until the \
+                     limit, and packet numbers end at {}",
+                    u32::MAX
+                ),
+                "lower `limit`, or raise `host.transport.rocev2.mtu`",
+            );
+        }
     }
     if let congestion::Spec::Dcqcn(spec) = &settings.host.congestion {
         let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();

@@ -370,8 +370,8 @@ impl Switch {
                     continue;
                 }
             }
-            let wire = first.packet.bytes + port.tx.link().wire_overhead;
-            *head = u32::from(wire);
+            let overhead = u32::from(port.tx.link().wire_overhead);
+            *head = u32::from(first.packet.bytes) + overhead;
             some = true;
         }
         if some {

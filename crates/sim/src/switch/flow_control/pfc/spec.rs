@@ -73,7 +73,9 @@ impl Spec {
     /// that the neighbour had just begun, the way back, and the switch's own `latency` before a
     /// frame is counted. Whatever arrives until then comes in whole frames back to back.
     pub fn headroom(&self, link: &Link) -> Bytes {
-        let wire = |bytes: u16| link.rate.time_for(Bytes((bytes + link.wire_overhead).into()));
+        let wire = |bytes: u16| {
+            link.rate.time_for(Bytes(u64::from(bytes) + u64::from(link.wire_overhead)))
+        };
         let frame = wire(link.largest_frame);
         let pause = wire(length::SHORTEST_FRAME);
         let until_last = frame
