@@ -37,8 +37,8 @@ pub struct Spec {
     pub min_rate: Rate,
     /// `nic` only: whether every cut sets the target to the rate before it; else only the first cut
     /// after an increase does, so that several cuts in a row are recovered from together. The paper
-    /// always does (equation 1). Default false (`rpg_clamp_tgt_rate` of NICs and of the HPCC
-    /// authors' simulator).
+    /// always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of the
+    /// HPCC authors' simulator and of its descendants).
     pub clamp_target: bool,
 }
 
