@@ -8,6 +8,7 @@ use floodway_sim::switch::aqm;
 use super::Findings;
 use crate::derived;
 use crate::document::Document;
+use crate::workload;
 
 /// The longest frame, if packets can be made.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
@@ -124,7 +125,8 @@ pub fn check_on(
             );
         }
     }
-    if let Some(fastest) = rates().max() {
+    let endless = |workload: &workload::Spec| matches!(workload, workload::Spec::Incast(incast) if incast.bytes.is_none());
+    if let Some(fastest) = rates().max().filter(|_| settings.workload.iter().any(endless)) {
         let packets = settings.limit.0 / fastest.time_for(wire).0.max(1);
         if packets >= u64::from(u32::MAX) {
             findings.error(
