@@ -83,8 +83,8 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// A panic is always a fault of the program. It ends all threads at once, because those of a run
-/// wait for each other.
+/// A panic is always a fault of the program. The first one ends it: the other threads of the run
+/// would only add that they were left alone.
 pub fn on_panic(info: &PanicHookInfo) {
     error(&format!(
         "floodway has a fault: {info}\nplease report it with the command line and the scenario; \

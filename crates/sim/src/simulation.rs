@@ -127,7 +127,6 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
 
 /// The links of a node as its sending ends see them.
 fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
-    let response = spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response);
     let ports = spec.graph.node(id).ports.iter();
     let link = |end: &floodway_model::graph::Attachment| Link {
         peer: end.peer,
@@ -138,10 +137,15 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         },
-        response,
+        response: response(spec),
         wire_overhead: spec.wire_overhead,
     };
     ports.map(link).collect()
+}
+
+/// How long a port takes to obey a pause frame.
+fn response(spec: &Spec) -> Duration {
+    spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response)
 }
 
 /// What belongs on one thread: a switch with the hosts that hang on it.
@@ -164,9 +168,8 @@ fn windows(spec: &Spec) -> (Windows, Duration) {
     let links = || spec.graph.links().map(|(_, _, end)| end);
     let shortest =
         links().map(|end| end.delay + time(end.rate, length::SHORTEST_FRAME.into())).min();
-    let response = spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response);
     let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
-    let longest = longest + spec.switch.latency.max(response);
+    let longest = longest + spec.switch.latency.max(response(spec));
     (Windows::new(shortest.unwrap_or(Windows::LONGEST)), longest)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A barrier for short waits: it spins a little, then gives its turn away, because a window takes
-/// microseconds and waking a sleeping thread takes ten of them.
+/// microseconds and waking a sleeping thread takes no less.
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
@@ -70,7 +70,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// About 20 us at 3.7 GHz: longer than threads of a balanced window are apart.
+/// Some tens of microseconds: longer than the threads of a balanced window are apart.
 const SPINS: u32 = 2_000;
 
 #[cfg(test)]

@@ -318,7 +318,7 @@ impl Worker {
                     active.push(place);
                 }
             }
-            // All switches, then all hosts: a third fewer mispredicted branches than mixed.
+            // All switches, then all hosts: the same code runs again and again.
             let switches = self.switches.len() as u32;
             for &place in active.iter().filter(|&&place| place < switches) {
                 let node = &mut self.switches[place as usize];
