@@ -15,6 +15,7 @@
 //! - [`terminal`]: the summary as text
 //! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
+//! - [`study`]: claims, verdicts and evidence
 
 mod answer;
 pub mod chart;
@@ -29,6 +30,7 @@ pub mod metrics;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;
+pub mod study;
 pub mod summary;
 pub mod terminal;
 pub mod words;

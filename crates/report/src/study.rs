@@ -1,0 +1,180 @@
+//! A study as it comes out: what others claimed, what was measured, and the evidence, ready to be
+//! shown as text ([`crate::terminal`]), as a page ([`crate::html`]) and as files.
+
+use serde::Serialize;
+
+use crate::chart::{Lines, Rows};
+
+/// A study with its claims and its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Study {
+    /// Its name on the command line: `ci`.
+    pub study: String,
+    /// Its title: `Congestion Isolation`.
+    pub title: String,
+    /// What it asks, in one sentence.
+    pub question: String,
+    /// What it answers, a sentence each.
+    pub answer: Vec<String>,
+    /// How thorough it was: `quick`, `standard` or `full`.
+    pub level: String,
+    /// Settings that were changed for all experiments, as `path=value`.
+    pub settings: Vec<String>,
+    /// Every claim, in the order of the sources.
+    pub claims: Vec<Claim>,
+    /// What a reader must know first: missing runs, settings that are not the study's.
+    pub caveats: Vec<String>,
+    /// Laws that a run broke, each with its experiment; empty in a sound study.
+    pub violations: Vec<String>,
+    /// The evidence, experiment by experiment.
+    #[serde(skip)]
+    pub sections: Vec<Section>,
+    /// Where the numbers come from.
+    pub provenance: Provenance,
+}
+
+/// One claim, or one part of a claim that has several numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// The claim's name: `A1`. The parts of a claim share it.
+    pub id: String,
+    /// Which part of the claim: `mice`; empty if it has only one.
+    pub part: String,
+    /// What the number is: `mean completion time of flows < 100 KB, ci against without-ci`.
+    pub metric: String,
+    /// What was claimed, in words: `-63 %`, `never above XOFF`.
+    pub claimed: String,
+    /// Where: `IETF 101, early results`.
+    pub source: String,
+    /// What was expected before the runs, and what counts as reproduced.
+    pub expected: String,
+    /// What was measured; none if there is nothing to measure it by.
+    pub measured: Option<f64>,
+    /// The lower end of its 95 % interval; none of a number without one.
+    pub low: Option<f64>,
+    /// The upper end of its 95 % interval.
+    pub high: Option<f64>,
+    /// The unit of all three: `%`, `us`, `KB`; empty for a plain number.
+    pub unit: String,
+    /// The judgement.
+    pub verdict: Verdict,
+    /// Why, where the numbers do not speak for themselves; may be empty.
+    pub remark: String,
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Verdict {
+    /// The measured value lies within the tolerance that was written down before.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The effect has the claimed sign, but not the claimed size.
+    #[serde(rename = "same direction")]
+    SameDirection,
+    /// It has the other sign, or there is no effect where one was claimed.
+    #[serde(rename = "not reproduced")]
+    NotReproduced,
+    /// The interval is too wide, or the source does not say enough.
+    #[serde(rename = "cannot judge")]
+    CannotJudge,
+}
+
+impl Verdict {
+    /// In words, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::SameDirection => "same direction",
+            Self::NotReproduced => "not reproduced",
+            Self::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+/// One experiment, as the section of a paper's evaluation: a question, the evidence, an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// A short name, fit for an anchor and for file names: `two-queues`.
+    pub name: String,
+    /// What it asks: `Do flows finish sooner?`.
+    pub question: String,
+    /// What came out, in one sentence.
+    pub answer: String,
+    /// How it was asked, and what else is worth knowing; a paragraph each.
+    pub text: Vec<String>,
+    /// The charts and tables, in order.
+    pub exhibits: Vec<Exhibit>,
+    /// The claims that it bears on: `A1`, `D3`.
+    pub claims: Vec<String>,
+    /// Commands that run the same by themselves, one for each experiment.
+    pub commands: Vec<String>,
+    /// Results directories beside the page, with their labels: (`two-queues`, `two-queues/report.html`).
+    pub links: Vec<(String, String)>,
+}
+
+/// What a section shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exhibit {
+    /// Values with intervals along one axis, as wide as the column.
+    Rows {
+        /// A short name, fit for file names.
+        name: String,
+        /// What the chart asks or shows.
+        caption: String,
+        /// The chart.
+        chart: Rows,
+        /// How to read it; may be empty.
+        note: String,
+    },
+    /// Small charts of lines, side by side.
+    Lines {
+        /// A short name, fit for file names.
+        name: String,
+        /// What the charts ask or show.
+        caption: String,
+        /// What each series is, by its look (see `Line::series`).
+        legend: Vec<(usize, String)>,
+        /// The charts.
+        charts: Vec<Lines>,
+        /// How many stand in a row: 1, 2 or 3.
+        columns: usize,
+        /// How to read them; may be empty.
+        note: String,
+    },
+    /// A table of text; numbers are already in words, the first column names the row.
+    Table {
+        /// A short name, fit for file names.
+        name: String,
+        /// What it shows.
+        caption: String,
+        /// The headings of the columns.
+        head: Vec<String>,
+        /// The rows, each as long as the head.
+        rows: Vec<Vec<String>>,
+        /// How to read it; may be empty.
+        note: String,
+    },
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Provenance {
+    /// The version of the program.
+    pub floodway: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Threads.
+    pub threads: usize,
+    /// How many runs the numbers rest on.
+    pub runs: usize,
+    /// Of these, those that an earlier call had done.
+    pub reused: usize,
+    /// Packet-hops of all of them.
+    pub hops: u64,
+    /// Seconds that all runs took, those of earlier calls included.
+    pub run_s: f64,
+    /// The fingerprints of all runs in one, in hexadecimal.
+    pub fingerprint: String,
+}
