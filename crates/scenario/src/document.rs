@@ -15,6 +15,11 @@ use crate::workload::{self, Placement};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
+    /// A scenario file beside this one: everything here is an overlay on it. Its variants are
+    /// taken over, changed by those of the same names, and removed by `variants.NAME = false`.
+    /// Default none.
+    #[serde(default, skip_serializing)]
+    pub extends: Option<String>,
     /// A short name for directories and headings: letters, digits, `-`, `_` and `.`.
     pub name: String,
     /// What the scenario is to answer, in one sentence. Default none.

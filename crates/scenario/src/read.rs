@@ -11,7 +11,8 @@ use crate::text::{
 };
 
 /// Keys that belong to the whole scenario, so that no variant may change them.
-const SHARED: [&str; 6] = ["name", "question", "seed", "replications", "variants", "quick"];
+const SHARED: [&str; 7] =
+    ["name", "question", "seed", "replications", "variants", "quick", "extends"];
 
 /// The longest name that may become a directory.
 const LONGEST_NAME: usize = 64;
@@ -80,34 +81,142 @@ fn other_file(path: &Path) -> String {
     }
 }
 
-/// Whether a document that can be read has a `[quick]`.
-pub fn has_quick(source: &Arc<Source>) -> bool {
-    parse(source).is_ok_and(|document| document.written("quick").is_some())
+/// How the text of a file is found, by its path.
+pub type Reader<'a> = &'a dyn Fn(&Path) -> Result<String, Problem>;
+
+/// A scenario as it is written: its own file on all files that it extends.
+pub struct Written {
+    /// The files, the scenario's own first.
+    pub sources: Vec<Arc<Source>>,
+    base: Item,
+    quick: Option<Entry>,
+    variants: Vec<Named>,
+}
+
+impl Written {
+    /// Reads a document and those that it extends.
+    pub fn read(source: &Arc<Source>, reader: Reader) -> Result<Self, Problem> {
+        if source.inner().trim().is_empty() {
+            let help = "write at least `name`, `arrivals`, `limit`, a topology and a workload";
+            return Err(Problem::error(Place::whole(source), "the file is empty", help));
+        }
+        let mut base = parse(source)?;
+        let extends = base.take("extends");
+        let quick = base.take("quick");
+        let mut variants = named(base.take("variants"))?;
+        normalise(&mut base);
+        let Some(extends) = extends else {
+            drop_removed(&mut variants)?;
+            return Ok(Self { sources: vec![Arc::clone(source)], base, quick, variants });
+        };
+        let mut below = Self::below(source, &extends, reader)?;
+        merge(&mut below.base, &base)?;
+        for variant in variants {
+            below.lay_variant(variant)?;
+        }
+        match (&mut below.quick, quick) {
+            (Some(under), Some(over)) => {
+                expect_table(&over.item, "quick", &over.key_place)?;
+                merge(&mut under.item, &over.item)?;
+            }
+            (under, over) => *under = under.take().or(over),
+        }
+        below.sources.insert(0, Arc::clone(source));
+        Ok(below)
+    }
+
+    /// The document that `extends` names.
+    fn below(source: &Arc<Source>, extends: &Entry, reader: Reader) -> Result<Self, Problem> {
+        let place = &extends.item.place;
+        let Value::Text(name) = &extends.item.value else {
+            let message = format!("`extends` is {}, not a file", extends.item.noun());
+            let help = "name a scenario file beside this one: extends = \"lossless.toml\"";
+            return Err(Problem::error(place.clone(), message, help));
+        };
+        let path = Path::new(source.name()).with_file_name(name);
+        let shown = path.display().to_string();
+        if shown == source.name() {
+            let help = "name another file, or leave `extends` out";
+            return Err(Problem::error(place.clone(), "the file extends itself", help));
+        }
+        let text = reader(&path).map_err(|problem| {
+            let message = format!("`{shown}` cannot be extended: {}", problem.message);
+            Problem::error(place.clone(), message, problem.help)
+        })?;
+        let below = Self::read_plain(&Arc::new(Source::new(&shown, text)))?;
+        match below {
+            Ok(below) => Ok(below),
+            Err(deeper) => {
+                let message = format!("`{shown}` itself extends `{deeper}`");
+                let help = "extend that file, and write here what the one between them changes";
+                Err(Problem::error(place.clone(), message, help))
+            }
+        }
+    }
+
+    /// Reads a document that extends no other; otherwise names the one that it extends.
+    fn read_plain(source: &Arc<Source>) -> Result<Result<Self, String>, Problem> {
+        match parse(source)?.take("extends") {
+            Some(extends) => Ok(Err(extends.item.place.word().trim_matches('"').to_owned())),
+            None => Self::read(source, &|_| unreachable!("it extends nothing")).map(Ok),
+        }
+    }
+
+    /// Lays a variant on the one of the same name, removes that one, or adds it.
+    fn lay_variant(&mut self, over: Named) -> Result<(), Problem> {
+        let names: Vec<_> = self.variants.iter().map(|variant| variant.name.clone()).collect();
+        let at = names.iter().position(|name| *name == over.name);
+        match (at, over.is_removed()) {
+            (Some(at), true) => {
+                self.variants.remove(at);
+            }
+            (Some(at), false) => merge(&mut self.variants[at].overlay, &over.overlay)?,
+            (None, true) => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                let message = format!("there is no variant `{}` to remove", over.name);
+                let help = suggest::remedy(&over.name, "variants", &names);
+                return Err(Problem::error(over.place, message, help));
+            }
+            (None, false) => self.variants.push(over),
+        }
+        Ok(())
+    }
+
+    /// Whether there is a `[quick]`.
+    pub fn has_quick(&self) -> bool {
+        self.quick.is_some()
+    }
+}
+
+/// Refuses variants that a file removes although it extends none that could have them.
+fn drop_removed(variants: &mut [Named]) -> Result<(), Problem> {
+    match variants.iter().find(|variant| variant.is_removed()) {
+        None => Ok(()),
+        Some(variant) => {
+            let message = format!("there is no variant `{}` to remove", variant.name);
+            let help = "only variants of the file that this one `extends` can be removed";
+            Err(Problem::error(variant.place.clone(), message, help))
+        }
+    }
 }
 
 /// One complete document for each variant, in order of appearance; a single one without a name
 /// if there are no variants. Overlays apply in the order: `[quick]`, the variant, every `--set`.
 pub fn variants(
-    source: &Arc<Source>,
+    written: &Written,
     overrides: &Overrides,
 ) -> Result<Vec<(Option<String>, Item)>, Problem> {
-    if source.inner().trim().is_empty() {
-        let help = "write at least `name`, `arrivals`, `limit`, a topology and a workload";
-        return Err(Problem::error(Place::whole(source), "the file is empty", help));
-    }
-    let mut base = parse(source)?;
-    let quick = base.take("quick");
-    let mut variants = named(base.take("variants"))?;
-    normalise(&mut base);
+    let mut base = written.base.clone();
+    let mut variants = written.variants.clone();
 
     if overrides.quick {
-        let Some(Entry { item: mut quick, key_place, .. }) = quick else {
+        let Some(Entry { item: mut quick, key_place, .. }) = written.quick.clone() else {
             let message = "the scenario has no `[quick]`";
             let help = "add one that makes it smaller, or run it without --quick";
-            return Err(Problem::error(Place::whole(source), message, help));
+            return Err(Problem::error(Place::whole(&written.sources[0]), message, help));
         };
         expect_table(&quick, "quick", &key_place)?;
-        refuse_keys(&quick, &["name", "quick"], "`[quick]`")?;
+        refuse_keys(&quick, &["name", "quick", "extends"], "`[quick]`")?;
         lay_over(&mut variants, named(quick.take("variants"))?)?;
         normalise(&mut quick);
         merge(&mut base, &quick)?;
@@ -145,11 +254,18 @@ pub fn variants(
     variants.iter().map(|variant| complete(Some(variant))).collect()
 }
 
-/// A variant's overlay.
+/// A variant's overlay; `false` removes the variant of the file that is extended.
+#[derive(Clone)]
 struct Named {
     name: String,
     place: Place,
     overlay: Item,
+}
+
+impl Named {
+    fn is_removed(&self) -> bool {
+        matches!(self.overlay.value, Value::Truth(false))
+    }
 }
 
 /// The overlays in a `[variants]` table.
@@ -168,7 +284,9 @@ fn named(variants: Option<Entry>) -> Result<Vec<Named>, Problem> {
             let help = "rename one: some file systems would give both the same directory";
             return Err(Problem::error(place, message, help));
         }
-        expect_table(&overlay, &format!("variants.{name}"), &place)?;
+        if !matches!(overlay.value, Value::Truth(false)) {
+            expect_table(&overlay, &format!("variants.{name}"), &place)?;
+        }
         refuse_keys(&overlay, &SHARED, "a variant")?;
         normalise(&mut overlay);
         all.push(Named { name, place, overlay });

@@ -10,7 +10,7 @@ use miette::Severity;
 
 use crate::check;
 use crate::document::Document;
-use crate::read;
+use crate::read::{self, Reader, Written};
 use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
 use crate::workload::{self, Ready};
 
@@ -36,7 +36,7 @@ pub struct Scenario {
     pub replications: u32,
     /// The name of the file that it was read from.
     pub file_name: String,
-    /// The file's text.
+    /// The file's text, followed by that of the file that it extends.
     pub text: String,
     /// What was changed from outside.
     pub overrides: Overrides,
@@ -61,22 +61,52 @@ const ONLY_VARIANT: &str = "base";
 impl Scenario {
     /// Reads and checks a scenario file.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Error> {
-        let text = read::scenario_file(path)?;
-        Self::parse(&text, &path.display().to_string(), overrides)
+        Self::load_with(path, overrides, &read::scenario_file)
     }
 
     /// Checks a scenario that was read before. Files that it names are sought beside
     /// `file_name`.
     pub fn parse(text: &str, file_name: &str, overrides: &Overrides) -> Result<Self, Error> {
+        Self::check(text, file_name, overrides, &read::scenario_file)
+    }
+
+    /// Checks a scenario of a library that is part of the program: pairs of file name and text, in
+    /// which the file that it extends is sought too. Panics if `file_name` is not among them.
+    pub fn of_library(
+        library: &[(&str, &str)],
+        file_name: &str,
+        overrides: &Overrides,
+    ) -> Result<Self, Error> {
+        let reader = |path: &Path| {
+            let shown = path.display().to_string();
+            let file = library.iter().find(|(name, _)| *name == shown);
+            let (_, text) = file.unwrap_or_else(|| panic!("there is no {shown} in the library"));
+            Ok((*text).to_owned())
+        };
+        Self::load_with(Path::new(file_name), overrides, &reader)
+    }
+
+    fn load_with(path: &Path, overrides: &Overrides, reader: Reader) -> Result<Self, Error> {
+        let text = reader(path)?;
+        Self::check(&text, &path.display().to_string(), overrides, reader)
+    }
+
+    fn check(
+        text: &str,
+        file_name: &str,
+        overrides: &Overrides,
+        reader: Reader,
+    ) -> Result<Self, Error> {
         let source = Arc::new(Source::new(file_name, text.to_owned()));
+        let written = Written::read(&source, reader)?;
         let mut findings = Findings::default();
-        let variants = prepare(&source, overrides, &mut findings)?;
+        let variants = prepare(&written, overrides, &mut findings)?;
         // A mistake in `[quick]` should not wait for the first `--quick`. Settings stay out: they
         // are meant for this form.
-        if !overrides.quick && read::has_quick(&source) {
+        if !overrides.quick && written.has_quick() {
             let quick = Overrides { quick: true, set: Vec::new() };
             let mut quick_findings = Findings::default();
-            prepare(&source, &quick, &mut quick_findings)?;
+            prepare(&written, &quick, &mut quick_findings)?;
             findings.errors.extend(quick_findings.errors);
         }
         let Findings { errors, warnings } = findings;
@@ -90,7 +120,7 @@ impl Scenario {
             seed: first.seed,
             replications: first.replications,
             file_name: file_name.to_owned(),
-            text: text.to_owned(),
+            text: full_text(&written.sources),
             overrides: overrides.clone(),
             variants,
             warnings: tidy(warnings),
@@ -169,6 +199,15 @@ impl Variant {
     }
 }
 
+/// The texts of all files, the scenario's own first.
+fn full_text(sources: &[Arc<Source>]) -> String {
+    let mut text = sources[0].inner().clone();
+    for source in &sources[1..] {
+        text += &format!("\n\n# ---- {} ----\n\n{}", source.name(), source.inner());
+    }
+    text
+}
+
 #[derive(Default)]
 struct Findings {
     errors: Vec<Problem>,
@@ -186,11 +225,11 @@ impl Findings {
 
 /// Expands the document into variants and checks each. Empty only if there are errors.
 fn prepare(
-    source: &Arc<Source>,
+    written: &Written,
     overrides: &Overrides,
     findings: &mut Findings,
 ) -> Result<Vec<Variant>, Error> {
-    let documents = read::variants(source, overrides)?;
+    let documents = read::variants(written, overrides)?;
     let count = documents.len();
     let mut found: Vec<(Problem, Vec<String>)> = Vec::new();
     let mut variants = Vec::new();

@@ -196,3 +196,64 @@ fn the_settings_that_are_kept_read_back_as_they_are() {
     let back: floodway_scenario::Document = serde_json::from_str(&text).unwrap();
     assert_eq!(back, variant.settings);
 }
+
+/// A scenario that extends another, both in a library.
+fn extended(over: &str, quick: bool, set: &[&str]) -> Scenario {
+    let base = format!(
+        "{BASE}
+[variants.plain]
+[variants.marked]
+switch.aqm.ramp.low = \"1KB\"
+[quick]
+replications = 2
+"
+    );
+    let over = format!("extends = \"base.toml\"\n{over}");
+    let library = [("dir/base.toml", base.as_str()), ("dir/over.toml", over.as_str())];
+    let set = set.iter().map(|&setting| setting.to_owned()).collect();
+    Scenario::of_library(&library, "dir/over.toml", &Overrides { quick, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()))
+}
+
+fn names(scenario: &Scenario) -> Vec<&str> {
+    scenario.variants().iter().map(|variant| variant.name.as_str()).collect()
+}
+
+#[test]
+fn an_extending_file_is_an_overlay_on_the_other() {
+    let scenario = extended("name = \"other\"\nswitch.queue.size = \"2MB\"", false, &[]);
+    assert_eq!((scenario.name.as_str(), scenario.replications), ("other", 4));
+    assert_eq!(names(&scenario), ["plain", "marked"]);
+    let settings = &scenario.variants()[0].settings;
+    assert_eq!(settings.switch.queue.size, Bytes(2_000_000));
+    assert_eq!(ramp(&scenario.variants()[1]).low, Bytes(1_000));
+    // The text has everything that decides the results.
+    assert!(scenario.text.starts_with("extends = \"base.toml\"\nname = \"other\""));
+    assert!(scenario.text.contains("# ---- dir/base.toml ----\n\n\nname = \"sample\""));
+}
+
+#[test]
+fn an_extending_file_changes_removes_and_adds_variants() {
+    let over = "
+variants.plain = false
+[variants.marked]
+switch.aqm.ramp.high = \"90KB\"
+[variants.new]
+switch.aqm = \"drop_tail\"
+";
+    let scenario = extended(over, false, &[]);
+    assert_eq!(names(&scenario), ["marked", "new"]);
+    let marked = ramp(&scenario.variants()[0]);
+    assert_eq!((marked.low, marked.high), (Bytes(1_000), Bytes(90_000)));
+    assert!(matches!(scenario.variants()[1].settings.switch.aqm, aqm::Spec::DropTail(_)));
+}
+
+#[test]
+fn quick_and_settings_lie_above_both_files() {
+    let over = "replications = 9\n[quick]\nseed = 8\n[workload.0.many_to_many]\nload = 0.2";
+    let scenario = extended(over, true, &["switch.queue.size=3MB"]);
+    assert_eq!((scenario.replications, scenario.seed), (2, 8));
+    let variant = &scenario.variants()[0];
+    assert_eq!(variant.settings.switch.queue.size, Bytes(3_000_000));
+    assert_eq!(variant.settings.workload.len(), 2, "lists are changed element by element");
+}
