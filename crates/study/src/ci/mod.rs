@@ -1,0 +1,96 @@
+//! Congestion Isolation: two IEEE 802.1 decks, "P802.1Qcz - Proposed Project for Congestion
+//! Isolation" (IETF 101, March 2018; claims A1 to A11) and "Simulation Analysis of Congestion
+//! Isolation" (January 2018; claims D1 to D13).
+
+mod claims;
+mod plan;
+mod sections;
+mod setup;
+
+use floodway_model::family::Entry;
+
+use crate::Study;
+use crate::evidence::{Case, Evidence};
+
+/// The study.
+pub static STUDY: Study = Study {
+    entry: Entry {
+        family: "study",
+        name: "ci",
+        summary: "Congestion Isolation (IEEE 802.1Qcz): completion times, pauses and losses on a \
+                  Clos fabric with RoCEv2 and DCQCN.",
+    },
+    title: "Congestion Isolation",
+    question: "What does Congestion Isolation do to flows, pauses, queues and losses in a data \
+               center fabric, and how much of it is as claimed?",
+    library: &[
+        ("scenarios/ci/lossless.toml", include_str!("../../../../scenarios/ci/lossless.toml")),
+        ("scenarios/ci/ecn-step.toml", include_str!("../../../../scenarios/ci/ecn-step.toml")),
+        (
+            "scenarios/ci/three-queues.toml",
+            include_str!("../../../../scenarios/ci/three-queues.toml"),
+        ),
+        (
+            "scenarios/ci/memory-size.toml",
+            include_str!("../../../../scenarios/ci/memory-size.toml"),
+        ),
+        (
+            "scenarios/ci/memory-xoff.toml",
+            include_str!("../../../../scenarios/ci/memory-xoff.toml"),
+        ),
+        (
+            "scenarios/ci/memory-high.toml",
+            include_str!("../../../../scenarios/ci/memory-high.toml"),
+        ),
+        ("scenarios/ci/latency.toml", include_str!("../../../../scenarios/ci/latency.toml")),
+        ("scenarios/ci/lossy.toml", include_str!("../../../../scenarios/ci/lossy.toml")),
+        (
+            "scenarios/ci/lossy-go-back-n.toml",
+            include_str!("../../../../scenarios/ci/lossy-go-back-n.toml"),
+        ),
+        ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
+    ],
+    plan: plan::experiments,
+    claims: &[
+        claims::EARLY_RESULTS,
+        setup::ROWS_A,
+        claims::ROWS_A,
+        setup::ROWS_A_LINK,
+        setup::ROWS_D,
+        claims::ROWS_D,
+        claims::DEPTHS_AND_LOSSES,
+    ],
+    answer: sections::answer,
+    sections: sections::sections,
+};
+
+const WITHOUT: &str = "without-ci";
+const LOCAL: &str = "ci-local";
+const CI: &str = "ci";
+
+/// The places of the size classes of both decks.
+const MICE: usize = 0;
+const MEDIUM: usize = 1;
+const ELEPHANTS: usize = 3;
+const ALL: usize = 4;
+
+/// A variant of an experiment.
+const fn case(experiment: &'static str, variant: &'static str) -> Case {
+    Case { experiment, variant }
+}
+
+/// An experiment at the largest size at which it was run.
+fn largest(evidence: &Evidence, experiment: &'static str) -> &'static str {
+    let large = match experiment {
+        "two-queues" => "two-queues-1152",
+        "three-queues" => "three-queues-1152",
+        "lossy" => "lossy-1152",
+        _ => return experiment,
+    };
+    if evidence.has(case(large, WITHOUT)) { large } else { experiment }
+}
+
+/// The queue in which flows begin, of the two-queue model with isolation: the decks' queue 1.
+const MONITORED: u64 = 0;
+/// The queue to which congesting flows are moved: the decks' queue 0.
+const CONGESTING: u64 = 1;

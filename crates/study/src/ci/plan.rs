@@ -1,0 +1,152 @@
+//! The experiments, by level.
+
+use crate::plan::{Experiment, Level};
+
+use super::{CI, LOCAL, WITHOUT};
+
+const BOTH: &[&str] = &[WITHOUT, CI];
+const ALL: &[&str] = &[WITHOUT, LOCAL, CI];
+
+/// Sizes between the smallest and the largest of the decks, by their rule (N leaves, N/2 spines,
+/// N/2 servers at each leaf), with clusters and incasts in proportion.
+const SERVERS_288: &[&str] = &[
+    "topology.clos.leaves=24",
+    "topology.clos.spines=12",
+    "topology.clos.hosts_per_leaf=12",
+    "workload.0.many_to_many.clusters=12",
+    "workload.1.incast.sets=1",
+];
+const SERVERS_512: &[&str] = &[
+    "topology.clos.leaves=32",
+    "topology.clos.spines=16",
+    "topology.clos.hosts_per_leaf=16",
+    "workload.0.many_to_many.clusters=22",
+    "workload.1.incast.sets=2",
+];
+const SERVERS_1152: &[&str] = &[
+    "topology.clos.leaves=48",
+    "topology.clos.spines=24",
+    "topology.clos.hosts_per_leaf=24",
+    "workload.0.many_to_many.clusters=50",
+    "workload.1.incast.sets=4",
+];
+
+/// What the decks leave open: one thing each is unlike lossless.toml.
+pub const OPEN: &[(&str, &str, &[&str])] = &[
+    ("open-base", "as it stands", &[]),
+    ("open-unsettled", "measured from 1 ms on", &["arrivals=6ms", "warmup=1ms"]),
+    ("open-ecn-step", "ECN marks all above 300 KB", &["switch.aqm.ramp.above_high=step"]),
+    ("open-load-03", "load 0.3", &["workload.0.many_to_many.load=0.3"]),
+    ("open-load-07", "load 0.7", &["workload.0.many_to_many.load=0.7"]),
+    (
+        "open-sizes",
+        "data mining with the heavier tail",
+        &["workload.0.many_to_many.sizes=data_mining_bytes"],
+    ),
+    ("open-tail-100mb", "flow sizes cut at 100 MB", &["workload.0.many_to_many.max_size=100MB"]),
+    ("open-nic-pause", "a pause stops the whole NIC", &["host.pause_scope=nic"]),
+    ("open-strict", "monitored queue strictly first", &["switch.scheduler=strict"]),
+    (
+        "open-xoff-ingress",
+        "XOFF measured on the ingress",
+        &["switch.flow_control.pfc.measured_on=ingress"],
+    ),
+    (
+        "open-dcqcn-timer",
+        "DCQCN: increase timer 300 us",
+        &["host.congestion.dcqcn.increase_timer=300us"],
+    ),
+    ("open-dcqcn-cnp", "DCQCN: CNP gap 50 us", &["host.congestion.dcqcn.cnp_interval=50us"]),
+    ("open-dcqcn-clamp", "DCQCN: clamped target", &["host.congestion.dcqcn.clamp_target=true"]),
+    (
+        "open-dcqcn-paper",
+        "DCQCN: the paper's rules",
+        &[
+            "host.congestion.dcqcn.variant=paper",
+            "host.congestion.dcqcn.cnp_interval=50us",
+            "host.congestion.dcqcn.alpha_timer=55us",
+        ],
+    ),
+];
+
+/// The same for what only the variant with messages has.
+pub const OPEN_CI: &[(&str, &str, &[&str])] = &[
+    (
+        "open-mark-all",
+        "every isolated packet is marked",
+        &["variants.ci.switch.flow_control.congestion_isolation.mark=all"],
+    ),
+    (
+        "open-signal-isolation",
+        "messages on isolation only",
+        &["variants.ci.switch.flow_control.congestion_isolation.signal=isolation"],
+    ),
+    (
+        "open-signal-depth",
+        "messages on depth only",
+        &["variants.ci.switch.flow_control.congestion_isolation.signal=congesting_queue"],
+    ),
+    (
+        "open-life-1ms",
+        "entries of messages live 1 ms",
+        &["variants.ci.switch.flow_control.congestion_isolation.cim_entry_life=1ms"],
+    ),
+    (
+        "open-hosts",
+        "NICs take no part",
+        &["variants.ci.switch.flow_control.congestion_isolation.hosts=false"],
+    ),
+];
+
+/// A shorter version of lossless.toml, for the many rows of what the decks leave open.
+const SHORTER: &[&str] = &["replications=5", "arrivals=12ms", "warmup=8ms", "limit=60ms"];
+
+/// All experiments of a level.
+pub fn experiments(level: Level) -> Vec<Experiment> {
+    let quick = level == Level::Quick;
+    let small = |name, file, variants: &[&'static str], runs: u32, quick_runs: u32| {
+        Experiment::new(name, file).variants(variants).quick(quick).replications(if quick {
+            quick_runs
+        } else {
+            runs
+        })
+    };
+    let mut plan = vec![
+        small("two-queues", "scenarios/ci/lossless.toml", ALL, 10, 6),
+        small("three-queues", "scenarios/ci/three-queues.toml", BOTH, 10, 5),
+        small("ecn-step", "scenarios/ci/ecn-step.toml", ALL, 10, 3),
+        small("memory-size", "scenarios/ci/memory-size.toml", BOTH, 3, 2),
+        small("memory-xoff", "scenarios/ci/memory-xoff.toml", BOTH, 10, 5),
+        small("memory-high", "scenarios/ci/memory-high.toml", &[CI], 10, 5),
+        small("latency", "scenarios/ci/latency.toml", BOTH, 10, 5),
+        small("lossy", "scenarios/ci/lossy.toml", ALL, 10, 5),
+        small("lossy-go-back-n", "scenarios/ci/lossy-go-back-n.toml", BOTH, 5, 3),
+        small("servers-288", "scenarios/ci/lossless.toml", BOTH, 5, 3).set(SERVERS_288),
+    ];
+    if level >= Level::Standard {
+        let lossless = "scenarios/ci/lossless.toml";
+        plan.push(small("servers-512", lossless, BOTH, 5, 3).set(SERVERS_512));
+        let open = |(name, _, set): &(&'static str, &str, &[&str])| {
+            Experiment::new(name, lossless).set(SHORTER).set(set)
+        };
+        plan.extend(OPEN.iter().map(|row| open(row).variants(ALL)));
+        plan.extend(OPEN_CI.iter().map(|row| open(row).variants(&[CI])));
+    }
+    if level == Level::Full {
+        let large = |name, file, variants: &[&'static str]| {
+            Experiment::new(name, file).variants(variants).replications(5).set(SERVERS_1152)
+        };
+        plan.push(large("two-queues-1152", "scenarios/ci/lossless.toml", ALL));
+        plan.push(large("lossy-1152", "scenarios/ci/lossy.toml", ALL));
+        plan.push(large("three-queues-1152", "scenarios/ci/three-queues.toml", BOTH));
+    }
+    plan
+}
+
+/// The experiments of the scaling comparison, with their numbers of servers.
+pub const SIZES: &[(&str, f64)] = &[
+    ("two-queues", 128.0),
+    ("servers-288", 288.0),
+    ("servers-512", 512.0),
+    ("two-queues-1152", 1152.0),
+];

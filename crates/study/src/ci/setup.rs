@@ -1,0 +1,171 @@
+//! Claims about the set-up: whether the scenarios are what the decks describe.
+
+use floodway_scenario::{Overrides, Scenario, Variant, topology};
+
+use crate::claim::{Row, Rule};
+use crate::measure::{Measured, estimate};
+
+use super::{CI, MICE, STUDY, WITHOUT, case};
+
+const CHECK: &str = "a check of the scenario, not of the simulator";
+
+/// Of the deck of January 2018.
+pub const ROWS_D: &[Row] = &[
+    Row {
+        id: "D1",
+        part: "smallest",
+        metric: "servers of lossless.toml",
+        claimed: "128 servers",
+        source: "2018-01, simulation set-up",
+        rule: Rule::Exactly(128.0),
+        expected: CHECK,
+        measure: |_| servers("scenarios/ci/lossless.toml"),
+    },
+    Row {
+        id: "D1",
+        part: "largest",
+        metric: "servers of full.toml",
+        claimed: "1152 servers",
+        source: "2018-01, simulation set-up",
+        rule: Rule::Exactly(1152.0),
+        expected: CHECK,
+        measure: |_| servers("scenarios/ci/full.toml"),
+    },
+    Row {
+        id: "D1",
+        part: "switches",
+        metric: "switches of full.toml",
+        claimed: "72 switches (24 in the smallest)",
+        source: "2018-01, simulation set-up",
+        rule: Rule::Exactly(72.0),
+        expected: CHECK,
+        measure: |_| {
+            let switches = variant("scenarios/ci/full.toml", WITHOUT).graph().switches().count();
+            Measured::exactly(switches as f64, "")
+        },
+    },
+    Row {
+        id: "D1",
+        part: "mice",
+        metric: "share of measured flows < 100 KB",
+        claimed: "82 % mice",
+        source: "2018-01, simulation set-up",
+        rule: Rule::Between(81.5, 82.5),
+        expected: "82.4 %: the share of flows below 100 KB in the published table",
+        measure: |evidence| {
+            let share = |(_, facts): (u32, &crate::evidence::Facts)| {
+                let mice =
+                    facts.flows.iter().filter(|flow| evidence.classes.of(flow.bytes) == MICE);
+                mice.count() as f64 / facts.flows.len() as f64 * 100.0
+            };
+            estimate(evidence.runs(case("two-queues", WITHOUT)).map(share), "%")
+        },
+    },
+    Row {
+        id: "D2",
+        part: "",
+        metric: "thresholds of lossless.toml that are the deck's, of 12",
+        claimed: "XOFF 750 KB, XON 4 KB, queue 1 MB; 10 KB, 300 KB, 1 % for ECN and for isolation",
+        source: "2018-01, compared solutions",
+        rule: Rule::Exactly(12.0),
+        expected: CHECK,
+        measure: |_| thresholds(),
+    },
+];
+
+/// Of the deck for IETF 101, where they come after the early results.
+pub const ROWS_A: &[Row] = &[
+    Row {
+        id: "A4",
+        part: "many-to-many",
+        metric: "hosts of full.toml that send to all others of their cluster of 21",
+        claimed: "50 clusters of 21",
+        source: "IETF 101, simulation highlights",
+        rule: Rule::Exactly(1050.0),
+        expected: CHECK,
+        measure: |_| {
+            let hosts = variant("scenarios/ci/full.toml", WITHOUT).workloads()[0].hosts();
+            Measured::exactly(hosts as f64, "")
+        },
+    },
+    Row {
+        id: "A4",
+        part: "incast",
+        metric: "flows of full.toml that never end",
+        claimed: "4 permanent incasts of 20:1",
+        source: "IETF 101, simulation highlights",
+        rule: Rule::Exactly(80.0),
+        expected: CHECK,
+        measure: |_| {
+            let flows =
+                variant("scenarios/ci/full.toml", WITHOUT).workloads()[1].persistent_flows();
+            Measured::exactly(flows as f64, "")
+        },
+    },
+    Row {
+        id: "A5",
+        part: "",
+        metric: "thresholds of lossless.toml that are the deck's, of 12",
+        claimed: "queue 1 MB, XOFF 750 KB; 10 KB, 300 KB, 1 % for ECN and for isolation",
+        source: "IETF 101, queue models",
+        rule: Rule::Exactly(12.0),
+        expected: CHECK,
+        measure: |_| thresholds(),
+    },
+];
+
+/// Of the same deck: the length of a link.
+pub const ROWS_A_LINK: &[Row] = &[Row {
+    id: "A11",
+    part: "",
+    metric: "length of fibre that delays by a link's 200 ns, at 4.9 ns/m",
+    claimed: "200 ns are about 40 m",
+    source: "IETF 101, simulation highlights",
+    rule: Rule::Between(38.0, 42.0),
+    expected: "40.8 m: light in fibre of group index 1.468 takes 4.9 ns for a metre",
+    measure: |_| {
+        let settings = variant("scenarios/ci/lossless.toml", WITHOUT).settings;
+        let topology::Spec::Clos(clos) = settings.topology else {
+            unreachable!("lossless.toml is a Clos network")
+        };
+        Measured::exactly(clos.fabric_delay.as_ns() / (1.468 / 0.299_792_458), "m")
+    },
+}];
+
+/// A variant of a scenario of the study.
+fn variant(file: &str, name: &str) -> Variant {
+    let scenario = Scenario::of_library(STUDY.library, file, &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|error| panic!("a test reads each: {error}"));
+    let variant = scenario.variants().iter().find(|variant| variant.name == name);
+    variant.unwrap_or_else(|| panic!("{file} has a variant {name}")).clone()
+}
+
+fn servers(file: &str) -> Measured {
+    Measured::exactly(variant(file, WITHOUT).graph().hosts().count() as f64, "")
+}
+
+/// What the decks say of queues and thresholds, by the place in the settings of a variant.
+const THRESHOLDS: &[(&str, &str, &str)] = &[
+    (WITHOUT, "/switch/queue/size", "\"1MB\""),
+    (WITHOUT, "/switch/flow_control/pfc/xoff", "\"750KB\""),
+    (WITHOUT, "/switch/flow_control/pfc/xon", "\"4KB\""),
+    (WITHOUT, "/switch/aqm/ramp/low", "\"10KB\""),
+    (WITHOUT, "/switch/aqm/ramp/high", "\"300KB\""),
+    (WITHOUT, "/switch/aqm/ramp/max_probability", "0.01"),
+    (CI, "/switch/queue/size", "\"1MB\""),
+    (CI, "/switch/flow_control/pfc/xoff", "\"750KB\""),
+    (CI, "/switch/flow_control/pfc/xon", "\"4KB\""),
+    (CI, "/switch/flow_control/congestion_isolation/curve/low", "\"10KB\""),
+    (CI, "/switch/flow_control/congestion_isolation/curve/high", "\"300KB\""),
+    (CI, "/switch/flow_control/congestion_isolation/curve/max_probability", "0.01"),
+];
+
+/// How many of them the scenario has.
+fn thresholds() -> Measured {
+    let is = |(name, place, value): &&(&str, &str, &str)| {
+        let settings = variant("scenarios/ci/lossless.toml", name).settings;
+        let settings = serde_json::to_value(&settings).expect("settings have text keys");
+        settings.pointer(place).is_some_and(|found| found.to_string() == *value)
+    };
+    Measured::exactly(THRESHOLDS.iter().filter(is).count() as f64, "")
+}

@@ -1,0 +1,213 @@
+//! Rules and verdicts. A rule says before the runs what will count as reproduced.
+
+use floodway_report::study::{Claim, Verdict};
+
+use crate::evidence::Evidence;
+use crate::measure::Measured;
+
+/// One claim, or one part of a claim that has several numbers.
+#[derive(Debug)]
+pub struct Row {
+    /// The claim's name: `A1`.
+    pub id: &'static str,
+    /// Which part of it; empty if there is only one.
+    pub part: &'static str,
+    /// What the number is.
+    pub metric: &'static str,
+    /// What was claimed, in words.
+    pub claimed: &'static str,
+    /// Where.
+    pub source: &'static str,
+    /// How it is judged.
+    pub rule: Rule,
+    /// What was expected to come out, and why; written before the runs.
+    pub expected: &'static str,
+    /// Measures it.
+    pub measure: fn(&Evidence) -> Measured,
+}
+
+/// What counts as reproduced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// An effect of a certain size: the value lies between these, and its interval does not hold
+    /// zero. Otherwise the sign decides.
+    Effect(f64, f64),
+    /// Less than zero, whatever the size: the interval lies below zero. Effects smaller than the
+    /// number are none.
+    Less(f64),
+    /// More than zero, likewise.
+    More(f64),
+    /// No effect: the interval lies within this distance of zero.
+    None(f64),
+    /// At most this, in every replication.
+    AtMost(f64),
+    /// From here to there, whatever the interval.
+    Between(f64, f64),
+    /// Exactly this.
+    Exactly(f64),
+    /// The sources do not say enough to judge by.
+    Never,
+}
+
+impl Rule {
+    /// In a sentence.
+    pub fn words(&self, unit: &str) -> String {
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        match *self {
+            Self::Effect(low, high) => {
+                format!("reproduced from {low} to {high}{unit}, if the interval excludes 0")
+            }
+            Self::Less(_) => "reproduced if the interval lies below 0".to_owned(),
+            Self::More(_) => "reproduced if the interval lies above 0".to_owned(),
+            Self::None(within) => {
+                format!("reproduced if the interval lies within {within}{unit} of 0")
+            }
+            Self::AtMost(most) => format!("reproduced up to {most}{unit}"),
+            Self::Between(low, high) => format!("reproduced from {low} to {high}{unit}"),
+            Self::Exactly(value) => format!("reproduced if it is {value}{unit}"),
+            Self::Never => "cannot be judged".to_owned(),
+        }
+    }
+
+    /// The verdict on a number.
+    pub fn judge(&self, measured: &Measured) -> Verdict {
+        let Some(value) = measured.value.filter(|value| value.is_finite()) else {
+            return Verdict::CannotJudge;
+        };
+        match *self {
+            Self::Never => Verdict::CannotJudge,
+            Self::Exactly(wanted) => reproduced((value - wanted).abs() <= 1e-9 * wanted.abs()),
+            Self::AtMost(most) => reproduced(value <= most),
+            Self::Between(low, high) => reproduced((low..=high).contains(&value)),
+            Self::None(within) => match measured.interval() {
+                None => Verdict::CannotJudge,
+                Some((low, high)) if -within <= low && high <= within => Verdict::Reproduced,
+                Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
+                Some(_) => Verdict::CannotJudge,
+            },
+            Self::Less(least) => side(measured, -1.0, least, |_| true, value),
+            Self::More(least) => side(measured, 1.0, least, |_| true, value),
+            Self::Effect(low, high) => {
+                let least = low.abs().min(high.abs());
+                let sign = if low + high < 0.0 { -1.0 } else { 1.0 };
+                side(measured, sign, least, |value| (low..=high).contains(&value), value)
+            }
+        }
+    }
+}
+
+fn reproduced(is: bool) -> Verdict {
+    if is { Verdict::Reproduced } else { Verdict::NotReproduced }
+}
+
+/// The verdict on an effect of this sign that must have a certain size; effects smaller than
+/// `least` would be none.
+fn side(
+    measured: &Measured,
+    sign: f64,
+    least: f64,
+    fits: impl Fn(f64) -> bool,
+    value: f64,
+) -> Verdict {
+    let Some((low, high)) = measured.interval() else { return Verdict::CannotJudge };
+    if low <= 0.0 && high >= 0.0 {
+        // Nothing to be seen. If an effect that matters would have been seen, there is none.
+        let seen = low > -least && high < least;
+        return if seen { Verdict::NotReproduced } else { Verdict::CannotJudge };
+    }
+    match value * sign > 0.0 {
+        true if fits(value) => Verdict::Reproduced,
+        true => Verdict::SameDirection,
+        false => Verdict::NotReproduced,
+    }
+}
+
+impl Row {
+    /// The verdict on it.
+    pub fn judge(&self, evidence: &Evidence) -> Claim {
+        let measured = (self.measure)(evidence);
+        let verdict = self.rule.judge(&measured);
+        Claim {
+            id: self.id.to_owned(),
+            part: self.part.to_owned(),
+            metric: self.metric.to_owned(),
+            claimed: self.claimed.to_owned(),
+            source: self.source.to_owned(),
+            expected: format!("{}; {}", self.expected, self.rule.words(measured.unit)),
+            measured: measured.value,
+            low: measured.low,
+            high: measured.high,
+            unit: measured.unit.to_owned(),
+            verdict,
+            remark: self.remark(&measured, verdict),
+        }
+    }
+
+    /// Why the number does not decide, where it does not.
+    fn remark(&self, measured: &Measured, verdict: Verdict) -> String {
+        if verdict != Verdict::CannotJudge {
+            return String::new();
+        }
+        let why = match (self.rule, measured.value, measured.interval()) {
+            (Rule::Never, ..) => "the source gives too little to compare with",
+            (_, None, _) => {
+                "not measured at this level, or nothing happened that could be measured"
+            }
+            (_, _, None) => "one replication has no interval",
+            _ => "the interval is too wide to tell",
+        };
+        why.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64, low: f64, high: f64) -> Measured {
+        Measured { value: Some(value), low: Some(low), high: Some(high), unit: "%" }
+    }
+
+    #[test]
+    fn an_effect_is_judged_by_its_size_then_by_its_sign() {
+        let rule = Rule::Effect(-73.0, -53.0);
+        assert_eq!(rule.judge(&of(-60.0, -80.0, -10.0)), Verdict::Reproduced);
+        assert_eq!(rule.judge(&of(-90.0, -95.0, -80.0)), Verdict::SameDirection);
+        assert_eq!(rule.judge(&of(20.0, 10.0, 30.0)), Verdict::NotReproduced);
+        // -60 would be inside, but so could be nothing at all.
+        assert_eq!(rule.judge(&of(-60.0, -90.0, 40.0)), Verdict::CannotJudge);
+        // An effect of 53 would have been seen.
+        assert_eq!(rule.judge(&of(-1.0, -12.0, 11.0)), Verdict::NotReproduced);
+        assert_eq!(rule.judge(&Measured::exactly(-60.0, "%")), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&Measured::default()), Verdict::CannotJudge);
+    }
+
+    #[test]
+    fn a_direction_is_judged_by_the_whole_interval() {
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -5.0, -1.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -9.0, 1.0)), Verdict::CannotJudge);
+        assert_eq!(Rule::Less(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::NotReproduced);
+        assert_eq!(Rule::More(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::Reproduced);
+    }
+
+    #[test]
+    fn no_effect_must_be_known_to_be_none() {
+        assert_eq!(Rule::None(2.0).judge(&of(0.1, -1.0, 1.5)), Verdict::Reproduced);
+        assert_eq!(Rule::None(2.0).judge(&of(0.1, -3.0, 3.0)), Verdict::CannotJudge);
+        assert_eq!(Rule::None(2.0).judge(&of(1.0, 0.5, 3.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn limits_hold_or_not() {
+        let at = |value| Measured::exactly(value, "KB");
+        assert_eq!(Rule::AtMost(750.0).judge(&at(750.0)), Verdict::Reproduced);
+        assert_eq!(Rule::AtMost(750.0).judge(&at(750.1)), Verdict::NotReproduced);
+        assert_eq!(Rule::Exactly(0.0).judge(&at(0.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Exactly(0.0).judge(&at(1e-12)), Verdict::NotReproduced);
+        assert_eq!(Rule::Exactly(1152.0).judge(&at(1152.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(1.5)), Verdict::Reproduced);
+        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(2.5)), Verdict::NotReproduced);
+        assert_eq!(Rule::Never.judge(&at(1.0)), Verdict::CannotJudge);
+    }
+}

@@ -1,0 +1,64 @@
+//! Studies: the experiments behind a set of published claims, and what comes of each claim.
+//!
+//! ```text
+//! Study::plan(level)   the experiments: scenario files with settings, by level
+//! Evidence::add(run)   what the runs say, kept by experiment, variant and replication
+//! Study::judge()       claims with verdicts, and sections with charts
+//! ```
+//!
+//! A claim is one row: what was claimed and where, the rule by which it is judged, written down
+//! before the runs, and the function that measures it. Whoever runs the experiments (the command
+//! line) only carries runs from the plan to the evidence.
+//!
+//! - [`plan`]: levels and experiments
+//! - [`evidence`]: what is kept of the runs
+//! - [`measure`]: numbers with intervals from the evidence
+//! - [`claim`]: rules and verdicts
+//! - [`exhibit`]: charts and tables from the evidence
+//! - [`ci`]: the study of Congestion Isolation
+
+pub mod ci;
+pub mod claim;
+pub mod evidence;
+pub mod exhibit;
+pub mod measure;
+pub mod plan;
+
+use floodway_model::family::Entry;
+use floodway_report::study::{Claim, Section};
+
+pub use claim::{Row, Rule};
+pub use evidence::{Case, Evidence};
+pub use measure::Measured;
+pub use plan::{Experiment, Level};
+
+/// One study.
+#[derive(Debug)]
+pub struct Study {
+    /// Its name on the command line, and what it is in a line.
+    pub entry: Entry,
+    /// Its title.
+    pub title: &'static str,
+    /// What it asks, in one sentence.
+    pub question: &'static str,
+    /// Its scenarios: pairs of file name and text.
+    pub library: &'static [(&'static str, &'static str)],
+    /// Its experiments.
+    pub plan: fn(Level) -> Vec<Experiment>,
+    /// Its claims in order.
+    pub claims: &'static [&'static [Row]],
+    /// What the evidence answers, in a few sentences.
+    pub answer: fn(&Evidence) -> Vec<String>,
+    /// The sections of its report.
+    pub sections: fn(&Evidence) -> Vec<Section>,
+}
+
+/// All studies.
+pub static CATALOGUE: &[&Study] = &[&ci::STUDY];
+
+impl Study {
+    /// The verdict on every claim.
+    pub fn judge(&self, evidence: &Evidence) -> Vec<Claim> {
+        self.claims.iter().copied().flatten().map(|row| row.judge(evidence)).collect()
+    }
+}

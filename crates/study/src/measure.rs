@@ -1,0 +1,237 @@
+//! Numbers with intervals, from the evidence.
+//!
+//! Replication `r` has the same traffic in all experiments on the same network and load, so that
+//! variants are compared within replications, and across experiments too.
+
+use std::collections::BTreeMap;
+
+use floodway_report::metrics::PairMetrics;
+use floodway_report::statistics::{Change, Estimate};
+
+use crate::evidence::{Case, Evidence, Facts, Flow};
+
+/// A number with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The number; none if there is nothing to measure it by.
+    pub value: Option<f64>,
+    /// The lower end of its interval; none of fewer than two replications.
+    pub low: Option<f64>,
+    /// The upper end of its interval.
+    pub high: Option<f64>,
+    /// The unit of all three.
+    pub unit: &'static str,
+}
+
+impl Measured {
+    /// A number that has no uncertainty.
+    pub fn exactly(value: f64, unit: &'static str) -> Self {
+        Self { value: Some(value), low: None, high: None, unit }
+    }
+
+    /// Both ends of the interval, where there is one.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// The same in another unit.
+    pub fn scaled(self, factor: f64, unit: &'static str) -> Self {
+        let scale = |value: Option<f64>| value.map(|value| value * factor);
+        Self { value: scale(self.value), low: scale(self.low), high: scale(self.high), unit }
+    }
+}
+
+/// The mean over replications.
+pub fn estimate(values: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
+    let Estimate { mean, low, high, .. } = Estimate::of(values);
+    Measured { value: mean, low, high, unit }
+}
+
+/// The change over pairs of one replication each, in percent. Where a value is zero there are no
+/// ratios: then it is the difference of the means in percent of the first.
+pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
+    let unit = "%";
+    match Change::of(pairs) {
+        Some(Change::Ratio { percent, low, high, .. }) => {
+            Measured { value: Some(percent), low, high, unit }
+        }
+        Some(Change::Difference { from, to, low, high, .. }) if from > 0.0 => {
+            let percent = |value: f64| value / from * 100.0;
+            Measured {
+                value: Some(percent(to - from)),
+                low: low.map(percent),
+                high: high.map(percent),
+                unit,
+            }
+        }
+        _ => Measured { unit, ..Measured::default() },
+    }
+}
+
+/// The geometric mean of factors, given as logarithms, as a change in percent.
+pub fn percent_of_logs(logs: impl IntoIterator<Item = f64>) -> Measured {
+    change(logs.into_iter().map(|log| (1.0, libm::exp(log))))
+}
+
+/// Logarithms of ratios by replication.
+pub type Logs = BTreeMap<u32, f64>;
+
+impl Evidence {
+    /// Completion times of a size class in two cases, mean over the flows that finished in both,
+    /// in nanoseconds by replication.
+    fn fct_means(&self, from: Case, to: Case, class: usize) -> BTreeMap<u32, (f64, f64)> {
+        let means = |(at, a, b): (u32, &Facts, &Facts)| {
+            let pair = &PairMetrics::by_class(&a.flows, &b.flows, &self.classes)[class];
+            (at, (pair.from.fct.mean, pair.to.fct.mean))
+        };
+        self.pairs(from, to).map(means).collect()
+    }
+
+    /// The change of the mean completion time of a size class, over the flows that finished in
+    /// both cases.
+    pub fn fct_change(&self, from: Case, to: Case, class: usize) -> Measured {
+        change(self.fct_means(from, to, class).into_values())
+    }
+
+    /// The logarithms of the same.
+    pub fn fct_logs(&self, from: Case, to: Case, class: usize) -> Logs {
+        let log = |(at, (a, b)): (u32, (f64, f64))| (at, libm::log(b / a));
+        let means = self.fct_means(from, to, class).into_iter().map(log);
+        means.filter(|(_, log)| log.is_finite()).collect()
+    }
+
+    /// The difference of mean completion times of a size class, in microseconds.
+    pub fn fct_difference(&self, from: Case, to: Case, class: usize) -> Measured {
+        let differences = self.fct_means(from, to, class).into_values().map(|(a, b)| (b - a) / 1e3);
+        estimate(differences, "us")
+    }
+
+    /// The median difference between the completion times of the same flow of a size class, in
+    /// microseconds.
+    pub fn fct_median_difference(&self, from: Case, to: Case, class: usize) -> Measured {
+        let median = |(_, a, b): (u32, &Facts, &Facts)| {
+            let others: BTreeMap<u64, f64> =
+                b.flows.iter().map(|flow| (flow.flow, flow.fct_ns)).collect();
+            let mut differences: Vec<f64> = a
+                .flows
+                .iter()
+                .filter(|flow| self.classes.of(flow.bytes) == class)
+                .filter_map(|flow| Some((others.get(&flow.flow)? - flow.fct_ns) / 1e3))
+                .filter(|difference| difference.is_finite())
+                .collect();
+            differences.sort_by(f64::total_cmp);
+            floodway_report::statistics::quantile(&differences, 0.5)
+        };
+        estimate(self.pairs(from, to).map(median), "us")
+    }
+
+    /// The mean completion time of a size class in one case, over the flows that finished, in
+    /// nanoseconds.
+    pub fn fct(&self, case: Case, class: usize) -> Measured {
+        let mean = |(_, facts): (u32, &Facts)| {
+            let of = |flow: &&Flow| {
+                (class == self.classes.all() || self.classes.of(flow.bytes) == class)
+                    && flow.fct_ns.is_finite()
+            };
+            let times: Vec<f64> = facts.flows.iter().filter(of).map(|flow| flow.fct_ns).collect();
+            floodway_report::statistics::mean(&times)
+        };
+        estimate(self.runs(case).map(mean), "ns")
+    }
+
+    /// How many measured flows had not finished, and how many there were, over all replications.
+    pub fn unfinished(&self, case: Case) -> (u64, u64) {
+        let (mut left, mut all) = (0, 0);
+        for (_, facts) in self.runs(case) {
+            left += facts.flows.iter().filter(|flow| flow.fct_ns.is_nan()).count() as u64;
+            all += facts.flows.len() as u64;
+        }
+        (left, all)
+    }
+
+    /// The change of a number from one case to another.
+    pub fn change(&self, from: Case, to: Case, number: impl Fn(&Facts) -> f64) -> Measured {
+        change(self.pairs(from, to).map(|(_, a, b)| (number(a), number(b))))
+    }
+
+    /// The logarithms of the ratios of a number, where there are ratios.
+    pub fn logs(&self, from: Case, to: Case, number: impl Fn(&Facts) -> f64) -> Logs {
+        let log = |(at, a, b): (u32, &Facts, &Facts)| (at, libm::log(number(b) / number(a)));
+        self.pairs(from, to).map(log).filter(|(_, log)| log.is_finite()).collect()
+    }
+
+    /// A number of one case.
+    pub fn number(
+        &self,
+        case: Case,
+        unit: &'static str,
+        number: impl Fn(&Facts) -> f64,
+    ) -> Measured {
+        estimate(self.runs(case).map(|(_, facts)| number(facts)), unit)
+    }
+
+    /// The largest of a number over all replications of a case.
+    pub fn most(&self, case: Case, unit: &'static str, number: impl Fn(&Facts) -> f64) -> Measured {
+        let most = self.runs(case).map(|(_, facts)| number(facts)).reduce(f64::max);
+        Measured { value: most, low: None, high: None, unit }
+    }
+}
+
+/// How one ratio compares with another, both by replication, in percent: below zero if the first
+/// is the smaller.
+pub fn contrast(first: &Logs, second: &Logs) -> Measured {
+    percent_of_logs(first.iter().filter_map(|(at, a)| second.get(at).map(|b| a - b)))
+}
+
+/// The same for ratios that have no replications in common (Welch's interval, with the degrees of
+/// freedom of the smaller sample, which is on the safe side).
+pub fn unpaired_contrast(first: &Logs, second: &Logs) -> Measured {
+    let half = |logs: &Logs| {
+        let of = Estimate::of(logs.values().copied());
+        (of.mean, of.interval().map(|(low, high)| (high - low) / 2.0))
+    };
+    let ((a, half_a), (b, half_b)) = (half(first), half(second));
+    let Some(difference) = a.zip(b).map(|(a, b)| a - b) else {
+        return Measured { unit: "%", ..Measured::default() };
+    };
+    // Each half is t(n - 1) standard errors; the larger t is used for neither, the sum of squares
+    // of both halves is at least as wide.
+    let half = half_a.zip(half_b).map(|(a, b)| libm::sqrt(a * a + b * b));
+    let percent = |log: f64| libm::expm1(log) * 100.0;
+    Measured {
+        value: Some(percent(difference)),
+        low: half.map(|half| percent(difference - half)),
+        high: half.map(|half| percent(difference + half)),
+        unit: "%",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_geometric_and_differences_relative_to_the_first() {
+        let halved = change([(2.0, 1.0), (8.0, 4.0)]);
+        assert!((halved.value.unwrap() + 50.0).abs() < 1e-9);
+        let gone = change([(10.0, 0.0), (30.0, 0.0)]);
+        assert_eq!(gone.value, Some(-100.0));
+        // Differences -10 and -30: mean -20, half = 12.706 * sqrt(200 / 2) = 127.06 of a mean of 20.
+        assert!((gone.low.unwrap() + 100.0 + 635.3).abs() < 0.1, "{gone:?}");
+        assert_eq!(change([(0.0, 3.0)]).value, None);
+    }
+
+    #[test]
+    fn contrasts_compare_ratios() {
+        let logs = |values: &[f64]| -> Logs {
+            values.iter().enumerate().map(|(at, value)| (at as u32, libm::log(*value))).collect()
+        };
+        // Halved against doubled: a quarter.
+        let of = contrast(&logs(&[0.5, 0.5]), &logs(&[2.0, 2.0, 7.0]));
+        assert!((of.value.unwrap() + 75.0).abs() < 1e-9);
+        assert_eq!(contrast(&logs(&[]), &logs(&[1.0])).value, None);
+        let of = unpaired_contrast(&logs(&[1.0, 1.0]), &logs(&[2.0, 2.0, 2.0]));
+        assert!((of.value.unwrap() + 50.0).abs() < 1e-9);
+        assert!((of.low.unwrap() + 50.0).abs() < 1e-9 && (of.high.unwrap() + 50.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,85 @@
+//! What is run: scenario files with settings, more of them the more thorough a study is.
+
+use floodway_scenario::{Error, Overrides, Scenario};
+
+/// How thorough a study is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Minutes: small networks, short runs, few replications.
+    Quick,
+    /// A coffee: small networks, enough replications to tell effects from chance.
+    Standard,
+    /// An hour or more: the sizes of the sources too.
+    Full,
+}
+
+impl Level {
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// One experiment: a scenario, some of its variants, and settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// A short name, fit for a directory.
+    pub name: &'static str,
+    /// The scenario file, one of the study's library.
+    pub file: &'static str,
+    /// The variants to run; all if empty.
+    pub variants: Vec<&'static str>,
+    /// Whether the scenario's `[quick]` applies.
+    pub quick: bool,
+    /// Settings, as `--set` takes them.
+    pub set: Vec<String>,
+}
+
+impl Experiment {
+    /// All variants of a scenario as its file has it.
+    pub fn new(name: &'static str, file: &'static str) -> Self {
+        Self { name, file, variants: Vec::new(), quick: false, set: Vec::new() }
+    }
+
+    /// Only these variants.
+    pub fn variants(self, variants: &[&'static str]) -> Self {
+        Self { variants: variants.to_vec(), ..self }
+    }
+
+    /// With `[quick]` or not.
+    pub fn quick(self, quick: bool) -> Self {
+        Self { quick, ..self }
+    }
+
+    /// With these settings more.
+    pub fn set(mut self, settings: &[&str]) -> Self {
+        self.set.extend(settings.iter().map(|setting| (*setting).to_owned()));
+        self
+    }
+
+    /// With this many runs of every variant.
+    pub fn replications(self, number: u32) -> Self {
+        self.set(&[&format!("replications={number}")])
+    }
+
+    /// The scenario, from a library, with `more` settings after its own.
+    pub fn scenario(&self, library: &[(&str, &str)], more: &[String]) -> Result<Scenario, Error> {
+        let set = self.set.iter().chain(more).cloned().collect();
+        Scenario::of_library(library, self.file, &Overrides { quick: self.quick, set })
+    }
+
+    /// The command that runs it by itself, with `more` settings after its own.
+    pub fn command(&self, more: &[String]) -> String {
+        let mut words = vec!["floodway run".to_owned(), self.file.to_owned()];
+        if self.quick {
+            words.push("--quick".to_owned());
+        }
+        words.extend(self.variants.iter().map(|name| format!("--variant {name}")));
+        words.extend(self.set.iter().chain(more).map(|setting| format!("--set {setting}")));
+        words.join(" ")
+    }
+}
