@@ -1,1 +1,230 @@
-//! Charts and tables.
+//! Charts and tables from the evidence, and numbers in words.
+
+use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
+use floodway_report::shapes::Depths;
+use floodway_report::study::Exhibit;
+use floodway_report::words;
+
+use crate::evidence::{Case, Evidence};
+use crate::measure::Measured;
+
+/// Something to compare, or to show, in a row of its own.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is called.
+    pub label: String,
+    /// Which look it has.
+    pub series: usize,
+    /// The number.
+    pub measured: Measured,
+    /// The number that was claimed, if it is one.
+    pub claimed: Option<f64>,
+}
+
+impl Entry {
+    /// Without a claim.
+    pub fn new(label: impl Into<String>, series: usize, measured: Measured) -> Self {
+        Self { label: label.into(), series, measured, claimed: None }
+    }
+
+    /// With one.
+    pub fn claimed(self, claimed: f64) -> Self {
+        Self { claimed: Some(claimed), ..self }
+    }
+}
+
+/// Rows along one axis, in groups; groups without rows are left out.
+pub fn rows(
+    name: &str,
+    caption: &str,
+    axis: Axis,
+    mark: Mark,
+    note: &str,
+    groups: Vec<(String, Vec<Entry>)>,
+) -> Exhibit {
+    let row = |entry: Entry| Row {
+        label: entry.label.clone(),
+        series: entry.series,
+        value: entry.measured.value,
+        interval: entry.measured.interval(),
+        figures: value(&entry.measured),
+        range: range(&entry.measured),
+        claimed: entry.claimed,
+        tooltip: format!("{}: {}", entry.label, number(&entry.measured)),
+    };
+    let groups = groups.into_iter().filter(|(_, entries)| !entries.is_empty());
+    let groups = groups.map(|(label, entries)| Group {
+        label,
+        rows: entries.into_iter().map(row).collect(),
+    });
+    Exhibit::Rows {
+        name: name.to_owned(),
+        caption: caption.to_owned(),
+        chart: Rows { title: caption.to_owned(), axis, mark, groups: groups.collect() },
+        note: note.to_owned(),
+    }
+}
+
+/// A comparison of two cases.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What it is called.
+    pub label: &'static str,
+    /// Which look it has.
+    pub series: usize,
+    /// From what.
+    pub from: Case,
+    /// To what.
+    pub to: Case,
+    /// What was claimed of size classes.
+    pub claimed: &'static [(usize, f64)],
+}
+
+impl Evidence {
+    /// Changes of the mean completion time, by size class.
+    pub fn changes(&self, name: &str, caption: &str, note: &str, of: &[Comparison]) -> Exhibit {
+        let groups = (0..self.classes.count()).map(|class| {
+            let entries = of.iter().map(|comparison| {
+                let measured = self.fct_change(comparison.from, comparison.to, class);
+                let claimed = comparison.claimed.iter().find(|(at, _)| *at == class);
+                Entry {
+                    claimed: claimed.map(|(_, value)| *value),
+                    ..Entry::new(comparison.label, comparison.series, measured)
+                }
+            });
+            (self.classes.label(class), entries.filter(|e| e.measured.value.is_some()).collect())
+        });
+        let axis = Axis::linear("change of the mean completion time; left of 0 is sooner", "%");
+        rows(name, caption, axis, Mark::Point, note, groups.collect())
+    }
+}
+
+/// The share of samples in which a queue was deeper than so many bytes.
+pub fn deeper(depths: &Depths) -> Vec<(f64, f64)> {
+    let total: u64 = depths.values().sum();
+    let mut above = total;
+    let mut points = Vec::new();
+    for (edge, samples) in depths {
+        above -= samples;
+        // The last bin has no upper edge; nothing is above it.
+        if *edge < u64::MAX && above > 0 {
+            points.push(((*edge).max(1) as f64, above as f64 / total as f64));
+        }
+    }
+    points
+}
+
+/// A line of such shares.
+pub fn depth_line(series: usize, label: &str, depths: &Depths) -> Line {
+    Line { series, points: deeper(depths), tooltip: label.to_owned(), ..Line::default() }
+}
+
+/// A chart of such lines, from 1 KB to 1 MB, with the thresholds of the decks.
+pub fn depth_chart(heading: &str, lines: Vec<Line>) -> Lines {
+    let least = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let floor = least.filter(|share| *share > 0.0).fold(0.1, f64::min) / 1.3;
+    Lines {
+        title: format!("Share of samples in which a queue is deeper than so many bytes, {heading}"),
+        heading: heading.to_owned(),
+        x: Axis::log("depth, logarithmic", "bytes").within(1e3, 1.05e6),
+        y: Axis::log("share of samples that are deeper", "share").within(floor, 1.0),
+        lines,
+        height: 260.0,
+        marks: vec![(300e3, "high".to_owned()), (750e3, "XOFF".to_owned())],
+    }
+}
+
+/// A table; rows must be as long as the head.
+pub fn table(name: &str, caption: &str, note: &str, head: &[&str], rows: Vec<Vec<String>>) -> Exhibit {
+    assert!(rows.iter().all(|row| row.len() == head.len()), "a row of {name} has another length");
+    Exhibit::Table {
+        name: name.to_owned(),
+        caption: caption.to_owned(),
+        head: head.iter().map(|cell| (*cell).to_owned()).collect(),
+        rows,
+        note: note.to_owned(),
+    }
+}
+
+/// A number in its unit: `-63 %`, `1.2 us`; `-` if there is none.
+pub fn value(measured: &Measured) -> String {
+    measured.value.map_or_else(|| "-".to_owned(), |value| in_unit(value, measured.unit))
+}
+
+/// Its interval: `[-70, -55]`; empty without one.
+pub fn range(measured: &Measured) -> String {
+    let ends = |(low, high): (f64, f64)| match measured.unit {
+        "ns" => format!("[{}, {}]", words::time(low), words::time(high)),
+        _ => format!("[{}, {}]", plain(low), plain(high)),
+    };
+    measured.interval().map_or_else(String::new, ends)
+}
+
+/// Both.
+pub fn number(measured: &Measured) -> String {
+    format!("{} {}", value(measured), range(measured)).trim_end().to_owned()
+}
+
+/// What a change does, in words: `falls by 63 % [55, 70]`, `does not change clearly (…)`.
+pub fn moves(measured: &Measured) -> String {
+    let Some(value) = measured.value else { return "was not measured".to_owned() };
+    let clear = measured.interval().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
+    match value {
+        _ if !clear => format!("does not change clearly ({})", number(measured)),
+        0.0 => "does not change".to_owned(),
+        _ => {
+            let verb = if value < 0.0 { "falls" } else { "rises" };
+            let interval = measured.interval().map_or_else(String::new, |(low, high)| {
+                let (a, b) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+                format!(" [{}, {}]", plain(a), plain(b))
+            });
+            format!("{verb} by {}{interval}", in_unit(value.abs(), measured.unit))
+        }
+    }
+}
+
+fn in_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => words::time(value),
+        "" => plain(value),
+        _ => format!("{} {unit}", plain(value)),
+    }
+}
+
+/// A number with as many decimals as say something.
+fn plain(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_in_words() {
+        let of = |value, low, high| Measured {
+            value: Some(value),
+            low: Some(low),
+            high: Some(high),
+            unit: "%",
+        };
+        assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63.0 % [55.0, 70.0]");
+        assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4.00, 300]");
+        assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (1.00 % [-4.00, 6.00])");
+        assert_eq!(moves(&Measured::default()), "was not measured");
+        assert_eq!(moves(&Measured::exactly(-100.0, "%")), "falls by 100 %");
+        assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));
+    }
+
+    #[test]
+    fn shares_above_a_depth_are_exact_at_the_edges() {
+        let depths = Depths::from([(0, 90), (1_000, 6), (2_000, 3), (u64::MAX, 1)]);
+        assert_eq!(deeper(&depths), [(1.0, 0.1), (1_000.0, 0.04), (2_000.0, 0.01)]);
+    }
+}

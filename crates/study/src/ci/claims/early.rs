@@ -1,0 +1,82 @@
+//! The early results of the deck for IETF 101.
+
+use crate::claim::{Row, Rule};
+use crate::evidence::Facts;
+
+use super::super::{ALL, ELEPHANTS, MICE};
+use super::{LOSSY, TWO, fct, of_facts, pauses};
+
+/// Claims A1 to A3.
+pub const EARLY_RESULTS: &[Row] = &[
+    Row {
+        id: "A1",
+        part: "mice",
+        metric: "mean completion time of flows < 100 KB, ci against without-ci",
+        claimed: "-63 %",
+        source: "IETF 101, early simulation results",
+        rule: Rule::Effect(-73.0, -53.0),
+        expected: "about -99 %: without isolation a mouse behind a paused queue waits for \
+                   milliseconds",
+        measure: |e| fct(e, TWO, MICE),
+    },
+    Row {
+        id: "A1",
+        part: "elephants",
+        metric: "mean completion time of flows > 10 MB, ci against without-ci",
+        claimed: "-23 %",
+        source: "IETF 101, early simulation results",
+        rule: Rule::Effect(-33.0, -13.0),
+        expected: "about -22 %",
+        measure: |e| fct(e, TWO, ELEPHANTS),
+    },
+    Row {
+        id: "A1",
+        part: "all",
+        metric: "mean completion time of all flows, ci against without-ci",
+        claimed: "-38 %",
+        source: "IETF 101, early simulation results",
+        rule: Rule::Effect(-48.0, -28.0),
+        expected: "about -60 %",
+        measure: |e| fct(e, TWO, ALL),
+    },
+    Row {
+        id: "A1",
+        part: "all, ECN as a step",
+        metric: "the same where ECN marks every packet above 300 KB",
+        claimed: "-38 %",
+        source: "IETF 101, early simulation results, the other reading of its ECN",
+        rule: Rule::Effect(-48.0, -28.0),
+        expected: "about +4 %: ECN alone keeps nearly all pauses away, and isolation only adds marks",
+        measure: |e| fct(e, "ecn-step", ALL),
+    },
+    Row {
+        id: "A2",
+        part: "",
+        metric: "pause frames of all ports, ci against without-ci",
+        claimed: "-84 %",
+        source: "IETF 101, early simulation results",
+        rule: Rule::Effect(-94.0, -74.0),
+        expected: "about -95 %",
+        measure: |e| of_facts(e, TWO, pauses),
+    },
+    Row {
+        id: "A2",
+        part: "ECN as a step",
+        metric: "the same where ECN marks every packet above 300 KB",
+        claimed: "-84 %",
+        source: "IETF 101, early simulation results, the other reading of its ECN",
+        rule: Rule::Effect(-94.0, -74.0),
+        expected: "no fall: hardly any pauses are left to save",
+        measure: |e| of_facts(e, "ecn-step", pauses),
+    },
+    Row {
+        id: "A3",
+        part: "",
+        metric: "dropped over sent packets without PFC, selective repeat, ci against without-ci",
+        claimed: "-66 %",
+        source: "IETF 101, early simulation results",
+        rule: Rule::Effect(-76.0, -56.0),
+        expected: "less; the size is open, since no run of it existed",
+        measure: |e| of_facts(e, LOSSY, Facts::loss_rate),
+    },
+];

@@ -1,0 +1,70 @@
+//! Claims about results, each with the rule that judges it and what was expected before the runs.
+//!
+//! Expectations rest on the first runs at 128 servers (docs/studies/ci.md), which were shorter or
+//! fewer. They were written down before the experiments of the study were run as they are now.
+
+mod early;
+mod isolation;
+mod queues;
+mod variations;
+
+pub use early::EARLY_RESULTS;
+pub use isolation::ISOLATION;
+pub use queues::QUEUES_AND_LOSSES;
+pub use variations::{SUMMARY, VARIATIONS};
+
+use crate::evidence::{Case, Evidence, Facts};
+use crate::measure::{Logs, Measured};
+
+use super::{CI, WITHOUT, case, largest};
+
+/// From the variant without isolation to the one with it, of an experiment at its largest size.
+pub(super) fn both(evidence: &Evidence, experiment: &'static str) -> (Case, Case) {
+    let experiment = largest(evidence, experiment);
+    (case(experiment, WITHOUT), case(experiment, CI))
+}
+
+pub(super) fn fct(evidence: &Evidence, experiment: &'static str, class: usize) -> Measured {
+    let (without, with) = both(evidence, experiment);
+    evidence.fct_change(without, with, class)
+}
+
+pub(super) fn fct_logs(evidence: &Evidence, experiment: &'static str, class: usize) -> Logs {
+    let (without, with) = both(evidence, experiment);
+    evidence.fct_logs(without, with, class)
+}
+
+pub(super) fn of_facts(
+    evidence: &Evidence,
+    experiment: &'static str,
+    number: impl Fn(&Facts) -> f64,
+) -> Measured {
+    let (without, with) = both(evidence, experiment);
+    evidence.change(without, with, number)
+}
+
+pub(super) const TWO: &str = "two-queues";
+pub(super) const THREE: &str = "three-queues";
+pub(super) const LOSSY: &str = "lossy";
+
+pub(super) fn pauses(facts: &Facts) -> f64 {
+    facts.number("pause_frames")
+}
+
+pub(super) fn paused(facts: &Facts) -> f64 {
+    facts.number("paused_ns")
+}
+
+pub(super) fn cnps(facts: &Facts) -> f64 {
+    facts.number("cnps_sent")
+}
+
+pub(super) fn lossy_flows(facts: &Facts) -> f64 {
+    facts.flows_with_loss as f64 / facts.flows.len() as f64 * 1_000.0
+}
+
+/// XOFF frames for a class, of all switches.
+pub(in crate::ci) fn class_pauses(facts: &Facts, class: u64) -> f64 {
+    let tiers = 0..2;
+    tiers.map(|tier| facts.number(&format!("tier_{tier}_class_{class}_xoff_frames"))).sum()
+}

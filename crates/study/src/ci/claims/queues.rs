@@ -1,0 +1,159 @@
+//! Queue depths, and losses without PFC.
+
+use floodway_report::shapes::Depths;
+
+use crate::claim::{Row, Rule};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::measure::{Measured, change, percent_of_logs};
+
+use super::super::{CONGESTING, MONITORED};
+use super::{LOSSY, TWO, both, class_pauses, lossy_flows, of_facts};
+
+/// Claims D9 to D12.
+pub const QUEUES_AND_LOSSES: &[Row] = &[
+    Row {
+        id: "D9",
+        part: "average",
+        metric: "mean depth of the non-congested queue of ci against the same queue of without-ci",
+        claimed: "quite low",
+        source: "2018-01, queue depth",
+        rule: Rule::Less(10.0),
+        expected: "less by far",
+        measure: |e| of_facts(e, TWO, |facts| facts.mean_depth(MONITORED)),
+    },
+    Row {
+        id: "D9",
+        part: "maximum",
+        metric: "largest depth that any non-congested queue of ci ever had",
+        claimed: "never exceeds XOFF (750 KB)",
+        source: "2018-01, queue depth",
+        rule: Rule::AtMost(750.0),
+        expected: "about 300 KB: above the high threshold every packet isolates its flow",
+        measure: |e| {
+            let (_, with) = both(e, TWO);
+            e.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3)
+        },
+    },
+    Row {
+        id: "D9",
+        part: "no HOLB",
+        metric: "pause frames for the class of the non-congested queue of ci",
+        claimed: "head-of-line blocking never occurs",
+        source: "2018-01, queue depth",
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| {
+            let (_, with) = both(e, TWO);
+            e.most(with, "", |facts| class_pauses(facts, MONITORED))
+        },
+    },
+    Row {
+        id: "D10",
+        part: "average",
+        metric: "mean depth of queue 1 over that of queue 0, without-ci",
+        claimed: "the two queues have similar distributions",
+        source: "2018-01, queue depth",
+        rule: Rule::None(50.0),
+        expected: "no clear difference: a hash spreads destinations; but each incast is in one queue, \
+                   and there are few, so that the interval is wide",
+        measure: |e| {
+            let (without, _) = both(e, TWO);
+            let log = |(at, facts): (u32, &Facts)| {
+                (at, libm::log(facts.mean_depth(CONGESTING) / facts.mean_depth(MONITORED)))
+            };
+            percent_of_logs(e.runs(without).map(log).map(|(_, log)| log))
+        },
+    },
+    Row {
+        id: "D10",
+        part: "distribution",
+        metric: "largest difference between the two distributions of depth, all replications as \
+                 one, without-ci",
+        claimed: "the two queues have similar distributions",
+        source: "2018-01, queue depth",
+        rule: Rule::AtMost(5.0),
+        expected: "a few percentage points",
+        measure: |e| {
+            let (without, _) = both(e, TWO);
+            distance(e, without)
+        },
+    },
+    Row {
+        id: "D11",
+        part: "",
+        metric: "congested queues of the fabric deeper than 10 KB on average: queue 1 of ci \
+                 against either queue of without-ci",
+        claimed: "fewer",
+        source: "2018-01, queue depth",
+        rule: Rule::Less(10.0),
+        expected: "less",
+        measure: |e| {
+            let (without, with) = both(e, TWO);
+            let pairs = e.pairs(without, with).map(|(_, a, b)| {
+                let either = a.deeper_than(MONITORED, 1e4) + a.deeper_than(CONGESTING, 1e4);
+                (either / 2.0, b.deeper_than(CONGESTING, 1e4))
+            });
+            change(pairs)
+        },
+    },
+    Row {
+        id: "D12",
+        part: "loss rate",
+        metric: "dropped over sent packets without PFC, ci against without-ci",
+        claimed: "lower",
+        source: "2018-01, lossy scenario",
+        rule: Rule::Less(10.0),
+        expected: "less",
+        measure: |e| of_facts(e, LOSSY, Facts::loss_rate),
+    },
+    Row {
+        id: "D12",
+        part: "flows with loss",
+        metric: "measured flows of 1000 that lost a packet, ci against without-ci",
+        claimed: "fewer",
+        source: "2018-01, lossy scenario",
+        rule: Rule::Less(10.0),
+        expected: "less",
+        measure: |e| of_facts(e, LOSSY, lossy_flows),
+    },
+    Row {
+        id: "D12",
+        part: "where",
+        metric: "share of the drops of ci that fall into the congested queue",
+        claimed: "only packets from congested flows are dropped",
+        source: "2018-01, lossy scenario",
+        rule: Rule::Between(100.0, 100.0),
+        expected: "100 %: the non-congested queue stays near 300 KB",
+        measure: |e| {
+            let (_, with) = both(e, LOSSY);
+            let sum = |queue: Option<u64>| -> f64 {
+                let of = |facts: &Facts| -> u64 {
+                    let counts = |of: &(&u64, &u64)| queue.is_none_or(|queue| *of.0 == queue);
+                    facts.drops.iter().filter(counts).map(|(_, packets)| packets).sum()
+                };
+                e.runs(with).map(|(_, facts)| of(facts)).sum::<u64>() as f64
+            };
+            match sum(None) {
+                0.0 => Measured::default(),
+                all => Measured::exactly(sum(Some(CONGESTING)) / all * 100.0, "%"),
+            }
+        },
+    },
+];
+
+/// The largest difference between the distribution functions of the depths of both data queues
+/// (the statistic of Kolmogorov and Smirnov), all replications as one.
+fn distance(evidence: &Evidence, of: Case) -> Measured {
+    let [a, b] = [MONITORED, CONGESTING].map(|queue| evidence.depths(of, queue));
+    let total = |depths: &Depths| depths.values().sum::<u64>() as f64;
+    if a.is_empty() || b.is_empty() {
+        return Measured::default();
+    }
+    let mut edges: Vec<u64> = a.keys().chain(b.keys()).copied().collect();
+    edges.sort_unstable();
+    let below = |depths: &Depths, edge: u64| {
+        depths.range(..=edge).map(|(_, samples)| *samples).sum::<u64>() as f64 / total(depths)
+    };
+    let most = edges.iter().map(|edge| (below(&a, *edge) - below(&b, *edge)).abs());
+    Measured::exactly(most.fold(0.0, f64::max) * 100.0, "%")
+}

@@ -1,0 +1,222 @@
+//! What the deck of January 2018 varies: number of queues, memory, thresholds, switch latency.
+
+use crate::claim::{Row, Rule};
+use crate::evidence::{Evidence, Facts, Flow};
+use crate::measure::{Logs, Measured, contrast, estimate};
+
+use super::super::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
+use super::{THREE, TWO, cnps, fct_logs, pauses};
+
+/// The baseline of what the deck of January 2018 varies: 128 servers.
+fn varied(evidence: &Evidence, experiment: &'static str, class: usize) -> Measured {
+    evidence.fct_change(case(TWO, CI), case(experiment, CI), class)
+}
+
+fn varied_logs(evidence: &Evidence, experiment: &'static str, class: usize) -> Logs {
+    evidence.fct_logs(case(TWO, CI), case(experiment, CI), class)
+}
+
+/// By how much more elephants are affected than mice, whatever the direction: the difference of
+/// the magnitudes of both changes, in percent of the completion time.
+fn more_than_mice(evidence: &Evidence, experiments: &[&'static str]) -> Measured {
+    let magnitude = |log: f64| (libm::exp(log) - 1.0).abs() * 100.0;
+    let of = experiments.iter().flat_map(|experiment| {
+        let mice = varied_logs(evidence, experiment, MICE);
+        let elephants = varied_logs(evidence, experiment, ELEPHANTS);
+        let difference = |(at, log): (u32, f64)| Some(magnitude(log) - magnitude(*mice.get(&at)?));
+        elephants.into_iter().filter_map(difference).collect::<Vec<_>>()
+    });
+    estimate(of, "%")
+}
+
+/// Claims D3 to D8 and D13.
+pub const VARIATIONS: &[Row] = &[
+    Row {
+        id: "D3",
+        part: "all flows",
+        metric: "change of all flows by ci with two queues over the same with three",
+        claimed: "isolation performs even better with two queues",
+        source: "2018-01, two-queue model",
+        rule: Rule::Less(10.0),
+        expected: "less: with two queues mice gain too",
+        measure: |e| contrast(&fct_logs(e, TWO, ALL), &fct_logs(e, THREE, ALL)),
+    },
+    Row {
+        id: "D3",
+        part: "mice",
+        metric: "change of mice by ci with two queues over the same with three",
+        claimed: "mice benefit the most",
+        source: "2018-01, two-queue model",
+        rule: Rule::Less(10.0),
+        expected: "less",
+        measure: |e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, THREE, MICE)),
+    },
+    Row {
+        id: "D4",
+        part: "",
+        metric: "flows of ci and without-ci whose completion time is not the same to the \
+                 picosecond with queues of 2 MB",
+        claimed: "performance does not change at all",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Exactly(0.0),
+        expected: "0: with PFC no queue reaches 1 MB, so its size is never asked for",
+        measure: |e| {
+            let changed = |variant: &'static str| -> Option<f64> {
+                let pairs = e.pairs(case(TWO, variant), case("memory-size", variant));
+                let differ = |(_, a, b): (u32, &Facts, &Facts)| {
+                    let same = |(x, y): (&Flow, &Flow)| {
+                        x.flow == y.flow && x.fct_ns.to_bits() == y.fct_ns.to_bits()
+                    };
+                    let equal = a.flows.iter().zip(&b.flows).filter(|pair| same(*pair)).count();
+                    (a.flows.len().max(b.flows.len()) - equal) as f64
+                };
+                pairs.map(differ).reduce(|a, b| a + b)
+            };
+            let value = changed(WITHOUT).zip(changed(CI)).map(|(a, b)| a + b);
+            Measured { value, unit: "flows", ..Measured::default() }
+        },
+    },
+    Row {
+        id: "D5",
+        part: "all flows",
+        metric: "mean completion time of all flows of ci, XOFF 1500 KB against 750 KB",
+        claimed: "improves",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(5.0),
+        expected: "hardly any change: with isolation few pauses are left",
+        measure: |e| varied(e, "memory-xoff", ALL),
+    },
+    Row {
+        id: "D5",
+        part: "all flows, without CI",
+        metric: "the same of without-ci",
+        claimed: "improves",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(5.0),
+        expected: "less: fewer pauses",
+        measure: |e| e.fct_change(case(TWO, WITHOUT), case("memory-xoff", WITHOUT), ALL),
+    },
+    Row {
+        id: "D5",
+        part: "large flows",
+        metric: "change of flows > 10 MB beyond change of mice, magnitudes, XOFF 1500 KB",
+        claimed: "large flows are affected more than small flows",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::More(2.0),
+        expected: "open",
+        measure: |e| more_than_mice(e, &["memory-xoff"]),
+    },
+    Row {
+        id: "D5",
+        part: "pause frames",
+        metric: "pause frames of ci, XOFF 1500 KB against 750 KB",
+        claimed: "fewer",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(10.0),
+        expected: "less",
+        measure: |e| e.change(case(TWO, CI), case("memory-xoff", CI), pauses),
+    },
+    Row {
+        id: "D5",
+        part: "CNPs",
+        metric: "congestion notification packets of ci, XOFF 1500 KB against 750 KB",
+        claimed: "fewer",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(5.0),
+        expected: "no clear change: XOFF does not mark",
+        measure: |e| e.change(case(TWO, CI), case("memory-xoff", CI), cnps),
+    },
+    Row {
+        id: "D6",
+        part: "all flows",
+        metric: "mean completion time of all flows of ci, high threshold 600 KB against 300 KB",
+        claimed: "improves",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(5.0),
+        expected: "less by a little: fewer flows are isolated by mistake",
+        measure: |e| varied(e, "memory-high", ALL),
+    },
+    Row {
+        id: "D6",
+        part: "large flows",
+        metric: "change of flows > 10 MB beyond change of mice, magnitudes, high threshold 600 KB",
+        claimed: "large flows are affected more than small flows",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::More(2.0),
+        expected: "open",
+        measure: |e| more_than_mice(e, &["memory-high"]),
+    },
+    Row {
+        id: "D6",
+        part: "pause frames",
+        metric: "pause frames of ci, high threshold 600 KB against 300 KB",
+        claimed: "fewer",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(10.0),
+        expected: "open",
+        measure: |e| e.change(case(TWO, CI), case("memory-high", CI), pauses),
+    },
+    Row {
+        id: "D6",
+        part: "CNPs",
+        metric: "congestion notification packets of ci, high threshold 600 KB against 300 KB",
+        claimed: "fewer",
+        source: "2018-01, memory sensitivity",
+        rule: Rule::Less(5.0),
+        expected: "less: fewer flows are isolated and marked",
+        measure: |e| e.change(case(TWO, CI), case("memory-high", CI), cnps),
+    },
+    Row {
+        id: "D7",
+        part: "ci",
+        metric: "median difference of the completion time of the same mouse, 400 ns against 0",
+        claimed: "about 1.2 us",
+        source: "2018-01, static switch latency",
+        rule: Rule::Effect(1.0, 1.4),
+        expected: "1.2 us: three switches of 400 ns on nearly all paths",
+        measure: |e| e.fct_median_difference(case(TWO, CI), case("latency", CI), MICE),
+    },
+    Row {
+        id: "D7",
+        part: "ci, mean",
+        metric: "difference of the mean completion times of mice, 400 ns against 0",
+        claimed: "about 1.2 us",
+        source: "2018-01, static switch latency",
+        rule: Rule::Effect(1.0, 1.4),
+        expected: "about 1.2 us, if the few mice that wait for long do not blur it",
+        measure: |e| e.fct_difference(case(TWO, CI), case("latency", CI), MICE),
+    },
+    Row {
+        id: "D8",
+        part: "without CI",
+        metric: "difference of the mean completion times of flows > 10 MB, 400 ns against 0",
+        claimed: "about 200 us, because of more pauses",
+        source: "2018-01, static switch latency",
+        rule: Rule::Effect(100.0, 300.0),
+        expected: "more, of some 100 us; the interval may be wider than that",
+        measure: |e| e.fct_difference(case(TWO, WITHOUT), case("latency", WITHOUT), ELEPHANTS),
+    },
+    Row {
+        id: "D8",
+        part: "ci",
+        metric: "the same of ci",
+        claimed: "about 200 us, because of more pauses",
+        source: "2018-01, static switch latency",
+        rule: Rule::Effect(100.0, 300.0),
+        expected: "more, of some 100 us",
+        measure: |e| e.fct_difference(case(TWO, CI), case("latency", CI), ELEPHANTS),
+    },
+];
+
+/// Claim D13.
+pub const SUMMARY: &[Row] = &[Row {
+    id: "D13",
+    part: "",
+    metric: "change of flows > 10 MB beyond change of mice, magnitudes, XOFF and high threshold \
+                 doubled",
+    claimed: "thresholds are critical for congested flows, not for others",
+    source: "2018-01, summary",
+    rule: Rule::More(2.0),
+    expected: "open",
+    measure: |e| more_than_mice(e, &["memory-xoff", "memory-high"]),
+}];

@@ -1,0 +1,157 @@
+//! Completion times: two queues, three queues, degrees of conformity.
+
+use floodway_report::chart::{Axis, Mark};
+use floodway_report::study::Section;
+
+use super::{against_without, section, servers, unfinished};
+use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
+use crate::evidence::Evidence;
+use crate::exhibit::{Comparison, Entry, moves, number, rows, table};
+
+/// What the deck for IETF 101 gives, by size class.
+const EARLY: &[(usize, f64)] = &[(MICE, -63.0), (ELEPHANTS, -23.0), (ALL, -38.0)];
+
+/// Claims A1, A6, D3.
+pub fn two_queues(evidence: &Evidence) -> Section {
+    let main = largest(evidence, "two-queues");
+    let question = "Do flows finish sooner where they share two queues?";
+    let mut section =
+        section(evidence, "two-queues", question, &["A1", "A6", "D3"], &["two-queues", main]);
+    let change = |class| moves(&evidence.fct_change(case(main, WITHOUT), case(main, CI), class));
+    section.answer = format!(
+        "The mean completion time of mice {}, of elephants {}, of all flows {}.",
+        change(MICE),
+        change(ELEPHANTS),
+        change(ALL)
+    );
+    section.text = vec![format!(
+        "{} servers send each other flows of the data-mining distribution at half the load that \
+         their links carry, while permanent incasts of 20 senders congest some links for good. \
+         Without isolation a hash of the destination spreads flows over two queues, each with ECN \
+         and PFC. With it flows begin in one queue and are moved to the other when they are found \
+         to congest; ci-local does that at each switch by itself, ci tells the switch upstream.",
+        servers(evidence, main)
+    )];
+    let left = unfinished(evidence, &[WITHOUT, LOCAL, CI].map(|variant| case(main, variant)));
+    section.text.extend((!left.is_empty()).then_some(left));
+    for experiment in if main == "two-queues" { vec![main] } else { vec![main, "two-queues"] } {
+        let caption = format!(
+            "How does the mean completion time change with isolation, by flow size? {} servers",
+            servers(evidence, experiment)
+        );
+        let comparisons = against_without(evidence, experiment, EARLY);
+        section.exhibits.push(evidence.changes(experiment, &caption, "", &comparisons));
+    }
+    section.exhibits.push(times(evidence, main));
+    section
+}
+
+/// Mean completion times themselves.
+fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::study::Exhibit {
+    let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
+    let variants: Vec<_> =
+        variants.filter(|(_, variant)| evidence.has(case(experiment, variant))).collect();
+    let groups = (0..evidence.classes.count()).map(|class| {
+        let entry = |(series, variant): &(usize, &'static str)| {
+            Entry::new(*variant, *series, evidence.fct(case(experiment, variant), class))
+        };
+        (evidence.classes.label(class), variants.iter().map(entry).collect())
+    });
+    rows(
+        &format!("{experiment}-times"),
+        "How long do flows take, by size?",
+        Axis::log("mean completion time, logarithmic", "ns"),
+        Mark::Point,
+        "Means over the flows that finished.",
+        groups.collect(),
+    )
+}
+
+/// Claims A7, D3.
+pub fn three_queues(evidence: &Evidence) -> Section {
+    let main = largest(evidence, "three-queues");
+    let two = largest(evidence, "two-queues");
+    let question = "What is left to gain where mice have a queue of their own?";
+    let mut section = section(evidence, "three-queues", question, &["A7", "D3"], &[main, two]);
+    if !evidence.has(case(main, CI)) {
+        return section;
+    }
+    let change = |experiment, class| {
+        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
+    };
+    section.answer = format!(
+        "The mean completion time of mice {}, where with two queues it {}; that of all flows {}.",
+        change(main, MICE),
+        change(two, MICE),
+        change(main, ALL)
+    );
+    section.text = vec![
+        "Flows below 100 KB have a queue with strict priority, without isolation and with it; the \
+         two other queues are those of the two-queue model. The decks say that mice are \
+         prioritized and not how; here the sender knows the size of a flow and marks its packets."
+            .to_owned(),
+    ];
+    let of = |label, series, experiment| Comparison {
+        label,
+        series,
+        from: case(experiment, WITHOUT),
+        to: case(experiment, CI),
+        claimed: &[],
+    };
+    let comparisons = [of("two queues", 2, two), of("three queues", 3, main)];
+    let caption = "How does ci change the mean completion time with two and with three queues?";
+    section.exhibits.push(evidence.changes("three-queues", caption, "", &comparisons));
+    let mut rows = Vec::new();
+    for (model, experiment) in [("two queues", two), ("three queues", main)] {
+        for variant in [WITHOUT, CI] {
+            let time = |class| number(&evidence.fct(case(experiment, variant), class));
+            let mut row = vec![format!("{model}, {variant}")];
+            row.extend((0..evidence.classes.count()).map(time));
+            rows.push(row);
+        }
+    }
+    let labels: Vec<String> =
+        (0..evidence.classes.count()).map(|class| evidence.classes.label(class)).collect();
+    let mut head = vec![""];
+    head.extend(labels.iter().map(String::as_str));
+    let caption = "Mean completion times in both models";
+    section.exhibits.push(table("three-queues-times", caption, "", &head, rows));
+    section
+}
+
+/// Claim A10.
+pub fn conformity(evidence: &Evidence) -> Section {
+    let (pfc, lossy) = (largest(evidence, "two-queues"), largest(evidence, "lossy"));
+    let question = "How much of the mechanism does it take?";
+    let mut section = section(evidence, "conformity", question, &["A10"], &[pfc, lossy]);
+    let change = |experiment, from, to, class| {
+        evidence.fct_change(case(experiment, from), case(experiment, to), class)
+    };
+    section.answer = format!(
+        "Isolation at each switch by itself does most of it: with PFC the mean completion time of \
+         all flows {}; with messages to the switch upstream it then {}, and that of mice {}.",
+        moves(&change(pfc, WITHOUT, LOCAL, ALL)),
+        moves(&change(pfc, LOCAL, CI, ALL)),
+        moves(&change(pfc, LOCAL, CI, MICE)),
+    );
+    let mut groups = Vec::new();
+    for (label, experiment) in [("with PFC", pfc), ("without PFC", lossy)] {
+        for (name, class) in [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)] {
+            let entry = |(series, variant)| {
+                Entry::new(variant, series, change(experiment, WITHOUT, variant, class))
+            };
+            let entries = [(1, LOCAL), (2, CI)].map(entry).into_iter();
+            let entries = entries.filter(|entry| entry.measured.value.is_some());
+            groups.push((format!("{label}, {name}"), entries.collect()));
+        }
+    }
+    section.exhibits.push(rows(
+        "conformity",
+        "How does the mean completion time change from without-ci, by degree of conformity?",
+        Axis::linear("change; left of 0 is sooner", "%"),
+        Mark::Point,
+        "",
+        groups,
+    ));
+    section
+}

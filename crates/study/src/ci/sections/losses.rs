@@ -1,0 +1,102 @@
+//! Losses without PFC.
+
+use floodway_report::chart::{Axis, Mark};
+use floodway_report::study::Section;
+
+use super::{section, unfinished};
+use crate::ci::claims::{class_drops, lossy_flows};
+use crate::ci::{ALL, CI, CONGESTING, LOCAL, MONITORED, WITHOUT, case, largest};
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{Entry, moves, number, rows, table};
+
+/// Claims A3, D12.
+pub fn losses(evidence: &Evidence) -> Section {
+    let main = largest(evidence, "lossy");
+    let question = "What is lost without PFC?";
+    let mut section =
+        section(evidence, "losses", question, &["A3", "D12"], &[main, "lossy", "lossy-go-back-n"]);
+    if !evidence.has(case(main, CI)) {
+        return section;
+    }
+    let change = |number: fn(&Facts) -> f64| {
+        moves(&evidence.change(case(main, WITHOUT), case(main, CI), number))
+    };
+    section.answer = format!(
+        "The loss rate {}, and the number of flows that lose a packet {}.",
+        change(Facts::loss_rate),
+        change(lossy_flows)
+    );
+    section.text = vec![
+        "The same fabric without PFC: a packet that finds its queue full is dropped. The decks do \
+         not say how it is sent again. With selective repeat (as IRN does it) only what was lost \
+         is; with go-back-N, as the first RDMA network cards had it, everything from there on."
+            .to_owned(),
+    ];
+    let mut experiments = vec![(main, "selective repeat")];
+    if evidence.has(case("lossy-go-back-n", CI)) {
+        experiments.push(("lossy-go-back-n", "go-back-N"));
+    }
+    let mut groups = Vec::new();
+    for (experiment, recovery) in &experiments {
+        let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
+        let entries = variants.filter(|(_, variant)| evidence.has(case(experiment, variant)));
+        let rate = |facts: &Facts| facts.loss_rate() * 100.0;
+        let entries = entries.map(|(series, variant)| {
+            Entry::new(variant, series, evidence.number(case(experiment, variant), "%", rate))
+        });
+        groups.push(((*recovery).to_owned(), entries.collect()));
+    }
+    section.exhibits.push(rows(
+        "loss-rate",
+        "Which share of the packets that are sent is dropped?",
+        Axis::linear("loss rate", "%"),
+        Mark::Bar,
+        "",
+        groups,
+    ));
+    let mut table_rows = Vec::new();
+    let mut cases = Vec::new();
+    for (experiment, recovery) in experiments {
+        for variant in [WITHOUT, LOCAL, CI] {
+            let of = case(experiment, variant);
+            if !evidence.has(of) {
+                continue;
+            }
+            cases.push(of);
+            let (left, all) = evidence.unfinished(of);
+            let drops = |queue| class_drops(evidence, of, queue);
+            let sum = drops(MONITORED) + drops(CONGESTING);
+            let share = if sum == 0 {
+                "-".to_owned()
+            } else {
+                format!("{:.1} %", drops(CONGESTING) as f64 / sum as f64 * 100.0)
+            };
+            table_rows.push(vec![
+                format!("{recovery}, {variant}"),
+                number(&evidence.number(of, "%", |facts| facts.loss_rate() * 100.0)),
+                number(&evidence.number(of, "", lossy_flows)),
+                share,
+                number(&evidence.fct(of, ALL)),
+                format!("{left} of {all}"),
+            ]);
+        }
+    }
+    let left = unfinished(evidence, &cases);
+    section.text.extend((!left.is_empty()).then_some(left));
+    section.exhibits.push(table(
+        "losses",
+        "Losses, and who has them",
+        "The loss rate is that of the measurement, incasts included; the share of queue 1 is over \
+         whole runs. Flows with loss are measured flows, so none of an incast.",
+        &[
+            "",
+            "loss rate",
+            "flows of 1000 with loss",
+            "drops in queue 1",
+            "mean completion time",
+            "unfinished",
+        ],
+        table_rows,
+    ));
+    section
+}

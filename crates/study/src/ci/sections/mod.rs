@@ -1,0 +1,146 @@
+//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+
+mod flows;
+mod losses;
+mod open;
+mod pauses;
+mod queues;
+mod size;
+mod variations;
+
+use floodway_report::study::Section;
+
+use crate::evidence::{Case, Evidence};
+use crate::exhibit::{Comparison, moves};
+
+use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest, plan};
+
+/// All sections in order.
+pub fn sections(evidence: &Evidence) -> Vec<Section> {
+    vec![
+        flows::two_queues(evidence),
+        open::ecn(evidence),
+        flows::three_queues(evidence),
+        pauses::pauses(evidence),
+        queues::depths(evidence),
+        losses::losses(evidence),
+        variations::memory(evidence),
+        variations::latency(evidence),
+        size::scaling(evidence),
+        flows::conformity(evidence),
+        open::open(evidence),
+    ]
+    .into_iter()
+    .filter(|section| !section.exhibits.is_empty())
+    .collect()
+}
+
+/// What the study answers.
+pub fn answer(evidence: &Evidence) -> Vec<String> {
+    let main = largest(evidence, "two-queues");
+    let change = |experiment, class| {
+        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
+    };
+    let pauses = |experiment| {
+        let frames = |facts: &crate::evidence::Facts| facts.number("pause_frames");
+        moves(&evidence.change(case(experiment, WITHOUT), case(experiment, CI), frames))
+    };
+    let sentence = |experiment| {
+        format!(
+            "the mean completion time of mice {}, of elephants {}, of all flows {}; the number of \
+             pause frames {}",
+            change(experiment, MICE),
+            change(experiment, ELEPHANTS),
+            change(experiment, ALL),
+            pauses(experiment)
+        )
+    };
+    let mut answer = vec![format!(
+        "With ECN as the decks word it (at most 1 % of packets marked) and {} servers, {}.",
+        servers(evidence, main),
+        sentence(main)
+    )];
+    if evidence.has(case("ecn-step", CI)) {
+        answer.push(format!(
+            "With ECN that marks every packet above its high threshold, as RED and DCQCN have it, \
+             {}: ECN alone does most of what isolation is for.",
+            sentence("ecn-step")
+        ));
+    }
+    let lossy = largest(evidence, "lossy");
+    if evidence.has(case(lossy, CI)) {
+        let loss = evidence.change(
+            case(lossy, WITHOUT),
+            case(lossy, CI),
+            crate::evidence::Facts::loss_rate,
+        );
+        answer.push(format!("Without PFC the loss rate {}.", moves(&loss)));
+    }
+    answer
+}
+
+/// Servers of an experiment that was run.
+fn servers(evidence: &Evidence, experiment: &str) -> usize {
+    let scenario = evidence.scenario(experiment);
+    scenario.map_or(0, |scenario| scenario.variants()[0].graph().hosts().count())
+}
+
+/// A section on these experiments, without its text.
+fn section(
+    evidence: &Evidence,
+    name: &str,
+    question: &str,
+    claims: &[&str],
+    experiments: &[&'static str],
+) -> Section {
+    let of_plan = plan::experiments(evidence.level).into_iter();
+    let run = of_plan.filter(|experiment| experiments.contains(&experiment.name));
+    let (mut commands, mut links) = (Vec::new(), Vec::new());
+    for experiment in run.filter(|experiment| evidence.scenario(experiment.name).is_some()) {
+        commands.push(experiment.command(&evidence.settings));
+        let label = experiment.name.to_owned();
+        links.push((label, format!("{}/report.html", experiment.name)));
+    }
+    Section {
+        name: name.to_owned(),
+        question: question.to_owned(),
+        claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
+        commands,
+        links,
+        ..Section::default()
+    }
+}
+
+/// Both variants with isolation against the one without, of an experiment.
+fn against_without(
+    evidence: &Evidence,
+    experiment: &'static str,
+    claimed: &'static [(usize, f64)],
+) -> Vec<Comparison> {
+    let of = |variant, series, claimed| Comparison {
+        label: variant,
+        series,
+        from: case(experiment, WITHOUT),
+        to: case(experiment, variant),
+        claimed,
+    };
+    let all = [of(LOCAL, 1, &[]), of(CI, 2, claimed)];
+    all.into_iter().filter(|comparison| evidence.has(comparison.to)).collect()
+}
+
+/// The flows of these cases that had not finished, in a sentence; empty if all had.
+fn unfinished(evidence: &Evidence, cases: &[Case]) -> String {
+    let left = |case: &Case| {
+        let (left, all) = evidence.unfinished(*case);
+        (left > 0).then(|| format!("{left} of {all} flows of {}", case.variant))
+    };
+    let left: Vec<String> = cases.iter().filter_map(left).collect();
+    if left.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{} had not finished when their runs ended. Changes compare the flows that finished on both \
+         sides, so they leave out the flows that were delayed most.",
+        left.join(", ")
+    )
+}

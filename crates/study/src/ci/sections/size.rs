@@ -1,0 +1,92 @@
+//! The size of the network.
+
+use floodway_report::chart::{Axis, Line, Lines};
+use floodway_report::study::{Exhibit, Section};
+
+use super::section;
+use crate::ci::plan::SIZES;
+use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{moves, number, table};
+use crate::measure::Measured;
+
+/// Claim A9.
+pub fn scaling(evidence: &Evidence) -> Section {
+    let sizes: Vec<&(&'static str, f64)> =
+        SIZES.iter().filter(|(name, _)| evidence.has(case(name, CI))).collect();
+    let names: Vec<&'static str> = sizes.iter().map(|(name, _)| *name).collect();
+    let question = "Does the gain hold when the fabric grows?";
+    let mut section = section(evidence, "scaling", question, &["A9"], &names);
+    let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else { return section };
+    if sizes.len() < 2 {
+        return section;
+    }
+    let change = |name, class| evidence.fct_change(case(name, WITHOUT), case(name, CI), class);
+    section.answer = format!(
+        "With {} servers the mean completion time of all flows {} with ci; with {} it {}.",
+        first.1,
+        moves(&change(first.0, ALL)),
+        last.1,
+        moves(&change(last.0, ALL))
+    );
+    section.text = vec![
+        "Clusters and incasts grow with the fabric, except that the smallest one has one incast \
+         where its share would be less than half of one. The deck's curves are lost; we take its \
+         sentence to mean that flows suffer less from size with isolation than without."
+            .to_owned(),
+    ];
+    let line = |series, variant: &'static str, class| {
+        let at = |(name, servers): &&(&'static str, f64)| {
+            let of = evidence.fct(case(name, variant), class);
+            of.value.map(|value| (*servers, value, of.interval()))
+        };
+        let points: Vec<(f64, f64, Option<(f64, f64)>)> = sizes.iter().filter_map(at).collect();
+        let bars = points.iter().filter_map(|(x, _, ends)| ends.map(|(a, b)| (*x, a.max(1.0), b)));
+        Line {
+            series,
+            points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),
+            intervals: bars.collect(),
+            markers: true,
+            tooltip: variant.to_owned(),
+            ..Line::default()
+        }
+    };
+    let chart = |(label, class): (&str, usize)| Lines {
+        title: format!("Mean completion time of {label} by the number of servers"),
+        heading: label.to_owned(),
+        x: Axis::linear("servers", "").within(0.0, 1200.0),
+        y: Axis::log("mean completion time", "ns"),
+        lines: vec![line(0, WITHOUT, class), line(2, CI, class)],
+        height: 230.0,
+        marks: Vec::new(),
+    };
+    section.exhibits.push(Exhibit::Lines {
+        name: "scaling".to_owned(),
+        caption: "How does the mean completion time grow with the fabric?".to_owned(),
+        legend: vec![(0, WITHOUT.to_owned()), (2, CI.to_owned())],
+        charts: [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(chart).to_vec(),
+        columns: 3,
+        note: "Means over the flows that finished, with 95 % intervals.".to_owned(),
+    });
+    let row = |(name, servers): &&(&'static str, f64)| {
+        let pauses = |facts: &Facts| facts.number("pause_frames");
+        let saved: Measured = evidence.change(case(name, WITHOUT), case(name, CI), pauses);
+        let (left, all) = evidence.unfinished(case(name, WITHOUT));
+        vec![
+            format!("{servers} servers"),
+            number(&change(name, MICE)),
+            number(&change(name, ELEPHANTS)),
+            number(&change(name, ALL)),
+            number(&saved),
+            format!("{left} of {all}"),
+        ]
+    };
+    section.exhibits.push(table(
+        "scaling",
+        "What ci changes, by the size of the fabric",
+        "",
+        &["", "mice", ">10 MB", "all flows", "pause frames", "unfinished without-ci"],
+        sizes.iter().map(row).collect(),
+    ));
+    section
+}

@@ -1,0 +1,118 @@
+//! Memory and switch latency.
+
+use floodway_report::chart::{Axis, Mark};
+use floodway_report::study::Section;
+
+use super::section;
+use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{Comparison, Entry, moves, number, rows, table, value};
+
+/// Claims D4 to D6, D13.
+pub fn memory(evidence: &Evidence) -> Section {
+    let question = "How much do memory and thresholds matter?";
+    let experiments = ["two-queues", "memory-size", "memory-xoff", "memory-high"];
+    let mut section =
+        section(evidence, "memory", question, &["D4", "D5", "D6", "D13"], &experiments);
+    if !evidence.has(case("memory-xoff", CI)) {
+        return section;
+    }
+    let change = |experiment, class| {
+        evidence.fct_change(case("two-queues", CI), case(experiment, CI), class)
+    };
+    section.answer = format!(
+        "With ci, the mean completion time of all flows {} with XOFF at 1500 KB, and {} with the \
+         high threshold at 600 KB.",
+        moves(&change("memory-xoff", ALL)),
+        moves(&change("memory-high", ALL))
+    );
+    section.text = vec![
+        "Each of the three is compared with the two-queue experiment on the same traffic: queues of \
+         2 MB with the same thresholds, XOFF at 1500 KB (in queues of 2 MB), and the high threshold \
+         of isolation at 600 KB."
+            .to_owned(),
+    ];
+    let of = |label, series, experiment, variant| Comparison {
+        label,
+        series,
+        from: case("two-queues", variant),
+        to: case(experiment, variant),
+        claimed: &[],
+    };
+    let comparisons = [
+        of("XOFF 1500 KB, without-ci", 0, "memory-xoff", WITHOUT),
+        of("XOFF 1500 KB, ci", 2, "memory-xoff", CI),
+        of("high 600 KB, ci", 3, "memory-high", CI),
+    ];
+    let caption = "How does the mean completion time change with the thresholds?";
+    section.exhibits.push(evidence.changes("memory", caption, "", &comparisons));
+    let row = |(label, experiment, variant): (&str, &'static str, &'static str)| {
+        let (from, to) = (case("two-queues", variant), case(experiment, variant));
+        let counter = |name: &'static str| {
+            number(&evidence.change(from, to, move |facts: &Facts| facts.number(name)))
+        };
+        let fct = |class| number(&evidence.fct_change(from, to, class));
+        vec![
+            format!("{label}, {variant}"),
+            fct(MICE),
+            fct(ELEPHANTS),
+            fct(ALL),
+            counter("pause_frames"),
+            counter("cnps_sent"),
+        ]
+    };
+    let cases = [
+        ("queues of 2 MB", "memory-size", WITHOUT),
+        ("queues of 2 MB", "memory-size", CI),
+        ("XOFF 1500 KB", "memory-xoff", WITHOUT),
+        ("XOFF 1500 KB", "memory-xoff", CI),
+        ("high 600 KB", "memory-high", CI),
+    ];
+    section.exhibits.push(table(
+        "memory",
+        "What changes with memory and thresholds",
+        "",
+        &["", "mice", ">10 MB", "all flows", "pause frames", "CNPs"],
+        cases.into_iter().map(row).collect(),
+    ));
+    section
+}
+
+/// Claims D7, D8.
+pub fn latency(evidence: &Evidence) -> Section {
+    let question = "What does a static switch latency of 400 ns cost?";
+    let experiments = ["two-queues", "latency"];
+    let mut section = section(evidence, "latency", question, &["D7", "D8"], &experiments);
+    if !evidence.has(case("latency", CI)) {
+        return section;
+    }
+    let mean = |variant, class| {
+        evidence.fct_difference(case("two-queues", variant), case("latency", variant), class)
+    };
+    let median =
+        evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
+    section.answer = format!(
+        "With ci the same mouse takes {} longer in the median, and the mean completion time of \
+         elephants {}.",
+        value(&median),
+        moves(&mean(CI, ELEPHANTS))
+    );
+    section.text = vec![
+        "A path through the fabric crosses three switches, so a packet alone is 1.2 us later. What \
+         is more comes from congestion: with a longer way back, marks and pauses come later."
+            .to_owned(),
+    ];
+    let groups = (0..evidence.classes.count()).map(|class| {
+        let entry = |(series, variant)| Entry::new(variant, series, mean(variant, class));
+        (evidence.classes.label(class), [(0, WITHOUT), (2, CI)].map(entry).to_vec())
+    });
+    section.exhibits.push(rows(
+        "latency",
+        "By how much does the mean completion time grow with 400 ns per switch?",
+        Axis::linear("difference of means; right of 0 is later", "us"),
+        Mark::Point,
+        "",
+        groups.collect(),
+    ));
+    section
+}
