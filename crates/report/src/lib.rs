@@ -16,16 +16,19 @@
 //! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
 //! - [`study`]: claims, verdicts and evidence
+//! - [`markdown`]: a study as text for a repository
 
 mod answer;
 pub mod chart;
 mod dictionary;
 pub mod directory;
+mod evidence;
 pub mod experiment;
 mod files;
 pub mod format;
 pub mod html;
 pub mod manifest;
+pub mod markdown;
 pub mod metrics;
 pub mod scalars;
 pub mod shapes;

@@ -1,9 +1,11 @@
 //! A study as it comes out: what others claimed, what was measured, and the evidence, ready to be
-//! shown as text ([`crate::terminal`]), as a page ([`crate::html`]) and as files.
+//! shown as text ([`crate::terminal`]), as a page ([`crate::html`]) and as files ([`files`]).
 
 use serde::Serialize;
 
 use crate::chart::{Lines, Rows};
+use crate::evidence::file_name;
+use crate::markdown;
 
 /// A study with its claims and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -177,4 +179,16 @@ pub struct Provenance {
     pub run_s: f64,
     /// The fingerprints of all runs in one, in hexadecimal.
     pub fingerprint: String,
+}
+
+/// What to keep of a study in a repository, as names and contents: the text as `README.md`, which
+/// is what is shown of a folder, and every chart that it refers to as `<section>-<exhibit>.svg`.
+pub fn files(study: &Study) -> Vec<(String, String)> {
+    let mut files = vec![("README.md".to_string(), markdown::study(study))];
+    for section in &study.sections {
+        for exhibit in &section.exhibits {
+            files.extend(exhibit.file().map(|svg| (file_name(section, exhibit), svg)));
+        }
+    }
+    files
 }

@@ -155,6 +155,70 @@ pub fn beside(change: &Change) -> String {
     }
 }
 
+/// A measured value and its interval, both in the value's unit: (`-63 %`, `[-70, -55]`). Of an
+/// interval with one end only there is `[≥ 3]` or `[≤ 3]`; without any the second is empty.
+///
+/// `%` is a change and has a sign; `ns`, `us`, `ms`, `s` and `B`, `KB`, `MB`, `GB` choose the
+/// prefix that suits them; what begins otherwise stands as it is: `% of samples`.
+pub fn measured(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> (String, String) {
+    let find = |units: &[(f64, &str)], unit: &str| {
+        units.iter().find(|(_, name)| *name == unit).map(|(scale, _)| *scale)
+    };
+    let (base, units) = match unit {
+        "us" => (Some(1e3), TIMES),
+        "bytes" => (Some(1.0), BYTES),
+        _ => match find(TIMES, unit) {
+            Some(scale) => (Some(scale), TIMES),
+            None => (find(BYTES, unit), BYTES),
+        },
+    };
+    let ends = |show: &dyn Fn(f64) -> String| match (low, high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", show(low), show(high)),
+        (Some(low), None) => format!("[≥ {}]", show(low)),
+        (None, Some(high)) => format!("[≤ {}]", show(high)),
+        (None, None) => String::new(),
+    };
+    if unit == "%" {
+        let decimals = decimals(value, low.zip(high));
+        return (format!("{} %", signed(value, decimals)), ends(&|end| signed(end, decimals)));
+    }
+    if unit.is_empty() && (value.abs() >= 100.0 || value == libm::trunc(value)) {
+        let scale = unit_for(value, COUNTS).0;
+        return match value.abs() < 1e7 {
+            true => (count(value), ends(&count)),
+            false => (count(value), ends(&|end| digits(end / scale))),
+        };
+    }
+    let (scale, name) = match base {
+        // Of nothing the interval says how large it could be, or else the unit that was given.
+        Some(base) => {
+            let ends = [value, low.unwrap_or(0.0), high.unwrap_or(0.0)];
+            let size = if value == 0.0 {
+                ends.map(f64::abs).into_iter().fold(0.0, f64::max)
+            } else {
+                value
+            };
+            let (scale, name) = unit_for(if size == 0.0 { 1.0 } else { size } * base, units);
+            (scale / base, name)
+        }
+        None => (1.0, unit),
+    };
+    let shown = digits(value / scale);
+    let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let shown = match name {
+        "" => shown,
+        "x" => format!("{shown}×"),
+        name => format!("{shown} {name}"),
+    };
+    (shown, ends(&|end| unsigned(format!("{:.decimals$}", end / scale))))
+}
+
+/// A number without a sign if it is rounded to nothing.
+fn unsigned(text: String) -> String {
+    let zero = text.trim_start_matches(['+', '-']);
+    if zero.chars().all(|digit| "0.".contains(digit)) { zero.to_string() } else { text }
+}
+
 /// How many decimals a change and its interval need: enough that a small or a narrow one does
 /// not round away, and that only what is gone altogether reads -100 %.
 fn decimals(percent: f64, interval: Option<(f64, f64)>) -> usize {
@@ -169,10 +233,8 @@ fn decimals(percent: f64, interval: Option<(f64, f64)>) -> usize {
 }
 
 fn signed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:+.decimals$}");
     // Nothing is neither more nor less.
-    let zero = text.trim_start_matches(['+', '-']);
-    if zero.chars().all(|digit| "0.".contains(digit)) { zero.to_string() } else { text }
+    unsigned(format!("{value:+.decimals$}"))
 }
 
 #[cfg(test)]
@@ -221,6 +283,30 @@ mod tests {
         for (value, unit, text) in cases {
             let shown = if unit == "large" { large(value) } else { quantity(value, unit) };
             assert_eq!(shown, text);
+        }
+    }
+
+    #[test]
+    fn measured_values_share_their_unit_with_their_interval() {
+        let both = |value, low, high, unit| measured(value, Some(low), Some(high), unit);
+        let cases = [
+            (both(-63.2, -70.4, -54.8, "%"), ("-63 %", "[-70, -55]")),
+            (both(0.4, -1.04, 1.9, "%"), ("+0.4 %", "[-1.0, +1.9]")),
+            (both(12.5, 11.0, 13.9, "% of samples"), ("12.5 % of samples", "[11.0, 13.9]")),
+            (both(1_234.0, 1_190.0, 1_275.0, "us"), ("1.23 ms", "[1.19, 1.27]")),
+            (both(231.0, 225.4, 240.0, "KB"), ("231 KB", "[225, 240]")),
+            (both(0.832, 0.8, 0.861, ""), ("0.832", "[0.800, 0.861]")),
+            (both(5_044.0, 4_266.0, 5_822.0, ""), ("5,044", "[4,266, 5,822]")),
+            (both(12.34e6, 11e6, 13e6, ""), ("12.3 million", "[11.0, 13.0]")),
+            (both(0.0, 0.0, 0.0, "KB"), ("0 KB", "[0, 0]")),
+            (both(0.0, -2.0, 12e3, "KB"), ("0 MB", "[0, 12]")),
+            (both(4.0, -0.001, 9.0, ""), ("4", "[-0.00100, 9]")),
+            (measured(0.0, None, None, ""), ("0", "")),
+            (measured(3.2, None, Some(4.0), "Gb/s"), ("3.20 Gb/s", "[≤ 4.00]")),
+            (measured(3.2, Some(2.5), None, "x"), ("3.20×", "[≥ 2.50]")),
+        ];
+        for ((value, interval), expected) in cases {
+            assert_eq!((value.as_str(), interval.as_str()), expected);
         }
     }
 

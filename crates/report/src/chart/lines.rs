@@ -1,4 +1,4 @@
-//! Lines over two axes: distributions, time series.
+//! Lines over two axes: distributions, time series, measurements against a size.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::scale::{Axis, Scale};
 use super::svg::{Svg, short};
 
 /// One line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// Which look it has.
     pub series: usize,
@@ -17,6 +17,10 @@ pub struct Line {
     pub steps: bool,
     /// Whether the area below it is filled and the line itself thin: for a maximum above a mean.
     pub area: bool,
+    /// Whether its points have markers: for a few points that were measured.
+    pub markers: bool,
+    /// The intervals of its points: where along the line, the lower and the upper end.
+    pub intervals: Vec<(f64, f64, f64)>,
     /// What it says, for a pointer resting on it.
     pub tooltip: String,
 }
@@ -34,23 +38,60 @@ pub struct Lines {
     pub y: Axis,
     /// The lines from back to front.
     pub lines: Vec<Line>,
+    /// Values of the horizontal axis that a line across marks, with what they are: thresholds.
+    pub marks: Vec<(f64, String)>,
     /// How high it is in pixels.
     pub height: f64,
 }
 
+impl Default for Lines {
+    /// Without lines, 230 pixels high.
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            heading: String::new(),
+            x: Axis::default(),
+            y: Axis::default(),
+            lines: Vec::new(),
+            marks: Vec::new(),
+            height: 230.0,
+        }
+    }
+}
+
+/// How far apart lines with intervals stand at the same value, so that none covers another.
+const DODGE: f64 = 4.0;
+/// Half the width of an interval's ends.
+const CAP: f64 = 3.0;
+/// What a row of labels of marks takes.
+const LABEL: f64 = 14.0;
+
 impl Lines {
     /// Draws it this wide.
     pub fn svg(&self, width: f64) -> String {
-        let top = if self.heading.is_empty() { 10.0 } else { 30.0 };
+        let heading = if self.heading.is_empty() { 10.0 } else { 30.0 };
         let bottom = self.height - 40.0;
-        let points = || self.lines.iter().flat_map(|line| &line.points);
-        let ticks = ((bottom - top) / 26.0) as usize;
-        let y = self.y.scale(points().map(|point| point.1), bottom, top, ticks);
-        let labels: Vec<String> = y.ticks.iter().map(|tick| self.y.show(*tick)).collect();
+        let lines = || self.lines.iter();
+        let points = || lines().flat_map(|line| &line.points);
+        let intervals = || lines().flat_map(|line| &line.intervals);
+        let ends = intervals().flat_map(|(_, low, high)| [*low, *high]);
+        let ys: Vec<f64> = points().map(|point| point.1).chain(ends).collect();
+        let ticks = |top: f64| ((bottom - top) / 26.0) as usize;
+        let shown = |scale: &Scale| -> Vec<String> {
+            scale.ticks.iter().map(|tick| self.y.show(*tick)).collect()
+        };
+        // How wide the labels are has to be known before the marks, whose rows take from the height.
+        let labels = shown(&self.y.scale(ys.iter().copied(), bottom, heading, ticks(heading)));
         let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let left = widest as f64 * 7.0 + 26.0;
-        let ticks = ((width - left) / 54.0) as usize;
-        let x = self.x.scale(points().map(|point| point.0), left, width - 16.0, ticks);
+        let ticks_x = ((width - left) / 54.0) as usize;
+        let xs = points().map(|point| point.0).chain(self.marks.iter().map(|mark| mark.0));
+        let x = self.x.scale(xs, left, width - 16.0, ticks_x);
+        let marks = placed(&self.marks, &x, width);
+        let rows = marks.iter().map(|mark| mark.row + 1).max().unwrap_or(0);
+        let top = heading + rows as f64 * LABEL;
+        let y = self.y.scale(ys.iter().copied(), bottom, top, ticks(top));
+        let labels = shown(&y);
 
         let mut svg = Svg::new(width, self.height, &self.title);
         if !self.heading.is_empty() {
@@ -58,7 +99,8 @@ impl Lines {
         }
         for (tick, label) in y.ticks.iter().zip(&labels) {
             let at = y.at(*tick);
-            svg.line(left, at, width - 16.0, at, "grid");
+            let zero = *tick == 0.0 && !self.y.log && at < bottom;
+            svg.line(left, at, width - 16.0, at, if zero { "zero" } else { "grid" });
             svg.text(left - 6.0, at + 4.0, "end", "tick", label);
         }
         svg.line(left, bottom, width - 16.0, bottom, "zero");
@@ -72,18 +114,41 @@ impl Lines {
         svg.open("upright", "");
         svg.text(-(top + bottom) / 2.0, 11.0, "middle", "axis", &self.y.label);
         svg.close();
+        for mark in &marks {
+            let above = top - mark.row as f64 * LABEL;
+            svg.line(mark.x, above - LABEL + 3.0, mark.x, bottom, "mark");
+            svg.text(mark.end, above - 4.0, "end", "tick", mark.label);
+        }
+        let many = lines().filter(|line| !line.intervals.is_empty()).count();
+        let mut nth = 0;
         for line in &self.lines {
             if line.points.is_empty() {
                 continue;
             }
+            let mut aside = 0.0;
+            if !line.intervals.is_empty() {
+                aside = (nth as f64 - (many - 1) as f64 / 2.0) * DODGE;
+                nth += 1;
+            }
+            let across = |value: f64| x.at(value) + aside;
             svg.open(&look(line.series), &line.tooltip);
-            let data = path(line, &x, &y);
+            let data = path(line, across, &y);
             if line.area {
                 let (first, last) = (line.points[0].0, line.points[line.points.len() - 1].0);
-                let [first, last, floor] = [x.at(first), x.at(last), bottom].map(short);
+                let [first, last, floor] = [across(first), across(last), bottom].map(short);
                 svg.path(&format!("{data}L{last} {floor}L{first} {floor}Z"), "area");
             } else {
                 svg.path(&data, "line");
+            }
+            for (value, low, high) in &line.intervals {
+                let (at, low, high) = (across(*value), y.at(*low), y.at(*high));
+                svg.line(at, low, at, high, "whisker");
+                for end in [low, high] {
+                    svg.line(at - CAP, end, at + CAP, end, "whisker");
+                }
+            }
+            for point in line.points.iter().filter(|_| line.markers) {
+                svg.marker(line.series, across(point.0), y.at(point.1), 4.0);
             }
             svg.close();
         }
@@ -91,12 +156,46 @@ impl Lines {
     }
 }
 
-fn path(line: &Line, x: &Scale, y: &Scale) -> String {
+/// A mark's place: its line, where its label ends, and in which row above the plot that stands.
+struct Placed<'a> {
+    x: f64,
+    end: f64,
+    row: usize,
+    label: &'a str,
+}
+
+/// Gives every mark on the scale a row in which its label touches no other, no line of another
+/// crosses it, and its own line crosses no other. Labels end at their lines, so that those
+/// farther right stand higher up.
+fn placed<'a>(marks: &'a [(f64, String)], scale: &Scale, width: f64) -> Vec<Placed<'a>> {
+    let mut marks: Vec<&(f64, String)> = marks.iter().filter(|mark| scale.holds(mark.0)).collect();
+    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut placed: Vec<(Placed<'a>, f64)> = Vec::new();
+    for (value, label) in marks {
+        let x = scale.at(*value);
+        let room = label.chars().count() as f64 * 6.4 + 4.0;
+        let end = (x - 4.0).max(room).min(width);
+        let start = end - room;
+        let apart = |row: usize| {
+            placed.iter().all(|(other, from)| {
+                let touches = other.row == row && start < other.end + 6.0 && *from < end + 6.0;
+                let crossed = other.row >= row && (start..=end + 3.0).contains(&other.x);
+                let crosses = other.row < row && (*from..=other.end).contains(&x);
+                !(touches || crossed || crosses)
+            })
+        };
+        let row = (0..=placed.len()).find(|row| apart(*row)).unwrap_or(placed.len());
+        placed.push((Placed { x, end, row, label }, start));
+    }
+    placed.into_iter().map(|(mark, _)| mark).collect()
+}
+
+fn path(line: &Line, x: impl Fn(f64) -> f64, y: &Scale) -> String {
     let mut data = String::new();
     // Points that fall on the last one's pixel would only make the page longer.
     let mut last = (String::new(), String::new());
     for (at, point) in line.points.iter().enumerate() {
-        let place = (short(x.at(point.0)), short(y.at(point.1)));
+        let place = (short(x(point.0)), short(y.at(point.1)));
         if place == last {
             continue;
         }

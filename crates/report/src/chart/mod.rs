@@ -1,4 +1,5 @@
-//! Pictures as SVG, to stand inside a page whose style sheet gives them their colours.
+//! Pictures as SVG, to stand inside a page whose style sheet gives them their colours, or in files
+//! of their own ([`Sheet`]).
 //!
 //! A chart is a plain value that knows its data and its axes; `svg(width)` draws it. Text has the
 //! same size whatever the width, so a page asks for a wide and a narrow rendition of the same
@@ -7,14 +8,19 @@
 pub mod lines;
 pub mod rows;
 pub mod scale;
+mod sheet;
 mod svg;
 
 pub use lines::{Line, Lines};
 pub use rows::{Group, Mark, Row, Rows};
 pub use scale::{Axis, Scale};
+pub use sheet::{Sheet, standalone};
 
 use svg::Svg;
 pub(crate) use svg::escape;
+
+/// The rules that charts are drawn by, for a page's style sheet.
+pub const STYLE: &str = include_str!("style.css");
 
 /// How many looks there are; a series beyond them begins again.
 pub const LOOKS: usize = 6;

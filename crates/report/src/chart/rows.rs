@@ -1,5 +1,6 @@
 //! Rows of values along one axis, in groups: points with whiskers, or bars from zero. Every row
-//! is labelled and its value stands in figures at its end, so that no legend is needed.
+//! is labelled and its value stands in figures at its end, so that no legend is needed. What others
+//! claimed of a value may stand in its row as a hollow diamond.
 
 use super::look;
 use super::scale::Axis;
@@ -25,6 +26,8 @@ pub struct Row {
     pub value: Option<f64>,
     /// The ends of its interval.
     pub interval: Option<(f64, f64)>,
+    /// What others say that the value is.
+    pub claimed: Option<f64>,
     /// The value in figures.
     pub figures: String,
     /// The interval in figures; left out where room is scarce.
@@ -60,6 +63,10 @@ const HEADING: f64 = 30.0;
 const FOOT: f64 = 44.0;
 /// Between the plot and the figures at its right.
 const GAP: f64 = 14.0;
+/// From the middle of a claimed value's diamond to a corner: a marker fits into it.
+const CLAIMED: f64 = 8.0;
+/// What the legend of claimed values takes.
+const LEGEND: f64 = 76.0;
 
 impl Rows {
     /// Draws it this wide.
@@ -68,14 +75,16 @@ impl Rows {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let columns = |text: &str| text.chars().count() as f64 * 6.6 + 10.0;
         let widest = |of: fn(&Row) -> &str| rows().map(|row| columns(of(row))).fold(0.0, f64::max);
-        let left = widest(|row| &row.label).clamp(40.0, width * 0.26);
+        let claims = rows().any(|row| row.claimed.is_some());
+        let least = if claims { LEGEND } else { 40.0 };
+        let left = widest(|row| &row.label).clamp(least, (width * 0.26).max(least));
         let figures = widest(|row| &row.figures);
         let range = if wide { widest(|row| &row.range) } else { 0.0 };
         let right = width - figures - range - GAP;
         let height = FOOT + self.groups.len() as f64 * HEADING + rows().count() as f64 * ROW;
         let values = rows().flat_map(|row| {
             let (low, high) = row.interval.unzip();
-            [row.value, low, high].into_iter().flatten()
+            [row.value, low, high, row.claimed].into_iter().flatten()
         });
         let ticks = ((right - left) / 70.0) as usize;
         let scale = self.axis.scale(values, left + 10.0, right - 12.0, ticks);
@@ -103,6 +112,11 @@ impl Rows {
         }
         for tick in &scale.ticks {
             svg.text(scale.at(*tick), y + 18.0, "middle", "tick", &self.axis.show(*tick));
+        }
+        if claims {
+            // In the column of the labels, where no tick can be.
+            svg.diamond(9.0, y + 14.0, CLAIMED, "claimed");
+            svg.text(21.0, y + 18.0, "start", "tick", "claimed");
         }
         svg.text((left + right) / 2.0, y + 37.0, "middle", "axis", &self.axis.label);
         svg.finish()
@@ -137,5 +151,8 @@ impl Rows {
             }
         }
         svg.close();
+        if let Some(claimed) = row.claimed {
+            svg.diamond(scale.at(claimed), y, CLAIMED, "claimed");
+        }
     }
 }

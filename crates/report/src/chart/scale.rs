@@ -1,7 +1,7 @@
 //! Scales and axes: from values to places, and the values that are worth a label.
 
 /// What a value is along an axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// What it measures, with its unit or scale: `completion time, logarithmic`.
     pub label: String,
@@ -11,22 +11,29 @@ pub struct Axis {
     pub unit: &'static str,
     /// The least and the greatest value; none: as the data has it.
     pub limits: Option<(f64, f64)>,
+    /// The values to label, as many of them as there is room for; empty: round ones.
+    pub labels: Vec<f64>,
 }
 
 impl Axis {
     /// From zero on evenly.
     pub fn linear(label: &str, unit: &'static str) -> Self {
-        Self { label: label.to_string(), log: false, unit, limits: None }
+        Self { label: label.to_string(), log: false, unit, ..Self::default() }
     }
 
     /// By powers of ten.
     pub fn log(label: &str, unit: &'static str) -> Self {
-        Self { label: label.to_string(), log: true, unit, limits: None }
+        Self { label: label.to_string(), log: true, unit, ..Self::default() }
     }
 
     /// The same between these limits.
     pub fn within(self, low: f64, high: f64) -> Self {
         Self { limits: Some((low, high)), ..self }
+    }
+
+    /// The same with labels at these values: the sizes that were simulated, say.
+    pub fn labelled(self, labels: impl IntoIterator<Item = f64>) -> Self {
+        Self { labels: labels.into_iter().collect(), ..self }
     }
 
     /// A value as the axis shows it.
@@ -61,11 +68,17 @@ impl Axis {
                 (true, false) => (low.min(0.0), high.max(0.0)),
             }
         });
-        if self.log {
-            Scale::log(low, high, from, to, ticks, self.limits.is_some())
+        let fixed = self.limits.is_some();
+        let mut scale = if self.log {
+            Scale::log(low, high, from, to, ticks, fixed)
         } else {
-            Scale::linear(low, high, from, to, ticks, self.limits.is_some())
+            Scale::linear(low, high, from, to, ticks, fixed)
+        };
+        if !self.labels.is_empty() {
+            let apart = (to - from).abs() / (ticks.max(1) as f64) * 0.8;
+            scale.ticks = scale.apart(&self.labels, apart);
         }
+        scale
     }
 }
 
@@ -139,6 +152,17 @@ impl Scale {
         Self { log: true, low, high, from, to, ticks }
     }
 
+    /// Those of these values that lie on the scale and at least this far from the one before.
+    fn apart(&self, values: &[f64], least: f64) -> Vec<f64> {
+        let mut kept: Vec<f64> = Vec::new();
+        for value in values.iter().copied().filter(|value| self.holds(*value)) {
+            if kept.last().is_none_or(|last| (self.at(value) - self.at(*last)).abs() >= least) {
+                kept.push(value);
+            }
+        }
+        kept
+    }
+
     /// The place of a value; one beyond the scale lies at its end.
     pub fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
@@ -195,6 +219,14 @@ mod tests {
             ticks(&Axis::log("", "share").within(1e-4, 1.0), &[], 5),
             ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"]
         );
+    }
+
+    #[test]
+    fn given_labels_stand_where_there_is_room() {
+        let axis = Axis::linear("servers", "").labelled([128.0, 288.0, 320.0, 1_152.0, 2_000.0]);
+        // 0 to 1500 on 100 pixels, 20 of them for a label: 288 is 10.7 from 128, 320 is 12.8.
+        assert_eq!(ticks(&axis, &[128.0, 1_152.0], 4), ["128", "1,152"]);
+        assert_eq!(ticks(&axis, &[128.0, 1_152.0], 8), ["128", "288", "1,152"]);
     }
 
     #[test]

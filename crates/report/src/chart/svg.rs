@@ -37,6 +37,22 @@ impl Svg {
         Self { text }
     }
 
+    /// What stands inside another picture's markup, without an element around it.
+    pub fn part() -> Self {
+        Self { text: String::new() }
+    }
+
+    /// A whole picture at this place.
+    pub fn place(&mut self, picture: &str, x: f64, y: f64) {
+        let place = format!("<svg x=\"{}\" y=\"{}\" ", short(x), short(y));
+        self.text += &picture.replacen("<svg ", &place, 1);
+    }
+
+    /// What [`Svg::part`] began.
+    pub fn body(self) -> String {
+        self.text
+    }
+
     /// Opens a group with a class, and a text that a pointer resting on it brings up.
     pub fn open(&mut self, class: &str, tooltip: &str) {
         let _ = write!(self.text, "<g class=\"{class}\">");
@@ -79,6 +95,13 @@ impl Svg {
             "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
             escape(text)
         );
+    }
+
+    /// A diamond around this place, `r` from its middle to a corner.
+    pub fn diamond(&mut self, x: f64, y: f64, r: f64, class: &str) {
+        let [left, right, top, bottom] = [x - r, x + r, y - r, y + r].map(short);
+        let [x, y] = [x, y].map(short);
+        self.path(&format!("M{x} {top}L{right} {y}L{x} {bottom}L{left} {y}Z"), class);
     }
 
     /// The marker of a series around this place.

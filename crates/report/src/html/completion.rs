@@ -150,7 +150,7 @@ impl Page<'_> {
                 x: Axis::log("completion time, logarithmic", "ns"),
                 y: Axis::linear("flows finished", "share").within(0.0, 1.0),
                 lines,
-                height: 230.0,
+                ..Lines::default()
             });
         }
         if charts.is_empty() {
@@ -166,7 +166,7 @@ impl Page<'_> {
             x: Axis::log("completion time, logarithmic", "ns"),
             y: Axis::log("flows that take longer", "share").within(floor, 1.0),
             lines: tail,
-            height: 230.0,
+            ..Lines::default()
         });
         *text += "<h2>Who gains, the typical flow or the slowest?</h2>\n";
         let unfinished = self
@@ -209,7 +209,7 @@ impl Page<'_> {
             } else {
                 plain(&format!("{name}: {} flows, median about {median}", words::count(all)))
             };
-            Line { series, points, steps: true, area: false, tooltip }
+            Line { series, points, steps: true, tooltip, ..Line::default() }
         });
         lines.collect()
     }
@@ -240,6 +240,7 @@ pub(super) fn mean_row(name: &str, series: usize, measure: &Measure, unit: &str)
         figures: plain(&words::mean(measure, unit)),
         range: measure.estimate.spread(unit),
         tooltip: plain(&format!("{name}: {}", words::estimate(measure, unit))),
+        ..Row::default()
     }
 }
 

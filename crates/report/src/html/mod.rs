@@ -5,22 +5,23 @@
 mod completion;
 mod network;
 mod provenance;
+mod study;
 mod tables;
 mod r#type;
 
 use std::fmt::Write;
 
 use crate::chart::{self, escape};
+use crate::evidence::{HALF, THIRD, WIDE};
 use crate::{Experiment, Manifest, Summary};
+pub use study::study;
+
+pub(crate) use provenance::shell;
+pub(crate) use r#type::plain;
 use r#type::{emphasised, set, with_code};
 
-/// How wide a chart is that has the column to itself, on a wide and on a narrow screen.
-const WIDE: f64 = 760.0;
+/// How wide a chart is on a narrow screen.
 const NARROW: f64 = 360.0;
-/// How wide a chart is of which two stand side by side.
-const HALF: f64 = 370.0;
-/// How wide a chart is of which three stand side by side.
-const THIRD: f64 = 244.0;
 
 /// What the sections are made from.
 pub(crate) struct Page<'a> {
@@ -33,16 +34,7 @@ pub(crate) struct Page<'a> {
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
     let page = Page { manifest, summary, experiment };
-    let mut text = String::with_capacity(1 << 18);
-    let title = escape(&manifest.scenario.name);
-    let _ = write!(
-        text,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'\">\n<title>{title} · floodway</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-        include_str!("style.css")
-    );
+    let mut text = begin(&manifest.scenario.name, &[]);
     page.head(&mut text);
     text += "<main>\n";
     page.guide(&mut text);
@@ -61,6 +53,35 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     text
 }
 
+/// The beginning of a page, up to its body, with more style than all pages have.
+fn begin(title: &str, style: &[&str]) -> String {
+    let mut text = String::with_capacity(1 << 18);
+    let _ = write!(
+        text,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\">\n<title>{} · floodway</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n",
+        escape(title),
+        chart::STYLE,
+        include_str!("style.css"),
+        style.concat()
+    );
+    text
+}
+
+/// A box with a list in it, for what a reader must know first; nothing if there is nothing.
+fn notice(attributes: &str, words: &str, list: &[String]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let items: String = list.iter().map(|item| format!("<li>{}</li>", with_code(item))).collect();
+    format!("<div {attributes}>{words}<ul>{items}</ul></div>\n")
+}
+
+const ALARM: &str = "class=\"alarm\" role=\"alert\"";
+const NOTE: &str = "class=\"note\"";
+
 impl Page<'_> {
     fn head(&self, text: &mut String) {
         let scenario = &self.manifest.scenario;
@@ -75,14 +96,12 @@ impl Page<'_> {
             escape(&self.manifest.floodway),
             set(question)
         );
-        if !self.summary.violations.is_empty() {
-            *text += "<div class=\"alarm\" role=\"alert\">These results break a law that every \
-                      sound run keeps. Do not use them; the program has a mistake.<ul>";
-            for violation in &self.summary.violations {
-                let _ = write!(text, "<li>{}</li>", with_code(violation));
-            }
-            *text += "</ul></div>\n";
-        }
+        *text += &notice(
+            ALARM,
+            "These results break a law that every sound run keeps. Do not use them; the program \
+             has a mistake.",
+            &self.summary.violations,
+        );
         *text += "<ul class=\"answer\">\n";
         for (at, sentence) in self.summary.answer.iter().enumerate() {
             let name = &self.summary.order[at + 1];
@@ -96,13 +115,7 @@ impl Page<'_> {
             );
         }
         *text += "</ul>\n";
-        if !self.summary.caveats.is_empty() {
-            *text += "<div class=\"note\">Before you rely on these numbers:<ul>";
-            for caveat in &self.summary.caveats {
-                let _ = write!(text, "<li>{}</li>", with_code(caveat));
-            }
-            *text += "</ul></div>\n";
-        }
+        *text += &notice(NOTE, "Before you rely on these numbers:", &self.summary.caveats);
         *text += "</header>\n";
     }
 
@@ -164,7 +177,7 @@ fn figure(caption: &str, note: &str, draw: impl Fn(f64) -> String) -> String {
     )
 }
 
-/// Small charts side by side, two or three in a row.
+/// Small charts side by side, at most three in a row.
 fn grid(
     caption: &str,
     legend: &str,
@@ -173,21 +186,23 @@ fn grid(
     charts: &[chart::Lines],
 ) -> String {
     let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
-    let three = columns == 3;
+    // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
+    let (class, width) = match columns {
+        1 => (" one", WIDE),
+        3 => (" three", THIRD),
+        _ => ("", HALF),
+    };
     let cell = |chart: &chart::Lines| {
-        if three {
-            // A third is too little for a phone to enlarge, so that it gets its own.
-            let (third, own) = (chart.svg(THIRD), chart.svg(NARROW));
-            format!("<div><div class=\"wide\">{third}</div><div class=\"narrow\">{own}</div></div>")
-        } else {
-            format!("<div>{}</div>", chart.svg(HALF))
+        if width == HALF {
+            return format!("<div>{}</div>", chart.svg(HALF));
         }
+        let (wide, narrow) = (chart.svg(width), chart.svg(NARROW));
+        format!("<div><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div></div>")
     };
     let charts: String = charts.iter().map(cell).collect();
     format!(
-        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"grid{}\">{charts}</div>{note}\
+        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"grid{class}\">{charts}</div>{note}\
          </figure>\n",
-        set(caption),
-        if three { " three" } else { "" }
+        set(caption)
     )
 }

@@ -94,8 +94,16 @@ impl Page<'_> {
             heading: name.clone(),
             x: Axis::linear("simulated time", "ns").within(0.0, last(&points)),
             y: Axis::linear("paused ports", "").within(0.0, most),
-            lines: vec![Line { series, points, steps: true, area: true, tooltip: name.clone() }],
+            lines: vec![Line {
+                series,
+                points,
+                steps: true,
+                area: true,
+                tooltip: name.clone(),
+                ..Line::default()
+            }],
             height: 180.0,
+            ..Lines::default()
         };
         all.into_iter().map(chart).collect()
     }
@@ -175,7 +183,7 @@ impl Page<'_> {
                 }
                 points.retain(|point| point.1 > 0.0);
                 let tooltip = self.summary.order[series].clone();
-                Some(Line { series, points, steps: false, area: false, tooltip })
+                Some(Line { series, points, tooltip, ..Line::default() })
             })
             .collect();
         let points = || lines.iter().flat_map(|line| &line.points);
@@ -188,7 +196,7 @@ impl Page<'_> {
             x: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
             y: Axis::log("samples above it", "share").within(decade(least), 1.0),
             lines,
-            height: 230.0,
+            ..Lines::default()
         })
     }
 
@@ -202,10 +210,10 @@ impl Page<'_> {
             let line = |area: bool, value: fn(&Moment) -> f64| Line {
                 series: at,
                 points: moments.iter().map(|moment| (moment.time_ns, value(moment))).collect(),
-                steps: false,
                 area,
                 tooltip: if area { "largest of all ports" } else { "mean over all ports" }
                     .to_string(),
+                ..Line::default()
             };
             let name = &self.summary.order[at];
             Lines {
@@ -219,6 +227,7 @@ impl Page<'_> {
                     line(false, |moment| moment.mean_backlog_bytes),
                 ],
                 height: 200.0,
+                ..Lines::default()
             }
         };
         series.into_iter().map(chart).collect()

@@ -96,7 +96,7 @@ impl Page<'_> {
 }
 
 /// Words as a shell would read them back.
-fn shell(words: &[String]) -> String {
+pub(crate) fn shell(words: &[String]) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,+@%".contains(letter);
     let quoted = |word: &String| match word.is_empty() || !word.chars().all(plain) {
         true => format!("'{}'", word.replace('\'', "'\\''")),

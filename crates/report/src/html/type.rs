@@ -40,7 +40,7 @@ pub(super) fn with_code(text: &str) -> String {
 }
 
 /// The same as a tooltip or a label of a chart, which escapes by itself.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     set(text)
         .replace("&lt;", "<")
         .replace("&gt;", ">")

@@ -1,8 +1,12 @@
-//! The summary as text, for the terminal.
+//! Results as text, for the terminal: the summary of an experiment, the claims of a study.
+
+mod claims;
 
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
+
+pub use claims::claims;
 
 /// How the text may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,7 @@ enum Paint {
     Bold,
     Dim,
     Green,
+    Yellow,
     Red,
 }
 
@@ -257,6 +262,7 @@ fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
         Some(Paint::Bold) => 1,
         Some(Paint::Dim) => 2,
         Some(Paint::Green) => 32,
+        Some(Paint::Yellow) => 33,
         Some(Paint::Red) => 31,
     };
     // Only the text itself, so that the end of a line can still be trimmed.

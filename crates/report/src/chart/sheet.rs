@@ -1,0 +1,208 @@
+//! Charts in a file of their own: an SVG that brings its style with it. Where a page has
+//! properties that the charts' colours come from, the file has the colours themselves, because
+//! drawing programs and typesetters do not know properties; light and dark still follow the
+//! reader's setting where there is one. It stands on a card, so that it can be read whatever is
+//! behind it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::svg::{Svg, escape, short};
+use super::{LOOKS, STYLE, sample};
+
+/// Charts side by side, with what a page would write above them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sheet {
+    /// What they show; may be empty.
+    pub caption: String,
+    /// What each series is, by its look; may be empty.
+    pub legend: Vec<(usize, String)>,
+    /// The charts as drawn.
+    pub charts: Vec<String>,
+    /// How many stand in a row.
+    pub columns: usize,
+}
+
+/// Around everything.
+const PAD: f64 = 20.0;
+/// Between charts.
+const GAP: f64 = 20.0;
+/// What a line of the caption and a row of the legend take.
+const LINE: f64 = 21.0;
+
+/// A drawn chart as a file.
+pub fn standalone(chart: &str) -> String {
+    Sheet { charts: vec![chart.to_string()], columns: 1, ..Sheet::default() }.svg()
+}
+
+impl Sheet {
+    /// The file.
+    pub fn svg(&self) -> String {
+        let sizes: Vec<(f64, f64)> = self.charts.iter().map(|chart| size(chart)).collect();
+        let cell = sizes.iter().map(|size| size.0).fold(0.0, f64::max);
+        let columns = self.columns.clamp(1, self.charts.len().max(1));
+        let inner = cell * columns as f64 + GAP * (columns - 1) as f64;
+
+        let mut body = Svg::part();
+        let mut y = PAD;
+        // Bold text of 14 pixels takes about 7.3 a letter.
+        for line in lines(&self.caption, (inner / 7.3) as usize) {
+            body.text(PAD, y + 13.0, "start", "caption", &line);
+            y += LINE;
+        }
+        if !self.caption.is_empty() {
+            y += 3.0;
+        }
+        let mut x = PAD;
+        for (series, label) in &self.legend {
+            let width = 37.0 + label.chars().count() as f64 * 6.8;
+            if x > PAD && x + width > PAD + inner {
+                (x, y) = (PAD, y + LINE);
+            }
+            body.place(&sample(*series), x, y + 2.0);
+            body.text(x + 37.0, y + 12.0, "start", "label", label);
+            x += width + 22.0;
+        }
+        if !self.legend.is_empty() {
+            y += LINE + 4.0;
+        }
+        for (charts, sizes) in self.charts.chunks(columns).zip(sizes.chunks(columns)) {
+            for (at, chart) in charts.iter().enumerate() {
+                body.place(chart, PAD + at as f64 * (cell + GAP), y);
+            }
+            y += sizes.iter().map(|size| size.1).fold(0.0, f64::max) + GAP;
+        }
+        let (width, height) = (short(inner + 2.0 * PAD), short(y - GAP + PAD));
+        let title = escape(&self.caption);
+        let named = match title.is_empty() {
+            true => String::from(">"),
+            false => format!(" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>"),
+        };
+        // Turned by an attribute, which all readers of SVG know.
+        let body = body.body().replace("<g class=\"upright\">", "<g transform=\"rotate(-90)\">");
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\"{named}\n<style>\n{}</style>\n<rect class=\"card\" \
+             width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n{body}</svg>\n",
+            style()
+        )
+    }
+}
+
+/// The width and the height that a chart says it has.
+fn size(chart: &str) -> (f64, f64) {
+    let value = |name: &str| {
+        let start = chart.find(name)? + name.len();
+        chart[start..].split('"').next()?.parse().ok()
+    };
+    (value(" width=\"").unwrap_or(0.0), value(" height=\"").unwrap_or(0.0))
+}
+
+/// A text in lines of at most so many letters, where its words allow it.
+fn lines(text: &str, letters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+/// The charts' rules with colours in the place of properties, light first, then dark.
+fn style() -> String {
+    let (properties, rules) = STYLE.split_once("*/").expect("a comment stands before the rules");
+    let (light, dark) = properties.split_once("@media").expect("light stands before dark");
+    let (light, dark) = (declared(light), declared(dark));
+    let mut text = String::from(
+        "svg { font-family: system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", \
+         Arial, \"Liberation Sans\", sans-serif; font-variant-numeric: tabular-nums; overflow: \
+         visible; }\n",
+    );
+    let rules: Vec<&str> =
+        ["svg .card { fill: var(--page); }", "svg .caption { font-size: 14px; font-weight: 600; }"]
+            .into_iter()
+            .chain(rules.lines().filter(|rule| !rule.is_empty() && !rule.contains("upright")))
+            .collect();
+    for rule in &rules {
+        resolve(rule, &light, &mut text);
+    }
+    text += "@media screen and (prefers-color-scheme: dark) {\n";
+    for rule in rules.iter().filter(|rule| rule.contains("var(")) {
+        resolve(rule, &dark, &mut text);
+    }
+    text + "}\n"
+}
+
+/// The properties that a block declares, with their values.
+fn declared(block: &str) -> BTreeMap<&str, &str> {
+    let declarations = block.split([';', '{', '}']).filter_map(|part| part.split_once(':'));
+    let declarations = declarations.map(|(name, value)| (name.trim(), value.trim()));
+    declarations.filter(|(name, _)| name.starts_with("--")).collect()
+}
+
+/// A rule with the values of its properties; one in a series' colour becomes one for each look.
+fn resolve(rule: &str, values: &BTreeMap<&str, &str>, text: &mut String) {
+    if rule.contains("var(--c)") {
+        for look in 0..LOOKS {
+            let rule = rule.replacen("svg .", &format!("svg .c{look} ."), 1);
+            resolve(&rule.replace("var(--c)", &format!("var(--s{look})")), values, text);
+        }
+        return;
+    }
+    let resolved = values
+        .iter()
+        .fold(rule.to_string(), |rule, (name, value)| rule.replace(&format!("var({name})"), value));
+    let _ = writeln!(text, "{resolved}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_its_colours_and_no_properties() {
+        let style = style();
+        assert!(!style.contains("var(") && !style.contains("--"), "{style}");
+        assert!(style.contains("svg .c1 .line { fill: none; stroke: #0067a8; "));
+        let (light, dark) = style.split_once("@media").unwrap();
+        assert!(light.contains("svg text { font-size: 12px; fill: #1d2024; }"));
+        assert!(dark.contains("svg text { font-size: 12px; fill: #e4e6e8; }"));
+        assert!(dark.contains("svg .c2 .bar { fill: #f59459; opacity: .82; }"));
+        assert!(!dark.contains("stroke-dasharray: 14 4"), "what has no colour is said once");
+    }
+
+    #[test]
+    fn a_chart_stands_on_its_card() {
+        let file = standalone("<svg viewBox=\"0 0 100 50\" width=\"100\" height=\"50\"></svg>\n");
+        let head = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 140 90\" \
+                    width=\"140\" height=\"90\">\n<style>";
+        assert!(file.starts_with(head), "{file}");
+        assert!(file.ends_with(
+            "<rect class=\"card\" width=\"140\" height=\"90\" rx=\"8\"/>\n\
+             <svg x=\"20\" y=\"20\" viewBox=\"0 0 100 50\" width=\"100\" height=\"50\"></svg>\n</svg>\n"
+        ));
+    }
+
+    #[test]
+    fn charts_stand_in_rows_below_caption_and_legend() {
+        let chart = "<svg viewBox=\"0 0 370 200\" width=\"370\" height=\"200\"></svg>\n";
+        let sheet = Sheet {
+            caption: "a < b".to_string(),
+            legend: vec![(0, "one".to_string()), (1, "two".to_string())],
+            charts: vec![chart.to_string(); 3],
+            columns: 2,
+        };
+        let file = sheet.svg();
+        // 20 + 2 × 370 + 20 between + 20; 20 + caption 24 + legend 25 + two rows with 20 between + 20.
+        assert!(file.contains("width=\"800\" height=\"509\" role=\"img\" aria-label=\"a &lt; b\""));
+        for place in ["x=\"20\" y=\"69\"", "x=\"410\" y=\"69\"", "x=\"20\" y=\"289\""] {
+            assert!(file.contains(&format!("<svg {place} viewBox=\"0 0 370")), "{place} in {file}");
+        }
+        assert_eq!(lines("to be or not to be", 8), ["to be or", "not to", "be"]);
+    }
+}

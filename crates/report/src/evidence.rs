@@ -1,0 +1,204 @@
+//! What page, terminal and Markdown share of a study: claims in groups, verdicts counted, numbers
+//! in words, and charts with their text set in type.
+
+use crate::chart::{Lines, Rows, Sheet};
+use crate::html::plain;
+use crate::study::{Claim, Exhibit, Section, Study, Verdict};
+use crate::words;
+
+/// All verdicts, from the best to the one that says least.
+pub(crate) const VERDICTS: [Verdict; 4] =
+    [Verdict::Reproduced, Verdict::SameDirection, Verdict::NotReproduced, Verdict::CannotJudge];
+
+/// How wide a chart is that has the column to itself, and one of which two or three share it.
+pub(crate) const WIDE: f64 = 760.0;
+pub(crate) const HALF: f64 = 370.0;
+pub(crate) const THIRD: f64 = 244.0;
+
+impl Verdict {
+    /// A letter that stands for it, different in shape and not only in colour.
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Reproduced => "●",
+            Self::SameDirection => "◐",
+            Self::NotReproduced => "×",
+            Self::CannotJudge => "○",
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Reproduced => "within the tolerance that was written down before the runs",
+            Self::SameDirection => "the claimed sign, not the claimed size",
+            Self::NotReproduced => "the other sign, or no effect where one was claimed",
+            Self::CannotJudge => "the interval is too wide, or the source does not say enough",
+        }
+    }
+
+    /// A word without spaces, for the names of styles.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Reproduced => "yes",
+            Self::SameDirection => "partly",
+            Self::NotReproduced => "no",
+            Self::CannotJudge => "open",
+        }
+    }
+}
+
+impl Claim {
+    /// What was measured, and the interval in the same unit: (`-63 %`, `[-70, -55]`); none if
+    /// nothing was.
+    pub(crate) fn figures(&self) -> Option<(String, String)> {
+        Some(words::measured(self.measured?, self.low, self.high, &self.unit))
+    }
+
+    /// The name with the part: `A1 mice`.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.id, self.part).trim_end().to_string()
+    }
+}
+
+impl Study {
+    /// The claims with the parts of each together, in the order of their first parts.
+    pub(crate) fn grouped(&self) -> Vec<(&str, Vec<&Claim>)> {
+        let mut groups: Vec<(&str, Vec<&Claim>)> = Vec::new();
+        for claim in &self.claims {
+            match groups.iter_mut().find(|(id, _)| *id == claim.id) {
+                Some((_, parts)) => parts.push(claim),
+                None => groups.push((&claim.id, vec![claim])),
+            }
+        }
+        groups
+    }
+
+    /// How many claims, or parts of claims, came to each verdict, those without any too.
+    pub(crate) fn counts(&self) -> [(Verdict, usize); 4] {
+        VERDICTS.map(|verdict| {
+            (verdict, self.claims.iter().filter(|claim| claim.verdict == verdict).count())
+        })
+    }
+
+    /// What there is to judge: `24 claims in 35 parts`.
+    pub(crate) fn extent(&self) -> String {
+        let (claims, parts) = (self.grouped().len(), self.claims.len());
+        let claims = format!("{claims} {}", if claims == 1 { "claim" } else { "claims" });
+        if self.grouped().len() == parts { claims } else { format!("{claims} in {parts} parts") }
+    }
+
+    /// The sections, counted from 1, that bear on a claim.
+    pub(crate) fn sections_on(&self, id: &str) -> Vec<(usize, &Section)> {
+        let sections = self.sections.iter().enumerate().map(|(at, section)| (at + 1, section));
+        sections.filter(|(_, section)| section.claims.iter().any(|claim| claim == id)).collect()
+    }
+
+    /// How its runs came about, in a line: `310 runs, 200 of them from earlier calls, 41 h …`.
+    pub(crate) fn cost(&self) -> String {
+        let from = &self.provenance;
+        let reused = match from.reused {
+            0 => String::new(),
+            reused => format!(", {} of them from earlier calls", words::count(reused as f64)),
+        };
+        format!(
+            "{} {}{reused}: {} packet-hops in {} of computing",
+            words::count(from.runs as f64),
+            if from.runs == 1 { "run" } else { "runs" },
+            words::large(from.hops as f64),
+            duration(from.run_s),
+        )
+    }
+}
+
+/// Seconds as people count them from a minute on: `41 min`, `2.5 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 100.0 => words::time(s * 1e9),
+        s if s < 6_000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}
+
+/// Whether a column holds numbers, which stand below each other's ends: (`-63 %`, `≥ 3`, `–`).
+pub(crate) fn is_numeric(rows: &[Vec<String>], column: usize) -> bool {
+    let cells = || rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim());
+    let number = |cell: &str| {
+        let digits = cell.trim_start_matches(['+', '-', '−', '≥', '≤', '<', '>', '±', '~', ' ']);
+        digits.is_empty()
+            || digits == "–"
+            || digits.starts_with(|first: char| first.is_ascii_digit())
+    };
+    column > 0 && cells().all(number) && cells().any(|cell| !cell.is_empty())
+}
+
+/// A chart with its text set in type.
+pub(crate) fn typeset_rows(chart: &Rows) -> Rows {
+    let mut chart = chart.clone();
+    chart.title = plain(&chart.title);
+    chart.axis.label = plain(&chart.axis.label);
+    for group in &mut chart.groups {
+        group.label = plain(&group.label);
+        for row in &mut group.rows {
+            for text in [&mut row.label, &mut row.figures, &mut row.range, &mut row.tooltip] {
+                *text = plain(text);
+            }
+        }
+    }
+    chart
+}
+
+/// The same for lines.
+pub(crate) fn typeset_lines(chart: &Lines) -> Lines {
+    let mut chart = chart.clone();
+    for text in [&mut chart.title, &mut chart.heading, &mut chart.x.label, &mut chart.y.label] {
+        *text = plain(text);
+    }
+    for line in &mut chart.lines {
+        line.tooltip = plain(&line.tooltip);
+    }
+    for (_, label) in &mut chart.marks {
+        *label = plain(label);
+    }
+    chart
+}
+
+impl Exhibit {
+    /// Its short name.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Rows { name, .. } | Self::Lines { name, .. } | Self::Table { name, .. } => name,
+        }
+    }
+
+    /// The chart as a file of its own; none of a table.
+    pub(crate) fn file(&self) -> Option<String> {
+        let sheet = match self {
+            Self::Rows { caption, chart, .. } => Sheet {
+                caption: plain(caption),
+                charts: vec![typeset_rows(chart).svg(WIDE)],
+                columns: 1,
+                ..Sheet::default()
+            },
+            Self::Lines { caption, legend, charts, columns, .. } => {
+                let width = match columns {
+                    0 | 1 => WIDE,
+                    2 => HALF,
+                    _ => THIRD,
+                };
+                Sheet {
+                    caption: plain(caption),
+                    legend: legend.iter().map(|(at, text)| (*at, plain(text))).collect(),
+                    charts: charts.iter().map(|chart| typeset_lines(chart).svg(width)).collect(),
+                    columns: (*columns).clamp(1, 3),
+                }
+            }
+            Self::Table { .. } => return None,
+        };
+        Some(sheet.svg())
+    }
+}
+
+/// The file of a chart: `two-queues-sizes.svg`.
+pub(crate) fn file_name(section: &Section, exhibit: &Exhibit) -> String {
+    format!("{}-{}.svg", section.name, exhibit.name())
+}

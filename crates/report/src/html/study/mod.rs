@@ -1,0 +1,134 @@
+//! The page of a study: what was claimed, what came out, and the evidence, as a paper's evaluation
+//! section has them. One file like the page of a run, in the same style.
+
+mod claims;
+mod sections;
+
+use std::fmt::Write;
+
+use super::provenance::shell;
+use super::r#type::{emphasised, set};
+use super::{ALARM, NOTE, begin, notice};
+use crate::chart::escape;
+use crate::study::Study;
+
+/// The page.
+pub fn study(study: &Study) -> String {
+    let mut text = begin(&study.title, &[include_str!("style.css")]);
+    head(&mut text, study);
+    text += "<main>\n";
+    claims::overview(&mut text, study);
+    claims::table(&mut text, study);
+    sections::contents(&mut text, study);
+    for (at, section) in study.sections.iter().enumerate() {
+        sections::section(&mut text, study, at + 1, section);
+    }
+    guide(&mut text);
+    provenance(&mut text, study);
+    text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
+             detailed reports that it links to are in the folders beside it.</footer>\n</body>\n\
+             </html>\n";
+    text
+}
+
+fn head(text: &mut String, study: &Study) {
+    let from = &study.provenance;
+    let date = from.started.split('T').next().unwrap_or("");
+    let _ = write!(
+        text,
+        "<header>\n<p class=\"eyebrow\">study {} · {} · {} · floodway {}</p>\n<h1>{}</h1>\n\
+         <p class=\"question\">{}</p>\n",
+        escape(&study.study),
+        escape(&study.level),
+        escape(date),
+        escape(&from.floodway),
+        set(&study.title),
+        set(&study.question)
+    );
+    *text += &notice(
+        ALARM,
+        "Runs of this study break a law that every sound run keeps. Do not use its results; the \
+         program has a mistake.",
+        &study.violations,
+    );
+    if !study.answer.is_empty() {
+        *text += "<ul class=\"answer\">\n";
+        for sentence in &study.answer {
+            let _ = writeln!(text, "<li class=\"c1\">{}</li>", rich(sentence));
+        }
+        *text += "</ul>\n";
+    }
+    *text += &notice(NOTE, "Before you rely on these numbers:", &study.caveats);
+    *text += "</header>\n";
+}
+
+/// What marks and numbers mean.
+fn guide(text: &mut String) {
+    *text += "<h2>How to read this</h2>\n<dl class=\"terms\">\n";
+    let terms = [
+        (
+            "verdict",
+            "What was expected, and what counts as reproduced, was written down before the runs; it \
+             stands with each claim. The verdict compares the measured value with that.",
+        ),
+        (
+            "−63 % [−70, −55]",
+            "A measured value with its 95 % confidence interval over replications. Replication \
+             <i>r</i> has the same traffic in every variant, so changes are taken within a \
+             replication. A change whose interval contains 0 may be none.",
+        ),
+        (
+            "<svg class=\"sample\" width=\"18\" height=\"18\" viewBox=\"0 0 18 18\" \
+             aria-hidden=\"true\"><path class=\"claimed\" d=\"M9 1L17 9L9 17L1 9Z\"/></svg> claimed",
+            "In charts, the value that the source gives. Markers with whiskers are what was \
+             measured here.",
+        ),
+        (
+            "completion time",
+            "From a flow's start to the arrival of its last byte (FCT). Less is better.",
+        ),
+        ("–", "Not measured, or nothing to measure it by."),
+    ];
+    for (name, meaning) in terms {
+        let _ = writeln!(text, "<dt>{name}</dt><dd>{meaning}</dd>");
+    }
+    *text += "</dl>\n";
+}
+
+fn provenance(text: &mut String, study: &Study) {
+    let from = &study.provenance;
+    *text += "<h2>Where do these numbers come from?</h2>\n<dl class=\"terms\">\n";
+    let mut term = |name: &str, value: String| {
+        let _ = writeln!(text, "<dt>{name}</dt><dd>{value}</dd>");
+    };
+    term("program", format!("floodway {}", escape(&from.floodway)));
+    if !from.command.is_empty() {
+        term("command", format!("<code>{}</code>", escape(&shell(&from.command))));
+    }
+    term("level", escape(&study.level));
+    if !study.settings.is_empty() {
+        let settings: Vec<String> =
+            study.settings.iter().map(|set| format!("<code>{}</code>", escape(set))).collect();
+        term("changed settings", settings.join("<br>"));
+    }
+    term("started", escape(&from.started));
+    let threads = if from.threads == 1 { "thread" } else { "threads" };
+    term("work", set(&format!("{}, {} {threads}", study.cost(), from.threads)));
+    term(
+        "fingerprint",
+        format!(
+            "<code>{}</code>, the same on every machine and with any number of threads",
+            escape(&from.fingerprint)
+        ),
+    );
+    *text += "</dl>\n";
+}
+
+/// A text with its numbers in bold, its intervals held back, and `code` in backquotes.
+fn rich(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => emphasised(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    });
+    parts.collect()
+}

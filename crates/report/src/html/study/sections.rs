@@ -1,0 +1,140 @@
+//! The evidence: a question, an answer, and what it rests on, experiment by experiment.
+
+use std::fmt::Write;
+
+use super::super::r#type::{plain, set, with_code};
+use super::super::{figure, grid};
+use super::claims::mark;
+use super::rich;
+use crate::chart::{Lines, escape, sample};
+use crate::evidence::{is_numeric, typeset_lines, typeset_rows};
+use crate::study::{Exhibit, Section, Study};
+
+/// The questions, with links.
+pub(super) fn contents(text: &mut String, study: &Study) {
+    if study.sections.is_empty() {
+        return;
+    }
+    *text += "<h2>The evidence</h2>\n<ol class=\"contents\">\n";
+    for section in &study.sections {
+        let _ = writeln!(
+            text,
+            "<li><a href=\"#{}\">{}</a></li>",
+            escape(&section.name),
+            set(&section.question)
+        );
+    }
+    *text += "</ol>\n";
+}
+
+/// A section.
+pub(super) fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
+    let _ = write!(
+        text,
+        "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span>{}</h2>\n",
+        escape(&section.name),
+        set(&section.question)
+    );
+    if !section.answer.is_empty() {
+        let _ = writeln!(text, "<p class=\"found\">{}</p>", rich(&section.answer));
+    }
+    bears_on(text, study, section);
+    for paragraph in &section.text {
+        let _ = writeln!(text, "<p>{}</p>", with_code(paragraph));
+    }
+    for exhibit in &section.exhibits {
+        shown(text, exhibit);
+    }
+    if !section.links.is_empty() {
+        let links = section
+            .links
+            .iter()
+            .map(|(label, path)| format!("<a href=\"{}\">{}</a>", escape(path), set(label)));
+        let _ = writeln!(
+            text,
+            "<p class=\"small\">In detail: {}</p>",
+            links.collect::<Vec<_>>().join(" · ")
+        );
+    }
+    if !section.commands.is_empty() {
+        let _ = writeln!(
+            text,
+            "<details class=\"small\"><summary>Run it by itself</summary><pre>{}</pre></details>",
+            escape(&section.commands.join("\n"))
+        );
+    }
+    *text += "</section>\n";
+}
+
+/// The claims that a section bears on, with their verdicts.
+fn bears_on(text: &mut String, study: &Study, section: &Section) {
+    let groups = study.grouped();
+    let links = section.claims.iter().filter_map(|id| {
+        let (_, parts) = groups.iter().find(|(of, _)| of == id)?;
+        let marks: String = parts.iter().map(|claim| mark(claim.verdict)).collect();
+        let said: Vec<String> = parts
+            .iter()
+            .map(|claim| format!("{}: {}", claim.name(), claim.verdict.name()))
+            .collect();
+        let id = escape(id);
+        Some(format!(
+            "<li><a href=\"#claim-{id}\" title=\"{}\">{id}{marks}</a></li>",
+            escape(&plain(&said.join("; ")))
+        ))
+    });
+    let links: String = links.collect();
+    if !links.is_empty() {
+        let _ = writeln!(text, "<ul class=\"bears\"><li>bears on</li>{links}</ul>");
+    }
+}
+
+fn shown(text: &mut String, exhibit: &Exhibit) {
+    match exhibit {
+        Exhibit::Rows { caption, chart, note, .. } => {
+            let chart = typeset_rows(chart);
+            *text += &figure(caption, note, |width| chart.svg(width));
+        }
+        Exhibit::Lines { caption, legend, charts, columns, note, .. } => {
+            let charts: Vec<Lines> = charts.iter().map(typeset_lines).collect();
+            let items: String = legend
+                .iter()
+                .map(|(series, name)| format!("<li>{}{}</li>", sample(*series), set(name)))
+                .collect();
+            let legend = match items.is_empty() {
+                true => items,
+                false => format!("<ul class=\"legend\">{items}</ul>"),
+            };
+            *text += &grid(caption, &legend, note, (*columns).clamp(1, 3), &charts);
+        }
+        Exhibit::Table { caption, head, rows, note, .. } => table(text, caption, head, rows, note),
+    }
+}
+
+fn table(text: &mut String, caption: &str, head: &[String], rows: &[Vec<String>], note: &str) {
+    let class = |column: usize| match is_numeric(rows, column) {
+        true => "",
+        false => " class=\"text\"",
+    };
+    let _ = write!(
+        text,
+        "<figure>\n<figcaption>{}</figcaption>\n<div class=\"scroll\"><table class=\"exhibit\">\n\
+         <thead><tr>",
+        set(caption)
+    );
+    for (column, name) in head.iter().enumerate() {
+        let _ = write!(text, "<th{}>{}</th>", class(column), set(name));
+    }
+    *text += "</tr></thead>\n<tbody>\n";
+    for row in rows {
+        *text += "<tr>";
+        for (column, cell) in row.iter().enumerate() {
+            let _ = write!(text, "<td{}>{}</td>", class(column), with_code(cell));
+        }
+        *text += "</tr>\n";
+    }
+    *text += "</tbody></table></div>";
+    if !note.is_empty() {
+        let _ = write!(text, "<p>{}</p>", set(note));
+    }
+    *text += "</figure>\n";
+}

@@ -1,0 +1,245 @@
+//! A study as GitHub-flavoured Markdown, to be kept in a repository beside its charts. The numbers
+//! are those of the page, in the same words.
+
+use std::fmt::Write;
+
+use crate::evidence::{VERDICTS, file_name, is_numeric};
+use crate::html::{plain, shell};
+use crate::study::{Claim, Exhibit, Section, Study};
+
+/// The text. It refers to the charts by the names that [`crate::study::files`] gives them.
+pub fn study(study: &Study) -> String {
+    let mut text = format!("# {}\n\n{}\n", line(&study.title), line(&study.question));
+    alert(
+        &mut text,
+        "CAUTION",
+        "Runs of this study break a law that every sound run keeps. Do not use its results; the \
+         program has a mistake.",
+        &study.violations,
+    );
+    if !study.answer.is_empty() {
+        text.push('\n');
+        for sentence in &study.answer {
+            let _ = writeln!(text, "- {}", line(sentence));
+        }
+    }
+    alert(&mut text, "NOTE", "Before you rely on these numbers:", &study.caveats);
+    claims(&mut text, study);
+    for (at, section) in study.sections.iter().enumerate() {
+        self::section(&mut text, study, at + 1, section);
+    }
+    provenance(&mut text, study);
+    text
+}
+
+/// A box with a list in it; nothing if there is nothing.
+fn alert(text: &mut String, kind: &str, words: &str, list: &[String]) {
+    if list.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n> [!{kind}]\n> {words}\n>");
+    for item in list {
+        let _ = writeln!(text, "> - {}", line(item));
+    }
+}
+
+fn claims(text: &mut String, study: &Study) {
+    if study.claims.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n## What came of the claims?\n\n{}:\n", study.extent());
+    for (verdict, count) in study.counts() {
+        let (sign, name, meaning) = (verdict.sign(), verdict.name(), verdict.meaning());
+        let _ = writeln!(text, "- {sign} **{count} {name}**: {meaning}");
+    }
+    *text += "\n| claim | what | claimed | measured [95 % interval] | verdict |\n\
+              | :-- | :-- | :-- | --: | :-- |\n";
+    for (id, parts) in study.grouped() {
+        for (at, claim) in parts.iter().enumerate() {
+            // The name to link to stands once, with the first part.
+            let anchor = match at {
+                0 => format!("<a id=\"{}\"></a>", anchor(id)),
+                _ => String::new(),
+            };
+            let _ = writeln!(
+                text,
+                "| {anchor}**{}** {} | {} | {} | {} | {} {} |",
+                line(id),
+                line(&claim.part),
+                line(&what(claim)),
+                line(&claim.claimed),
+                measured(claim),
+                claim.verdict.sign(),
+                claim.verdict.name()
+            );
+        }
+    }
+    *text += "\n<details><summary>Where it was claimed, and what was expected before the runs\
+              </summary>\n\n";
+    for claim in &study.claims {
+        let _ = writeln!(
+            text,
+            "- **{}** ({}): {}",
+            line(&claim.name()),
+            line(&claim.source),
+            line(&claim.expected)
+        );
+    }
+    *text += "\n</details>\n";
+}
+
+/// What the number is, with what is to be said about it.
+fn what(claim: &Claim) -> String {
+    match claim.remark.is_empty() {
+        true => claim.metric.clone(),
+        false => format!("{}. {}", claim.metric, claim.remark),
+    }
+}
+
+/// What was measured, with its interval.
+fn measured(claim: &Claim) -> String {
+    match claim.figures() {
+        Some((value, range)) if range.is_empty() => line(&value),
+        Some((value, range)) => format!("**{}** {}", line(&value), line(&range)),
+        None => "–".to_string(),
+    }
+}
+
+fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
+    let _ = writeln!(text, "\n## {number}. {}", line(&section.question));
+    if !section.answer.is_empty() {
+        let _ = writeln!(text, "\n**{}**", line(&section.answer));
+    }
+    let groups = study.grouped();
+    let claims = section.claims.iter().filter_map(|id| {
+        let (_, parts) = groups.iter().find(|(of, _)| of == id)?;
+        let signs: String = parts.iter().map(|claim| claim.verdict.sign()).collect();
+        Some(format!("[{}](#{}) {signs}", line(id), anchor(id)))
+    });
+    let claims: Vec<String> = claims.collect();
+    if !claims.is_empty() {
+        let _ = writeln!(text, "\nBears on {}.", claims.join(", "));
+    }
+    for paragraph in &section.text {
+        let _ = writeln!(text, "\n{}", line(paragraph));
+    }
+    for exhibit in &section.exhibits {
+        shown(text, section, exhibit);
+    }
+    if !section.commands.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n<details><summary>Run it by itself</summary>\n\n```sh\n{}\n```\n\n</details>",
+            section.commands.join("\n")
+        );
+    }
+}
+
+fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
+    let note = match exhibit {
+        Exhibit::Rows { caption, note, .. } | Exhibit::Lines { caption, note, .. } => {
+            let _ = writeln!(text, "\n![{}]({})", line(caption), file_name(section, exhibit));
+            note
+        }
+        Exhibit::Table { caption, head, rows, note, .. } => {
+            let _ = writeln!(text, "\n**{}**\n", line(caption));
+            let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+            *text += &row(head.iter().map(|cell| line(cell)).collect());
+            let rules = (0..head.len()).map(|column| match is_numeric(rows, column) {
+                true => "--:".to_string(),
+                false => ":--".to_string(),
+            });
+            *text += &row(rules.collect());
+            for cells in rows {
+                *text += &row(cells.iter().map(|cell| line(cell)).collect());
+            }
+            note
+        }
+    };
+    if !note.is_empty() {
+        let _ = writeln!(text, "\n<sub>{}</sub>", line(note));
+    }
+}
+
+fn provenance(text: &mut String, study: &Study) {
+    let from = &study.provenance;
+    *text += "\n## Where do these numbers come from?\n\n";
+    let mut item = |name: &str, value: String| {
+        let _ = writeln!(text, "- {name}: {value}");
+    };
+    item("program", format!("floodway {}", line(&from.floodway)));
+    if !from.command.is_empty() {
+        item("command", code(&shell(&from.command)));
+    }
+    item("level", line(&study.level));
+    for setting in &study.settings {
+        item("changed setting", code(setting));
+    }
+    item("started", line(&from.started));
+    let threads = if from.threads == 1 { "thread" } else { "threads" };
+    item("work", line(&format!("{}, {} {threads}", study.cost(), from.threads)));
+    item("fingerprint", code(&from.fingerprint));
+    let signs = VERDICTS.map(|verdict| format!("{} {}", verdict.sign(), verdict.name()));
+    let _ = writeln!(
+        text,
+        "\nVerdicts: {}. Intervals are 95 % confidence intervals over replications; in charts a \
+         hollow diamond is what was claimed.",
+        signs.join(", ")
+    );
+}
+
+/// The name of a claim's place.
+fn anchor(id: &str) -> String {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    format!("claim-{}", id.chars().map(letter).collect::<String>())
+}
+
+/// A text on one line that means nothing to Markdown but `code` in backquotes, set in type.
+fn line(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => escaped(&plain(part)),
+        _ => code(part),
+    });
+    parts.collect::<String>().replace('\n', " ")
+}
+
+/// Code, also in a table.
+fn code(text: &str) -> String {
+    let fence = if text.contains('`') { "``" } else { "`" };
+    format!("{fence}{}{fence}", text.replace('|', "\\|"))
+}
+
+/// Text without the letters that Markdown or HTML would take for its own.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, letter) in text.chars().enumerate() {
+        match letter {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '\\' | '|' | '*' | '_' | '~' | '`' | '$' => out.extend(['\\', letter]),
+            '#' | '-' | '+' if at == 0 && text[1..].starts_with(' ') => out.extend(['\\', letter]),
+            // Only what is followed by a bracket is a link.
+            ']' if text.contains("](") => out += "\\]",
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_is_text() {
+        assert_eq!(
+            line("a | b * c_d ~5 <b> & -3 %"),
+            "a \\| b \\* c\\_d \\~5 &lt;b&gt; &amp; −3\u{a0}%"
+        );
+        assert_eq!(line("-63 % [-70, -55]"), "−63\u{a0}% [−70, −55]");
+        assert_eq!(line("see `a|b_c` [x](y)"), "see `a\\|b_c` [x\\](y)");
+        assert_eq!(line("# no heading\nand no break"), "\\# no heading and no break");
+        assert_eq!(anchor("A1.b"), "claim-A1-b");
+    }
+}
