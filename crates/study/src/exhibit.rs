@@ -53,10 +53,8 @@ pub fn rows(
         tooltip: format!("{}: {}", entry.label, number(&entry.measured)),
     };
     let groups = groups.into_iter().filter(|(_, entries)| !entries.is_empty());
-    let groups = groups.map(|(label, entries)| Group {
-        label,
-        rows: entries.into_iter().map(row).collect(),
-    });
+    let groups = groups
+        .map(|(label, entries)| Group { label, rows: entries.into_iter().map(row).collect() });
     Exhibit::Rows {
         name: name.to_owned(),
         caption: caption.to_owned(),
@@ -135,7 +133,13 @@ pub fn depth_chart(heading: &str, lines: Vec<Line>) -> Lines {
 }
 
 /// A table; rows must be as long as the head.
-pub fn table(name: &str, caption: &str, note: &str, head: &[&str], rows: Vec<Vec<String>>) -> Exhibit {
+pub fn table(
+    name: &str,
+    caption: &str,
+    note: &str,
+    head: &[&str],
+    rows: Vec<Vec<String>>,
+) -> Exhibit {
     assert!(rows.iter().all(|row| row.len() == head.len()), "a row of {name} has another length");
     Exhibit::Table {
         name: name.to_owned(),

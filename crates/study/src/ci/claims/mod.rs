@@ -59,7 +59,8 @@ pub(super) fn cnps(facts: &Facts) -> f64 {
     facts.number("cnps_sent")
 }
 
-pub(super) fn lossy_flows(facts: &Facts) -> f64 {
+/// Of 1000 measured flows, those that lost a packet.
+pub(in crate::ci) fn lossy_flows(facts: &Facts) -> f64 {
     facts.flows_with_loss as f64 / facts.flows.len() as f64 * 1_000.0
 }
 
@@ -67,4 +68,9 @@ pub(super) fn lossy_flows(facts: &Facts) -> f64 {
 pub(in crate::ci) fn class_pauses(facts: &Facts, class: u64) -> f64 {
     let tiers = 0..2;
     tiers.map(|tier| facts.number(&format!("tier_{tier}_class_{class}_xoff_frames"))).sum()
+}
+
+/// Packets dropped for an egress queue, over all runs of a case.
+pub(in crate::ci) fn class_drops(evidence: &Evidence, case: Case, queue: u64) -> u64 {
+    evidence.runs(case).filter_map(|(_, facts)| facts.drops.get(&queue)).sum()
 }

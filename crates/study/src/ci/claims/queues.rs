@@ -7,7 +7,7 @@ use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::{Measured, change, percent_of_logs};
 
 use super::super::{CONGESTING, MONITORED};
-use super::{LOSSY, TWO, both, class_pauses, lossy_flows, of_facts};
+use super::{LOSSY, TWO, both, class_drops, class_pauses, lossy_flows, of_facts};
 
 /// Claims D9 to D12.
 pub const QUEUES_AND_LOSSES: &[Row] = &[
@@ -126,16 +126,10 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
         expected: "100 %: the non-congested queue stays near 300 KB",
         measure: |e| {
             let (_, with) = both(e, LOSSY);
-            let sum = |queue: Option<u64>| -> f64 {
-                let of = |facts: &Facts| -> u64 {
-                    let counts = |of: &(&u64, &u64)| queue.is_none_or(|queue| *of.0 == queue);
-                    facts.drops.iter().filter(counts).map(|(_, packets)| packets).sum()
-                };
-                e.runs(with).map(|(_, facts)| of(facts)).sum::<u64>() as f64
-            };
-            match sum(None) {
+            let drops = |queue| class_drops(e, with, queue) as f64;
+            match drops(MONITORED) + drops(CONGESTING) {
                 0.0 => Measured::default(),
-                all => Measured::exactly(sum(Some(CONGESTING)) / all * 100.0, "%"),
+                all => Measured::exactly(drops(CONGESTING) / all * 100.0, "%"),
             }
         },
     },

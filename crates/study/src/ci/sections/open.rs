@@ -52,9 +52,8 @@ pub fn ecn(evidence: &Evidence) -> Section {
     section.exhibits.push(evidence.changes("ecn", caption, "", &comparisons));
     let row = |(label, experiment, variant): &(&str, &'static str, &'static str)| {
         let of = case(experiment, variant);
-        let count = |name: &'static str| {
-            number(&evidence.number(of, "", move |facts| facts.number(name)))
-        };
+        let count =
+            |name: &'static str| number(&evidence.number(of, "", move |facts| facts.number(name)));
         let (left, all) = evidence.unfinished(of);
         vec![
             format!("{label}, {variant}"),
@@ -140,8 +139,18 @@ pub fn open(evidence: &Evidence) -> Section {
         "What each choice does to the gain of isolation",
         "",
         &[
-            "", "left without", "ci: mice", ">10 MB", "all", "pauses", "left", "local: mice",
-            ">10 MB", "all", "pauses", "left",
+            "",
+            "left without",
+            "ci: mice",
+            ">10 MB",
+            "all",
+            "pauses",
+            "left",
+            "local: mice",
+            ">10 MB",
+            "all",
+            "pauses",
+            "left",
         ],
         rows,
     ));
@@ -152,6 +161,7 @@ pub fn open(evidence: &Evidence) -> Section {
 fn short(measured: &Measured) -> String {
     let whole = |value: f64| format!("{:.0}", if value.abs() < 0.5 { 0.0 } else { value });
     let Some(value) = measured.value else { return "-".to_owned() };
-    let range = measured.interval().map(|(low, high)| format!(" [{}, {}]", whole(low), whole(high)));
+    let range =
+        measured.interval().map(|(low, high)| format!(" [{}, {}]", whole(low), whole(high)));
     whole(value) + &range.unwrap_or_default()
 }

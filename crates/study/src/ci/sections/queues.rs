@@ -11,8 +11,7 @@ use crate::exhibit::{depth_chart, depth_line, moves, number, table, value};
 pub fn depths(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "How deep are the queues?";
-    let mut section =
-        section(evidence, "queue-depth", question, &["D9", "D10", "D11"], &[main]);
+    let mut section = section(evidence, "queue-depth", question, &["D9", "D10", "D11"], &[main]);
     let (without, with) = (case(main, WITHOUT), case(main, CI));
     let mean = |facts: &Facts| facts.mean_depth(MONITORED);
     let most = evidence.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3);
@@ -43,9 +42,10 @@ pub fn depths(evidence: &Evidence) -> Section {
             .map(chart)
             .to_vec(),
         columns: 2,
-        note: "All samples of all queues and replications. Without isolation both queues are alike \
+        note:
+            "All samples of all queues and replications. Without isolation both queues are alike \
                and hold whatever the hash puts there."
-            .to_owned(),
+                .to_owned(),
     });
     let mut rows = Vec::new();
     for (_, variant) in &variants {

@@ -89,8 +89,7 @@ pub fn latency(evidence: &Evidence) -> Section {
     let mean = |variant, class| {
         evidence.fct_difference(case("two-queues", variant), case("latency", variant), class)
     };
-    let median =
-        evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
+    let median = evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
     section.answer = format!(
         "With ci the same mouse takes {} longer in the median, and the mean completion time of \
          elephants {}.",
