@@ -30,14 +30,15 @@ fn main() {
     println!("cargo::rustc-env=FLOODWAY_SOURCES={}", digest.hex());
 }
 
-/// All files of a folder and the folders in it, in order of their paths.
+/// All Rust files of a folder and the folders in it, in order of their paths.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.expect("it is listed").path()).collect();
     paths.sort();
     let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
-    paths.into_iter().flat_map(below).collect()
+    let source = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
+    paths.into_iter().flat_map(below).filter(source).collect()
 }
 
 /// What the lock file says of `libm`, which computes the logarithms of random times. Nothing if
