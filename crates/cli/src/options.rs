@@ -81,6 +81,10 @@ pub struct RunOptions {
     /// Replace results that are there already.
     #[arg(long)]
     pub force: bool,
+    /// Go on with results that are there already: runs that this program has made from the same
+    /// settings are not repeated, and all others are replaced.
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
     /// A form for the tables; may be given several times.
     #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = formats())]
     pub format: Vec<String>,

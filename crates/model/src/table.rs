@@ -1,13 +1,21 @@
 //! Tables: the form of every result. A column knows its unit and its meaning, so the data
-//! dictionary that stands beside the results is made from the code that fills them.
+//! dictionary that stands beside the results is made from the code that fills them, or from files
+//! that it wrote.
+
+use std::borrow::Cow;
+
+use crate::random::mix;
+
+/// A name or a meaning: from the code, or from a file.
+pub type Words = Cow<'static, str>;
 
 /// A named set of columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// What a row is, in the plural: `flows`, `queues`.
-    pub name: &'static str,
+    pub name: Words,
     /// One sentence: what a row stands for.
-    pub doc: &'static str,
+    pub doc: Words,
     /// The columns in order.
     pub columns: Vec<Column>,
 }
@@ -16,9 +24,9 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name, ending in its unit where it has one: `fct_ns`.
-    pub name: &'static str,
+    pub name: Words,
     /// What a value means, with what an empty one means if there can be one.
-    pub doc: &'static str,
+    pub doc: Words,
     /// The values.
     pub values: Values,
 }
@@ -52,26 +60,28 @@ impl Values {
 
 impl Table {
     /// A table without columns.
-    pub fn new(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, columns: Vec::new() }
+    pub fn new(name: impl Into<Words>, doc: impl Into<Words>) -> Self {
+        Self { name: name.into(), doc: doc.into(), columns: Vec::new() }
     }
 
     /// The same with a column of whole numbers more.
-    pub fn u64(self, name: &'static str, doc: &'static str, values: Vec<u64>) -> Self {
-        self.with(Column { name, doc, values: Values::U64(values) })
+    pub fn u64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<u64>) -> Self {
+        self.with(name, doc, Values::U64(values))
     }
 
     /// The same with a column of real numbers more.
-    pub fn f64(self, name: &'static str, doc: &'static str, values: Vec<f64>) -> Self {
-        self.with(Column { name, doc, values: Values::F64(values) })
+    pub fn f64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<f64>) -> Self {
+        self.with(name, doc, Values::F64(values))
     }
 
     /// The same with a column of text more.
-    pub fn text(self, name: &'static str, doc: &'static str, values: Vec<String>) -> Self {
-        self.with(Column { name, doc, values: Values::Text(values) })
+    pub fn text(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<String>) -> Self {
+        self.with(name, doc, Values::Text(values))
     }
 
-    fn with(mut self, column: Column) -> Self {
+    /// The same with a column more. Panics if it is not as long as the others.
+    pub fn with(mut self, name: impl Into<Words>, doc: impl Into<Words>, values: Values) -> Self {
+        let column = Column { name: name.into(), doc: doc.into(), values };
         if let Some(first) = self.columns.first() {
             assert_eq!(
                 first.values.len(),
@@ -119,5 +129,45 @@ impl Table {
             Some(Values::Text(values)) => values,
             _ => panic!("table {} has no column {name} of text", self.name),
         }
+    }
+}
+
+/// A hash of every value of every table, by which results are told apart and known again.
+pub fn fingerprint(tables: &[Table]) -> u64 {
+    let mut hash = 0;
+    let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for column in tables.iter().flat_map(|table| &table.columns) {
+        match &column.values {
+            Values::U64(values) => values.iter().for_each(|&value| add(value)),
+            Values::F64(values) => values.iter().for_each(|value| add(value.to_bits())),
+            Values::Text(values) => {
+                values.iter().for_each(|value| value.bytes().for_each(|byte| add(byte.into())))
+            }
+        }
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_sees_every_bit_and_the_order() {
+        let of = |reals: [f64; 2], text: &str| {
+            let table = Table::new("a", "").f64("b", "", reals.to_vec());
+            fingerprint(&[table.text("c", "", vec![text.to_owned(), String::new()])])
+        };
+        let prints = [
+            of([0.0, 1.0], "x"),
+            of([-0.0, 1.0], "x"),
+            of([1.0, 0.0], "x"),
+            of([f64::NAN, 1.0], "x"),
+            of([f64::from_bits(0x7ff8_0000_0000_0001), 1.0], "x"),
+            of([0.0, 1.0], "y"),
+        ];
+        let different: std::collections::BTreeSet<_> = prints.iter().collect();
+        assert_eq!(different.len(), prints.len());
+        assert_eq!(prints[0], of([0.0, 1.0], "x"));
     }
 }

@@ -2,7 +2,7 @@
 //! fills them.
 
 use floodway_model::Table;
-use floodway_model::table::Values;
+use floodway_model::table::{Values, Words};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -11,25 +11,26 @@ use crate::manifest::Manifest;
 /// The tables that the runs brought, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dictionary {
-    tables: BTreeMap<&'static str, Entry>,
+    tables: BTreeMap<Words, Entry>,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
-    doc: &'static str,
-    columns: Vec<(&'static str, &'static str, &'static str)>,
+    doc: Words,
+    /// Name, kind and meaning.
+    columns: Vec<(Words, &'static str, Words)>,
 }
 
 impl Dictionary {
     /// Takes in tables that are not known yet.
     pub fn learn(&mut self, tables: &[Table]) {
         for table in tables {
-            self.tables.entry(table.name).or_insert_with(|| Entry {
-                doc: table.doc,
+            self.tables.entry(table.name.clone()).or_insert_with(|| Entry {
+                doc: table.doc.clone(),
                 columns: table
                     .columns
                     .iter()
-                    .map(|column| (column.name, kind(&column.values), column.doc))
+                    .map(|column| (column.name.clone(), kind(&column.values), column.doc.clone()))
                     .collect(),
             });
         }
@@ -50,7 +51,7 @@ impl Dictionary {
             manifest.scenario.name, manifest.floodway, manifest.schema
         );
         for (name, entry) in &self.tables {
-            let _ = write!(text, "\n## {name}\n\n{}\n\n", sentence(entry.doc));
+            let _ = write!(text, "\n## {name}\n\n{}\n\n", sentence(&entry.doc));
             text.push_str("| column | type | meaning |\n| --- | --- | --- |\n");
             text.push_str("| `variant` | text | What is compared: the variant's name. |\n");
             text.push_str("| `replication` | whole number | The replication, counted from 0. |\n");

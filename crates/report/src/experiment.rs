@@ -45,7 +45,7 @@ impl Experiment {
 
     /// Takes the numbers of a run. Panics if its variant is not in the manifest.
     pub fn add_run(&mut self, run: &Run) {
-        self.manifest.record(run);
+        self.manifest.record(run, Vec::new());
         self.dictionary.learn(run.tables);
         if run.stop == INTERRUPTED {
             return;

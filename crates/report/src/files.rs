@@ -57,18 +57,19 @@ pub(crate) fn named<T>(result: io::Result<T>, action: &str, path: &Path) -> Resu
 }
 
 /// Writes a file whole: under another name first, which becomes the file when all is there. A
-/// reader sees the old file or the new one, and a failure leaves neither half.
+/// reader sees the old file or the new one, and a failure leaves neither half. Returns the file's
+/// checksum.
 pub(crate) fn write(
     path: &Path,
     what: &str,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<(), IoError> {
+) -> Result<Checksum, IoError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".part");
     let part = path.with_file_name(name);
     let result = File::create(&part)
         .and_then(|file| fill_file(file, fill))
-        .and_then(|()| fs::rename(&part, path));
+        .and_then(|sum| fs::rename(&part, path).map(|()| sum));
     if result.is_err() {
         // The first failure is the one to tell; what is left of the file is of no use.
         let _ = fs::remove_file(&part);
@@ -79,11 +80,54 @@ pub(crate) fn write(
 fn fill_file(
     file: File,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, file);
+) -> io::Result<Checksum> {
+    let mut out = BufWriter::with_capacity(1 << 16, Summed { file, sum: Checksum::new() });
     fill(&mut out)?;
-    out.into_inner().map_err(|error| error.into_error())?;
-    Ok(())
+    Ok(out.into_inner().map_err(|error| error.into_error())?.sum)
+}
+
+/// The checksum of a file as it is.
+pub(crate) fn checksum(path: &Path) -> Result<Checksum, IoError> {
+    let bytes = named(fs::read(path), "read a table", path)?;
+    let mut sum = Checksum::new();
+    sum.add(&bytes);
+    Ok(sum)
+}
+
+/// A 64-bit FNV-1a (Fowler, Noll and Vo), which tells of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checksum(pub u64);
+
+impl Checksum {
+    /// Of no bytes.
+    pub const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Takes in bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+/// A file that sums up what is written to it.
+struct Summed {
+    file: File,
+    sum: Checksum,
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.sum.add(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 #[cfg(test)]
@@ -139,11 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn fnv_published_vector() {
+        let mut sum = Checksum::new();
+        sum.add(b"foo");
+        sum.add(b"bar");
+        assert_eq!(sum.0, 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
     fn a_failed_write_leaves_the_old_file_and_no_part() {
         let folder = std::env::temp_dir().join(format!("floodway-files-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("a.json");
-        write(&path, "a", |out| out.write_all(b"old")).unwrap();
+        let sum = write(&path, "a", |out| out.write_all(b"old")).unwrap();
+        assert_eq!(checksum(&path).unwrap(), sum);
         let failed = write(&path, "a", |out| {
             out.write_all(b"new")?;
             Err(io::ErrorKind::StorageFull.into())

@@ -3,7 +3,8 @@
 //! A program that runs an experiment declares it in a [`Manifest`], opens a [`Directory`] and an
 //! [`Experiment`] with it, gives every [`Run`] to both as it finishes, in any order, and ends with
 //! [`Directory::finish`], which writes summary and page and returns the [`Summary`] that
-//! [`terminal::table`] prints.
+//! [`terminal::table`] prints. To go on with an experiment that was interrupted, it asks for the
+//! [`Earlier`] runs first and gives those that are still good to the experiment only.
 //!
 //! - [`statistics`]: quantiles, intervals and paired changes
 //! - [`metrics`], [`scalars`], [`shapes`]: what is kept of one run
@@ -38,7 +39,7 @@ pub mod summary;
 pub mod terminal;
 pub mod words;
 
-pub use directory::Directory;
+pub use directory::{Directory, Earlier};
 pub use experiment::Experiment;
 pub use manifest::{Ending, Manifest, Scenario, Status, Variant};
 pub use summary::Summary;
@@ -54,6 +55,9 @@ pub struct Run<'a> {
     pub replication: u32,
     /// Its seed.
     pub seed: u64,
+    /// What simulation it is, by a hash of everything that decides its tables; empty if nobody
+    /// will want to know.
+    pub key: &'a str,
     /// Its tables.
     pub tables: &'a [Table],
     /// Packet-hops: one frame over one link.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Run;
+use crate::files::Checksum;
 
 /// The version of the form that `manifest.json`, `summary.json` and the tables have. It rises
 /// when a reader of the old form could misunderstand the new one.
@@ -34,7 +35,8 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// When it started, UTC, RFC 3339.
     pub started: String,
-    /// How long it took in all, in seconds.
+    /// How long it took in all, in seconds; of a command that went on with earlier runs, with the
+    /// time that those took.
     pub wall_s: f64,
     /// Packet-hops of all runs: one frame over one link.
     pub hops: u64,
@@ -111,6 +113,22 @@ pub struct Record {
     pub violations: Vec<String>,
     /// The folder of its tables.
     pub folder: String,
+    /// What simulation it is: a hash of all parameters and of the program that ran it. Only a
+    /// run whose key is the same is not repeated by `--resume`.
+    #[serde(default)]
+    pub key: String,
+    /// Its tables as Parquet, in their order; none if they are kept in other forms only.
+    #[serde(default)]
+    pub tables: Vec<TableFile>,
+}
+
+/// A table that can be read back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableFile {
+    /// The table's name.
+    pub name: String,
+    /// The checksum of its file, 64-bit FNV-1a, in hexadecimal.
+    pub checksum: String,
 }
 
 /// How an experiment ended, and what it cost.
@@ -160,8 +178,8 @@ impl Manifest {
             .unwrap_or_else(|| panic!("variant {variant} is not in the manifest"))
     }
 
-    /// Takes a finished run into the books.
-    pub(crate) fn record(&mut self, run: &Run) {
+    /// Takes a finished run into the books, with the files that it can be read back from.
+    pub(crate) fn record(&mut self, run: &Run, tables: Vec<TableFile>) {
         let record = Record {
             variant: run.variant.to_string(),
             replication: run.replication,
@@ -173,7 +191,14 @@ impl Manifest {
             stop: run.stop.to_string(),
             violations: run.violations.to_vec(),
             folder: folder(run.variant, run.replication),
+            key: run.key.to_string(),
+            tables,
         };
+        self.add(record);
+    }
+
+    /// Takes a run into the books.
+    pub(crate) fn add(&mut self, record: Record) {
         self.runs.push(record);
         let order: Vec<String> = self.variants.iter().map(|known| known.name.clone()).collect();
         self.runs.sort_by_key(|run| {
@@ -216,11 +241,9 @@ pub fn hex(fingerprint: u64) -> String {
 /// The fingerprints of the runs in one: FNV-1a over their digits, in order of variant and
 /// replication.
 pub(crate) fn combined(runs: &[Record]) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in runs.iter().flat_map(|run| run.fingerprint.bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    hex(hash)
+    let mut sum = Checksum::new();
+    runs.iter().for_each(|run| sum.add(run.fingerprint.as_bytes()));
+    hex(sum.0)
 }
 
 fn note(status: Status) -> &'static str {

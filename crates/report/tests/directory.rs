@@ -105,7 +105,7 @@ fn same(table: &Table, variant: &str, path: &Path) {
         .iter()
         .map(|field| field.name().to_string())
         .collect();
-    let columns = table.columns.iter().map(|column| column.name);
+    let columns = table.columns.iter().map(|column| &*column.name);
     let expected: Vec<&str> = ["variant", "replication"].into_iter().chain(columns).collect();
     assert_eq!(fields, expected);
     let mut rows = 0;

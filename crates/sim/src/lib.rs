@@ -8,6 +8,7 @@
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+mod digest;
 pub mod engine;
 pub mod host;
 pub mod ideal;
@@ -18,9 +19,12 @@ pub mod routing;
 pub mod simulation;
 pub mod switch;
 
+use std::fmt::Write;
+
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph};
 
+use digest::Digest;
 pub use engine::{Progress, Stop};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
@@ -52,6 +56,23 @@ pub struct Spec {
     pub seed: u64,
 }
 
+/// A hash of the sources that decide what a simulation does: of this crate, of `floodway-model`,
+/// and of the library that they compute logarithms with.
+pub const SOURCES: &str = env!("FLOODWAY_SOURCES");
+
+impl Spec {
+    /// What tells this simulation from every other one: equal keys have equal outcomes, on any
+    /// number of threads. It holds for programs with the same [`SOURCES`] only, so it is good for
+    /// knowing results again, not for citing them; that is what fingerprints are for.
+    pub fn key(&self) -> String {
+        let mut digest = Digest::new();
+        // The derived text has every field, and numbers in the form that reads back to the same
+        // bits.
+        write!(digest, "{SOURCES} {self:?}").expect("a digest takes everything");
+        digest.hex()
+    }
+}
+
 /// Every algorithm of every family, in the order of a packet's way.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     let switch = [
@@ -63,4 +84,21 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     ];
     let host = [host::transport::CATALOGUE, host::congestion::CATALOGUE];
     switch.into_iter().chain(host).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digest::Digest;
+
+    #[test]
+    fn fnv_published_vectors() {
+        let hash = |text: &str| {
+            let mut digest = Digest::new();
+            digest.add(text.as_bytes());
+            digest.hex()
+        };
+        assert_eq!(hash(""), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(hash("a"), "d228cb696f1a8caf78912b704e4a8964");
+        assert_eq!(hash("foobar"), "343e1662793c64bf6f0d3597ba446f18");
+    }
 }

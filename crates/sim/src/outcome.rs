@@ -2,8 +2,7 @@
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
-use floodway_model::random::mix;
-use floodway_model::table::{Table, Values};
+use floodway_model::table::{Table, fingerprint};
 use floodway_model::{Duration, Instant, NodeId};
 
 use crate::Spec;
@@ -413,20 +412,4 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     .text("name", "Name of the counter.", names)
     .u64("value", "Its value.", values)
     .text("meaning", "What it counts.", meanings)
-}
-
-/// A hash of every value of every table.
-fn fingerprint(tables: &[Table]) -> u64 {
-    let mut hash = 0;
-    let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    for column in tables.iter().flat_map(|table| &table.columns) {
-        match &column.values {
-            Values::U64(values) => values.iter().for_each(|&value| add(value)),
-            Values::F64(values) => values.iter().for_each(|value| add(value.to_bits())),
-            Values::Text(values) => {
-                values.iter().for_each(|value| value.bytes().for_each(|byte| add(byte.into())))
-            }
-        }
-    }
-    hash
 }

@@ -36,6 +36,7 @@ pub fn section() -> Result<String, Failure> {
         variant: &variant.name,
         replication: 0,
         seed: scenario.seed,
+        key: "",
         tables: &outcome.tables,
         hops: outcome.hops,
         wall_s: outcome.wall.as_secs_f64(),

@@ -119,13 +119,15 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar, or nothing unless `show`.
-    pub fn new(show: bool) -> Self {
-        let style = ProgressStyle::with_template("{bar:10} {percent:>3} %  {wide_msg}");
+    /// A bar with a label before it, or nothing unless `show`.
+    pub fn new(show: bool, label: &str) -> Self {
+        let style = ProgressStyle::with_template("{prefix}{bar:10} {percent:>3} %  {wide_msg}");
         let style = style.expect("the template is valid").progress_chars("━╸─");
+        let prefix = if label.is_empty() { String::new() } else { format!("{label}  ") };
         let bar = (show && std::io::stderr().is_terminal()).then(|| {
             ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
                 .with_style(style)
+                .with_prefix(prefix)
         });
         Self { bar, begun: Instant::now(), stopping: false, show }
     }
@@ -133,7 +135,7 @@ impl Bar {
     /// Shows how far it is, and says once that it stops.
     pub fn look(&mut self, board: &Board, stopping: bool) {
         if stopping && !self.stopping && self.show {
-            self.say(Some("stopping; what is finished is kept (again to kill)\n".to_owned()));
+            self.say("stopping; what is finished is kept (again to kill)\n");
         }
         self.stopping = stopping;
         if let Some(bar) = &self.bar {
@@ -143,12 +145,12 @@ impl Bar {
         }
     }
 
-    /// Says something without disturbing the bar.
-    pub fn say(&self, line: Option<String>) {
-        let Some(line) = line else { return };
+    /// Says something, whole lines or nothing, without disturbing the bar.
+    pub fn say(&self, lines: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| output::say(&line)),
-            None => output::say(&line),
+            _ if lines.is_empty() => {}
+            Some(bar) => bar.suspend(|| output::say(lines)),
+            None => output::say(lines),
         }
     }
 }

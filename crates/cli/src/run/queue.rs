@@ -20,6 +20,8 @@ use crate::failure::Failure;
 /// One run to do.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
+    /// Its place among all runs of the experiment.
+    pub place: usize,
     /// The variant.
     pub variant: &'a Variant,
     /// The replication, counted from 0.
@@ -30,48 +32,49 @@ pub struct Job<'a> {
     pub threads: usize,
 }
 
-/// All runs, and the threads for them.
+/// What came out of a job.
+pub struct Finished {
+    /// The key of the simulation.
+    pub key: String,
+    /// Its outcome.
+    pub outcome: Outcome,
+}
+
+/// Every variant in every replication; by replication, so that all sides of a comparison are
+/// early there.
+pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant]) -> Vec<Job<'a>> {
+    let pairs = (0..scenario.replications)
+        .flat_map(|replication| variants.iter().map(move |&variant| (replication, variant)));
+    let job = |(place, (replication, variant))| {
+        let seed = scenario.replication_seed(replication);
+        Job { place, variant, replication, seed, threads: 1 }
+    };
+    pairs.enumerate().map(job).collect()
+}
+
+/// Runs to do, and the threads for them.
 pub struct Queue<'a> {
-    /// By replication, so that all sides of a comparison are early there.
     jobs: Vec<Job<'a>>,
     /// The threads of each worker.
     workers: Vec<usize>,
 }
 
 impl<'a> Queue<'a> {
-    /// Every variant in every replication.
-    pub fn new(scenario: &Scenario, variants: &[&'a Variant], threads: usize) -> Self {
-        let job = |variant, replication| {
-            let seed = scenario.replication_seed(replication);
-            Job { variant, replication, seed, threads: 1 }
-        };
-        let jobs: Vec<_> = (0..scenario.replications)
-            .flat_map(|replication| variants.iter().map(move |variant| job(variant, replication)))
-            .collect();
+    /// Shares out threads over jobs.
+    pub fn new(jobs: Vec<Job<'a>>, threads: usize) -> Self {
         let workers = shares(threads, jobs.len());
         Self { jobs, workers }
     }
 
-    /// How many runs there are.
-    pub fn jobs(&self) -> usize {
-        self.jobs.len()
-    }
-
-    /// How many threads work at a time.
-    pub fn threads(&self) -> usize {
-        self.workers.iter().sum()
-    }
-
     /// Does the runs until all are done or `stop` is set, and hands the results to `take`, which
-    /// may answer with a line to be told. If it fails, `stop` is set.
+    /// may answer with lines to be told. If it fails, `stop` is set.
     pub fn work(
         &self,
         stop: &AtomicBool,
-        show: bool,
-        mut take: impl FnMut(&Job<'a>, &Outcome) -> Result<Option<String>, Failure>,
+        mut bar: Bar,
+        mut take: impl FnMut(&Job<'a>, &Finished) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
         let board = Board::new(self.jobs.len());
-        let mut bar = Bar::new(show);
         let next = AtomicUsize::new(0);
         let (give, results) = mpsc::channel();
         thread::scope(|scope| {
@@ -82,9 +85,9 @@ impl<'a> Queue<'a> {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(&job) = self.jobs.get(place) else { break };
                         let job = Job { threads, ..job };
-                        let outcome = simulate(&job, stop, board, place);
+                        let finished = simulate(&job, stop, board, place);
                         // After a failure nobody takes it, and `stop` is set.
-                        let _ = give.send((place, job, outcome));
+                        let _ = give.send((place, job, finished));
                     }
                 });
             }
@@ -93,16 +96,16 @@ impl<'a> Queue<'a> {
             let mut early = BTreeMap::new();
             loop {
                 match results.recv_timeout(BETWEEN_LOOKS) {
-                    Ok((place, job, outcome)) => {
-                        early.insert(place, (job, outcome));
+                    Ok((place, job, finished)) => {
+                        early.insert(place, (job, finished));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
-                while let Some((job, outcome)) = early.remove(&due) {
+                while let Some((job, finished)) = early.remove(&due) {
                     due += 1;
-                    match take(&job, &outcome) {
-                        Ok(told) => bar.say(told),
+                    match take(&job, &finished) {
+                        Ok(told) => bar.say(&told),
                         Err(failure) => {
                             stop.store(true, Ordering::Relaxed);
                             return Err(failure);
@@ -118,12 +121,14 @@ impl<'a> Queue<'a> {
 /// How often the progress bar moves.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
-fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Outcome {
-    let simulation = Simulation::new(job.variant.build(job.seed));
+fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {
+    let spec = job.variant.build(job.seed);
+    let key = spec.key();
+    let simulation = Simulation::new(spec);
     let watch = |progress| board.reached(place, progress);
     let outcome = simulation.run_with(&Run { threads: job.threads, stop, watch: &watch });
     board.done(place, &outcome);
-    outcome
+    Finished { key, outcome }
 }
 
 /// The threads of each worker: as many workers as there are runs for, and the threads that are

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use floodway_model::Instant;
+use floodway_report::Run;
+use floodway_report::directory::READABLE;
 use floodway_report::manifest::hex;
 use floodway_report::words::{large, time};
-use floodway_sim::Outcome;
 
-use super::Cost;
-use super::queue::Job;
+use super::execute::{Cost, Done, Existing, How};
 
 /// A moment in the unit of the tables.
 pub fn nanoseconds(moment: Instant) -> f64 {
@@ -16,18 +16,30 @@ pub fn nanoseconds(moment: Instant) -> f64 {
 }
 
 /// A line about a run that has ended.
-pub fn finished(job: &Job, outcome: &Outcome) -> String {
-    let seconds = outcome.wall.as_secs_f64();
+pub fn finished(run: &Run) -> String {
     format!(
         "{} {}: {} simulated in {}, {} packet-hops a second, {}, fingerprint {}\n",
-        job.variant.name,
-        job.replication,
-        time(nanoseconds(outcome.simulated)),
-        time(seconds * 1e9),
-        large(outcome.hops as f64 / seconds),
-        outcome.stop.name(),
-        hex(outcome.fingerprint),
+        run.variant,
+        run.replication,
+        time(run.simulated_ns),
+        time(run.wall_s * 1e9),
+        large(run.hops as f64 / run.wall_s),
+        run.stop,
+        hex(run.fingerprint),
     )
+}
+
+/// A line about a run that was there.
+pub fn reused(run: &Run) -> String {
+    let (variant, replication) = (run.variant, run.replication);
+    let fingerprint = hex(run.fingerprint);
+    format!("{variant} {replication}: there already, {}, fingerprint {fingerprint}\n", run.stop)
+}
+
+/// How much of an experiment is there before it goes on.
+pub fn there(kept: usize, of: usize, label: &str) -> String {
+    let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+    format!("{label}{kept} of {of} runs are there already")
 }
 
 /// What follows the table: the cost in simulated time and cores, and where everything is.
@@ -48,11 +60,19 @@ pub fn closing(cost: &Cost, path: &Path) -> String {
     )
 }
 
-/// What is left of an experiment that was cut short.
-pub fn interrupted(whole: usize, of: usize, path: &Path) -> String {
+/// What is left of an experiment that was cut short, and how to go on with it.
+pub fn interrupted(done: &Done, path: &Path, how: &How) -> String {
+    let readable = how.formats.iter().any(|name| name == READABLE);
+    let next = match how.existing {
+        Existing::Resume => "the same command goes on from there",
+        _ if !readable => "the same command with `--force` starts again",
+        Existing::Refuse => "the same command with `--resume` goes on from there",
+        Existing::Replace => "the same command with `--resume` for `--force` goes on from there",
+    };
     format!(
-        "interrupted: {whole} of {of} runs ended by themselves; what there is is kept in {}, and \
-         the same command with `--force` starts again",
+        "interrupted: {} of {} runs ended by themselves and are kept in {}; {next}",
+        done.reused + done.simulated,
+        done.runs,
         path.display()
     )
 }

@@ -11,7 +11,7 @@ use super::Sheet;
 pub fn write(sheet: &Sheet, out: &mut (dyn Write + Send)) -> io::Result<()> {
     write!(out, "variant,replication")?;
     for column in &sheet.table.columns {
-        write!(out, ",{}", quoted(column.name))?;
+        write!(out, ",{}", quoted(&column.name))?;
     }
     writeln!(out)?;
     let variant = quoted(sheet.variant);

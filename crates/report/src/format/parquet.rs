@@ -1,20 +1,53 @@
 //! Apache Parquet: one row group of Snappy-compressed columns. Whole numbers are unsigned 64-bit,
-//! real numbers doubles (NaN where there is none), text is UTF-8; nothing is null.
+//! real numbers doubles (NaN where there is none), text is UTF-8; nothing is null. The meanings of
+//! table and columns are in the file's key-value metadata.
 
+use floodway_model::Table;
 use floodway_model::table::Values;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{FileMetaData, KeyValue};
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Sheet;
+use crate::files::{IoError, named};
 
 /// How many values are converted at a time, so that a long column is never held twice.
 const BATCH: usize = 16_384;
+
+/// The columns that every file begins with, before those of the table.
+const LEADING: [&str; 2] = ["variant", "replication"];
+
+/// The key of the table's meaning. With a dot and the name of a column it is the key of that
+/// column's meaning.
+const DOC: &str = "floodway.doc";
+
+/// Why a table cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system said no.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// It is damaged, or something else.
+    #[error(
+        "`{path}` is not a whole table of floodway: {reason}; run the scenario again to replace it"
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
 
 /// Writes a table.
 pub fn write(sheet: &Sheet, out: &mut (dyn Write + Send)) -> io::Result<()> {
@@ -25,6 +58,7 @@ fn write_file(sheet: &Sheet, out: &mut (dyn Write + Send)) -> Result<(), Parquet
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(format!("floodway {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(docs(sheet.table)))
         .build();
     let mut file = SerializedFileWriter::new(out, schema(sheet)?, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
@@ -92,15 +126,23 @@ fn schema(sheet: &Sheet) -> Result<TypePtr, ParquetError> {
     };
     let text = |name: &str| field(name, Physical::BYTE_ARRAY, Some(LogicalType::String));
     let unsigned = |name: &str| field(name, Physical::INT64, Some(LogicalType::integer(64, false)));
-    let mut fields = vec![text("variant")?, unsigned("replication")?];
+    let mut fields = vec![text(LEADING[0])?, unsigned(LEADING[1])?];
     for column in &sheet.table.columns {
         fields.push(match column.values {
-            Values::U64(_) => unsigned(column.name)?,
-            Values::F64(_) => field(column.name, Physical::DOUBLE, None)?,
-            Values::Text(_) => text(column.name)?,
+            Values::U64(_) => unsigned(&column.name)?,
+            Values::F64(_) => field(&column.name, Physical::DOUBLE, None)?,
+            Values::Text(_) => text(&column.name)?,
         });
     }
-    Ok(Arc::new(Type::group_type_builder(sheet.table.name).with_fields(fields).build()?))
+    Ok(Arc::new(Type::group_type_builder(&sheet.table.name).with_fields(fields).build()?))
+}
+
+fn docs(table: &Table) -> Vec<KeyValue> {
+    let column = |column: &floodway_model::table::Column| {
+        KeyValue::new(format!("{DOC}.{}", column.name), column.doc.to_string())
+    };
+    let doc = KeyValue::new(DOC.to_owned(), table.doc.to_string());
+    std::iter::once(doc).chain(table.columns.iter().map(column)).collect()
 }
 
 /// What the system said, if it was the system that failed: the library wraps it.
@@ -112,4 +154,97 @@ fn io_error(error: ParquetError) -> io::Error {
         },
         error => io::Error::other(error),
     }
+}
+
+/// Reads a table that [`write()`] wrote, without the columns that tell of which run it is.
+///
+/// A file that ends too early is refused, but one with other bytes in it can make the library
+/// panic: where that can be, compare a checksum first.
+pub fn read(path: &Path) -> Result<Table, Error> {
+    let file = named(File::open(path), "read a table", path)?;
+    read_file(file).map_err(|error| match io_error(error) {
+        source if source.raw_os_error().is_some() => {
+            IoError { action: "read a table".to_owned(), path: path.into(), source }.into()
+        }
+        error => Error::Malformed { path: path.into(), reason: error.to_string() },
+    })
+}
+
+fn read_file(file: File) -> Result<Table, ParquetError> {
+    let foreign = |what: String| ParquetError::General(what);
+    let reader = SerializedFileReader::new(file)?;
+    let metadata = reader.metadata().file_metadata();
+    let fields = metadata.schema().get_fields();
+    if !fields.iter().map(|field| field.name()).take(LEADING.len()).eq(LEADING) {
+        return Err(foreign(format!("it does not begin with the columns {}", LEADING.join(", "))));
+    }
+    let name = metadata.schema().name().to_owned();
+    let mut table = Table::new(name, doc(metadata, DOC)?);
+    for (place, field) in fields.iter().enumerate().skip(LEADING.len()) {
+        let doc = doc(metadata, &format!("{DOC}.{}", field.name()))?;
+        let values = column(&reader, place)?;
+        let rows = usize::try_from(metadata.num_rows()).ok();
+        if rows != Some(values.len()) {
+            let (name, has, rows) = (field.name(), values.len(), metadata.num_rows());
+            return Err(foreign(format!("column {name} has {has} of {rows} values")));
+        }
+        table = table.with(field.name().to_owned(), doc, values);
+    }
+    Ok(table)
+}
+
+/// The meaning that stands under a key.
+fn doc(metadata: &FileMetaData, key: &str) -> Result<String, ParquetError> {
+    let pairs = metadata.key_value_metadata().into_iter().flatten();
+    let value = pairs.filter(|pair| pair.key == key).find_map(|pair| pair.value.clone());
+    value.ok_or_else(|| ParquetError::General(format!("there is no {key} in its metadata")))
+}
+
+/// All values of a column.
+fn column(reader: &SerializedFileReader<File>, place: usize) -> Result<Values, ParquetError> {
+    let column = reader.metadata().file_metadata().schema_descr().column(place);
+    if column.max_def_level() > 0 || column.max_rep_level() > 0 {
+        return Err(ParquetError::General(format!("column {} may be null", column.name())));
+    }
+    let (mut integers, mut reals, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for group in 0..reader.num_row_groups() {
+        match reader.get_row_group(group)?.get_column_reader(place)? {
+            ColumnReader::Int64ColumnReader(column) => {
+                batches(column, |batch| integers.extend(batch.iter().map(|n| n.cast_unsigned())))?;
+            }
+            ColumnReader::DoubleColumnReader(column) => {
+                batches(column, |batch| reals.extend_from_slice(batch))?;
+            }
+            ColumnReader::ByteArrayColumnReader(column) => {
+                batches(column, |batch| {
+                    texts.extend(batch.iter().map(|text| text.as_utf8().map(str::to_owned)))
+                })?;
+            }
+            _ => {
+                let kind = column.physical_type();
+                return Err(ParquetError::General(format!(
+                    "column {} is of type {kind}",
+                    column.name()
+                )));
+            }
+        }
+    }
+    Ok(match column.physical_type() {
+        Physical::INT64 => Values::U64(integers),
+        Physical::DOUBLE => Values::F64(reals),
+        _ => Values::Text(texts.into_iter().collect::<Result<_, _>>()?),
+    })
+}
+
+/// Hands on the values of a column chunk, a batch at a time.
+fn batches<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    mut take: impl FnMut(&[T::T]),
+) -> Result<(), ParquetError> {
+    let mut batch = Vec::new();
+    while column.read_records(BATCH, None, None, &mut batch)?.0 > 0 {
+        take(&batch);
+        batch.clear();
+    }
+    Ok(())
 }

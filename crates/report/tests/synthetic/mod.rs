@@ -91,6 +91,7 @@ pub fn run(tables: &[Table], variant: usize, replication: u32) -> Run<'_> {
         variant: VARIANTS[variant],
         replication,
         seed: 7 + u64::from(replication),
+        key: "",
         tables,
         hops: 31_400_000 + 1_000 * variant as u64,
         wall_s: 2.7,

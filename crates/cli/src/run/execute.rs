@@ -1,0 +1,270 @@
+//! An experiment from its jobs to its finished results directory: what `floodway run` does once,
+//! and a study for each of its experiments.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use floodway_report::manifest::Record;
+use floodway_report::{
+    Directory, Earlier, Ending, Experiment, INTERRUPTED, Manifest, Run, Status, Summary,
+};
+use floodway_scenario::{Scenario, Variant};
+
+use super::progress::Bar;
+use super::queue::{self, Finished, Job, Queue};
+use super::words;
+use crate::failure::Failure;
+use crate::{memory, output};
+
+/// How to run an experiment.
+pub struct How<'a> {
+    /// Threads, at least 1; shared out over runs first.
+    pub threads: usize,
+    /// Ends it early when set, as [`super::stop_on_signals`] does. Also set when results cannot be
+    /// kept.
+    pub stop: &'a AtomicBool,
+    /// What to do with results that are there.
+    pub existing: Existing,
+    /// The forms of the tables. [`Existing::Resume`] needs `parquet` among them.
+    pub formats: &'a [String],
+    /// What to say on standard error.
+    pub talk: Talk,
+    /// What the experiment is called where several are run; else empty.
+    pub label: &'a str,
+}
+
+/// What to do with results that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Keep them and fail.
+    Refuse,
+    /// Replace them.
+    Replace,
+    /// Keep the runs that would come out the same, and replace the others.
+    Resume,
+}
+
+/// What to say while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Talk {
+    /// Nothing.
+    Nothing,
+    /// How far it is.
+    Progress,
+    /// Also a line for every run.
+    Runs,
+}
+
+/// What came out, and what it took.
+pub struct Done {
+    /// The numbers, with violations if there are any.
+    pub summary: Summary,
+    /// How many runs were asked for.
+    pub runs: usize,
+    /// Of these, runs that were there already.
+    pub reused: usize,
+    /// Of the others, runs that were simulated to their end; if any are missing, it was
+    /// interrupted.
+    pub simulated: usize,
+    /// What the simulated runs took, those that were cut short included.
+    pub cost: Cost,
+}
+
+impl Done {
+    /// Whether runs are missing.
+    pub fn interrupted(&self) -> bool {
+        self.reused + self.simulated < self.runs
+    }
+}
+
+/// What simulated runs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// How many there were.
+    pub runs: usize,
+    /// Packet-hops.
+    pub hops: u64,
+    /// Simulated time.
+    pub simulated_ns: f64,
+    /// Seconds of all threads.
+    pub thread_s: f64,
+}
+
+/// Runs variants of a scenario into a results directory. Every run that is there at the end is
+/// handed to `take`, loaded or simulated, in the order of the jobs: replication by replication,
+/// the variants in their order. [`INTERRUPTED`] ones are among them.
+pub fn execute(
+    scenario: &Scenario,
+    variants: &[&Variant],
+    path: &Path,
+    how: &How,
+    take: impl FnMut(&Run),
+) -> Result<Done, Failure> {
+    let jobs = queue::jobs(scenario, variants);
+    let manifest = manifest(scenario, variants, how);
+    let earlier = match how.existing {
+        Existing::Resume => Some(Directory::earlier(path, &manifest)?),
+        _ => None,
+    };
+    let there: Vec<_> = match &earlier {
+        Some(earlier) => there(&jobs, earlier, how.threads),
+        None => vec![None; jobs.len()],
+    };
+    let kept: Vec<_> = there.iter().copied().flatten().collect();
+    let directory = match &earlier {
+        Some(earlier) => Directory::resume(earlier, &kept, &manifest)?,
+        None => Directory::create(path, how.existing == Existing::Replace, &manifest)?,
+    };
+    if how.talk > Talk::Nothing && earlier.as_ref().is_some_and(|earlier| !earlier.is_empty()) {
+        output::note(&words::there(kept.len(), jobs.len(), how.label));
+    }
+
+    let left = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();
+    let mut books = Books {
+        experiment: Experiment::new(&manifest),
+        directory,
+        earlier: earlier.as_ref(),
+        there: &there,
+        due: 0,
+        simulated: 0,
+        cost: Cost::default(),
+        talk: how.talk,
+        take,
+    };
+    let bar = Bar::new(how.talk > Talk::Nothing, how.label);
+    Queue::new(left, how.threads)
+        .work(how.stop, bar, |job, finished| books.simulated(job, finished))?;
+    output::say(&books.reused_before(jobs.len())?);
+    books.finish(jobs.len())
+}
+
+/// The runs that are there already, by job: those whose key is the same, and whole.
+fn there<'a>(jobs: &[Job], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
+    let look = |job: &Job| {
+        let record = earlier.run(&job.variant.name, job.replication)?;
+        let same = record.key == job.variant.build(job.seed).key();
+        // Read here to see that it is whole, and again when it is due: all at once would be too
+        // much to hold.
+        (same && earlier.load(record).is_ok()).then_some(record)
+    };
+    let share = jobs.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let look = &look;
+        let part = |jobs| scope.spawn(move || <[Job]>::iter(jobs).map(look).collect::<Vec<_>>());
+        let parts: Vec<_> = jobs.chunks(share).map(part).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a panic ends the program")).collect()
+    })
+}
+
+/// What is kept of runs, as they come.
+struct Books<'a, Take> {
+    directory: Directory,
+    experiment: Experiment,
+    earlier: Option<&'a Earlier>,
+    /// By job: the run that is there already.
+    there: &'a [Option<&'a Record>],
+    /// The job that is next.
+    due: usize,
+    /// Runs that were not cut short.
+    simulated: usize,
+    cost: Cost,
+    talk: Talk,
+    take: Take,
+}
+
+impl<Take: FnMut(&Run)> Books<'_, Take> {
+    /// Takes a simulated run, after those that are there already before it. Returns what to tell.
+    fn simulated(&mut self, job: &Job, finished: &Finished) -> Result<String, Failure> {
+        let mut told = self.reused_before(job.place)?;
+        self.due += 1;
+        let run = as_run(job, finished);
+        self.directory.add_run(&run)?;
+        self.simulated += usize::from(run.stop != INTERRUPTED);
+        self.cost.runs += 1;
+        self.cost.hops += run.hops;
+        self.cost.simulated_ns += run.simulated_ns;
+        self.cost.thread_s += run.wall_s * job.threads as f64;
+        if self.talk == Talk::Runs {
+            told += &words::finished(&run);
+        }
+        self.give(&run);
+        Ok(told)
+    }
+
+    /// Takes the runs that are there already and come before a job. Returns what to tell.
+    fn reused_before(&mut self, place: usize) -> Result<String, Failure> {
+        let mut told = String::new();
+        let there = self.there;
+        for record in there[self.due..place].iter().flatten() {
+            let earlier = self.earlier.expect("what is there was found in it");
+            let loaded = earlier.load(record)?;
+            let run = loaded.run();
+            self.directory.complete_run(&run)?;
+            if self.talk == Talk::Runs {
+                told += &words::reused(&run);
+            }
+            self.give(&run);
+        }
+        self.due = place;
+        Ok(told)
+    }
+
+    fn give(&mut self, run: &Run) {
+        self.experiment.add_run(run);
+        (self.take)(run);
+    }
+
+    /// Closes the directory.
+    fn finish(self, runs: usize) -> Result<Done, Failure> {
+        let reused = self.there.iter().flatten().count();
+        // A signal that came after the last run had ended changed nothing.
+        let whole = reused + self.simulated == runs;
+        let ending = Ending {
+            status: if whole { Status::Complete } else { Status::Interrupted },
+            wall_s: self.directory.wall_s(),
+            peak_rss_bytes: memory::peak(),
+        };
+        let summary = self.directory.finish(&self.experiment, &ending)?;
+        Ok(Done { summary, runs, reused, simulated: self.simulated, cost: self.cost })
+    }
+}
+
+fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
+    let described = floodway_report::Scenario {
+        name: scenario.name.clone(),
+        question: scenario.question.clone(),
+        file: scenario.file_name.clone(),
+        text: scenario.text.clone(),
+        overrides: scenario.overrides.set.clone(),
+    };
+    let variant = |variant: &&Variant| floodway_report::Variant {
+        name: variant.name.clone(),
+        summary: String::new(),
+    };
+    Manifest {
+        replications: scenario.replications,
+        seed: scenario.seed,
+        threads: how.threads,
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        formats: how.formats.to_vec(),
+        ..Manifest::new(described, variants.iter().map(variant).collect())
+    }
+}
+
+fn as_run<'a>(job: &Job<'a>, finished: &'a Finished) -> Run<'a> {
+    let outcome = &finished.outcome;
+    Run {
+        variant: &job.variant.name,
+        replication: job.replication,
+        seed: job.seed,
+        key: &finished.key,
+        tables: &outcome.tables,
+        hops: outcome.hops,
+        wall_s: outcome.wall.as_secs_f64(),
+        simulated_ns: words::nanoseconds(outcome.simulated),
+        fingerprint: outcome.fingerprint,
+        violations: &outcome.violations,
+        stop: outcome.stop.name(),
+    }
+}

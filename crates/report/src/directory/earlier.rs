@@ -1,0 +1,120 @@
+//! Runs that are there from an earlier command, and what makes sure that they are what they were.
+
+use std::path::{Path, PathBuf};
+
+use floodway_model::Table;
+use floodway_model::table::fingerprint;
+
+use super::clear::owner;
+use super::{Error, MANIFEST, READABLE, read_json};
+use crate::files;
+use crate::format::parquet;
+use crate::manifest::{Manifest, Record, folder, hex};
+use crate::{INTERRUPTED, Run};
+
+/// The runs of earlier commands in a results directory. Looking for them changes nothing there.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    path: PathBuf,
+    runs: Vec<Record>,
+    /// Seconds of wall time for each second of a run.
+    pace: f64,
+}
+
+/// An earlier run with its tables.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    record: Record,
+    tables: Vec<Table>,
+    fingerprint: u64,
+}
+
+impl Earlier {
+    /// Those in a directory that an experiment could use.
+    pub(super) fn find(path: &Path, manifest: &Manifest) -> Result<Self, Error> {
+        let none = Self { path: path.into(), runs: Vec::new(), pace: 0.0 };
+        let Some(owner) = owner(path)? else { return Ok(none) };
+        let scenario = &manifest.scenario.name;
+        if owner.scenario != *scenario {
+            return Err(Error::Other(path.into(), owner.scenario, scenario.clone()));
+        }
+        // A manifest of another schema tells of nothing that can be used.
+        let Ok(old) = read_json::<Manifest>(&path.join(MANIFEST), "read the manifest") else {
+            return Ok(none);
+        };
+        let run_s: f64 = old.runs.iter().map(|run| run.wall_s).sum();
+        let pace = if run_s > 0.0 { old.wall_s / run_s } else { 0.0 };
+        let usable = |run: &Record| {
+            run.stop != INTERRUPTED
+                && run.replication < manifest.replications
+                && manifest.variants.iter().any(|variant| variant.name == run.variant)
+        };
+        let runs = old.runs.into_iter().filter(usable).collect();
+        Ok(Self { runs, pace, ..none })
+    }
+
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// What is known of a run, if it is there. Whether it is still what is wanted its key tells,
+    /// and whether it is whole, [`Earlier::load`].
+    pub fn run(&self, variant: &str, replication: u32) -> Option<&Record> {
+        self.runs.iter().find(|run| run.variant == variant && run.replication == replication)
+    }
+
+    /// Reads a run back, which fails if its tables are not to the bit what they were.
+    pub fn load(&self, record: &Record) -> Result<Loaded, Error> {
+        let folder = self.folder(record);
+        let changed = |what: String| Error::Changed(folder.clone(), what);
+        let mut tables = Vec::with_capacity(record.tables.len());
+        for table in &record.tables {
+            let path = folder.join(format!("{}.{READABLE}", table.name));
+            if hex(files::checksum(&path)?.0) != table.checksum {
+                return Err(changed(format!("the checksum of table `{}` is another", table.name)));
+            }
+            tables.push(parquet::read(&path).map_err(|error| changed(error.to_string()))?);
+        }
+        let fingerprint = fingerprint(&tables);
+        if hex(fingerprint) != record.fingerprint {
+            return Err(changed("the fingerprint of its tables is another".to_owned()));
+        }
+        Ok(Loaded { record: record.clone(), tables, fingerprint })
+    }
+
+    /// The folder of a run's tables.
+    pub(super) fn folder(&self, record: &Record) -> PathBuf {
+        self.path.join(folder(&record.variant, record.replication))
+    }
+
+    /// The share of some runs in the time that the earlier commands took, in seconds.
+    pub(super) fn time_of(&self, runs: &[&Record]) -> f64 {
+        self.pace * runs.iter().map(|run| run.wall_s).sum::<f64>()
+    }
+}
+
+impl Loaded {
+    /// The run as it was when it was made.
+    pub fn run(&self) -> Run<'_> {
+        let Self { record, tables, fingerprint } = self;
+        Run {
+            variant: &record.variant,
+            replication: record.replication,
+            seed: record.seed,
+            key: &record.key,
+            tables,
+            hops: record.hops,
+            wall_s: record.wall_s,
+            simulated_ns: record.simulated_ns,
+            fingerprint: *fingerprint,
+            violations: &record.violations,
+            stop: &record.stop,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The results directory.
+//!
+//! ```text
+//! manifest.json    what was run, how far it came; written first and after every run
+//! summary.json     the numbers
+//! report.html      the page
+//! dictionary.md    what the tables' columns mean
+//! runs/<variant>/<replication>/<table>.parquet
+//! ```
+//!
+//! The manifest has a run only after all its tables are there, with a checksum of each: whenever
+//! the program dies, what the manifest lists can be told from what it does not.
+
+mod clear;
+mod earlier;
+mod error;
+
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::files::{self, named};
+use crate::format::{self, Sheet};
+use crate::manifest::{Ending, Manifest, Record, SCHEMA, TableFile, folder, hex};
+use crate::{Experiment, Run, Summary, html};
+use clear::{clear, owner, remove};
+pub use earlier::{Earlier, Loaded};
+pub use error::Error;
+
+const MANIFEST: &str = "manifest.json";
+const SUMMARY: &str = "summary.json";
+const REPORT: &str = "report.html";
+const DICTIONARY: &str = "dictionary.md";
+const RUNS: &str = "runs";
+
+/// The name of the format that can be read back.
+pub const READABLE: &str = "parquet";
+
+/// A results directory that is being filled.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    manifest: Manifest,
+    begun: Instant,
+    /// The time that the kept runs took earlier, in seconds.
+    earlier_s: f64,
+}
+
+/// A results directory as it is found.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What was run.
+    pub manifest: Manifest,
+    /// What came out; none of an experiment that did not end.
+    pub summary: Option<Summary>,
+}
+
+impl Directory {
+    /// Begins a results directory: makes it if need be and writes the manifest, which says that
+    /// the run is under way, so that it says so if the program dies.
+    ///
+    /// A directory that is not empty is refused. With `force` the results in it are replaced, but
+    /// nothing that floodway did not write is touched.
+    pub fn create(path: &Path, force: bool, manifest: &Manifest) -> Result<Self, Error> {
+        check(manifest)?;
+        if let Some(owner) = owner(path)? {
+            if !force {
+                return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
+            }
+            clear(path, &[])?;
+            // Last, so that what is left of a failed removal is still known as results.
+            remove(&path.join(MANIFEST))?;
+        }
+        Self::begin(path, manifest.clone(), 0.0)
+    }
+
+    /// The runs that are there from earlier commands with this scenario, and could be kept. None
+    /// if there are no results; results of other scenarios, and anything else, are refused.
+    pub fn earlier(path: &Path, manifest: &Manifest) -> Result<Earlier, Error> {
+        check(manifest)?;
+        if !manifest.formats.iter().any(|name| name == READABLE) {
+            return Err(Error::NotReadable);
+        }
+        Earlier::find(path, manifest)
+    }
+
+    /// Begins like [`Directory::create`], but some of the earlier runs stay, as if they had been
+    /// added; all other results are removed.
+    pub fn resume(earlier: &Earlier, kept: &[&Record], manifest: &Manifest) -> Result<Self, Error> {
+        let mut manifest = manifest.clone();
+        kept.iter().for_each(|&run| manifest.add(run.clone()));
+        let folders: Vec<_> = kept.iter().map(|run| earlier.folder(run)).collect();
+        clear(earlier.path(), &folders)?;
+        Self::begin(earlier.path(), manifest, earlier.time_of(kept))
+    }
+
+    fn begin(path: &Path, manifest: Manifest, earlier_s: f64) -> Result<Self, Error> {
+        named(fs::create_dir_all(path), "make the results directory", path)?;
+        let mut directory = Self { path: path.into(), manifest, begun: Instant::now(), earlier_s };
+        directory.write_progress()?;
+        Ok(directory)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How long the experiment has taken so far, in seconds, with the time that the kept runs
+    /// took earlier.
+    pub fn wall_s(&self) -> f64 {
+        self.earlier_s + self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Keeps the tables of a finished run.
+    pub fn add_run(&mut self, run: &Run) -> Result<(), Error> {
+        let tables = self.write_tables(run, |_| true)?;
+        self.manifest.record(run, tables);
+        self.write_progress()
+    }
+
+    /// Writes the tables of an earlier run in the forms that are not there yet.
+    pub fn complete_run(&self, run: &Run) -> Result<(), Error> {
+        self.write_tables(run, |path| !path.exists())?;
+        Ok(())
+    }
+
+    /// Writes those tables of a run that are wanted, and tells of those that can be read back.
+    fn write_tables(
+        &self,
+        run: &Run,
+        wanted: impl Fn(&Path) -> bool,
+    ) -> Result<Vec<TableFile>, Error> {
+        let folder = self.path.join(folder(run.variant, run.replication));
+        named(fs::create_dir_all(&folder), "make the folder of a run", &folder)?;
+        let mut readable = Vec::new();
+        for name in &self.manifest.formats {
+            let format = format::named(name).expect("formats were checked at the start");
+            for table in run.tables {
+                let path = folder.join(format!("{}.{name}", table.name));
+                if !wanted(&path) {
+                    continue;
+                }
+                let sheet = Sheet { variant: run.variant, replication: run.replication, table };
+                let what = format!("table `{}`", table.name);
+                let sum = files::write(&path, &what, |out| (format.write)(&sheet, out))?;
+                if name == READABLE {
+                    let (name, checksum) = (table.name.to_string(), hex(sum.0));
+                    readable.push(TableFile { name, checksum });
+                }
+            }
+        }
+        Ok(readable)
+    }
+
+    /// Ends it: writes summary, page and dictionary, and last the manifest that says how the
+    /// experiment ended.
+    pub fn finish(mut self, experiment: &Experiment, ending: &Ending) -> Result<Summary, Error> {
+        self.manifest.end(ending);
+        let summary = experiment.summary(ending);
+        self.write_json(SUMMARY, "the summary", &summary)?;
+        let page = html::page(&self.manifest, &summary, experiment);
+        let report = self.path.join(REPORT);
+        files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
+        let dictionary = self.path.join(DICTIONARY);
+        let text = experiment.dictionary();
+        files::write(&dictionary, "the data dictionary", |out| out.write_all(text.as_bytes()))?;
+        self.write_manifest()?;
+        Ok(summary)
+    }
+
+    /// Reads a results directory back: its manifest, and its summary if it has one.
+    pub fn open(path: &Path) -> Result<Results, Error> {
+        let manifest = path.join(MANIFEST);
+        if matches!(manifest.try_exists(), Ok(false)) {
+            return Err(Error::NoResults(path.into()));
+        }
+        let manifest = read_json(&manifest, "read the manifest")?;
+        let summary = path.join(SUMMARY);
+        let summary = match summary.try_exists() {
+            Ok(true) => Some(read_json(&summary, "read the summary")?),
+            _ => None,
+        };
+        Ok(Results { path: path.into(), manifest, summary })
+    }
+
+    fn write_progress(&mut self) -> Result<(), Error> {
+        self.manifest.wall_s = self.wall_s();
+        self.write_manifest()
+    }
+
+    fn write_manifest(&self) -> Result<(), Error> {
+        self.write_json(MANIFEST, "the manifest", &self.manifest)
+    }
+
+    fn write_json(
+        &self,
+        name: &str,
+        what: &str,
+        value: &impl serde::Serialize,
+    ) -> Result<(), Error> {
+        let path = self.path.join(name);
+        files::write(&path, what, |out| {
+            serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+            writeln!(out)
+        })?;
+        Ok(())
+    }
+}
+
+/// Whether there can be results like these.
+fn check(manifest: &Manifest) -> Result<(), Error> {
+    for variant in &manifest.variants {
+        check_name(&variant.name)?;
+    }
+    for name in &manifest.formats {
+        if format::named(name).is_none() {
+            let known: Vec<_> = format::CATALOGUE.iter().map(|known| known.entry.name).collect();
+            return Err(Error::Format(name.clone(), known.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_.+=,@%".contains(letter);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return Err(Error::Name(name.to_string()));
+    }
+    Ok(())
+}
+
+/// Reads a file of this schema.
+fn read_json<T: DeserializeOwned>(path: &Path, action: &str) -> Result<T, Error> {
+    let bytes = named(fs::read(path), action, path)?;
+    let malformed = |error: serde_json::Error| Error::Malformed {
+        path: path.into(),
+        reason: error.to_string(),
+    };
+    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(malformed)?;
+    let found = value.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    if found != u64::from(SCHEMA) {
+        let by = value.get("floodway").and_then(|by| by.as_str()).unwrap_or("of that time");
+        return Err(Error::Schema {
+            path: path.into(),
+            found,
+            by: by.to_string(),
+            version: env!("CARGO_PKG_VERSION"),
+        });
+    }
+    serde_json::from_value(value).map_err(malformed)
+}

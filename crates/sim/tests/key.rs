@@ -1,0 +1,57 @@
+//! The key of a simulation: the same for the same, another for every difference.
+
+mod common;
+
+use common::{clos, flow, isolating, plain};
+use floodway_model::graph::NodeKind;
+use floodway_model::{Bytes, Duration};
+use floodway_sim::{SOURCES, Spec};
+use std::collections::BTreeSet;
+
+fn spec() -> Spec {
+    let flows = vec![flow(0, 3, 1_000, 0), flow(1, 2, 2_000, 5)];
+    Spec { switch: isolating(), ..plain(clos(2, 2, 2), flows) }
+}
+
+/// What is changed, and how.
+type Change = (&'static str, fn(&mut Spec));
+
+#[test]
+fn every_difference_makes_another_key() {
+    let changes: [Change; 14] = [
+        ("nothing", |_| {}),
+        ("seed", |spec| spec.seed += 1),
+        ("end", |spec| spec.end += Duration(1)),
+        ("warm-up", |spec| spec.warmup += Duration(1)),
+        ("end of arrivals", |spec| spec.measured_until += Duration(1)),
+        ("sampling", |spec| spec.sample_interval += Duration(1)),
+        ("overhead", |spec| spec.wire_overhead += 1),
+        ("a node more", |spec| {
+            spec.graph.add("host 4", NodeKind::Host);
+        }),
+        ("a link", |spec| spec.graph.nodes[0].ports[0].delay += Duration(1)),
+        ("size of a flow", |spec| spec.flows[1].bytes += 1),
+        ("start of a flow", |spec| spec.flows[1].start.0 += 1),
+        ("flows fewer", |spec| spec.flows.truncate(1)),
+        ("order of flows", |spec| spec.flows.swap(0, 1)),
+        ("a parameter deep inside", |spec| {
+            let pfc = spec.switch.flow_control.pfc.as_mut().unwrap();
+            pfc.xoff = Bytes(pfc.xoff.0 + 1);
+        }),
+    ];
+    let mut keys = BTreeSet::new();
+    for (what, change) in changes {
+        let mut changed = spec();
+        change(&mut changed);
+        assert_eq!(changed.key(), changed.clone().key());
+        assert!(keys.insert(changed.key()), "{what}");
+    }
+    assert_eq!(keys.first().unwrap().len(), 32);
+    assert!(keys.contains(&spec().key()));
+}
+
+#[test]
+fn the_sources_have_a_hash() {
+    assert_eq!(SOURCES.len(), 32);
+    assert!(SOURCES.bytes().all(|digit| digit.is_ascii_hexdigit()));
+}
