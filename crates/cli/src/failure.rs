@@ -16,6 +16,8 @@ pub enum Failure {
     Scenario(floodway_scenario::Error),
     /// Results cannot be kept.
     Results(floodway_report::directory::Error),
+    /// The results of a study cannot be kept.
+    Study(floodway_report::study::Error),
     /// Standard output takes no more.
     Output(io::Error),
     /// What the system refuses: the attempt, and its answer.
@@ -35,6 +37,7 @@ impl Failure {
             Self::Usage(error) if !error.use_stderr() => 0,
             Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
             Self::Results(_)
+            | Self::Study(_)
             | Self::Output(_)
             | Self::System(..)
             | Self::Violations(_)
@@ -51,6 +54,7 @@ impl Failure {
             Self::Unknown(text) | Self::Measurement(text) => error(text),
             Self::Scenario(error) => output::problem(&error.plain()),
             Self::Results(problem) => error(&problem.to_string()),
+            Self::Study(problem) => error(&problem.to_string()),
             Self::Output(problem) => {
                 let reason = reason(problem);
                 error(&format!(
@@ -108,5 +112,11 @@ impl From<floodway_scenario::Error> for Failure {
 impl From<floodway_report::directory::Error> for Failure {
     fn from(error: floodway_report::directory::Error) -> Self {
         Self::Results(error)
+    }
+}
+
+impl From<floodway_report::study::Error> for Failure {
+    fn from(error: floodway_report::study::Error) -> Self {
+        Self::Study(error)
     }
 }

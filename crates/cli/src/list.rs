@@ -22,9 +22,11 @@ pub fn list(options: &ListOptions) -> Result<(), Failure> {
     output::print(&as_text(&entries))
 }
 
-/// Every algorithm, topology, workload and format.
+/// Every algorithm, topology, workload, format and study.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
-    floodway_scenario::catalogue().chain(format::CATALOGUE.iter().map(|format| &format.entry))
+    floodway_scenario::catalogue()
+        .chain(format::CATALOGUE.iter().map(|format| &format.entry))
+        .chain(floodway_study::CATALOGUE.iter().map(|study| &study.entry))
 }
 
 /// The members of a family, or of all families of a part.

@@ -10,6 +10,7 @@ mod output;
 mod reference;
 mod run;
 mod selection;
+mod study;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failure> {
     match options::parse()?.command {
         Command::Run(options) => run::run(&options),
+        Command::Study(options) => study::study(&options),
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
         Command::Bench(options) => bench::bench(&options),

@@ -32,6 +32,9 @@ pub enum Command {
     /// Run a scenario: every variant, as often as it says.
     #[command(after_help = EXIT_STATUS)]
     Run(RunOptions),
+    /// Run a whole study: its experiments, and what comes of each published claim.
+    #[command(after_help = EXIT_STATUS)]
+    Study(StudyOptions),
     /// Check a scenario and show the numbers that follow from it.
     Check(CheckOptions),
     /// List the mechanisms, topologies and workloads that scenarios can name.
@@ -99,6 +102,46 @@ pub struct RunOptions {
     pub verbose: bool,
 }
 
+/// Options of `floodway study`.
+#[derive(Args, Debug)]
+pub struct StudyOptions {
+    /// The study; `floodway list study` shows all.
+    #[arg(value_parser = studies())]
+    pub name: String,
+    /// A few minutes: small networks, short runs.
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Everything, the largest networks of the sources included.
+    #[arg(long)]
+    pub full: bool,
+    /// Change a value in all experiments, as in `host.congestion.dcqcn.g=0.01`; may be given
+    /// several times. The claims are then judged under it.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Only show the experiments, as commands that run them one by one.
+    #[arg(long)]
+    pub plan: bool,
+    /// Threads, shared out over runs first; results do not depend on them. Default one per core.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Directory for the results; runs that are there already are not repeated. Default
+    /// `results/study-` and the study's name, and `-quick`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Repeat runs that are there already.
+    #[arg(long)]
+    pub force: bool,
+    /// Print one JSON object, claims and verdicts, and nothing else on standard output.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say more: a line for every run that ends.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+}
+
 /// Options of `floodway check`.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
@@ -139,6 +182,10 @@ pub struct BenchOptions {
 
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(format::CATALOGUE.iter().map(|format| format.entry.name))
+}
+
+fn studies() -> PossibleValuesParser {
+    PossibleValuesParser::new(floodway_study::CATALOGUE.iter().map(|study| study.entry.name))
 }
 
 /// The command line of this process.

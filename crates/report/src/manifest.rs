@@ -157,7 +157,7 @@ impl Manifest {
             seed: 1,
             threads: 1,
             command: Vec::new(),
-            started: rfc3339(SystemTime::now()),
+            started: now(),
             wall_s: 0.0,
             hops: 0,
             hops_per_second: 0.0,
@@ -241,9 +241,19 @@ pub fn hex(fingerprint: u64) -> String {
 /// The fingerprints of the runs in one: FNV-1a over their digits, in order of variant and
 /// replication.
 pub(crate) fn combined(runs: &[Record]) -> String {
+    together(runs.iter().map(|run| run.fingerprint.as_str()))
+}
+
+/// Several fingerprints in one, in hexadecimal.
+pub fn together<'a>(fingerprints: impl Iterator<Item = &'a str>) -> String {
     let mut sum = Checksum::new();
-    runs.iter().for_each(|run| sum.add(run.fingerprint.as_bytes()));
+    fingerprints.for_each(|fingerprint| sum.add(fingerprint.as_bytes()));
     hex(sum.0)
+}
+
+/// The time now, UTC, RFC 3339.
+pub fn now() -> String {
+    rfc3339(SystemTime::now())
 }
 
 fn note(status: Status) -> &'static str {

@@ -1,10 +1,14 @@
 //! A study as it comes out: what others claimed, what was measured, and the evidence, ready to be
 //! shown as text ([`crate::terminal`]), as a page ([`crate::html`]) and as files ([`files`]).
 
+use std::io;
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 
 use crate::chart::{Lines, Rows};
 use crate::evidence::file_name;
+use crate::files::{self, IoError, named};
 use crate::markdown;
 
 /// A study with its claims and its evidence.
@@ -191,4 +195,65 @@ pub fn files(study: &Study) -> Vec<(String, String)> {
         }
     }
     files
+}
+
+/// The file that says whose a study's directory is: at first only its name, in the end the whole
+/// [`Study`].
+const STUDY: &str = "study.json";
+/// The page of a study, beside the directories of its experiments.
+const REPORT: &str = "report.html";
+/// The folder with what [`files`] makes.
+const TEXT: &str = "text";
+
+/// Why a study's directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system said no.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// There is something else.
+    #[error(
+        "`{0}` is not empty and does not hold the study `{1}`, so nothing is written there; choose \
+         another directory: `--out DIR`"
+    )]
+    Foreign(PathBuf, String),
+}
+
+/// Makes the directory of a study, or goes on in one that has been begun.
+pub fn begin(path: &Path, study: &str) -> Result<(), Error> {
+    let file = path.join(STUDY);
+    let begun = std::fs::read(&file).ok();
+    let begun = begun.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    if begun.is_some_and(|value| value["study"] == study) {
+        return Ok(());
+    }
+    let empty = match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if !empty {
+        return Err(Error::Foreign(path.into(), study.to_string()));
+    }
+    named(std::fs::create_dir_all(path), "make the directory of the study", path)?;
+    let name = serde_json::json!({ "study": study });
+    files::write(&file, "the study", |out| writeln!(out, "{name}"))?;
+    Ok(())
+}
+
+/// Writes what came out into the directory: `study.json`, `report.html`, and the folder `text`.
+/// Returns the path of the page.
+pub fn finish(path: &Path, study: &Study) -> Result<PathBuf, Error> {
+    files::write(&path.join(STUDY), "the study", |out| {
+        serde_json::to_writer_pretty(&mut *out, study).map_err(io::Error::from)?;
+        writeln!(out)
+    })?;
+    let report = path.join(REPORT);
+    let page = crate::html::study(study);
+    files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
+    let text = path.join(TEXT);
+    named(std::fs::create_dir_all(&text), "make the folder of the text", &text)?;
+    for (name, content) in files(study) {
+        files::write(&text.join(name), "the text", |out| out.write_all(content.as_bytes()))?;
+    }
+    Ok(report)
 }
