@@ -158,7 +158,7 @@ impl Switch {
     /// The data queue that the packet would join if its flow is not isolated.
     #[inline]
     fn classify(&self, packet: &Packet) -> usize {
-        usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count))
+        usize::from(self.spec.classify.queue(packet.dscp, packet.dst, self.spec.queue.count))
     }
 
     /// What congestion means for a packet that would join `queue`: it joins that queue, or the
