@@ -384,11 +384,10 @@ impl Node for Host {
         tally.naks_sent += self.naks;
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
-        tally.tiers.resize(tally.tiers.len().max(hosts + 1), (0, 0));
-        for pause in &self.nic.tx.pauses {
+        for (class, pause) in self.nic.tx.pauses.iter().enumerate() {
             let paused = pause.total_at(now).0;
             tally.paused_ns += paused / 1_000;
-            tally.tiers[hosts].1 += paused;
+            tally.tier(hosts)[class].paused += paused;
         }
     }
 
