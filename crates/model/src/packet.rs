@@ -30,6 +30,18 @@ impl Ecn {
     }
 }
 
+/// The differentiated services code point of the IP header (RFC 2474): what the sending host says
+/// about the flow, six bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dscp(pub u8);
+
+impl Dscp {
+    /// Nothing is said (RFC 2474 section 4.1, default forwarding).
+    pub const DEFAULT: Self = Self(0);
+    /// AF21, low-latency data (RFC 4594 section 4.7): the flow is a short one.
+    pub const LOW_LATENCY: Self = Self(18);
+}
+
 /// One frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
@@ -50,6 +62,8 @@ pub struct Packet {
     pub class: Class,
     /// The ECN field.
     pub ecn: Ecn,
+    /// The DSCP field, by which switches can classify: a switch cannot know how long a flow is.
+    pub dscp: Dscp,
     /// What it carries.
     pub body: Body,
 }
@@ -69,10 +83,13 @@ pub enum Body {
         /// The next packet sequence number that the receiver expects.
         psn: u32,
     },
-    /// A packet is missing: go back to `psn` (RoCEv2 NAK, PSN sequence error).
+    /// Packet `psn` is missing although a later one has arrived (RoCEv2 NAK, PSN sequence error).
     Nak {
-        /// The packet sequence number that the receiver expects.
+        /// The packet sequence number that the receiver expects: everything below has arrived.
         psn: u32,
+        /// The packet whose arrival told that: the selective acknowledgement of IRN (Mittal et al.,
+        /// SIGCOMM 2018, section 3.1), which plain RoCEv2 does not carry.
+        arrived: u32,
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,

@@ -82,7 +82,11 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         switch::path::CATALOGUE,
         switch::flow_control::CATALOGUE,
     ];
-    let host = [host::transport::CATALOGUE, host::congestion::CATALOGUE];
+    let host = [
+        host::transport::CATALOGUE,
+        host::transport::rocev2::recovery::CATALOGUE,
+        host::congestion::CATALOGUE,
+    ];
     switch.into_iter().chain(host).flatten()
 }
 

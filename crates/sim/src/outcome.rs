@@ -79,6 +79,8 @@ impl Outcome {
 /// What both ends know of the flows, by flow.
 struct FlowFacts<'a> {
     sent: Vec<Sent>,
+    /// Data packets that switches dropped.
+    lost: Vec<u64>,
     receivers: Vec<&'a Receiver>,
 }
 
@@ -90,6 +92,10 @@ impl<'a> FlowFacts<'a> {
                 sent[flow.index()] = counts;
             }
         }
+        let mut lost = vec![0; spec.flows.len()];
+        for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
+            lost[flow.index()] += packets;
+        }
         let mut host_at = vec![usize::MAX; spec.graph.nodes.len()];
         for (place, host) in finished.hosts.iter().enumerate() {
             host_at[host.id().index()] = place;
@@ -99,7 +105,7 @@ impl<'a> FlowFacts<'a> {
             &host.receivers[host.shared().places[id.index()].1 as usize]
         };
         let receivers = numbered(&spec.flows).map(receiver).collect();
-        Self { sent, receivers }
+        Self { sent, lost, receivers }
     }
 }
 
@@ -138,9 +144,10 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
-        .u64("delivered_bytes", "Payload that arrived in order before the run ended.", received(Receiver::delivered))
+        .u64("delivered_bytes", "Payload that arrived in order before the run ended: each byte once, and what a receiver holds behind a missing packet not yet.", received(Receiver::delivered))
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
+        .u64("lost_packets", "Data packets of the flow that switches dropped.", facts.lost.clone())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }
@@ -381,7 +388,7 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
 fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let [before, after] = &finished.metrics.tallies;
     let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
-    let mut rows = after.since(&before).rows();
+    let mut rows = after.since(&before).rows(usize::from(spec.switch.queue.count));
     let end = finished.now.0.min(spec.measured_until.0);
     let ending = spec.flows.iter().zip(&flows.receivers).filter(|(flow, _)| !flow.is_persistent());
     let unfinished = ending.filter(|(_, receiver)| receiver.finished.is_none()).count() as u64;

@@ -217,6 +217,16 @@ fn check_isolation(
             "write at least 1, or signal = \"off\"",
         );
     }
+    check_beginnings(settings, spec, findings);
+}
+
+/// Whether flows begin in the monitored queue.
+fn check_beginnings(
+    settings: &Document,
+    spec: &congestion_isolation::Spec,
+    findings: &mut Findings<'_>,
+) {
+    let path = |field: &str| format!("switch.flow_control.congestion_isolation.{field}");
     match &settings.switch.classify {
         classify::Spec::Single(single) if single.queue != spec.monitored => findings.error(
             &["switch.classify.single.queue", &path("monitored")],
@@ -232,5 +242,41 @@ fn check_isolation(
             "flows are spread over all queues, so some begin in the congesting queue",
             "choose [switch.classify.single] to let all begin in the monitored queue",
         ),
+        classify::Spec::MiceElephants(classify) => {
+            const MICE: &str = "switch.classify.mice_elephants.mice";
+            const ELEPHANTS: &str = "switch.classify.mice_elephants.elephants";
+            let kinds =
+                [("mice", MICE, Some(classify.mice)), ("elephants", ELEPHANTS, classify.elephants)];
+            for (kind, field, queue) in kinds {
+                if queue == Some(spec.congesting) {
+                    findings.error(
+                        &[field, &path("congesting")],
+                        format!(
+                            "the {kind} begin in queue {}, the congesting queue",
+                            spec.congesting
+                        ),
+                        "only flows that were found congesting belong there: name another queue",
+                    );
+                }
+            }
+            match classify.elephants {
+                None => findings.warn(
+                    &[ELEPHANTS, "switch.classify"],
+                    "elephants are spread over all queues but that of the mice, so some begin in \
+                     the congesting queue",
+                    format!("write elephants = {}, the monitored queue", spec.monitored),
+                ),
+                Some(queue) if ![queue, classify.mice].contains(&spec.monitored) => findings.error(
+                    &[ELEPHANTS, &path("monitored")],
+                    format!(
+                        "mice begin in queue {} and elephants in queue {queue}, but the monitored \
+                         queue is {}",
+                        classify.mice, spec.monitored
+                    ),
+                    "no flow would ever be isolated: monitor the queue of the elephants",
+                ),
+                Some(_) => {}
+            }
+        }
     }
 }

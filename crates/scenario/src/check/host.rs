@@ -2,6 +2,7 @@
 
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_sim::host::transport::rocev2::{self, recovery};
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::switch::aqm;
 
@@ -22,7 +23,21 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
         let help = "write 1 to acknowledge every packet, n for every n-th";
         findings.error(&["host.transport.rocev2.ack_every"], message, help);
     }
-    findings.positive("host.transport.rocev2.retransmit_timeout", spec.retransmit_timeout);
+    for (path, timeout) in timeouts(spec) {
+        findings.positive(path, timeout);
+    }
+    if let recovery::Spec::SelectiveRepeat(recovery) = &spec.recovery
+        && recovery.retransmit_timeout_low > recovery.retransmit_timeout
+    {
+        findings.error(
+            &[LOW_TIMEOUT, SELECTIVE_TIMEOUT],
+            format!(
+                "the timeout with few packets in flight ({}) is above the one with many ({})",
+                recovery.retransmit_timeout_low, recovery.retransmit_timeout
+            ),
+            "set `retransmit_timeout_low` to at most `retransmit_timeout`",
+        );
+    }
     if spec.mtu.0 == 0 {
         let help = "write the payload of a full packet, for example \"1024B\"";
         findings.error(&["host.transport.rocev2.mtu"], "packets would carry 0 bytes", help);
@@ -85,6 +100,24 @@ fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &m
     }
 }
 
+const SELECTIVE_TIMEOUT: &str =
+    "host.transport.rocev2.recovery.selective_repeat.retransmit_timeout";
+const LOW_TIMEOUT: &str = "host.transport.rocev2.recovery.selective_repeat.retransmit_timeout_low";
+
+/// The timeouts of a transport, with their paths.
+fn timeouts(spec: &rocev2::Spec) -> Vec<(&'static str, Duration)> {
+    match &spec.recovery {
+        recovery::Spec::GoBackN(spec) => vec![(
+            "host.transport.rocev2.recovery.go_back_n.retransmit_timeout",
+            spec.retransmit_timeout,
+        )],
+        recovery::Spec::SelectiveRepeat(spec) => vec![
+            (SELECTIVE_TIMEOUT, spec.retransmit_timeout),
+            (LOW_TIMEOUT, spec.retransmit_timeout_low),
+        ],
+    }
+}
+
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
 const SHORTEST_TIMER: Duration = Duration::from_ns(10);
 
@@ -97,29 +130,32 @@ pub fn check_on(
 ) {
     let transport::Spec::Rocev2(spec) = &settings.host.transport;
     let round_trip = derived::round_trip(settings, graph, largest_frame);
-    if spec.retransmit_timeout > Duration::ZERO && spec.retransmit_timeout <= round_trip {
-        findings.error(
-            &["host.transport.rocev2.retransmit_timeout"],
-            format!(
-                "the retransmission timeout ({}) is not above the round-trip time of an empty \
-                 network ({round_trip})",
-                spec.retransmit_timeout
-            ),
-            "every packet would be sent again: raise it well above the round-trip time",
-        );
+    for (path, timeout) in timeouts(spec) {
+        if timeout > Duration::ZERO && timeout <= round_trip {
+            findings.error(
+                &[path],
+                format!(
+                    "the retransmission timeout ({timeout}) is not above the round-trip time of \
+                     an empty network ({round_trip})"
+                ),
+                "every packet would be sent again: raise it well above the round-trip time",
+            );
+        }
     }
     let rates = || graph.hosts().map(|host| graph.node(host).ports[0].rate);
     let wire = Bytes(u64::from(largest_frame) + settings.wire_overhead.0);
     if let Some(slowest) = rates().min() {
         let packets = u64::from(spec.ack_every);
         let waits = Duration(slowest.time_for(wire).0.saturating_mul(packets));
-        if spec.retransmit_timeout > Duration::ZERO && waits >= spec.retransmit_timeout {
+        let shortest = timeouts(spec).into_iter().min_by_key(|(_, timeout)| *timeout);
+        if let Some((path, timeout)) = shortest.filter(|(_, timeout)| *timeout > Duration::ZERO)
+            && waits >= timeout
+        {
             findings.error(
-                &["host.transport.rocev2.ack_every", "host.transport.rocev2.retransmit_timeout"],
+                &["host.transport.rocev2.ack_every", path],
                 format!(
                     "{packets} packets, after which an acknowledgement comes, take {waits} at \
-                     {slowest}, and the retransmission timeout is {}",
-                    spec.retransmit_timeout
+                     {slowest}, and the retransmission timeout is {timeout}"
                 ),
                 "every packet would be sent again: lower `ack_every`, 1 acknowledges each packet",
             );

@@ -1,8 +1,10 @@
 //! Whether a switch's queues, scheduler and AQM fit together.
 
+use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_sim::switch::aqm::{self, ramp};
+use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::Findings;
@@ -23,13 +25,8 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     }
     queues(settings, largest_frame, findings);
     let count = switch.queue.count;
-    if (1..=MOST_QUEUES).contains(&count) && switch.classify.highest_queue() >= count {
-        let queue = switch.classify.highest_queue();
-        findings.error(
-            &[&format!("switch.classify.{}.queue", switch.classify.name())],
-            format!("data goes to queue {queue}, but {}", there_are(count)),
-            format!("name a queue from 0 to {}, or raise `switch.queue.count`", count - 1),
-        );
+    if (1..=MOST_QUEUES).contains(&count) {
+        check_classify(&switch.classify, count, findings);
     }
     if let aqm::Spec::Ramp(spec) = &switch.aqm {
         check_ramp("switch.aqm.ramp", spec, findings);
@@ -45,6 +42,55 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
         }
     }
     check_scheduler(&switch.scheduler, count, findings);
+}
+
+fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<'_>) {
+    let mut exists = |field: &str, what: &str, queue: u8| {
+        if queue >= count {
+            findings.error(
+                &[&format!("switch.classify.{}.{field}", classify.name())],
+                format!("{what} goes to queue {queue}, but {}", there_are(count)),
+                format!("name a queue from 0 to {}, or raise `switch.queue.count`", count - 1),
+            );
+        }
+    };
+    match classify {
+        classify::Spec::Single(spec) => exists("queue", "data", spec.queue),
+        classify::Spec::DestinationHash(_) => {}
+        classify::Spec::MiceElephants(spec) => {
+            exists("mice", "the data of mice", spec.mice);
+            if let Some(queue) = spec.elephants {
+                exists("elephants", "the data of elephants", queue);
+            }
+            check_mice(spec, count, findings);
+        }
+    }
+}
+
+fn check_mice(spec: &mice_elephants::Spec, count: u8, findings: &mut Findings<'_>) {
+    const MICE: &str = "switch.classify.mice_elephants.mice";
+    const ELEPHANTS: &str = "switch.classify.mice_elephants.elephants";
+    if spec.below == Bytes(0) {
+        findings.error(
+            &["switch.classify.mice_elephants.below"],
+            "no flow has fewer than 0 bytes, so there are no mice",
+            "write the size below which a flow is a mouse, for example \"100KB\"",
+        );
+    }
+    if spec.elephants == Some(spec.mice) {
+        findings.error(
+            &[ELEPHANTS, MICE],
+            format!("queue {} is that of the mice and that of the elephants", spec.mice),
+            "name two different queues, or choose [switch.classify.single]",
+        );
+    }
+    if spec.elephants.is_none() && count == 1 {
+        findings.error(
+            &["switch.queue.count", "switch.classify.mice_elephants"],
+            "there is one data queue, that of the mice, and none for the elephants",
+            "raise `switch.queue.count` to at least 2",
+        );
+    }
 }
 
 /// The thresholds and the probability of a ramp.
@@ -113,6 +159,13 @@ fn check_scheduler(scheduler: &scheduler::Spec, count: u8, findings: &mut Findin
             &[&format!("{WEIGHTS}.{queue}")],
             format!("the weight of queue {queue} is 0, so it would never send"),
             "write at least 1",
+        );
+    }
+    if spec.strict > count {
+        findings.error(
+            &["switch.scheduler.drr.strict"],
+            format!("{} queues have strict priority, but {}", spec.strict, there_are(count)),
+            format!("write at most {count}, for strict priority among all"),
         );
     }
     let heaviest = spec.weights.iter().copied().max().unwrap_or(1);

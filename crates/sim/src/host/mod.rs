@@ -10,14 +10,14 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Body, Class, Dscp, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
 
 use crate::engine::{Context, Node};
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::switch;
 use nic::Nic;
-use transport::rocev2::{self, Arrived, Receiver, Sender};
+use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
 
 pub use spec::{PauseScope, Spec};
 
@@ -137,20 +137,23 @@ impl Host {
             let (place, flow) = (self.started, self.outgoing[self.started]);
             self.started += 1;
             let spec = &self.shared.flows[flow.index()];
-            let class = self.shared.switch.classify.queue(spec.dst, self.shared.switch.queue.count);
+            let switch = &self.shared.switch;
+            let dscp = switch.classify.dscp(spec);
+            let class = Class(switch.classify.queue(dscp, spec.dst, switch.queue.count));
             let line_rate = self.nic.tx.link().rate;
             let connection = self.shared.places[flow.index()].1;
+            let header = Header { connection, dscp, class };
             let control = congestion::State::new(&self.shared.host.congestion, line_rate);
             let transport = self.shared.transport();
-            let sender = Sender::new(flow, spec, connection, Class(class), control, transport, now);
+            let sender = Sender::new(flow, spec, header, control, transport, now);
             let slot = self.free.pop().unwrap_or_else(|| {
                 self.senders.push(None);
                 self.senders.len() as u32 - 1
             });
-            self.timeouts.push(Reverse((now + transport.retransmit_timeout, slot, flow)));
+            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
             self.senders[slot as usize] = Some(Box::new(sender));
             self.slots[place] = slot;
-            self.nic.make_ready(slot, Class(class));
+            self.nic.make_ready(slot, class);
         }
     }
 
@@ -229,18 +232,33 @@ impl Host {
     }
 
     fn on_timeouts(&mut self, now: Instant) {
-        let timeout = self.shared.transport().retransmit_timeout;
         while let Some(&Reverse((at, slot, flow))) = self.timeouts.peek() {
             if at > now {
                 return;
             }
             self.timeouts.pop();
             let sender = self.senders[slot as usize].as_deref_mut();
-            let Some(sender) = sender.filter(|sender| sender.flow == flow) else { continue };
-            let due = sender.on_timer(now, timeout);
-            self.timeouts.push(Reverse((due, slot, flow)));
+            // The slot may have another sender since, and the timer may have been set anew.
+            let current = |sender: &&mut Sender| sender.flow == flow && sender.rings_at == at;
+            let Some(sender) = sender.filter(current) else { continue };
+            sender.on_timer(now, self.shared.transport());
+            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
             self.revisit(slot);
         }
+    }
+
+    /// An acknowledgement has come, or with `arrived` a NAK about that packet.
+    fn on_feedback(&mut self, connection: u32, psn: u32, arrived: Option<u32>, now: Instant) {
+        let slot = self.slots[connection as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        match arrived {
+            None => sender.on_ack(psn, now),
+            Some(arrived) => sender.on_nak(psn, arrived, now),
+        }
+        if sender.rings_earlier(self.shared.transport()) {
+            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        }
+        self.revisit(slot);
     }
 
     fn on_data(
@@ -269,9 +287,10 @@ impl Host {
                 let body = Body::Ack { psn };
                 self.reply(packet, connection, length::ROCE_ACK, body);
             }
-            Arrived { missing: Some(psn), .. } => {
+            Arrived { missing: Some(missing), .. } => {
                 self.naks += 1;
-                self.reply(packet, connection, length::ROCE_ACK, Body::Nak { psn });
+                let body = Body::Nak { psn: missing, arrived: psn };
+                self.reply(packet, connection, length::ROCE_ACK, body);
             }
             _ => {}
         }
@@ -289,6 +308,7 @@ impl Host {
             ingress: PortIx(0),
             class: self.nic.control_class,
             ecn: Ecn::NotEct,
+            dscp: Dscp::DEFAULT,
             body,
         });
     }
@@ -314,16 +334,9 @@ impl Node for Host {
         self.consumed += 1;
         match packet.body {
             Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
-            Body::Ack { psn } | Body::Nak { psn } => {
-                let nak = matches!(packet.body, Body::Nak { .. });
-                if let Some((slot, sender)) = self.sender(packet.connection) {
-                    if nak {
-                        sender.on_nak(psn, now);
-                    } else {
-                        sender.on_ack(psn, now);
-                    }
-                    self.revisit(slot);
-                }
+            Body::Ack { psn } => self.on_feedback(packet.connection, psn, None, now),
+            Body::Nak { psn, arrived } => {
+                self.on_feedback(packet.connection, psn, Some(arrived), now);
             }
             Body::Cnp => {
                 let slot = self.slots[packet.connection as usize] as usize;
@@ -337,8 +350,11 @@ impl Node for Host {
                 let place = self.shared.places[packet.flow.index()].0;
                 let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
                 if let Some(spec) = congesting {
-                    let (class, until) = (Class(spec.congesting), now + spec.cim_entry_life);
-                    if let Some((slot, sender)) = self.sender(place) {
+                    let (monitored, class) = (Class(spec.monitored), Class(spec.congesting));
+                    let until = now + spec.cim_entry_life;
+                    // Only a flow that begins in the monitored class moves to the other.
+                    let moves = |sender: &Sender| sender.home_class() == monitored;
+                    if let Some((slot, sender)) = self.sender(place).filter(|(_, s)| moves(s)) {
                         sender.isolate(class, until);
                         self.nic.reclassify(slot, class);
                     }
@@ -368,11 +384,10 @@ impl Node for Host {
         tally.naks_sent += self.naks;
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
-        tally.tiers.resize(tally.tiers.len().max(hosts + 1), (0, 0));
-        for pause in &self.nic.tx.pauses {
+        for (class, pause) in self.nic.tx.pauses.iter().enumerate() {
             let paused = pause.total_at(now).0;
             tally.paused_ns += paused / 1_000;
-            tally.tiers[hosts].1 += paused;
+            tally.tier(hosts)[class].paused += paused;
         }
     }
 

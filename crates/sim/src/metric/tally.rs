@@ -3,6 +3,20 @@
 //! A tally is taken when the measurement begins and when it ends, so that variants are compared
 //! over the same stretch of time, however long each of them takes to finish.
 
+use floodway_model::id::CLASSES;
+
+/// What the ports of one tier have counted for one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pauses {
+    /// XOFF frames sent, without refreshes.
+    pub xoffs: u64,
+    /// Time not allowed to send, ps.
+    pub paused: u64,
+}
+
+/// Of one tier, by class.
+pub type Tier = [Pauses; CLASSES];
+
 /// Declares the counters: field, name in results, meaning.
 macro_rules! counters {
     ($($field:ident: $meaning:literal,)+) => {
@@ -10,58 +24,113 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Tally {
             $(#[doc = $meaning] pub $field: u64,)+
-            /// By tier, hosts last: XOFF frames sent, and time not allowed to send, ps.
-            pub tiers: Vec<(u64, u64)>,
+            /// Data packets dropped by switches, by the egress queue they were bound for.
+            pub queues: [u64; CLASSES],
+            /// By tier, hosts last.
+            pub tiers: Vec<Tier>,
         }
 
         impl Tally {
             /// Adds what other nodes have counted.
             pub fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)+
-                self.tiers.resize(self.tiers.len().max(other.tiers.len()), (0, 0));
-                for (mine, theirs) in self.tiers.iter_mut().zip(&other.tiers) {
-                    *mine = (mine.0 + theirs.0, mine.1 + theirs.1);
+                for (mine, theirs) in self.queues.iter_mut().zip(other.queues) {
+                    *mine += theirs;
+                }
+                for (number, theirs) in other.tiers.iter().enumerate() {
+                    for (mine, theirs) in self.tier(number).iter_mut().zip(theirs) {
+                        mine.xoffs += theirs.xoffs;
+                        mine.paused += theirs.paused;
+                    }
                 }
             }
 
             /// What has been counted since an earlier tally of the same nodes.
             pub fn since(&self, earlier: &Self) -> Self {
-                let tier = |(tier, now): (usize, &(u64, u64))| {
-                    let before = earlier.tiers.get(tier).copied().unwrap_or_default();
-                    (now.0 - before.0, now.1 - before.1)
+                let tier = |(number, now): (usize, &Tier)| -> Tier {
+                    let before = earlier.tiers.get(number).copied().unwrap_or_default();
+                    std::array::from_fn(|class| Pauses {
+                        xoffs: now[class].xoffs - before[class].xoffs,
+                        paused: now[class].paused - before[class].paused,
+                    })
                 };
                 Self {
                     $($field: self.$field - earlier.$field,)+
+                    queues: std::array::from_fn(|queue| self.queues[queue] - earlier.queues[queue]),
                     tiers: self.tiers.iter().enumerate().map(tier).collect(),
                 }
             }
 
-            /// Name, value and meaning of every counter.
-            pub fn rows(&self) -> Vec<(String, u64, String)> {
+            /// Name, value and meaning of every counter, in a network with this many data queues.
+            pub fn rows(&self, queues: usize) -> Vec<(String, u64, String)> {
                 let mut rows =
                     vec![$((stringify!($field).to_owned(), self.$field, $meaning.to_owned()),)+];
-                let hosts = self.tiers.len().saturating_sub(1);
-                for (tier, (xoffs, paused)) in self.tiers.iter().enumerate() {
-                    let (key, who) = if tier == hosts {
-                        ("hosts".to_owned(), "hosts".to_owned())
-                    } else {
-                        (format!("tier_{tier}"), format!("switches of tier {tier}"))
-                    };
-                    rows.push((
-                        format!("{key}_xoff_frames"),
-                        *xoffs,
-                        format!("Pause frames that {who} sent to stop a class, without refreshes."),
-                    ));
-                    rows.push((
-                        format!("{key}_paused_ns"),
-                        paused / 1_000,
-                        format!("Time that ports of {who} were not allowed to send a class."),
-                    ));
-                }
+                self.rows_of_queues(queues, &mut rows);
+                self.rows_of_tiers(queues, &mut rows);
                 rows
             }
         }
     };
+}
+
+impl Tally {
+    /// What is counted of this tier, which is there from now on.
+    pub fn tier(&mut self, number: usize) -> &mut Tier {
+        if self.tiers.len() <= number {
+            self.tiers.resize(number + 1, Tier::default());
+        }
+        &mut self.tiers[number]
+    }
+
+    fn rows_of_queues(&self, queues: usize, rows: &mut Vec<(String, u64, String)>) {
+        for (queue, &dropped) in self.queues[..queues].iter().enumerate() {
+            rows.push((
+                format!("dropped_packets_queue_{queue}"),
+                dropped,
+                format!("Data packets bound for queue {queue} of any port that switches dropped."),
+            ));
+        }
+    }
+
+    fn rows_of_tiers(&self, classes: usize, rows: &mut Vec<(String, u64, String)>) {
+        let hosts = self.tiers.len().saturating_sub(1);
+        for (number, tier) in self.tiers.iter().enumerate() {
+            let (key, who) = if number == hosts {
+                ("hosts".to_owned(), "hosts".to_owned())
+            } else {
+                (format!("tier_{number}"), format!("switches of tier {number}"))
+            };
+            let sent = format!("Pause frames that {who} sent to stop");
+            let stopped = format!("Time that ports of {who} were not allowed to send");
+            let mut row = |name: String, value, meaning| rows.push((name, value, meaning));
+            let sum = |of: fn(&Pauses) -> u64| tier.iter().map(of).sum::<u64>();
+            row(
+                format!("{key}_xoff_frames"),
+                sum(|pauses| pauses.xoffs),
+                format!("{sent} a class, without refreshes."),
+            );
+            row(
+                format!("{key}_paused_ns"),
+                sum(|pauses| pauses.paused) / 1_000,
+                format!("{stopped} a class."),
+            );
+            for (class, pauses) in tier[..classes].iter().enumerate() {
+                // Hosts obey pauses and order none.
+                if number != hosts {
+                    row(
+                        format!("{key}_class_{class}_xoff_frames"),
+                        pauses.xoffs,
+                        format!("{sent} class {class}, without refreshes."),
+                    );
+                }
+                row(
+                    format!("{key}_class_{class}_paused_ns"),
+                    pauses.paused / 1_000,
+                    format!("{stopped} class {class}."),
+                );
+            }
+        }
+    }
 }
 
 counters! {
@@ -80,22 +149,62 @@ counters! {
     retransmitted_packets: "Data packets sent again.",
     dropped_packets: "Packets dropped by switches, for any reason.",
     data_packets_sent: "Data packets that senders put on the wire.",
-    data_bytes_delivered: "Payload that arrived in order, of all flows.",
-    persistent_bytes_delivered: "Payload that arrived in order, of flows that never end.",
+    data_bytes_delivered: "Payload that arrived in order, each byte once, of all flows.",
+    persistent_bytes_delivered: "Payload that arrived in order, each byte once, of flows that never end.",
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Two classes of one tier.
+    fn tier(xoffs: [u64; 2], paused: [u64; 2]) -> Tier {
+        let mut tier = Tier::default();
+        for class in 0..2 {
+            tier[class] = Pauses { xoffs: xoffs[class], paused: paused[class] };
+        }
+        tier
+    }
+
     #[test]
     fn a_stretch_is_the_difference_of_two_tallies() {
-        let mut early = Tally { xoff_frames: 2, tiers: vec![(2, 10)], ..Tally::default() };
-        let other = Tally { xoff_frames: 1, tiers: vec![(0, 5), (1, 0)], ..Tally::default() };
+        let first = tier([2, 0], [10, 7]);
+        let mut early = Tally { xoff_frames: 2, tiers: vec![first], ..Tally::default() };
+        let mut other = Tally { xoff_frames: 1, ..Tally::default() };
+        (other.queues[1], other.tiers) = (4, vec![tier([0, 3], [5, 0]), tier([1, 0], [0, 1])]);
         let mut late = early.clone();
         early.add(&Tally::default());
         late.add(&other);
-        assert_eq!((late.xoff_frames, late.tiers.clone()), (3, vec![(2, 15), (1, 0)]));
+        assert_eq!((late.xoff_frames, late.queues[..2].to_vec()), (3, vec![0, 4]));
+        assert_eq!(late.tiers, [tier([2, 3], [15, 7]), tier([1, 0], [0, 1])]);
         assert_eq!(late.since(&early), other);
+    }
+
+    #[test]
+    fn rows_are_of_tiers_and_of_their_classes() {
+        let tiers = vec![tier([2, 3], [15_000, 7_000]), tier([0, 0], [1_000, 2_000])];
+        let mut tally = Tally { tiers, ..Tally::default() };
+        tally.queues[1] = 9;
+        let rows = tally.rows(2);
+        let of = |row: &(String, u64, String)| format!("{} {}", row.0, row.1);
+        let at = rows.iter().position(|row| row.0 == "dropped_packets_queue_0").unwrap();
+        let last: Vec<String> = rows[at..].iter().map(of).collect();
+        assert_eq!(
+            last,
+            [
+                "dropped_packets_queue_0 0",
+                "dropped_packets_queue_1 9",
+                "tier_0_xoff_frames 5",
+                "tier_0_paused_ns 22",
+                "tier_0_class_0_xoff_frames 2",
+                "tier_0_class_0_paused_ns 15",
+                "tier_0_class_1_xoff_frames 3",
+                "tier_0_class_1_paused_ns 7",
+                "hosts_xoff_frames 0",
+                "hosts_paused_ns 3",
+                "hosts_class_0_paused_ns 1",
+                "hosts_class_1_paused_ns 2",
+            ]
+        );
     }
 }

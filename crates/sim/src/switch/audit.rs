@@ -4,6 +4,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Instant, Packet};
 
 use super::Switch;
+use super::port::Drops;
 use super::queue::Queue;
 use crate::metric::Tally;
 
@@ -17,10 +18,13 @@ impl Switch {
 
     /// Adds what it has counted until `now`.
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
-        tally.tiers.resize(tally.tiers.len().max(usize::from(self.tier) + 1), (0, 0));
         tally.dropped_packets += self.dropped;
         for (number, port) in self.ports.iter().enumerate() {
             tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
+            let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();
+            for drops in port.drops.iter().filter(of_data) {
+                tally.queues[usize::from(drops.queue)] += drops.packets;
+            }
             if let Some(table) = &port.isolation {
                 tally.isolations += table.isolations;
                 tally.isolations_refused += table.refused;
@@ -35,8 +39,9 @@ impl Switch {
                 tally.xon_frames += told.xons;
                 let paused = port.tx.pauses[class].total_at(now);
                 tally.paused_ns += paused.0 / 1_000;
-                let tier = &mut tally.tiers[usize::from(self.tier)];
-                *tier = (tier.0 + told.xoffs, tier.1 + paused.0);
+                let pauses = &mut tally.tier(usize::from(self.tier))[class];
+                pauses.xoffs += told.xoffs;
+                pauses.paused += paused.0;
             }
         }
     }

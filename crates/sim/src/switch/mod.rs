@@ -12,12 +12,12 @@ pub mod queue;
 pub mod scheduler;
 mod spec;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Ecn, Graph, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, Ecn, FlowId, Graph, Instant, NodeId, Packet};
 
 use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
@@ -56,6 +56,8 @@ pub struct Switch {
     pub emitted: u64,
     /// Frames dropped.
     pub dropped: u64,
+    /// By flow: its data packets that were dropped.
+    pub lost: BTreeMap<FlowId, u64>,
     /// Of these, data that came in a lossless class and found no room.
     lossless_dropped: u64,
     /// Frames that came in for the switch itself.
@@ -106,6 +108,7 @@ impl Switch {
             received: 0,
             emitted: 0,
             dropped: 0,
+            lost: BTreeMap::new(),
             lossless_dropped: 0,
             consumed: 0,
         }
@@ -158,7 +161,7 @@ impl Switch {
     /// The data queue that the packet would join if its flow is not isolated.
     #[inline]
     fn classify(&self, packet: &Packet) -> usize {
-        usize::from(self.spec.classify.queue(packet.dst, self.spec.queue.count))
+        usize::from(self.spec.classify.queue(packet.dscp, packet.dst, self.spec.queue.count))
     }
 
     /// What congestion means for a packet that would join `queue`: it joins that queue, or the
@@ -279,8 +282,12 @@ impl Switch {
         if held + u64::from(bytes) <= size { Ok(()) } else { Err(reason) }
     }
 
+    #[cold]
     fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
         self.dropped += 1;
+        if packet.is_data() {
+            *self.lost.entry(packet.flow).or_default() += 1;
+        }
         let pfc = self.spec.flow_control.pfc.as_ref();
         let lossless = packet.is_data() && pfc.is_some_and(|pfc| pfc.covers(packet.class.0));
         self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);

@@ -6,7 +6,7 @@ floodway_model::family! {
     /// How a message becomes packets and arrives complete.
     "host.transport":
     Rocev2 = "rocev2" (rocev2::Spec):
-        "RoCEv2 reliable connection: acknowledgements, go-back-N, retransmission timeout.",
+        "RoCEv2 reliable connection: acknowledgements, loss recovery, retransmission timeout.",
 }
 
 impl Default for Spec {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
 
-/// The same queue at every switch and NIC, so that a pause of one class stops one class.
+/// A queue below `queues`, the same at every switch and NIC.
 #[inline]
 pub fn queue(dst: NodeId, queues: u8) -> u8 {
     let hash = mix(u64::from(dst.0) ^ SALT) >> 32;

@@ -5,7 +5,10 @@
 //! queue (`flow_control::congestion_isolation`).
 
 mod destination_hash;
+pub mod mice_elephants;
 mod single;
+
+use floodway_model::{Dscp, FlowSpec, NodeId};
 
 floodway_model::family! {
     /// How data is assigned to egress queues.
@@ -13,6 +16,8 @@ floodway_model::family! {
     Single = "single" (single::Spec): "All data goes to one queue.",
     DestinationHash = "destination_hash" (destination_hash::Spec):
         "Flows are spread over all data queues by a hash of their destination.",
+    MiceElephants = "mice_elephants" (mice_elephants::Spec):
+        "Short flows, which hosts mark by their DSCP, have a queue of their own.",
 }
 
 impl Default for Spec {
@@ -22,20 +27,22 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The data queue, below `queues`, for a packet to `dst`.
-    #[inline]
-    pub fn queue(&self, dst: floodway_model::NodeId, queues: u8) -> u8 {
+    /// What the sending host writes into the DSCP field of a flow's packets.
+    pub fn dscp(&self, flow: &FlowSpec) -> Dscp {
         match self {
-            Self::Single(spec) => spec.queue,
-            Self::DestinationHash(_) => destination_hash::queue(dst, queues),
+            Self::Single(_) | Self::DestinationHash(_) => Dscp::DEFAULT,
+            Self::MiceElephants(spec) => spec.dscp(flow),
         }
     }
 
-    /// The highest queue that it names, for validation.
-    pub fn highest_queue(&self) -> u8 {
+    /// The data queue, below `queues`, for a packet with this DSCP to `dst`. Every switch and
+    /// every NIC asks the same, so that a pause of one class stops one class.
+    #[inline]
+    pub fn queue(&self, dscp: Dscp, dst: NodeId, queues: u8) -> u8 {
         match self {
             Self::Single(spec) => spec.queue,
-            Self::DestinationHash(_) => 0,
+            Self::DestinationHash(_) => destination_hash::queue(dst, queues),
+            Self::MiceElephants(spec) => spec.queue(dscp, dst, queues),
         }
     }
 }

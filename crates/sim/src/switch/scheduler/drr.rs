@@ -1,5 +1,8 @@
 //! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each queue in turn may send as
 //! many bytes as its deficit counter holds, which grows by the quantum at each of its turns.
+//!
+//! The first queues may have strict priority above that, as switches combine the two (enhanced
+//! transmission selection, IEEE 802.1Q clause 8.6.8.3, leaves what strict priority does not take).
 
 use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
@@ -13,13 +16,17 @@ pub struct Spec {
     /// Bytes (on the wire) that a queue of weight 1 may send at each turn; at least one frame of
     /// the largest size keeps the cost of a decision constant. Default 1500B.
     pub quantum: Bytes,
-    /// Weights of the queues, from queue 0; a queue without one has weight 1. Default none.
+    /// Weights of the queues, from queue 0; a queue without one has weight 1, and that of a queue
+    /// with strict priority counts for nothing. Default none.
     pub weights: Vec<u32>,
+    /// How many queues, from queue 0 on, have strict priority: the lowest-numbered of them that
+    /// can send goes first, and the others share what is left. Default 0.
+    pub strict: u8,
 }
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { quantum: Bytes(1_500), weights: Vec::new() }
+        Self { quantum: Bytes(1_500), weights: Vec::new(), strict: 0 }
     }
 }
 
@@ -37,6 +44,10 @@ impl Spec {
     /// See [`super::Spec::select`].
     #[inline]
     pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+        let prior = usize::from(self.strict);
+        if let Some(queue) = heads[..prior].iter().position(|&head| head > 0) {
+            return queue;
+        }
         // Ends: every round adds at least one byte of deficit to some queue that can send.
         loop {
             let queue = usize::from(state.turn);
@@ -87,6 +98,30 @@ mod tests {
         let sent = shares(&spec, &[1106, 1106], 10_000);
         let ratio = sent[0] as f64 / sent[1] as f64;
         assert!((ratio - 3.0).abs() < 0.03, "{ratio}");
+    }
+
+    #[test]
+    fn strict_queues_go_first_and_the_others_share_what_is_left() {
+        let spec = Spec { strict: 2, weights: vec![9, 9, 3, 1], ..Spec::default() };
+        let mut state = State::default();
+        assert_eq!(spec.select(&[64, 1106, 1106, 1106], &mut state), 0);
+        assert_eq!(spec.select(&[0, 1106, 1106, 1106], &mut state), 1);
+        // Priority takes every second turn; what is left is shared 3 to 1 all the same.
+        let mut sent = [0; 4];
+        for round in 0..20_000 {
+            let prior = if round % 2 == 0 { 1106 } else { 0 };
+            sent[spec.select(&[0, prior, 1106, 1106], &mut state)] += 1;
+        }
+        assert_eq!(sent[..2], [0, 10_000]);
+        let ratio = f64::from(sent[2]) / f64::from(sent[3]);
+        assert!((ratio - 3.0).abs() < 0.03, "{ratio}");
+    }
+
+    #[test]
+    fn all_strict_is_strict_priority() {
+        let spec = Spec { strict: 2, ..Spec::default() };
+        assert_eq!(shares(&spec, &[84, 1106], 10), [840, 0]);
+        assert_eq!(shares(&spec, &[0, 1106], 10), [0, 11_060]);
     }
 
     #[test]

@@ -9,7 +9,8 @@ floodway_model::family! {
     /// Which data queue sends next.
     "switch.scheduler":
     Strict = "strict" (strict::Spec): "The lowest-numbered queue that can send goes first.",
-    Drr = "drr" (drr::Spec): "Deficit round robin: queues share the link by weight, in bytes.",
+    Drr = "drr" (drr::Spec):
+        "Deficit round robin: queues share the link by weight, in bytes, below any strict ones.",
 }
 
 impl Default for Spec {

@@ -239,7 +239,7 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Bytes, Class, Duration, Ecn, NodeId, Packet, PortIx};
+    use floodway_model::{Body, Bytes, Class, Dscp, Duration, Ecn, NodeId, Packet, PortIx};
 
     use crate::switch::queue::Queued;
 
@@ -253,6 +253,7 @@ mod tests {
             ingress: PortIx(0),
             class: Class(0),
             ecn: Ecn::Ect0,
+            dscp: Dscp::DEFAULT,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         };
         Queued { packet, not_before: 0 }

@@ -91,7 +91,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Bytes, Class, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
+    use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
 
     use crate::switch::queue::Queued;
 
@@ -113,6 +113,7 @@ mod tests {
                 ingress: PortIx(port),
                 class: Class(class),
                 ecn: Ecn::Ect0,
+                dscp: Dscp::DEFAULT,
                 body: Body::Data { psn: 0, sent_at: Instant::ZERO },
             };
             self.queues[egress].push(Queued { packet, not_before: 0 });

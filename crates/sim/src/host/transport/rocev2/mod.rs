@@ -1,0 +1,56 @@
+//! RoCEv2 reliable connections (InfiniBand architecture, annex 17, on the wire as UDP port 4791):
+//! a message is cut into packets of the path MTU and acknowledged cumulatively; what is lost is
+//! sent again after a NAK or a timeout, in one of two ways ([`recovery`]).
+
+mod numbers;
+mod receiver;
+pub mod recovery;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use floodway_model::packet::length;
+use floodway_model::{Bytes, FlowSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use receiver::{Arrived, Receiver};
+pub use sender::{Header, Sender, Sent};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Payload of a full packet (the path MTU). Default 1024B.
+    pub mtu: Bytes,
+    /// Packets per acknowledgement; the last packet of a message is always acknowledged. Default 1.
+    pub ack_every: u32,
+    /// What is sent again after a loss, and when.
+    pub recovery: recovery::Spec,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { mtu: Bytes(1_024), ack_every: 1, recovery: recovery::Spec::default() }
+    }
+}
+
+impl Spec {
+    /// Packets of a message; the most there can be for one that never ends.
+    pub fn packets(&self, flow: &FlowSpec) -> u32 {
+        if flow.is_persistent() {
+            return u32::MAX;
+        }
+        flow.bytes.div_ceil(self.mtu.0) as u32
+    }
+
+    /// Frame length of the packet that carries `payload` bytes.
+    pub fn frame(payload: u64) -> u16 {
+        (payload as u16 + length::ROCE_OVERHEAD).max(length::SHORTEST_FRAME)
+    }
+
+    /// Payload of a packet of a message of `bytes` in `packets` packets.
+    fn payload(&self, psn: u32, bytes: u64, packets: u32) -> u64 {
+        if psn + 1 < packets { self.mtu.0 } else { bytes - self.mtu.0 * u64::from(packets - 1) }
+    }
+}

@@ -1,0 +1,112 @@
+//! A set of packet numbers within a window that moves up.
+
+use std::collections::VecDeque;
+
+/// One bit per number, in words from that of the lowest member to that of the highest.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// The first word holds the numbers from 64 times this on.
+    first: u32,
+    words: VecDeque<u64>,
+}
+
+impl Numbers {
+    /// Adds a number.
+    pub fn insert(&mut self, number: u32) {
+        let word = number / 64;
+        if self.words.is_empty() {
+            self.first = word;
+        }
+        while word < self.first {
+            self.words.push_front(0);
+            self.first -= 1;
+        }
+        let place = (word - self.first) as usize;
+        if place >= self.words.len() {
+            self.words.resize(place + 1, 0);
+        }
+        self.words[place] |= 1 << (number % 64);
+    }
+
+    /// Whether it has been added and not forgotten.
+    pub fn contains(&self, number: u32) -> bool {
+        self.word(number) >> (number % 64) & 1 != 0
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// Removes the numbers below `floor`.
+    pub fn forget_below(&mut self, floor: u32) {
+        while self.first < floor / 64 && self.words.pop_front().is_some() {
+            self.first += 1;
+        }
+        if self.first == floor / 64
+            && let Some(word) = self.words.front_mut()
+        {
+            *word &= u64::MAX << (floor % 64);
+        }
+    }
+
+    /// The least number from `from` on that is not a member.
+    pub fn next_absent(&self, from: u32) -> u32 {
+        let mut number = from;
+        loop {
+            let ones = (self.word(number) >> (number % 64)).trailing_ones();
+            number += ones;
+            // It goes on in the next word only where this one ends.
+            if ones == 0 || number % 64 != 0 {
+                return number;
+            }
+        }
+    }
+
+    fn word(&self, number: u32) -> u64 {
+        let place = (number / 64).checked_sub(self.first);
+        place.and_then(|place| self.words.get(place as usize)).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn runs_end_where_they_end() {
+        let mut numbers = Numbers::default();
+        (10..200).for_each(|number| numbers.insert(number));
+        assert_eq!(numbers.next_absent(9), 9);
+        assert_eq!(numbers.next_absent(10), 200);
+        assert_eq!(numbers.next_absent(128), 200);
+        numbers.forget_below(100);
+        assert_eq!(numbers.next_absent(10), 10);
+        assert_eq!(numbers.next_absent(100), 200);
+        numbers.forget_below(200);
+        assert!(numbers.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_set(steps in prop::collection::vec((0u32..500, 0u32..40), 1..60)) {
+            let (mut numbers, mut set) = (Numbers::default(), BTreeSet::new());
+            let mut floor = 0;
+            for (number, up) in steps {
+                numbers.insert(floor + number);
+                set.insert(floor + number);
+                floor += up;
+                numbers.forget_below(floor);
+                set.retain(|&number| number >= floor);
+                prop_assert_eq!(numbers.is_empty(), set.is_empty());
+                for number in floor..floor + 600 {
+                    prop_assert_eq!(numbers.contains(number), set.contains(&number));
+                }
+                let absent = (floor..).find(|number| !set.contains(number)).unwrap();
+                prop_assert_eq!(numbers.next_absent(floor), absent);
+            }
+        }
+    }
+}

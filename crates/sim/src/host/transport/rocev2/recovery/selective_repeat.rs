@@ -1,0 +1,95 @@
+//! Selective repeat as in IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018,
+//! section 3.1): the receiver keeps what comes out of order and answers each such packet with a NAK
+//! that names it; the sender sends again only what is missing.
+//!
+//! A packet counts as lost if a later one has arrived, because packets of a flow keep their order.
+//! It is sent again once; if that is lost too, the timeout tells. Lost packets go before new ones,
+//! at the rate of the flow. Recovery is over when everything up to the last packet that was sent
+//! before the last repetition is acknowledged, which needs no flag: the sender remembers up to
+//! where it has repeated (`State::again`).
+//!
+//! After a timeout the first packet that is not acknowledged is sent again, and, beyond the paper,
+//! the last one that was sent (a tail loss probe, RFC 8985 section 7): if it arrives, its NAK tells
+//! at once what is missing between the two. In the paper a lost end of n packets takes n timeouts.
+//! The paper's other half, a limit on what is in flight (BDP-FC), is not here.
+
+use floodway_model::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::host::transport::rocev2::numbers::Numbers;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Time without progress of the cumulative acknowledgement after which packets are taken for
+    /// lost. Default 320us (IRN, RTO_high).
+    pub retransmit_timeout: Duration,
+    /// The same while few packets are in flight, so that a short message does not wait long for
+    /// its end. Default 100us (IRN, RTO_low).
+    pub retransmit_timeout_low: Duration,
+    /// Fewer packets than this in flight are few. Default 3 (IRN).
+    pub low_timeout_packets: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            retransmit_timeout: Duration::from_us(320),
+            retransmit_timeout_low: Duration::from_us(100),
+            low_timeout_packets: 3,
+        }
+    }
+}
+
+/// What a sender knows of the packets above the cumulative acknowledgement.
+#[derive(Debug, Default)]
+pub(in crate::host::transport::rocev2) struct State {
+    /// Those that have arrived.
+    arrived: Numbers,
+    /// Of those below, the ones that have not arrived are lost.
+    lost_below: u32,
+    /// All lost ones below have been sent again.
+    again: u32,
+    /// After a timeout: the last packet sent, which is sent again to learn of the ones before it.
+    probe: Option<u32>,
+}
+
+impl State {
+    /// Everything below `psn` has arrived.
+    pub fn on_ack(&mut self, psn: u32) {
+        self.arrived.forget_below(psn);
+        self.again = self.again.max(psn);
+        self.probe = self.probe.filter(|&probe| probe >= psn);
+    }
+
+    /// `psn` has arrived, above the cumulative acknowledgement.
+    pub fn on_arrived(&mut self, psn: u32) {
+        self.arrived.insert(psn);
+        self.lost_below = self.lost_below.max(psn);
+        self.probe = self.probe.filter(|&probe| probe != psn);
+    }
+
+    /// Nothing has moved for too long with the packets from `first` to `last` in flight.
+    pub fn on_timeout(&mut self, first: u32, last: u32) {
+        self.again = first;
+        self.lost_below = self.lost_below.max(first + 1);
+        self.probe = Some(last).filter(|&last| last > first && !self.arrived.contains(last));
+    }
+
+    /// Whether a packet is to be sent again.
+    pub fn has_lost(&self) -> bool {
+        self.probe.is_some() || self.arrived.next_absent(self.again) < self.lost_below
+    }
+
+    /// The next packet to send again.
+    pub fn next_lost(&mut self) -> Option<u32> {
+        let lost = self.arrived.next_absent(self.again);
+        if lost < self.lost_below {
+            self.again = lost + 1;
+            return Some(lost);
+        }
+        self.probe.take()
+    }
+}

@@ -1,0 +1,351 @@
+//! Sender and receiver against each other over a wire that loses what it is told to.
+
+use std::collections::VecDeque;
+
+use floodway_model::{Body, Bytes, Class, Dscp, Duration, FlowId, FlowSpec, Instant};
+use floodway_model::{NodeId, Packet, Rate};
+use proptest::prelude::*;
+
+use super::recovery::{self, go_back_n, selective_repeat};
+use super::{Arrived, Header, Receiver, Sender, Spec};
+use crate::host::congestion;
+
+fn pair(bytes: u64, spec: &Spec) -> (Sender, Receiver) {
+    let (src, dst) = (NodeId(0), NodeId(1));
+    let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, workload: 0 };
+    let control = congestion::State::new(&congestion::Spec::default(), Rate::from_gbps(100));
+    let header = Header { connection: 0, dscp: Dscp::DEFAULT, class: Class(0) };
+    let sender = Sender::new(FlowId(0), &flow, header, control, spec, Instant::ZERO);
+    (sender, Receiver::new(&flow, 0, spec))
+}
+
+fn go_back_n() -> Spec {
+    Spec::default()
+}
+
+fn selective_repeat() -> Spec {
+    Spec { recovery: recovery::Spec::SelectiveRepeat(Default::default()), ..Spec::default() }
+}
+
+/// Gives a packet to the receiver a microsecond after it was sent.
+fn give(receiver: &mut Receiver, spec: &Spec, packet: &Packet) -> Arrived {
+    let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
+    receiver.on_data(spec, psn, sent_at, packet, sent_at + Duration::from_us(1))
+}
+
+fn psn(packet: &Packet) -> u32 {
+    let Body::Data { psn, .. } = packet.body else { panic!("not data") };
+    psn
+}
+
+/// What a transfer came to.
+#[derive(Debug, Default)]
+struct Story {
+    /// The packets in the order in which they were sent, and when, in ns.
+    sent: Vec<(u32, u64)>,
+    lost: u64,
+    naks: u64,
+    retransmitted: u64,
+    timeouts: u64,
+    /// When the last packet had come.
+    finished: u64,
+}
+
+impl Story {
+    /// The packets that were sent after the first `new` ones.
+    fn after(&self, new: usize) -> Vec<u32> {
+        self.sent[new..].iter().map(|(psn, _)| *psn).collect()
+    }
+}
+
+const TICK: u64 = 100;
+const DELAY: u64 = 1_000;
+
+/// Sends a message of `packets` over a wire with a packet per 100 ns and 1 us each way. `lose` is
+/// asked about every data packet and every answer: whether it is an answer, and its number among
+/// its kind.
+fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool) -> Story {
+    let bytes = u64::from(packets) * spec.mtu.0;
+    let (mut sender, mut receiver) = pair(bytes, spec);
+    let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+    let mut story = Story::default();
+    let (mut answers, mut delivered) = (0, 0);
+    for tick in 0.. {
+        let ns = tick * TICK;
+        let now = Instant(ns * 1_000);
+        assert!(ns < 1_000_000_000, "it never ends: {story:?}");
+        while let Some(&(at, answer)) = back.front().filter(|(at, _)| *at <= ns) {
+            back.pop_front();
+            assert_eq!(at, ns);
+            match answer {
+                Body::Ack { psn } => sender.on_ack(psn, now),
+                Body::Nak { psn, arrived } => sender.on_nak(psn, arrived, now),
+                other => panic!("{other:?}"),
+            }
+            sender.rings_earlier(spec);
+        }
+        if sender.is_done() {
+            break;
+        }
+        if sender.rings_at <= now {
+            sender.on_timer(now, spec);
+        }
+        while let Some((_, packet)) = there.front().copied().filter(|(at, _)| *at <= ns) {
+            there.pop_front();
+            let packet: Packet = packet;
+            let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
+            let arrived = receiver.on_data(spec, psn, sent_at, &packet, now);
+            assert!(receiver.delivered() >= delivered, "taken back");
+            delivered = receiver.delivered();
+            assert_eq!(arrived.completes, arrived.completes && story.finished == 0, "twice");
+            if arrived.completes {
+                story.finished = ns;
+            }
+            let nak = arrived.missing.map(|missing| Body::Nak { psn: missing, arrived: psn });
+            let ack = arrived.acknowledge.map(|psn| Body::Ack { psn });
+            story.naks += u64::from(nak.is_some());
+            if let Some(answer) = ack.or(nak) {
+                if !lose(true, answers) {
+                    back.push_back((ns + DELAY, answer));
+                }
+                answers += 1;
+            }
+        }
+        if let Some(packet) = sender.next_packet(spec, now) {
+            if lose(false, story.sent.len()) {
+                story.lost += 1;
+            } else {
+                there.push_back((ns + DELAY, packet));
+            }
+            story.sent.push((psn(&packet), ns));
+        }
+    }
+    assert_eq!((receiver.delivered(), receiver.reordered), (bytes, 0));
+    assert!(receiver.finished.is_some() && !sender.has_more());
+    (story.retransmitted, story.timeouts) = (sender.sent.retransmitted, sender.sent.timeouts);
+    story
+}
+
+/// Loses these transmissions of data and no answers.
+fn data(lost: &[usize]) -> impl FnMut(bool, usize) -> bool {
+    move |answer, number| !answer && lost.contains(&number)
+}
+
+#[test]
+fn a_message_is_cut_and_put_together() {
+    for spec in [go_back_n(), selective_repeat()] {
+        let (mut sender, mut receiver) = pair(2_500, &spec);
+        let mut frames = Vec::new();
+        for n in 0.. {
+            let Some(packet) = sender.next_packet(&spec, Instant(n)) else { break };
+            frames.push(packet.bytes);
+            let arrived = give(&mut receiver, &spec, &packet);
+            sender.on_ack(arrived.acknowledge.unwrap(), Instant(n));
+        }
+        // 1024 + 1024 + 452 bytes of payload, 62 of headers each.
+        assert_eq!(frames, [1086, 1086, 514]);
+        assert!(sender.is_done() && receiver.finished.is_some());
+        assert_eq!(receiver.delivered(), 2_500);
+    }
+}
+
+#[test]
+fn one_byte_is_a_shortest_frame() {
+    let (mut sender, _) = pair(1, &go_back_n());
+    let packet = sender.next_packet(&go_back_n(), Instant::ZERO).unwrap();
+    assert_eq!(packet.bytes, 64);
+}
+
+#[test]
+fn going_back() {
+    let spec = go_back_n();
+    let (mut sender, mut receiver) = pair(5 * 1024, &spec);
+    let mut packets: Vec<Packet> =
+        (0..4).map(|n| sender.next_packet(&spec, Instant(n)).unwrap()).collect();
+    packets.remove(1);
+    let answers: Vec<Arrived> =
+        packets.iter().map(|packet| give(&mut receiver, &spec, packet)).collect();
+    // One NAK for packet 1, however many come after it.
+    assert_eq!(answers[1].missing, Some(1));
+    assert_eq!(answers[2], Arrived::default());
+    sender.on_nak(1, 2, Instant(10));
+    assert_eq!(psn(&sender.next_packet(&spec, Instant(11)).unwrap()), 1);
+    assert_eq!(sender.sent.retransmitted, 1);
+    assert_eq!(receiver.reordered, 0);
+}
+
+#[test]
+fn a_stale_nak_does_nothing() {
+    for spec in [go_back_n(), selective_repeat()] {
+        let (mut sender, _) = pair(5 * 1024, &spec);
+        (0..5).for_each(|n| assert!(sender.next_packet(&spec, Instant(n)).is_some()));
+        sender.on_ack(4, Instant(10));
+        sender.on_nak(2, 3, Instant(11));
+        assert!(!sender.has_more());
+    }
+}
+
+#[test]
+fn the_timer_waits_for_silence() {
+    let recovery = go_back_n::Spec { retransmit_timeout: Duration(1_000), ..Default::default() };
+    let spec = Spec { recovery: recovery::Spec::GoBackN(recovery), ..Spec::default() };
+    let (mut sender, _) = pair(5 * 1024, &spec);
+    (0..3).for_each(|n| assert!(sender.next_packet(&spec, Instant(n)).is_some()));
+    sender.on_ack(1, Instant(600));
+    sender.on_timer(Instant(1_000), &spec);
+    assert_eq!((sender.rings_at, sender.sent.timeouts), (Instant(1_600), 0));
+    sender.on_timer(Instant(1_600), &spec);
+    assert_eq!((sender.rings_at, sender.sent.timeouts), (Instant(2_600), 1));
+    assert_eq!(psn(&sender.next_packet(&spec, Instant(1_700)).unwrap()), 1);
+}
+
+#[test]
+fn acknowledgements_can_be_coalesced() {
+    for spec in [go_back_n(), selective_repeat()] {
+        let spec = Spec { ack_every: 2, ..spec };
+        let (mut sender, mut receiver) = pair(5 * 1024, &spec);
+        let acks: Vec<Option<u32>> = (0..5)
+            .map(|n| sender.next_packet(&spec, Instant(n)).unwrap())
+            .map(|packet| give(&mut receiver, &spec, &packet).acknowledge)
+            .collect();
+        assert_eq!(acks, [None, Some(2), None, Some(4), Some(5)]);
+    }
+}
+
+#[test]
+fn one_loss_costs_one_packet_or_all_that_were_in_flight() {
+    let story = transfer(100, &selective_repeat(), data(&[10]));
+    assert_eq!((story.retransmitted, story.timeouts), (1, 0));
+    // Packet 10 leaves at 1.0 us, packet 11 tells at 2.1 us that it has not come, which is known
+    // at 3.1 us: after 0 to 30 it is the 32nd.
+    assert_eq!(story.sent[31], (10, 3_100));
+    assert_eq!(story.sent[32], (31, 3_200));
+    // It arrives at 4.1 us, after packets 11 to 30, of which each is answered by a NAK.
+    assert_eq!(story.naks, 20);
+    // Go-back-N sends 10 to 30 again.
+    let story = transfer(100, &go_back_n(), data(&[10]));
+    assert_eq!((story.retransmitted, story.naks), (21, 1));
+    assert_eq!(story.sent[31], (10, 3_100));
+    assert_eq!(story.sent[32], (11, 3_200));
+}
+
+#[test]
+fn the_lost_end_comes_after_the_low_timeout() {
+    let story = transfer(20, &selective_repeat(), data(&[19]));
+    assert_eq!((story.retransmitted, story.timeouts, story.naks), (1, 1, 0));
+    // The last progress is the acknowledgement of packet 18, sent at 1.8 us, at 3.8 us.
+    assert_eq!(story.sent[20], (19, 3_800 + 100_000));
+    assert_eq!(story.finished, 103_800 + DELAY);
+    // A message of one packet: the time runs from its sending.
+    let story = transfer(1, &selective_repeat(), data(&[0]));
+    assert_eq!(story.sent[1], (0, 100_000));
+}
+
+#[test]
+fn of_a_lost_end_of_many_packets_the_probe_tells() {
+    let story = transfer(20, &selective_repeat(), data(&[15, 16, 17, 18, 19]));
+    assert_eq!((story.retransmitted, story.timeouts, story.naks), (5, 1, 1));
+    // The acknowledgement of packet 14 comes at 3.4 us; five packets in flight are many. Packet 15
+    // and the probe go at 323.4 us, and the NAK of the probe is back two microseconds after it.
+    assert_eq!(
+        story.sent[20..],
+        [(15, 323_400), (19, 323_500), (16, 325_500), (17, 325_600), (18, 325_700)]
+    );
+}
+
+#[test]
+fn a_lost_repetition_waits_for_the_timeout() {
+    // The repetition of packet 10 is the 32nd transmission.
+    let story = transfer(100, &selective_repeat(), data(&[10, 31]));
+    assert_eq!((story.retransmitted, story.timeouts), (2, 1));
+    // All others have come: nothing else is sent but packet 10, 320 us after its repetition.
+    assert_eq!(story.sent[101], (10, 3_100 + 320_000));
+}
+
+#[test]
+fn a_burst_of_losses_is_repeated_in_order_and_before_new_packets() {
+    let story = transfer(100, &selective_repeat(), data(&[10, 11, 12, 14]));
+    assert_eq!((story.retransmitted, story.timeouts), (4, 0));
+    // The NAK of packet 13 comes at 3.3 us and tells of 10 to 12, the one of packet 15 of 14.
+    assert_eq!(story.after(33)[..5], [10, 11, 12, 14, 33]);
+}
+
+#[test]
+fn a_repetition_is_not_repeated_while_new_packets_are_lost() {
+    // Packet 33 (the 35th transmission) is sent again after 30 and before 30's repetition is
+    // acknowledged. With that all that was in flight when recovery began is acknowledged, and NAKs
+    // of packets between the two repetitions follow: they must not repeat 33 once more.
+    let story = transfer(200, &selective_repeat(), data(&[10, 30, 34]));
+    assert_eq!((story.lost, story.retransmitted, story.timeouts), (3, 3, 0));
+}
+
+#[test]
+fn filling_a_gap_is_acknowledged_at_once() {
+    let spec = Spec { ack_every: 8, ..selective_repeat() };
+    let story = transfer(6, &spec, data(&[1]));
+    // Packet 1 again is acknowledged with all behind it although 8 are not together; the last
+    // packet had come before.
+    assert_eq!((story.retransmitted, story.timeouts), (1, 0));
+    assert_eq!(story.after(6), [1]);
+}
+
+#[test]
+fn lost_naks_cost_repetitions_but_nothing_else() {
+    // The answers about packets 11 and 12 are lost; the one about 13 tells that 10 is missing, and
+    // that 13 has come, but 11 and 12 are sent again in vain.
+    let lose = |answer, number| if answer { [10, 11].contains(&number) } else { number == 10 };
+    let story = transfer(100, &selective_repeat(), lose);
+    assert_eq!((story.retransmitted, story.timeouts), (3, 0));
+    assert_eq!(story.after(33)[..4], [10, 11, 12, 33]);
+}
+
+fn recoveries() -> impl Strategy<Value = recovery::Spec> {
+    let (timeout, low) = (Duration::from_us(20), Duration::from_us(8));
+    let go_back_n = go_back_n::Spec { retransmit_timeout: timeout, nak_interval: low };
+    let selective_repeat = selective_repeat::Spec {
+        retransmit_timeout: timeout,
+        retransmit_timeout_low: low,
+        low_timeout_packets: 3,
+    };
+    prop_oneof![
+        Just(recovery::Spec::GoBackN(go_back_n)),
+        Just(recovery::Spec::SelectiveRepeat(selective_repeat)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// [`transfer`] insists that every packet arrives, none is delivered twice, and none out of
+    /// order.
+    #[test]
+    fn every_message_arrives_whatever_is_lost(
+        packets in 1u32..150,
+        ack_every in 1u32..6,
+        recovery in recoveries(),
+        data in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
+        answers in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
+    ) {
+        let spec = Spec { mtu: Bytes(1_024), ack_every, recovery };
+        let story = transfer(packets, &spec, |answer, number| {
+            let lost = if answer { &answers } else { &data };
+            lost.get(number).copied().unwrap_or(false)
+        });
+        prop_assert_eq!(story.sent.len() as u64, u64::from(packets) + story.retransmitted);
+        prop_assert!(story.retransmitted >= story.lost);
+    }
+
+    /// What is lost is sent again, and nothing else, if no answer is lost and time does not run out.
+    #[test]
+    fn selective_repeat_repeats_what_is_lost(
+        packets in 1u32..300,
+        data in prop::collection::vec(prop::bool::weighted(0.1), 0..200),
+    ) {
+        let story = transfer(packets, &selective_repeat(), |answer, number| {
+            !answer && data.get(number).copied().unwrap_or(false)
+        });
+        if story.timeouts == 0 {
+            prop_assert_eq!(story.retransmitted, story.lost);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Mice and elephants have queues of their own: the three-queue model of the Congestion Isolation
+//! simulations, in which mice also have priority (`switch.scheduler.drr.strict`).
+//!
+//! A switch cannot know how long a flow will be. The sending host does, and tells by the DSCP of
+//! its packets.
+
+use floodway_model::{Bytes, Dscp, FlowSpec, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::destination_hash;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Flows of fewer bytes are mice, all others elephants. Default 100KB (decks).
+    pub below: Bytes,
+    /// The queue of the mice, counted from 0. Default 0.
+    pub mice: u8,
+    /// The queue of the elephants. Default none: they are spread over all data queues but that of
+    /// the mice by a hash of their destination, as `destination_hash` does it.
+    pub elephants: Option<u8>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { below: Bytes(100_000), mice: 0, elephants: None }
+    }
+}
+
+impl Spec {
+    /// What a host writes into the packets of a flow.
+    pub fn dscp(&self, flow: &FlowSpec) -> Dscp {
+        if flow.bytes < self.below.0 { Dscp::LOW_LATENCY } else { Dscp::DEFAULT }
+    }
+
+    /// See [`super::Spec::queue`].
+    #[inline]
+    pub fn queue(&self, dscp: Dscp, dst: NodeId, queues: u8) -> u8 {
+        if dscp == Dscp::LOW_LATENCY {
+            return self.mice;
+        }
+        self.elephants.unwrap_or_else(|| {
+            let other = destination_hash::queue(dst, queues - 1);
+            // Of the others, those from the mice's number on are one further.
+            other + u8::from(other >= self.mice)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::Instant;
+
+    fn flow(bytes: u64) -> FlowSpec {
+        let (src, dst) = (NodeId(0), NodeId(1));
+        FlowSpec { src, dst, bytes, start: Instant::ZERO, workload: 0 }
+    }
+
+    #[test]
+    fn the_host_tells_mice_by_their_size() {
+        let spec = Spec::default();
+        assert_eq!(spec.dscp(&flow(99_999)), Dscp::LOW_LATENCY);
+        assert_eq!(spec.dscp(&flow(100_000)), Dscp::DEFAULT);
+        assert_eq!(spec.dscp(&flow(FlowSpec::PERSISTENT)), Dscp::DEFAULT);
+    }
+
+    #[test]
+    fn each_kind_has_its_queue() {
+        let spec = Spec { mice: 2, elephants: Some(1), ..Spec::default() };
+        for host in 0..100 {
+            assert_eq!(spec.queue(Dscp::LOW_LATENCY, NodeId(host), 3), 2);
+            assert_eq!(spec.queue(Dscp::DEFAULT, NodeId(host), 3), 1);
+        }
+    }
+
+    #[test]
+    fn elephants_are_spread_over_the_other_queues() {
+        for mice in 0..3 {
+            let spec = Spec { mice, ..Spec::default() };
+            let mut flows = [0; 3];
+            for host in 0..10_000 {
+                flows[usize::from(spec.queue(Dscp::DEFAULT, NodeId(host), 3))] += 1;
+            }
+            assert_eq!(flows[usize::from(mice)], 0);
+            // Binomial with 1/2: five standard deviations are 250.
+            assert!(
+                flows.iter().filter(|&&n| (4_750..5_250).contains(&n)).count() == 2,
+                "{flows:?}"
+            );
+        }
+    }
+}
