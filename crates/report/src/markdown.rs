@@ -63,10 +63,9 @@ fn claims(text: &mut String, study: &Study) {
             };
             let _ = writeln!(
                 text,
-                "| {anchor}**{}** {} | {} | {} | {} | {} {} |",
-                line(id),
-                line(&claim.part),
-                line(&what(claim)),
+                "| {anchor}{} | {} | {} | {} | {} {} |",
+                format!("**{}** {}", line(id), line(&claim.part)).trim_end(),
+                what(claim),
                 line(&claim.claimed),
                 measured(claim),
                 claim.verdict.sign(),
@@ -76,23 +75,26 @@ fn claims(text: &mut String, study: &Study) {
     }
     *text += "\n<details><summary>Where it was claimed, and what was expected before the runs\
               </summary>\n\n";
-    for claim in &study.claims {
-        let _ = writeln!(
-            text,
-            "- **{}** ({}): {}",
-            line(&claim.name()),
-            line(&claim.source),
-            line(&claim.expected)
-        );
+    for (id, parts) in study.grouped() {
+        // Parts of which the same was said follow each other.
+        for same in parts.chunk_by(|a, b| (&a.source, &a.expected) == (&b.source, &b.expected)) {
+            let names: Vec<&str> = same.iter().map(|claim| claim.part.as_str()).collect();
+            let names = match same.len() == parts.len() {
+                true => String::new(),
+                false => format!(" {}", line(&names.join(", "))),
+            };
+            let (source, expected) = (line(&same[0].source), line(&same[0].expected));
+            let _ = writeln!(text, "- **{}**{names} ({source}): {expected}", line(id));
+        }
     }
     *text += "\n</details>\n";
 }
 
-/// What the number is, with what is to be said about it.
+/// What the number is, and below it what is to be said about it.
 fn what(claim: &Claim) -> String {
     match claim.remark.is_empty() {
-        true => claim.metric.clone(),
-        false => format!("{}. {}", claim.metric, claim.remark),
+        true => line(&claim.metric),
+        false => format!("{}<br>{}", line(&claim.metric), line(&claim.remark)),
     }
 }
 

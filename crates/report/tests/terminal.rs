@@ -1,7 +1,9 @@
 //! The text that a run ends with, letter by letter.
 
+mod check;
 mod synthetic;
 
+use check::same;
 use floodway_report::terminal::{Style, table};
 use floodway_report::{Experiment, Summary};
 use synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
@@ -11,15 +13,6 @@ const LOSSY: Case = Case { replications: 1, flows: 2_000, unfinished: true, drop
 
 fn summary(case: Case) -> Summary {
     experiment(case, |_| {}).summary(&ending())
-}
-
-/// Compares with a file beside this one; `UPDATE=1` writes it instead.
-fn same(text: &str, name: &str) {
-    let path = format!("{}/tests/expected/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    assert_eq!(text, std::fs::read_to_string(path).unwrap(), "differs from {name}");
 }
 
 #[test]

@@ -89,7 +89,9 @@ impl Lines {
         let x = self.x.scale(xs, left, width - 16.0, ticks_x);
         let marks = placed(&self.marks, &x, width);
         let rows = marks.iter().map(|mark| mark.row + 1).max().unwrap_or(0);
-        let top = heading + rows as f64 * LABEL;
+        // A label that reaches beyond the axis stays clear of the highest value's there.
+        let clear = if marks.iter().any(|mark| mark.start < left) { 8.0 } else { 0.0 };
+        let top = heading + rows as f64 * LABEL + clear;
         let y = self.y.scale(ys.iter().copied(), bottom, top, ticks(top));
         let labels = shown(&y);
 
@@ -115,7 +117,7 @@ impl Lines {
         svg.text(-(top + bottom) / 2.0, 11.0, "middle", "axis", &self.y.label);
         svg.close();
         for mark in &marks {
-            let above = top - mark.row as f64 * LABEL;
+            let above = top - clear - mark.row as f64 * LABEL;
             svg.line(mark.x, above - LABEL + 3.0, mark.x, bottom, "mark");
             svg.text(mark.end, above - 4.0, "end", "tick", mark.label);
         }
@@ -156,9 +158,11 @@ impl Lines {
     }
 }
 
-/// A mark's place: its line, where its label ends, and in which row above the plot that stands.
+/// A mark's place: its line, where its label starts and ends, and in which row above the plot
+/// that stands.
 struct Placed<'a> {
     x: f64,
+    start: f64,
     end: f64,
     row: usize,
     label: &'a str,
@@ -170,24 +174,25 @@ struct Placed<'a> {
 fn placed<'a>(marks: &'a [(f64, String)], scale: &Scale, width: f64) -> Vec<Placed<'a>> {
     let mut marks: Vec<&(f64, String)> = marks.iter().filter(|mark| scale.holds(mark.0)).collect();
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut placed: Vec<(Placed<'a>, f64)> = Vec::new();
+    let mut placed: Vec<Placed<'a>> = Vec::new();
     for (value, label) in marks {
         let x = scale.at(*value);
         let room = label.chars().count() as f64 * 6.4 + 4.0;
         let end = (x - 4.0).max(room).min(width);
         let start = end - room;
         let apart = |row: usize| {
-            placed.iter().all(|(other, from)| {
-                let touches = other.row == row && start < other.end + 6.0 && *from < end + 6.0;
+            placed.iter().all(|other| {
+                let touches =
+                    other.row == row && start < other.end + 6.0 && other.start < end + 6.0;
                 let crossed = other.row >= row && (start..=end + 3.0).contains(&other.x);
-                let crosses = other.row < row && (*from..=other.end).contains(&x);
+                let crosses = other.row < row && (other.start..=other.end).contains(&x);
                 !(touches || crossed || crosses)
             })
         };
         let row = (0..=placed.len()).find(|row| apart(*row)).unwrap_or(placed.len());
-        placed.push((Placed { x, end, row, label }, start));
+        placed.push(Placed { x, start, end, row, label });
     }
-    placed.into_iter().map(|(mark, _)| mark).collect()
+    placed
 }
 
 fn path(line: &Line, x: impl Fn(f64) -> f64, y: &Scale) -> String {
@@ -209,4 +214,34 @@ fn path(line: &Line, x: impl Fn(f64) -> f64, y: &Scale) -> String {
         last = place;
     }
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(marks: &[(f64, &str)]) -> Vec<(String, usize)> {
+        let scale = Axis::linear("", "").within(0.0, 400.0);
+        let scale = scale.scale(std::iter::empty(), 0.0, 400.0, 4);
+        let marks: Vec<_> = marks.iter().map(|(at, label)| (*at, label.to_string())).collect();
+        placed(&marks, &scale, 400.0)
+            .iter()
+            .map(|mark| (mark.label.to_string(), mark.row))
+            .collect()
+    }
+
+    #[test]
+    fn labels_of_marks_make_room_for_each_other() {
+        let named = |rows: &[(&str, usize)]| -> Vec<(String, usize)> {
+            rows.iter().map(|(label, row)| (label.to_string(), *row)).collect()
+        };
+        // A letter takes 6.4: `XOFF` reaches 29.6 + 4 to the left of its line.
+        let far = rows(&[(300.0, "XOFF"), (100.0, "low"), (200.0, "high")]);
+        assert_eq!(far, named(&[("low", 0), ("high", 0), ("XOFF", 0)]), "from left to right");
+        let near = rows(&[(300.0, "XOFF"), (280.0, "high"), (100.0, "low")]);
+        assert_eq!(near, named(&[("low", 0), ("high", 0), ("XOFF", 1)]));
+        let dense = rows(&[(280.0, "one"), (290.0, "two"), (300.0, "three")]);
+        assert_eq!(dense, named(&[("one", 0), ("two", 1), ("three", 2)]));
+        assert_eq!(rows(&[(500.0, "beyond")]), [], "what lies beyond the scale is not drawn");
+    }
 }

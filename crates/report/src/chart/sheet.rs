@@ -45,8 +45,8 @@ impl Sheet {
 
         let mut body = Svg::part();
         let mut y = PAD;
-        // Bold text of 14 pixels takes about 7.3 a letter.
-        for line in lines(&self.caption, (inner / 7.3) as usize) {
+        // Bold text of 14 pixels takes 8.4 a letter in the widest of the fonts.
+        for line in lines(&self.caption, (inner / 8.4) as usize) {
             body.text(PAD, y + 13.0, "start", "caption", &line);
             y += LINE;
         }
@@ -55,7 +55,7 @@ impl Sheet {
         }
         let mut x = PAD;
         for (series, label) in &self.legend {
-            let width = 37.0 + label.chars().count() as f64 * 6.8;
+            let width = 37.0 + label.chars().count() as f64 * 7.4;
             if x > PAD && x + width > PAD + inner {
                 (x, y) = (PAD, y + LINE);
             }

@@ -6,7 +6,8 @@ use crate::chart::escape;
 const UNITS: [&str; 13] =
     ["%", "ns", "µs", "ms", "s", "B", "KB", "MB", "GB", "Gb/s", "million", "billion", "trillion"];
 
-/// A text as the page shows it: real minus signs, and no break between a number and its unit.
+/// A text as the page shows it: real minus signs, and no break between a number and its unit or
+/// what stands before it: `< 100 KB`.
 /// What means something in markup is escaped.
 pub(super) fn set(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -22,6 +23,7 @@ pub(super) fn set(text: &str) -> String {
         let set = match letter {
             '-' if digit_next && (before == ' ' || before == '[' || before == '(') => '−',
             ' ' if before.is_ascii_digit() && unit_next() => '\u{a0}',
+            ' ' if digit_next && "<>≤≥±".contains(before) => '\u{a0}',
             other => other,
         };
         out.push(set);
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(set("ci-2: -63 % [-70, -55]"), "ci-2: −63\u{a0}% [−70, −55]");
         assert_eq!(set("12 µs, 5 runs, 3 ms."), "12\u{a0}µs, 5 runs, 3\u{a0}ms.");
         assert_eq!(set("<100 KB & \"more\""), "&lt;100\u{a0}KB &amp; &quot;more&quot;");
+        assert_eq!(set("flows > 10 MB"), "flows &gt;\u{a0}10\u{a0}MB");
         assert_eq!(plain("<100 KB"), "<100\u{a0}KB");
     }
 

@@ -17,9 +17,9 @@ pub fn study() -> Study {
             .to_string(),
         answer: texts(&[
             "Mice finish sooner: with Congestion Isolation their mean completion time changes by \
-             -63 % [-70, -55] at 1152 servers, as was claimed",
-            "Elephants gain less than claimed: -6.1 % [-9.9, -2.1] where -27 % was shown",
-            "Pause frames become rarer, but do not vanish: 918 of 6195 remain with `ci`",
+             -63 % [-70, -55] at 1152 servers, as was claimed.",
+            "Elephants gain less than claimed: -6.1 % [-9.9, -2.1] where -27 % was shown.",
+            "Pause frames become rarer, but do not vanish: 918 of 6195 remain with `ci`.",
         ]),
         level: "standard".to_string(),
         settings: texts(&["switch.queue.size=2MB", "replications=10"]),

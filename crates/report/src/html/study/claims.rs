@@ -41,7 +41,7 @@ pub(super) fn overview(text: &mut String, study: &Study) {
     let _ = write!(
         text,
         "<h2 id=\"claims\">What came of the claims?</h2>\n<p>{}, judged by what was expected before \
-         the runs:</p>\n<div class=\"bar\" aria-hidden=\"true\">",
+         the runs:</p>\n<div class=\"tally\" aria-hidden=\"true\">",
         study.extent()
     );
     for (verdict, count) in study.counts().into_iter().filter(|(_, count)| *count > 0) {
@@ -76,11 +76,8 @@ pub(super) fn table(text: &mut String, study: &Study) {
         let _ = writeln!(text, "<tbody id=\"claim-{}\">", escape(id));
         for (at, claim) in parts.iter().enumerate() {
             let before = at.checked_sub(1).map(|before| parts[before]);
-            row(text, claim, before);
-            if at + 1 == parts.len() {
-                evidence(text, study, id);
-            }
-            *text += "</td>";
+            let links = if at == 0 { evidence(study, id) } else { String::new() };
+            row(text, claim, before, &links);
             figures(text, claim);
         }
         *text += "</tbody>\n";
@@ -88,12 +85,15 @@ pub(super) fn table(text: &mut String, study: &Study) {
     *text += "</table>\n";
 }
 
-/// The name and the claim; its cell is left open. What the part before has said already is not
-/// said again.
-fn row(text: &mut String, claim: &Claim, before: Option<&Claim>) {
+/// The name and the claim, with where it was made and where the evidence is. What the part before
+/// has said already is not said again.
+fn row(text: &mut String, claim: &Claim, before: Option<&Claim>, links: &str) {
     let new = |of: fn(&Claim) -> &str| {
         !of(claim).is_empty() && before.is_none_or(|before| of(before) != of(claim))
     };
+    let source = if new(|claim| &claim.source) { set(&claim.source) } else { String::new() };
+    let source = [source.as_str(), links].into_iter().filter(|part| !part.is_empty());
+    let source = source.collect::<Vec<_>>().join(" · ");
     let part = match claim.part.is_empty() {
         true => String::new(),
         false => format!("<span>{}</span>", set(&claim.part)),
@@ -107,8 +107,8 @@ fn row(text: &mut String, claim: &Claim, before: Option<&Claim>) {
         with_code(&claim.metric),
         set(&claim.claimed)
     );
-    if new(|claim| &claim.source) {
-        let _ = write!(text, "<p class=\"source\">{}</p>", set(&claim.source));
+    if !source.is_empty() {
+        let _ = write!(text, "<p class=\"source\">{source}</p>");
     }
     if !claim.remark.is_empty() {
         let _ = write!(text, "<p class=\"remark\">{}</p>", with_code(&claim.remark));
@@ -120,23 +120,19 @@ fn row(text: &mut String, claim: &Claim, before: Option<&Claim>) {
             with_code(&claim.expected)
         );
     }
+    *text += "</td>";
 }
 
-/// Where the evidence for a claim is.
-fn evidence(text: &mut String, study: &Study, id: &str) {
-    let sections = study.sections_on(id);
-    if sections.is_empty() {
-        return;
-    }
-    let links = sections.iter().map(|(number, section)| {
+/// Links to the evidence for a claim.
+fn evidence(study: &Study, id: &str) -> String {
+    let links = study.sections_on(id).into_iter().map(|(number, section)| {
         format!(
             "<a href=\"#{}\" title=\"{}\">section {number}</a>",
             escape(&section.name),
-            escape(&section.question)
+            set(&section.question)
         )
     });
-    let _ =
-        write!(text, "<p class=\"source\">evidence: {}</p>", links.collect::<Vec<_>>().join(", "));
+    links.collect::<Vec<_>>().join(", ")
 }
 
 fn figures(text: &mut String, claim: &Claim) {

@@ -1,0 +1,214 @@
+//! The forms of a study: whole, self-contained, with the same numbers in each.
+
+mod check;
+mod specimen;
+
+use check::{check, same};
+use floodway_report::study::{Provenance, Study, Verdict, files};
+use floodway_report::terminal::{Style, claims};
+use floodway_report::{html, markdown};
+
+fn page() -> String {
+    html::study(&specimen::study())
+}
+
+/// Everything that is empty is.
+fn nothing() -> Study {
+    Study {
+        study: "ci".to_string(),
+        title: "Nothing".to_string(),
+        question: "Is there anything?".to_string(),
+        answer: Vec::new(),
+        level: "quick".to_string(),
+        settings: Vec::new(),
+        claims: Vec::new(),
+        caveats: Vec::new(),
+        violations: Vec::new(),
+        sections: Vec::new(),
+        provenance: Provenance::default(),
+    }
+}
+
+#[test]
+fn a_page_needs_nothing_but_itself() {
+    let page = page();
+    check(&page);
+    for request in ["http:", "https:", "src=", "url(", "@import", "<script", "<link", "<img"] {
+        assert!(!page.contains(request), "{request}");
+    }
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+    check(&html::study(&nothing()));
+}
+
+#[test]
+fn every_claim_has_its_row_and_links_lead_somewhere() {
+    let (page, study) = (page(), specimen::study());
+    let rows = page.matches("<th scope=\"row\">").count();
+    assert_eq!(rows, study.claims.len());
+    assert_eq!(page.matches("<tbody id=\"claim-").count(), 23, "parts stand together");
+    for link in page.split("href=\"#").skip(1) {
+        let name = &link[..link.find('"').unwrap()];
+        assert_eq!(page.matches(&format!(" id=\"{name}\"")).count(), 1, "{name}");
+    }
+    assert!(page.contains("href=\"#claim-A1\""), "from a section to its claims");
+    assert!(page.contains("href=\"#two-queues\""), "from a claim to its sections");
+    assert!(!page.contains("claim-unknown"), "a claim that is none has no link");
+    assert!(page.contains("href=\"two-queues/report.html\""));
+}
+
+#[test]
+fn a_page_tells_what_came_of_the_claims() {
+    let page = page();
+    assert!(page.contains("<p>23 claims in 35 parts, judged by"));
+    for counted in ["16 reproduced", "6 same direction", "6 not reproduced", "7 cannot judge"] {
+        assert!(page.contains(&format!("<strong>{counted}</strong>")), "{counted}");
+    }
+    let row = "<td><strong>−61\u{a0}%</strong><span class=\"range\">[−66, −55]</span></td>\
+               <td class=\"text judged yes\"><svg";
+    assert!(page.contains(row), "number, interval and verdict of A1");
+    assert!(page.contains("<td class=\"muted\">–</td><td class=\"text judged open\">"), "of A6");
+    assert!(page.contains("<strong>never above XOFF</strong>"));
+    // Of the three parts of A1 the first says what all were expected to be.
+    let first = &page[page.find("id=\"claim-A1\"").unwrap()..page.find("id=\"claim-A2\"").unwrap()];
+    assert_eq!(first.matches("expected before the runs").count(), 1);
+    assert_eq!(first.matches("IETF 101").count(), 1);
+}
+
+#[test]
+fn violations_are_in_the_way() {
+    let violations = vec!["`two-queues`: class 3 lost 2 packets".to_string()];
+    let study = Study { violations, ..specimen::study() };
+    let page = html::study(&study);
+    check(&page);
+    let alarm = page.find("role=\"alert\"").unwrap();
+    assert!(alarm < page.find("class=\"answer\"").unwrap());
+    assert!(page.contains("<li><code>two-queues</code>: class 3 lost 2 packets</li>"));
+    let text = claims(&study, Style::default());
+    assert!(text.starts_with("VIOLATION: `two-queues`: class 3 lost 2 packets\n"));
+    assert!(markdown::study(&study).contains("> [!CAUTION]\n"));
+}
+
+#[test]
+fn what_people_write_is_text_and_not_markup() {
+    let mut study = specimen::study();
+    study.title = "</title><script>".to_string();
+    study.claims[0].claimed = "<b>\"5 & 6\"".to_string();
+    study.claims[0].remark = "a | b\n# c".to_string();
+    study.sections[0].question = "<i>?".to_string();
+    study.sections[0].name = "a\"b".to_string();
+    let page = html::study(&study);
+    check(&page);
+    assert!(!page.contains("<script") && !page.contains("<i>?") && !page.contains("<b>\""));
+    let text = markdown::study(&study);
+    assert!(text.starts_with("# &lt;/title&gt;&lt;script&gt;\n"));
+    assert!(text.contains("<br>a \\| b # c | &lt;b&gt;\"5 &amp; 6\" |"));
+}
+
+#[test]
+fn markdown_has_the_numbers_of_the_page() {
+    let study = specimen::study();
+    let text = markdown::study(&study);
+    same(&text, "study.md");
+    let plain: String =
+        page().split('<').map(|tag| tag.split_once('>').map_or(tag, |t| t.1)).collect();
+    let rows: Vec<&str> =
+        text.lines().filter(|line| line.contains("**") && line.starts_with("| ")).collect();
+    assert_eq!(rows.len(), study.claims.len());
+    for row in rows {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let number = cells[cells.len() - 2].replace("**", "").replace(" [", "[");
+        assert!(plain.contains(&number), "{number} of {row}");
+    }
+    for row in text.lines().filter(|line| line.starts_with('|')) {
+        assert!(!row.contains("||") && row.ends_with(" |"), "{row}");
+    }
+}
+
+#[test]
+fn every_chart_is_a_file_and_every_reference_has_one() {
+    let study = specimen::study();
+    let files = files(&study);
+    let names: Vec<&str> = files.iter().map(|file| file.0.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "README.md",
+            "two-queues-sizes.svg",
+            "scale-servers.svg",
+            "depths-share-2.svg",
+            "depths-share-3.svg",
+            "pauses-tiers.svg",
+            "pauses-share-1.svg",
+            "signalling-sizes.svg",
+        ]
+    );
+    let text = &files[0].1;
+    let shown: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("!["))
+        .map(|line| line.rsplit(['(', ')']).nth(1).unwrap())
+        .collect();
+    assert_eq!(shown, names[1..]);
+    for (name, svg) in &files[1..] {
+        check(svg);
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "), "{name}");
+        assert!(!svg.contains("var("), "{name} needs properties");
+        assert_eq!(svg.matches("http").count(), 1, "{name} asks for nothing");
+    }
+    let claimed = |file: usize| files[file].1.matches("<path class=\"claimed\"").count();
+    assert_eq!([claimed(1), claimed(2)], [5, 0], "four claims and the legend, or none");
+}
+
+#[test]
+fn points_have_their_intervals_and_markers() {
+    let files = files(&specimen::study());
+    let svg = &files.iter().find(|file| file.0 == "scale-servers.svg").unwrap().1;
+    // Five points in three lines and in two; an interval is a stroke and two caps.
+    assert_eq!(svg.matches("class=\"whisker\"").count(), 3 * 25);
+    assert_eq!(svg.matches("class=\"marker\"").count(), 25 + 3, "the legend has three");
+}
+
+#[test]
+fn the_terminal_has_a_line_or_more_for_each_claim() {
+    for (width, name) in [(120, "study-wide.txt"), (100, "study.txt"), (60, "study-narrow.txt")] {
+        let text = claims(&specimen::study(), Style { colour: false, width });
+        let long = text.lines().find(|line| line.chars().count() > width);
+        assert_eq!(long, None, "in {width} columns");
+        assert_eq!(text.matches("● reproduced").count(), 16);
+        same(&text, name);
+    }
+    let text = claims(&nothing(), Style::default());
+    assert_eq!(text, "\n0 runs: 0 packet-hops in 0 ns of computing; fingerprint \n");
+}
+
+#[test]
+fn colour_is_escape_sequences_and_nothing_else() {
+    let study = specimen::study();
+    let plain = claims(&study, Style::default());
+    let mut coloured = claims(&study, Style { colour: true, ..Style::default() });
+    assert!(!plain.contains('\x1b'));
+    assert!(coloured.contains("\x1b[31m× not reproduced\x1b[0m"));
+    assert!(coloured.contains("\x1b[33m◐ same direction\x1b[0m"));
+    for code in ["0", "1", "2", "31", "32", "33"] {
+        coloured = coloured.replace(&format!("\x1b[{code}m"), "");
+    }
+    assert_eq!(coloured, plain);
+}
+
+#[test]
+fn verdicts_have_shapes_of_their_own() {
+    let page = page();
+    let study = specimen::study();
+    let mut shapes = Vec::new();
+    for verdict in
+        [Verdict::Reproduced, Verdict::SameDirection, Verdict::NotReproduced, Verdict::CannotJudge]
+    {
+        assert!(study.claims.iter().any(|claim| claim.verdict == verdict));
+        let name = format!("</svg>{}</td>", verdict.name());
+        let end = page.find(&name).expect("a row has the verdict in words");
+        let start = page[..end].rfind("<svg").unwrap();
+        let shape = page[start..end].split_once('>').unwrap().1.to_string();
+        assert!(!shapes.contains(&shape), "{shape}");
+        shapes.push(shape);
+    }
+}
