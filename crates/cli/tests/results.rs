@@ -106,7 +106,8 @@ fn existing_results_are_kept_unless_forced() {
         said.err,
         format!(
             "error: `{}` already holds results of scenario `tiny` from {}; replace them with \
-             `--force`, or keep them and choose another directory: `--out DIR`\n",
+             `--force`, go on with them with `--resume`, or keep them and choose another \
+             directory: `--out DIR`\n",
             out.display(),
             before["started"].as_str().unwrap()
         )

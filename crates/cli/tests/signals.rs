@@ -41,8 +41,8 @@ fn an_interrupted_run_keeps_what_it_has() {
         let said = said(child.wait_with_output().unwrap());
         assert_eq!(said.code, Some(130), "{}", said.err);
         let note = format!(
-            "note: interrupted: 1 of 2 runs ended by themselves; what there is is kept in {}, and \
-             the same command with `--force` starts again\n",
+            "note: interrupted: 1 of 2 runs ended by themselves and are kept in {}; the same \
+             command with `--resume` goes on from there\n",
             out.display()
         );
         assert!(said.err.ends_with(&note), "{}", said.err);
@@ -69,9 +69,41 @@ fn a_killed_run_leaves_a_manifest_that_says_so() {
     assert_eq!(manifest["runs"].as_array().unwrap().len(), 1);
     assert!(out.join("runs/short/0/flows.parquet").is_file());
 
-    // The next run replaces it when told to, and not before.
+    // The next run goes on with it or replaces it when told to, and not before.
     let words = ["run", "endless.toml", "--variant", "short", "-q", "--out", word(&out)];
     assert_eq!(floodway(&words).code, Some(1));
+    assert_eq!(floodway(&[&words[..], &["--resume"]].concat()).code, Some(0));
+    let resumed = common::manifest(&out).unwrap();
+    assert_eq!((&resumed["status"], &resumed["runs"]), (&"complete".into(), &manifest["runs"]));
     assert_eq!(floodway(&[&words[..], &["--force"]].concat()).code, Some(0));
-    assert_eq!(common::manifest(&out).unwrap()["status"], "complete");
+    let forced = common::manifest(&out).unwrap();
+    assert_eq!(forced["status"], "complete");
+    assert_ne!(forced["runs"][0]["wall_s"], manifest["runs"][0]["wall_s"], "it ran again");
+}
+
+/// Runs that were there are still there if the command that goes on with them does not come to
+/// them.
+#[test]
+fn what_was_kept_survives_an_interruption() {
+    let out = place("kept");
+    let words = ["run", "endless.toml", "-q", "--replications", "3", "--out", word(&out)];
+    assert_eq!(floodway(&[&words[..], &["--variant", "short"]].concat()).code, Some(0));
+    let before = manifest(&out).unwrap();
+
+    let mut command = command(&[&words[..], &["--resume", "--threads", "1"]].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while manifest(&out).unwrap()["status"] != "running" {
+        sleep(Duration::from_millis(10));
+    }
+    send("-INT", &child);
+    let said = said(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.err);
+    assert!(said.err.starts_with("note: interrupted: 3 of 6 runs ended "), "{}", said.err);
+    let after = manifest(&out).unwrap();
+    let whole = |run: &&serde_json::Value| run["stop"] != "interrupted";
+    let kept: Vec<_> = after["runs"].as_array().unwrap().iter().filter(whole).collect();
+    assert_eq!(kept, before["runs"].as_array().unwrap().iter().collect::<Vec<_>>());
+    let summary = std::fs::read_to_string(out.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["variants"]["short"]["replications"], 3);
 }

@@ -64,9 +64,7 @@ pub(crate) fn write(
     what: &str,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<Checksum, IoError> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
+    let part = part(path);
     let result = File::create(&part)
         .and_then(|file| fill_file(file, fill))
         .and_then(|sum| fs::rename(&part, path).map(|()| sum));
@@ -75,6 +73,13 @@ pub(crate) fn write(
         let _ = fs::remove_file(&part);
     }
     named(result, &format!("write {what}"), path)
+}
+
+/// The name under which a file is written first.
+pub(crate) fn part(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    path.with_file_name(name)
 }
 
 fn fill_file(

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY};
-use crate::files::named;
+use crate::files::{self, named};
 use crate::format;
 
 /// Whose results a directory holds, if it holds any.
@@ -20,15 +20,17 @@ pub(super) struct Owner {
 /// Whose results are in a directory: nobody's if it is empty or does not exist. One that holds
 /// something else is refused.
 pub(super) fn owner(path: &Path) -> Result<Option<Owner>, Error> {
-    let entries = match fs::read_dir(path) {
-        Ok(mut entries) => entries.next(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+    // What a program leaves that dies before anything else is there.
+    let part = files::part(&path.join(MANIFEST));
+    let something = match fs::read_dir(path) {
+        Ok(mut entries) => entries.any(|entry| entry.map_or(true, |entry| entry.path() != part)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory && path.is_file() => {
             return Err(Error::File(path.into()));
         }
         Err(error) => return Ok(named(Err(error), "look into the results directory", path)?),
     };
-    if entries.is_none() {
+    if !something {
         return Ok(None);
     }
     let owner = named_in(&path.join(MANIFEST));
@@ -46,10 +48,12 @@ fn named_in(manifest: &Path) -> Option<Owner> {
     Some(Owner { scenario: text(scenario), started: text(value.get("started")) })
 }
 
-/// Removes results, except the tables in some folders and the manifest.
+/// Removes results, except the tables in some folders and the manifest: what is left of a failed
+/// removal must still be known as results.
 pub(super) fn clear(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
     for name in [SUMMARY, REPORT, DICTIONARY] {
         remove(&path.join(name))?;
+        remove(&files::part(&path.join(name)))?;
     }
     clear_runs(&path.join(RUNS), kept)
 }
@@ -86,7 +90,7 @@ fn clear_runs(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// Removes a file, if it is there.
-pub(super) fn remove(path: &Path) -> Result<(), Error> {
+fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Ok(named(Err(error), "remove old results", path)?)

@@ -25,7 +25,7 @@ use crate::files::{self, named};
 use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Manifest, Record, SCHEMA, TableFile, folder, hex};
 use crate::{Experiment, Run, Summary, html};
-use clear::{clear, owner, remove};
+use clear::{clear, owner};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
 
@@ -72,8 +72,6 @@ impl Directory {
                 return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
             }
             clear(path, &[])?;
-            // Last, so that what is left of a failed removal is still known as results.
-            remove(&path.join(MANIFEST))?;
         }
         Self::begin(path, manifest.clone(), 0.0)
     }

@@ -1,0 +1,168 @@
+//! `floodway run --resume`: however an experiment was cut short, it ends as if it had not been.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Said, command, floodway, json, manifest, place, said, word};
+use serde_json::Value;
+
+const TINY: [&str; 3] = ["run", "tiny.toml", "--out"];
+
+/// The summary without what it cost.
+fn summary(out: &Path) -> Value {
+    let text = fs::read_to_string(out.join("summary.json")).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    for cost in ["hops_per_second", "peak_rss_bytes", "wall_s"] {
+        value.as_object_mut().unwrap().remove(cost).unwrap();
+    }
+    value
+}
+
+/// The runs of the manifest without the time that they took.
+fn runs(out: &Path) -> Vec<Value> {
+    let mut runs = manifest(out).unwrap()["runs"].as_array().unwrap().clone();
+    runs.iter_mut().for_each(|run| drop(run.as_object_mut().unwrap().remove("wall_s").unwrap()));
+    runs
+}
+
+fn run(out: &Path, more: &[&str]) -> Said {
+    let said = floodway(&[&TINY[..], &[word(out)], more].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said
+}
+
+/// Both directories hold the same results.
+fn assert_same(one: &Path, other: &Path) {
+    assert_eq!(summary(one), summary(other));
+    assert_eq!(runs(one), runs(other));
+    for run in runs(one) {
+        for table in run["tables"].as_array().unwrap() {
+            let name = table["name"].as_str().unwrap();
+            let path = format!("{}/{name}.parquet", run["folder"].as_str().unwrap());
+            assert_eq!(fs::read(one.join(&path)).unwrap(), fs::read(other.join(&path)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn runs_that_are_there_are_not_repeated() {
+    let (out, straight) = (place("resume"), place("resume-straight"));
+    run(&straight, &[]);
+    // The first time there is nothing to go on with, and nothing to say about it.
+    assert_eq!(run(&out, &["--resume"]).err, "");
+    let before = manifest(&out).unwrap();
+
+    // One run is lost, another one damaged.
+    fs::remove_dir_all(out.join("runs/ci/0")).unwrap();
+    fs::write(out.join("runs/without-ci/1/flows.parquet"), "half").unwrap();
+    let said = run(&out, &["--resume", "-v", "--threads", "1"]);
+    let lines: Vec<_> = said.err.lines().skip_while(|line| !line.starts_with("note")).collect();
+    assert_eq!(lines[0], "note: 2 of 4 runs are there already");
+    let begin = |line: &str| line.split_once(": ").unwrap().0.to_owned();
+    let order: Vec<_> = lines[1..].iter().map(|line| begin(line)).collect();
+    assert_eq!(order, ["without-ci 0", "ci 0", "without-ci 1", "ci 1"]);
+    assert!(lines[1].starts_with("without-ci 0: there already, flows_done, fingerprint "));
+    assert!(lines[2].contains(" packet-hops a second, flows_done, fingerprint "));
+    assert!(said.out.contains("\n2 runs of "), "only these cost something: {}", said.out);
+    assert_same(&out, &straight);
+
+    // What was there is as it was, even the time that it took.
+    let after = manifest(&out).unwrap();
+    for kept in [0, 3] {
+        assert_eq!(after["runs"][kept], before["runs"][kept]);
+    }
+    assert!(after["wall_s"].as_f64() > Some(0.0));
+
+    let said = run(&out, &["--resume", "--json"]);
+    assert_eq!(said.err, "note: 4 of 4 runs are there already\n");
+    assert_eq!(run(&out, &["--resume", "-q"]).err, "");
+    assert_same(&out, &straight);
+}
+
+#[test]
+fn only_what_would_come_out_the_same_is_kept() {
+    let out = place("resume-changed");
+    let straight = |name: &str, more: &[&str]| {
+        let path = place(name);
+        run(&path, more);
+        path
+    };
+    run(&out, &[]);
+    let there = |more: &[&str]| run(&out, &[&["--resume"], more].concat()).err;
+
+    let more = ["--replications", "3"];
+    assert_eq!(there(&more), "note: 4 of 6 runs are there already\n");
+    assert_same(&out, &straight("resume-more", &more));
+
+    // A setting that one variant overrides matters to the other one only.
+    let of_one = ["--set", "variants.ci.switch.queue.size=900KB"];
+    assert_eq!(there(&of_one), "note: 2 of 4 runs are there already\n");
+    assert_same(&out, &straight("resume-one", &of_one));
+    assert!(!out.join("runs/ci/2").exists(), "the third replication is of another experiment");
+
+    assert_eq!(there(&["--seed", "7"]), "note: 0 of 4 runs are there already\n");
+    assert_same(&out, &straight("resume-seed", &["--seed", "7"]));
+
+    let quick = ["--quick", "--variant", "ci"];
+    assert_eq!(there(&quick), "note: 0 of 1 runs are there already\n");
+    assert!(!out.join("runs/without-ci").exists());
+
+    let both = ["--quick", "--variant", "ci", "--format", "csv", "--format", "parquet"];
+    assert_eq!(there(&both), "note: 1 of 1 runs are there already\n");
+    assert!(out.join("runs/ci/0/flows.csv").is_file());
+}
+
+#[test]
+fn words_that_make_no_sense_together_are_refused() {
+    let out = place("resume-words");
+    let words = |more: &[&'static str]| floodway(&[&TINY[..], &[word(&out)], more].concat());
+    let said = words(&["--resume", "--force"]);
+    assert_eq!(said.code, Some(2));
+    let cause = "the argument '--resume' cannot be used with '--force'";
+    assert!(said.err.contains(cause), "{}", said.err);
+    let said = words(&["--resume", "--format", "csv"]);
+    let cause = "error: only tables in the format `parquet` can be read back, ";
+    assert!(said.err.starts_with(cause), "{}", said.err);
+    assert_eq!((said.code, out.exists()), (Some(1), false));
+}
+
+/// Killed and interrupted again and again while it runs, it ends with the same results.
+#[test]
+#[cfg(unix)]
+fn an_experiment_survives_every_interruption() {
+    let (out, straight) = (place("resume-often"), place("resume-often-straight"));
+    let many = ["--replications", "40", "--threads", "2"];
+    run(&straight, &many);
+    let words = [&TINY[..], &[word(&out)], &many, &["--resume"]].concat();
+    let mut last = 0;
+    for (pause, signal) in [(60, "-KILL"), (90, "-INT"), (40, "-KILL"), (120, "-TERM")] {
+        let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        sleep(Duration::from_millis(pause));
+        let id = child.id().to_string();
+        std::process::Command::new("kill").args([signal, &id]).status().unwrap();
+        let said = said(child.wait_with_output().unwrap());
+        let whole = |run: &&Value| run["stop"] != "interrupted";
+        let there = match out.join("manifest.json").exists() {
+            true => runs(&out).iter().filter(whole).count(),
+            false => 0,
+        };
+        assert!(there >= last, "{last} runs were there, now {there}");
+        last = there;
+        // A fast machine may be done by then.
+        if signal == "-INT" && said.code == Some(130) {
+            assert!(said.err.ends_with("the same command goes on from there\n"), "{}", said.err);
+        }
+    }
+    let said = run(&out, &[&many[..], &["--resume"]].concat());
+    assert!(said.err.starts_with("note: ") || last == 0, "{}", said.err);
+    assert_same(&out, &straight);
+    assert_eq!(
+        json(&[&words[..], &["--json"]].concat())["fingerprint"],
+        summary(&out)["fingerprint"]
+    );
+}
