@@ -33,8 +33,6 @@ pub struct Experiment {
     pub file: &'static str,
     /// The variants to run; all if empty.
     pub variants: Vec<&'static str>,
-    /// Whether the scenario's `[quick]` applies.
-    pub quick: bool,
     /// Settings, as `--set` takes them.
     pub set: Vec<String>,
 }
@@ -42,17 +40,12 @@ pub struct Experiment {
 impl Experiment {
     /// All variants of a scenario as its file has it.
     pub fn new(name: &'static str, file: &'static str) -> Self {
-        Self { name, file, variants: Vec::new(), quick: false, set: Vec::new() }
+        Self { name, file, variants: Vec::new(), set: Vec::new() }
     }
 
     /// Only these variants.
     pub fn variants(self, variants: &[&'static str]) -> Self {
         Self { variants: variants.to_vec(), ..self }
-    }
-
-    /// With `[quick]` or not.
-    pub fn quick(self, quick: bool) -> Self {
-        Self { quick, ..self }
     }
 
     /// With these settings more.
@@ -69,15 +62,12 @@ impl Experiment {
     /// The scenario, from a library, with `more` settings after its own.
     pub fn scenario(&self, library: &[(&str, &str)], more: &[String]) -> Result<Scenario, Error> {
         let set = self.set.iter().chain(more).cloned().collect();
-        Scenario::of_library(library, self.file, &Overrides { quick: self.quick, set })
+        Scenario::of_library(library, self.file, &Overrides { quick: false, set })
     }
 
     /// The command that runs it by itself, with `more` settings after its own.
     pub fn command(&self, more: &[String]) -> String {
         let mut words = vec!["floodway run".to_owned(), self.file.to_owned()];
-        if self.quick {
-            words.push("--quick".to_owned());
-        }
         words.extend(self.variants.iter().map(|name| format!("--variant {name}")));
         words.extend(self.set.iter().chain(more).map(|setting| format!("--set {setting}")));
         words.join(" ")

@@ -31,11 +31,14 @@ const SERVERS_1152: &[&str] = &[
     "workload.1.incast.sets=4",
 ];
 
+/// The other reading of ECN.
+const STEP: &[&str] = &["switch.aqm.ramp.above_high=step"];
+
 /// What the decks leave open: one thing each is unlike lossless.toml.
 pub const OPEN: &[(&str, &str, &[&str])] = &[
     ("open-base", "as it stands", &[]),
     ("open-unsettled", "measured from 1 ms on", &["arrivals=6ms", "warmup=1ms"]),
-    ("open-ecn-step", "ECN marks all above 300 KB", &["switch.aqm.ramp.above_high=step"]),
+    ("open-ecn-step", "ECN marks all above 300 KB", STEP),
     ("open-load-03", "load 0.3", &["workload.0.many_to_many.load=0.3"]),
     ("open-load-07", "load 0.7", &["workload.0.many_to_many.load=0.7"]),
     (
@@ -101,31 +104,36 @@ pub const OPEN_CI: &[(&str, &str, &[&str])] = &[
 /// A shorter version of lossless.toml, for the many rows of what the decks leave open.
 const SHORTER: &[&str] = &["replications=5", "arrivals=12ms", "warmup=8ms", "limit=60ms"];
 
+/// A shorter version of everything, for `--quick`. Much shorter ones lose the sign of what
+/// elephants gain, because permanent incasts need some milliseconds to settle.
+const QUICK: &[&str] = &["arrivals=12ms", "warmup=8ms", "limit=40ms"];
+
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {
-    let quick = level == Level::Quick;
-    let small = |name, file, variants: &[&'static str], runs: u32, quick_runs: u32| {
-        Experiment::new(name, file).variants(variants).quick(quick).replications(if quick {
-            quick_runs
-        } else {
-            runs
-        })
+    let small = |name, file, variants: &[&'static str], runs: [u32; 2]| {
+        let experiment = Experiment::new(name, file).variants(variants);
+        match level {
+            Level::Quick => experiment.replications(runs[0]).set(QUICK),
+            _ => experiment.replications(runs[1]),
+        }
     };
+    let lossless = "scenarios/ci/lossless.toml";
+    let lossy = "scenarios/ci/lossy.toml";
     let mut plan = vec![
-        small("two-queues", "scenarios/ci/lossless.toml", ALL, 10, 6),
-        small("three-queues", "scenarios/ci/three-queues.toml", BOTH, 10, 5),
-        small("ecn-step", "scenarios/ci/ecn-step.toml", ALL, 10, 3),
-        small("memory-size", "scenarios/ci/memory-size.toml", BOTH, 3, 2),
-        small("memory-xoff", "scenarios/ci/memory-xoff.toml", BOTH, 10, 5),
-        small("memory-high", "scenarios/ci/memory-high.toml", &[CI], 10, 5),
-        small("latency", "scenarios/ci/latency.toml", BOTH, 10, 5),
-        small("lossy", "scenarios/ci/lossy.toml", ALL, 10, 5),
-        small("lossy-go-back-n", "scenarios/ci/lossy-go-back-n.toml", BOTH, 5, 3),
-        small("servers-288", "scenarios/ci/lossless.toml", BOTH, 5, 3).set(SERVERS_288),
+        small("two-queues", lossless, ALL, [6, 10]),
+        small("ecn-step", "scenarios/ci/ecn-step.toml", BOTH, [3, 10]),
+        small("three-queues", "scenarios/ci/three-queues.toml", BOTH, [3, 10]),
+        small("memory-size", "scenarios/ci/memory-size.toml", BOTH, [1, 3]),
+        small("memory-xoff", "scenarios/ci/memory-xoff.toml", BOTH, [3, 10]),
+        small("memory-high", "scenarios/ci/memory-high.toml", &[CI], [3, 10]),
+        small("latency", "scenarios/ci/latency.toml", BOTH, [3, 10]),
+        small("lossy", lossy, ALL, [3, 10]),
+        small("lossy-go-back-n", "scenarios/ci/lossy-go-back-n.toml", BOTH, [2, 5]),
+        small("lossy-ecn-step", lossy, BOTH, [2, 5]).set(STEP),
+        small("servers-288", lossless, BOTH, [2, 5]).set(SERVERS_288),
     ];
     if level >= Level::Standard {
-        let lossless = "scenarios/ci/lossless.toml";
-        plan.push(small("servers-512", lossless, BOTH, 5, 3).set(SERVERS_512));
+        plan.push(small("servers-512", lossless, BOTH, [2, 5]).set(SERVERS_512));
         let open = |(name, _, set): &(&'static str, &str, &[&str])| {
             Experiment::new(name, lossless).set(SHORTER).set(set)
         };
@@ -136,8 +144,8 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         let large = |name, file, variants: &[&'static str]| {
             Experiment::new(name, file).variants(variants).replications(5).set(SERVERS_1152)
         };
-        plan.push(large("two-queues-1152", "scenarios/ci/lossless.toml", ALL));
-        plan.push(large("lossy-1152", "scenarios/ci/lossy.toml", ALL));
+        plan.push(large("two-queues-1152", lossless, ALL));
+        plan.push(large("lossy-1152", lossy, ALL));
         plan.push(large("three-queues-1152", "scenarios/ci/three-queues.toml", BOTH));
     }
     plan

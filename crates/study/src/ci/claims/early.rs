@@ -79,4 +79,14 @@ pub const EARLY_RESULTS: &[Row] = &[
         expected: "less; the size is open, since no run of it existed",
         measure: |e| of_facts(e, LOSSY, Facts::loss_rate),
     },
+    Row {
+        id: "A3",
+        part: "ECN as a step",
+        metric: "the same where ECN marks every packet above 300 KB",
+        claimed: "-66 %",
+        source: "IETF 101, early simulation results, the other reading of its ECN",
+        rule: Rule::Effect(-76.0, -56.0),
+        expected: "open: little is lost on either side",
+        measure: |e| of_facts(e, "lossy-ecn-step", Facts::loss_rate),
+    },
 ];

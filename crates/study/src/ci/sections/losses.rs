@@ -13,8 +13,13 @@ use crate::exhibit::{Entry, moves, number, rows, table};
 pub fn losses(evidence: &Evidence) -> Section {
     let main = largest(evidence, "lossy");
     let question = "What is lost without PFC?";
-    let mut section =
-        section(evidence, "losses", question, &["A3", "D12"], &[main, "lossy", "lossy-go-back-n"]);
+    let mut section = section(
+        evidence,
+        "losses",
+        question,
+        &["A3", "D12"],
+        &[main, "lossy", "lossy-go-back-n", "lossy-ecn-step"],
+    );
     if !evidence.has(case(main, CI)) {
         return section;
     }
@@ -32,10 +37,12 @@ pub fn losses(evidence: &Evidence) -> Section {
          is; with go-back-N, as the first RDMA network cards had it, everything from there on."
             .to_owned(),
     ];
-    let mut experiments = vec![(main, "selective repeat")];
-    if evidence.has(case("lossy-go-back-n", CI)) {
-        experiments.push(("lossy-go-back-n", "go-back-N"));
-    }
+    let mut experiments = vec![
+        (main, "selective repeat"),
+        ("lossy-go-back-n", "go-back-N"),
+        ("lossy-ecn-step", "selective repeat, ECN as a step"),
+    ];
+    experiments.retain(|(experiment, _)| evidence.has(case(experiment, CI)));
     let mut groups = Vec::new();
     for (experiment, recovery) in &experiments {
         let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
@@ -56,13 +63,15 @@ pub fn losses(evidence: &Evidence) -> Section {
     ));
     let mut table_rows = Vec::new();
     let mut cases = Vec::new();
-    for (experiment, recovery) in experiments {
+    for (experiment, recovery) in &experiments {
         for variant in [WITHOUT, LOCAL, CI] {
             let of = case(experiment, variant);
             if !evidence.has(of) {
                 continue;
             }
-            cases.push(of);
+            if *experiment == main {
+                cases.push(of);
+            }
             let (left, all) = evidence.unfinished(of);
             let drops = |queue| class_drops(evidence, of, queue);
             let sum = drops(MONITORED) + drops(CONGESTING);

@@ -10,8 +10,8 @@ mod variations;
 
 use floodway_report::study::Section;
 
-use crate::evidence::{Case, Evidence};
-use crate::exhibit::{Comparison, moves};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{Comparison, moves, value};
 
 use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest, plan};
 
@@ -42,7 +42,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
     };
     let pauses = |experiment| {
-        let frames = |facts: &crate::evidence::Facts| facts.number("pause_frames");
+        let frames = |facts: &Facts| facts.number("pause_frames");
         moves(&evidence.change(case(experiment, WITHOUT), case(experiment, CI), frames))
     };
     let sentence = |experiment| {
@@ -61,20 +61,28 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         sentence(main)
     )];
     if evidence.has(case("ecn-step", CI)) {
+        let frames = |experiment| {
+            let frames = |facts: &Facts| facts.number("pause_frames");
+            value(&evidence.number(case(experiment, WITHOUT), "", frames))
+        };
         answer.push(format!(
             "With ECN that marks every packet above its high threshold, as RED and DCQCN have it, \
-             {}: ECN alone does most of what isolation is for.",
-            sentence("ecn-step")
+             and 128 servers, {}. ECN alone then leaves {} pause frames a run, and {} in the other \
+             reading.",
+            sentence("ecn-step"),
+            frames("ecn-step"),
+            frames("two-queues"),
         ));
     }
     let lossy = largest(evidence, "lossy");
     if evidence.has(case(lossy, CI)) {
-        let loss = evidence.change(
-            case(lossy, WITHOUT),
-            case(lossy, CI),
-            crate::evidence::Facts::loss_rate,
-        );
-        answer.push(format!("Without PFC the loss rate {}.", moves(&loss)));
+        let (from, to) = (case(lossy, WITHOUT), case(lossy, CI));
+        let change = |number: fn(&Facts) -> f64| moves(&evidence.change(from, to, number));
+        answer.push(format!(
+            "Without PFC the loss rate {}, and the number of flows that lose a packet {}.",
+            change(Facts::loss_rate),
+            change(super::claims::lossy_flows)
+        ));
     }
     answer
 }

@@ -33,11 +33,10 @@ pub fn ecn(evidence: &Evidence) -> Section {
     );
     section.text = vec![format!(
         "The decks say \"low 10 KB, high 300 KB, max probability 1 %\" and nothing of what happens \
-         above 300 KB. By its word, 1 % is the most that is ever marked: then permanent incasts \
-         are hardly slowed down, and the baseline lives on PFC. In RED and DCQCN every packet \
-         above the high threshold is marked: then the number of pause frames without isolation {}, \
-         and little is left to save. Whoever quotes a gain of isolation should say which of the \
-         two it is measured against.",
+         above 300 KB. By its word 1 % is the most that is ever marked, and a permanent incast is \
+         slowed down by little else than pauses. In RED and DCQCN every packet above the high \
+         threshold is marked: then, without isolation, the number of pause frames {}. Whoever quotes \
+         a gain of isolation should say which of the two it is measured against.",
         moves(&saved)
     )];
     let of = |label, series, experiment| Comparison {
