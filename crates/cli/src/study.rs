@@ -105,9 +105,8 @@ impl Session<'_> {
             let text = format!("{}: {}.", experiment.name, warning.message);
             self.caveats.push(text);
         }
-        let wanted = |name: &str| {
-            experiment.variants.is_empty() || experiment.variants.iter().any(|other| *other == name)
-        };
+        let wanted =
+            |name: &str| experiment.variants.is_empty() || experiment.variants.contains(&name);
         let variants: Vec<_> =
             scenario.variants().iter().filter(|variant| wanted(&variant.name)).collect();
         let how = How {

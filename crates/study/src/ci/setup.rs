@@ -146,17 +146,17 @@ fn servers(file: &str) -> Measured {
 
 /// What the decks say of queues and thresholds, by the place in the settings of a variant.
 const THRESHOLDS: &[(&str, &str, &str)] = &[
-    (WITHOUT, "/switch/queue/size", "\"1MB\""),
-    (WITHOUT, "/switch/flow_control/pfc/xoff", "\"750KB\""),
-    (WITHOUT, "/switch/flow_control/pfc/xon", "\"4KB\""),
-    (WITHOUT, "/switch/aqm/ramp/low", "\"10KB\""),
-    (WITHOUT, "/switch/aqm/ramp/high", "\"300KB\""),
+    (WITHOUT, "/switch/queue/size", "1MB"),
+    (WITHOUT, "/switch/flow_control/pfc/xoff", "750KB"),
+    (WITHOUT, "/switch/flow_control/pfc/xon", "4KB"),
+    (WITHOUT, "/switch/aqm/ramp/low", "10KB"),
+    (WITHOUT, "/switch/aqm/ramp/high", "300KB"),
     (WITHOUT, "/switch/aqm/ramp/max_probability", "0.01"),
-    (CI, "/switch/queue/size", "\"1MB\""),
-    (CI, "/switch/flow_control/pfc/xoff", "\"750KB\""),
-    (CI, "/switch/flow_control/pfc/xon", "\"4KB\""),
-    (CI, "/switch/flow_control/congestion_isolation/curve/low", "\"10KB\""),
-    (CI, "/switch/flow_control/congestion_isolation/curve/high", "\"300KB\""),
+    (CI, "/switch/queue/size", "1MB"),
+    (CI, "/switch/flow_control/pfc/xoff", "750KB"),
+    (CI, "/switch/flow_control/pfc/xon", "4KB"),
+    (CI, "/switch/flow_control/congestion_isolation/curve/low", "10KB"),
+    (CI, "/switch/flow_control/congestion_isolation/curve/high", "300KB"),
     (CI, "/switch/flow_control/congestion_isolation/curve/max_probability", "0.01"),
 ];
 
@@ -165,7 +165,10 @@ fn thresholds() -> Measured {
     let is = |(name, place, value): &&(&str, &str, &str)| {
         let settings = variant("scenarios/ci/lossless.toml", name).settings;
         let settings = serde_json::to_value(&settings).expect("settings have text keys");
-        settings.pointer(place).is_some_and(|found| found.to_string() == *value)
+        let found = settings.pointer(place);
+        found.is_some_and(|found| {
+            found.as_str() == Some(value) || found.as_f64() == value.parse().ok()
+        })
     };
     Measured::exactly(THRESHOLDS.iter().filter(is).count() as f64, "")
 }

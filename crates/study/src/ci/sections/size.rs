@@ -38,14 +38,17 @@ pub fn scaling(evidence: &Evidence) -> Section {
     let line = |series, variant: &'static str, class| {
         let at = |(name, servers): &&(&'static str, f64)| {
             let of = evidence.fct(case(name, variant), class);
-            of.value.map(|value| (*servers, value, of.interval()))
+            of.value.map(|value| (*servers, value, of))
         };
-        let points: Vec<(f64, f64, Option<(f64, f64)>)> = sizes.iter().filter_map(at).collect();
-        let bars = points.iter().filter_map(|(x, _, ends)| ends.map(|(a, b)| (*x, a.max(1.0), b)));
+        let points: Vec<(f64, f64, Measured)> = sizes.iter().filter_map(at).collect();
+        // On a logarithmic axis an interval cannot reach zero.
+        let bar = |(x, _, of): &(f64, f64, Measured)| {
+            of.interval().map(|(low, high)| (*x, low.max(1.0), high))
+        };
         Line {
             series,
             points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),
-            intervals: bars.collect(),
+            intervals: points.iter().filter_map(bar).collect(),
             markers: true,
             tooltip: variant.to_owned(),
             ..Line::default()

@@ -57,7 +57,7 @@ impl Numbers {
             let ones = (self.word(number) >> (number % 64)).trailing_ones();
             number += ones;
             // It goes on in the next word only where this one ends.
-            if ones == 0 || number % 64 != 0 {
+            if ones == 0 || !number.is_multiple_of(64) {
                 return number;
             }
         }
