@@ -37,6 +37,9 @@ pub enum Rule {
     Less(f64),
     /// More than zero, likewise.
     More(f64),
+    /// An effect, whatever its sign: the interval does not hold zero. Effects smaller than the
+    /// number are none.
+    Some(f64),
     /// No effect: the interval lies within this distance of zero.
     None(f64),
     /// At most this, in every replication.
@@ -59,6 +62,7 @@ impl Rule {
             }
             Self::Less(_) => "reproduced if the interval lies below 0".to_owned(),
             Self::More(_) => "reproduced if the interval lies above 0".to_owned(),
+            Self::Some(_) => "reproduced if the interval excludes 0".to_owned(),
             Self::None(within) => {
                 format!("reproduced if the interval lies within {within}{unit} of 0")
             }
@@ -85,6 +89,7 @@ impl Rule {
                 Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
                 Some(_) => Verdict::CannotJudge,
             },
+            Self::Some(least) => side(measured, value, least, |_| true, value),
             Self::Less(least) => side(measured, -1.0, least, |_| true, value),
             Self::More(least) => side(measured, 1.0, least, |_| true, value),
             Self::Effect(low, high) => {
@@ -189,6 +194,8 @@ mod tests {
         assert_eq!(Rule::Less(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
         assert_eq!(Rule::Less(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::NotReproduced);
         assert_eq!(Rule::More(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Some(5.0).judge(&of(-3.0, -5.0, -1.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Some(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
     }
 
     #[test]

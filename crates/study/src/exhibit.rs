@@ -152,21 +152,24 @@ pub fn table(
 
 /// A number in its unit: `-63 %`, `1.2 us`; `-` if there is none.
 pub fn value(measured: &Measured) -> String {
-    measured.value.map_or_else(|| "-".to_owned(), |value| in_unit(value, measured.unit))
+    parts(measured).0
 }
 
 /// Its interval: `[-70, -55]`; empty without one.
 pub fn range(measured: &Measured) -> String {
-    let ends = |(low, high): (f64, f64)| match measured.unit {
-        "ns" => format!("[{}, {}]", words::time(low), words::time(high)),
-        _ => format!("[{}, {}]", plain(low), plain(high)),
-    };
-    measured.interval().map_or_else(String::new, ends)
+    parts(measured).1
 }
 
 /// Both.
 pub fn number(measured: &Measured) -> String {
-    format!("{} {}", value(measured), range(measured)).trim_end().to_owned()
+    let (value, range) = parts(measured);
+    format!("{value} {range}").trim_end().to_owned()
+}
+
+fn parts(measured: &Measured) -> (String, String) {
+    let Measured { value, low, high, unit } = *measured;
+    let of = |value| words::measured(value, low, high, unit);
+    value.map_or_else(|| ("-".to_owned(), String::new()), of)
 }
 
 /// What a change does, in words: `falls by 63 % [55, 70]`, `does not change clearly (…)`.
@@ -174,36 +177,18 @@ pub fn moves(measured: &Measured) -> String {
     let Some(value) = measured.value else { return "was not measured".to_owned() };
     let clear = measured.interval().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     match value {
-        _ if !clear => format!("does not change clearly ({})", number(measured)),
         0.0 => "does not change".to_owned(),
+        _ if !clear => format!("does not change clearly ({})", number(measured)),
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
-            let interval = measured.interval().map_or_else(String::new, |(low, high)| {
-                let (a, b) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
-                format!(" [{}, {}]", plain(a), plain(b))
-            });
-            format!("{verb} by {}{interval}", in_unit(value.abs(), measured.unit))
+            let ends = measured
+                .interval()
+                .map(|(low, high)| (low.abs().min(high.abs()), low.abs().max(high.abs())));
+            let (low, high) = ends.unzip();
+            let size = Measured { value: Some(value.abs()), low, high, unit: measured.unit };
+            format!("{verb} by {}", number(&size).replace('+', ""))
         }
     }
-}
-
-fn in_unit(value: f64, unit: &str) -> String {
-    match unit {
-        "ns" => words::time(value),
-        "" => plain(value),
-        _ => format!("{} {unit}", plain(value)),
-    }
-}
-
-/// A number with as many decimals as say something.
-fn plain(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    let text = format!("{value:.decimals$}");
-    if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -218,9 +203,9 @@ mod tests {
             high: Some(high),
             unit: "%",
         };
-        assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63.0 % [55.0, 70.0]");
-        assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4.00, 300]");
-        assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (1.00 % [-4.00, 6.00])");
+        assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
+        assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
+        assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (+1.0 % [-4.0, +6.0])");
         assert_eq!(moves(&Measured::default()), "was not measured");
         assert_eq!(moves(&Measured::exactly(-100.0, "%")), "falls by 100 %");
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));

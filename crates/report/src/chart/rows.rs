@@ -114,9 +114,9 @@ impl Rows {
             svg.text(scale.at(*tick), y + 18.0, "middle", "tick", &self.axis.show(*tick));
         }
         if claims {
-            // In the column of the labels, where no tick can be.
-            svg.diamond(9.0, y + 14.0, CLAIMED, "claimed");
-            svg.text(21.0, y + 18.0, "start", "tick", "claimed");
+            // Below the labels of the ticks, of which the first can begin before the plot.
+            svg.diamond(9.0, y + 33.0, CLAIMED, "claimed");
+            svg.text(21.0, y + 37.0, "start", "tick", "claimed");
         }
         svg.text((left + right) / 2.0, y + 37.0, "middle", "axis", &self.axis.label);
         svg.finish()

@@ -58,7 +58,7 @@ pub const ROWS_D: &[Row] = &[
                     facts.flows.iter().filter(|flow| evidence.classes.of(flow.bytes) == MICE);
                 mice.count() as f64 / facts.flows.len() as f64 * 100.0
             };
-            estimate(evidence.runs(case("two-queues", WITHOUT)).map(share), "%")
+            estimate(evidence.runs(case("two-queues", WITHOUT)).map(share), "% of flows")
         },
     },
     Row {

@@ -110,6 +110,16 @@ fn shown(text: &mut String, exhibit: &Exhibit) {
     }
 }
 
+/// A cell; the interval of a number stands below it, so that a table of many columns fits.
+fn below(cell: &str, number: bool) -> String {
+    match cell.split_once(" [").filter(|_| number) {
+        Some((value, range)) => {
+            format!("{}<span class=\"range\">{}</span>", set(value), set(&format!("[{range}")))
+        }
+        None => with_code(cell),
+    }
+}
+
 fn table(text: &mut String, caption: &str, head: &[String], rows: &[Vec<String>], note: &str) {
     let class = |column: usize| match is_numeric(rows, column) {
         true => "",
@@ -128,7 +138,8 @@ fn table(text: &mut String, caption: &str, head: &[String], rows: &[Vec<String>]
     for row in rows {
         *text += "<tr>";
         for (column, cell) in row.iter().enumerate() {
-            let _ = write!(text, "<td{}>{}</td>", class(column), with_code(cell));
+            let _ =
+                write!(text, "<td{}>{}</td>", class(column), below(cell, is_numeric(rows, column)));
         }
         *text += "</tr>\n";
     }

@@ -74,6 +74,20 @@ pub const ISOLATION: &[Row] = &[
         },
     },
     Row {
+        id: "A8",
+        part: "duration against frames, strict",
+        metric: "the same where the monitored queue has strict priority",
+        claimed: "duration falls less than frames",
+        source: "IETF 101, reducing the impact of PFC",
+        rule: Rule::More(10.0),
+        expected: "more, if the deck's reason holds: a queue of low priority takes longer to drain to \
+                   XON",
+        measure: |e| {
+            let (without, with) = (case("open-strict", WITHOUT), case("open-strict", CI));
+            contrast(&e.logs(without, with, paused), &e.logs(without, with, pauses))
+        },
+    },
+    Row {
         id: "A9",
         part: "",
         metric: "change of all flows by ci in the largest fabric over the same at 128 servers",

@@ -134,7 +134,7 @@ pub const QUEUES_AND_LOSSES: &[Row] = &[
             let drops = |queue| class_drops(e, with, queue) as f64;
             match drops(MONITORED) + drops(CONGESTING) {
                 0.0 => Measured::default(),
-                all => Measured::exactly(drops(CONGESTING) / all * 100.0, "%"),
+                all => Measured::exactly(drops(CONGESTING) / all * 100.0, "% of drops"),
             }
         },
     },
@@ -164,5 +164,5 @@ fn distance(evidence: &Evidence, of: Case) -> Measured {
         depths.range(..=edge).map(|(_, samples)| *samples).sum::<u64>() as f64 / total(depths)
     };
     let most = edges.iter().map(|edge| (below(&a, *edge) - below(&b, *edge)).abs());
-    Measured::exactly(most.fold(0.0, f64::max) * 100.0, "%")
+    Measured::exactly(most.fold(0.0, f64::max) * 100.0, "% of samples")
 }

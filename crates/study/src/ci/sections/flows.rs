@@ -128,8 +128,8 @@ pub fn conformity(evidence: &Evidence) -> Section {
         evidence.fct_change(case(experiment, from), case(experiment, to), class)
     };
     section.answer = format!(
-        "Isolation at each switch by itself does most of it: with PFC the mean completion time of \
-         all flows {}; with messages to the switch upstream it then {}, and that of mice {}.",
+        "With PFC and isolation at each switch by itself the mean completion time of all flows {}; \
+         with messages to the switch upstream it then {}, and that of mice {}.",
         moves(&change(pfc, WITHOUT, LOCAL, ALL)),
         moves(&change(pfc, LOCAL, CI, ALL)),
         moves(&change(pfc, LOCAL, CI, MICE)),

@@ -26,7 +26,7 @@ pub fn ecn(evidence: &Evidence) -> Section {
     };
     let saved = evidence.change(case("two-queues", WITHOUT), case("ecn-step", WITHOUT), pauses);
     section.answer = format!(
-        "It decides: where ECN marks at most 1 % of packets the mean completion time of all flows \
+        "Where ECN marks at most 1 % of packets the mean completion time of all flows \
          {}, and where it marks everything above 300 KB it {}.",
         change("two-queues", ALL),
         change("ecn-step", ALL)

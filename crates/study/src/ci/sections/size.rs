@@ -41,9 +41,9 @@ pub fn scaling(evidence: &Evidence) -> Section {
             of.value.map(|value| (*servers, value, of))
         };
         let points: Vec<(f64, f64, Measured)> = sizes.iter().filter_map(at).collect();
-        // On a logarithmic axis an interval cannot reach zero.
+        // A logarithmic axis has no place for an interval that reaches zero.
         let bar = |(x, _, of): &(f64, f64, Measured)| {
-            of.interval().map(|(low, high)| (*x, low.max(1.0), high))
+            of.interval().filter(|(low, _)| *low > 0.0).map(|(low, high)| (*x, low, high))
         };
         Line {
             series,
@@ -57,7 +57,7 @@ pub fn scaling(evidence: &Evidence) -> Section {
     let chart = |(label, class): (&str, usize)| Lines {
         title: format!("Mean completion time of {label} by the number of servers"),
         heading: label.to_owned(),
-        x: Axis::linear("servers", "").within(0.0, 1200.0),
+        x: Axis::linear("servers", "").labelled(sizes.iter().map(|(_, servers)| *servers)),
         y: Axis::log("mean completion time", "ns"),
         lines: vec![line(0, WITHOUT, class), line(2, CI, class)],
         height: 230.0,
@@ -69,7 +69,10 @@ pub fn scaling(evidence: &Evidence) -> Section {
         legend: vec![(0, WITHOUT.to_owned()), (2, CI.to_owned())],
         charts: [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(chart).to_vec(),
         columns: 3,
-        note: "Means over the flows that finished, with 95 % intervals.".to_owned(),
+        note:
+            "Means over the flows that finished, with 95 % intervals; one that reaches zero is not \
+               drawn."
+                .to_owned(),
     });
     let row = |(name, servers): &&(&'static str, f64)| {
         let pauses = |facts: &Facts| facts.number("pause_frames");

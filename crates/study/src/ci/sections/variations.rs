@@ -108,7 +108,7 @@ pub fn latency(evidence: &Evidence) -> Section {
     section.exhibits.push(rows(
         "latency",
         "By how much does the mean completion time grow with 400 ns per switch?",
-        Axis::linear("difference of means; right of 0 is later", "us"),
+        Axis::linear("difference of means; right of 0 is later", "µs"),
         Mark::Point,
         "",
         groups.collect(),
