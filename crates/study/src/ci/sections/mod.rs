@@ -31,7 +31,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         open::open(evidence),
     ]
     .into_iter()
-    .filter(|section| !section.exhibits.is_empty())
+    .filter(|section| !section.links.is_empty() && !section.exhibits.is_empty())
     .collect()
 }
 

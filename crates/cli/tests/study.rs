@@ -1,0 +1,117 @@
+//! `floodway study`, at a size that says nothing about networks but everything about the command.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::{floodway, json, place, word};
+use serde_json::Value;
+
+/// The whole of a quick study in networks of 32 hosts, for a third of a millisecond.
+fn tiny<'a>(out: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+    let mut words = vec!["study", "ci", "--quick", "--out", word(out)];
+    for setting in [
+        "topology.clos.leaves=8",
+        "topology.clos.spines=4",
+        "topology.clos.hosts_per_leaf=4",
+        "workload.0.many_to_many.clusters=2",
+        "workload.0.many_to_many.cluster_size=10",
+        "workload.1.incast.sets=1",
+        "workload.1.incast.senders=4",
+        "arrivals=300us",
+        "warmup=100us",
+        "limit=1ms",
+        "replications=2",
+    ] {
+        words.extend(["--set", setting]);
+    }
+    words.extend(more);
+    words
+}
+
+#[test]
+fn a_study_judges_every_claim_and_is_not_done_twice() {
+    let out = place("study");
+    let first = json(&tiny(&out, &["--json"]));
+    assert_eq!((&first["study"], &first["level"]), (&"ci".into(), &"quick".into()));
+    let claims = first["claims"].as_array().unwrap();
+    let verdicts = ["reproduced", "same direction", "not reproduced", "cannot judge"];
+    let mut ids = BTreeSet::new();
+    for claim in claims {
+        ids.insert(claim["id"].as_str().unwrap());
+        assert!(claim["claimed"].is_string() && claim["unit"].is_string());
+        for number in ["measured", "low", "high"] {
+            assert!(claim[number].is_number() || claim[number].is_null(), "{claim}");
+        }
+        assert!(verdicts.contains(&claim["verdict"].as_str().unwrap()), "{claim}");
+    }
+    assert_eq!(ids.len(), 24);
+    // Same traffic, more memory: not one flow may differ, at any size.
+    let memory = claims.iter().find(|claim| claim["id"] == "D4").unwrap();
+    assert_eq!((&memory["measured"], &memory["verdict"]), (&0.0.into(), &"reproduced".into()));
+    assert_eq!(first["provenance"]["reused"], 0);
+    assert!(first["caveats"][0].as_str().unwrap().starts_with("This is the quick version"));
+    assert!(first["caveats"][1].as_str().unwrap().contains("limit=1ms"));
+
+    // What is kept is what was said, and everything that it refers to is there.
+    let kept: Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("study.json")).unwrap()).unwrap();
+    assert_eq!(kept, first);
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(link.starts_with('#') || out.join(link).is_file(), "{link}");
+    }
+    let text = std::fs::read_to_string(out.join("text/README.md")).unwrap();
+    let charts: Vec<_> =
+        text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(charts.iter().filter(|name| name.ends_with(".svg")).count() > 8);
+    for chart in charts.iter().filter(|name| name.ends_with(".svg")) {
+        assert!(out.join("text").join(chart).is_file(), "{chart}");
+    }
+
+    // Again, after losing one experiment: only that one is simulated, with the same results.
+    std::fs::remove_dir_all(out.join("latency")).unwrap();
+    let second = json(&tiny(&out, &["--json"]));
+    let runs = first["provenance"]["runs"].as_u64().unwrap();
+    assert_eq!(second["provenance"]["reused"].as_u64().unwrap(), runs - 4);
+    assert_eq!(second["claims"], first["claims"]);
+    assert_eq!(second["provenance"]["fingerprint"], first["provenance"]["fingerprint"]);
+}
+
+#[test]
+fn the_plan_is_a_list_of_commands() {
+    let said = floodway(&["study", "ci", "--quick", "--plan", "--set", "switch.latency=1us"]);
+    assert_eq!(said.code, Some(0));
+    let first = "floodway run scenarios/ci/lossless.toml --variant without-ci --variant ci-local \
+                 --variant ci --set replications=6 --set arrivals=12ms --set warmup=8ms --set \
+                 limit=40ms --set switch.latency=1us\n";
+    assert!(said.out.starts_with(first), "{}", said.out);
+    assert!(said.out.lines().all(|line| line.starts_with("floodway run scenarios/ci/")));
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_runs() {
+    let said = floodway(&["study", "dualq"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("[possible values: ci]"), "{}", said.err);
+
+    let out = place("study-setting");
+    let words = ["study", "ci", "--quick", "--out", word(&out), "--set", "switch.queu.size=1MB"];
+    let said = floodway(&words);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("`switch` has no field `queu`"), "{}", said.err);
+    assert!(!out.exists());
+
+    let out = place("study-foreign");
+    std::fs::create_dir_all(&out).unwrap();
+    std::fs::write(out.join("diary.txt"), "mine").unwrap();
+    let said = floodway(&["study", "ci", "--quick", "--out", word(&out)]);
+    assert_eq!(said.code, Some(1));
+    let text = format!(
+        "error: `{}` is not empty and does not hold the study `ci`, so nothing is written there; \
+         choose another directory: `--out DIR`\n",
+        out.display()
+    );
+    assert_eq!(said.err, text);
+}

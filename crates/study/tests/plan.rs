@@ -1,0 +1,83 @@
+//! What the studies are made of is whole: experiments are valid, claims are all there.
+
+use std::collections::BTreeSet;
+
+use floodway_report::study::Verdict;
+use floodway_study::{CATALOGUE, Evidence, Level};
+
+const LEVELS: [Level; 3] = [Level::Quick, Level::Standard, Level::Full];
+
+#[test]
+fn every_experiment_of_every_level_is_valid_and_has_its_variants() {
+    for study in CATALOGUE {
+        for level in LEVELS {
+            let plan = (study.plan)(level);
+            let names: BTreeSet<_> = plan.iter().map(|experiment| experiment.name).collect();
+            assert_eq!(names.len(), plan.len(), "two experiments of one name");
+            for experiment in &plan {
+                let scenario = experiment.scenario(study.library, &[]);
+                let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
+                for variant in &experiment.variants {
+                    assert!(scenario.variant(variant).is_ok(), "{} {variant}", experiment.name);
+                }
+                let replications = scenario.replications;
+                assert!(replications > 1 || experiment.name == "memory-size", "{replications}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_larger_level_has_the_runs_of_a_smaller_one() {
+    for study in CATALOGUE {
+        let full = (study.plan)(Level::Full);
+        for experiment in (study.plan)(Level::Standard) {
+            assert!(full.contains(&experiment), "{}", experiment.name);
+        }
+    }
+}
+
+#[test]
+fn the_library_has_the_files_as_they_are() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (name, text) in CATALOGUE.iter().flat_map(|study| study.library) {
+        assert_eq!(std::fs::read_to_string(root.join(name)).unwrap(), *text);
+    }
+}
+
+#[test]
+fn an_experiments_command_is_what_it_runs() {
+    let plan = (CATALOGUE[0].plan)(Level::Full);
+    let command = plan.iter().find(|experiment| experiment.name == "memory-high").unwrap();
+    assert_eq!(
+        command.command(&["switch.latency=1us".to_owned()]),
+        "floodway run scenarios/ci/memory-high.toml --variant ci --set replications=10 \
+         --set switch.latency=1us"
+    );
+}
+
+#[test]
+fn every_claim_of_both_decks_has_a_verdict() {
+    let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
+    let claims = study.judge(&Evidence::new(Level::Quick, &[]));
+    let ids: BTreeSet<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+    let wanted: BTreeSet<String> =
+        (1..=11).map(|n| format!("A{n}")).chain((1..=13).map(|n| format!("D{n}"))).collect();
+    assert_eq!(ids, wanted.iter().map(String::as_str).collect());
+    let mut parts = BTreeSet::new();
+    for claim in &claims {
+        assert!(parts.insert((&claim.id, &claim.part)), "{} {} twice", claim.id, claim.part);
+        for text in [&claim.metric, &claim.claimed, &claim.source, &claim.expected] {
+            assert!(!text.trim().is_empty(), "{} {}", claim.id, claim.part);
+        }
+        // Without runs only the set-up can be judged.
+        let set_up = ["A4", "A5", "A11", "D1", "D2"].contains(&claim.id.as_str());
+        if !set_up || claim.part == "mice" {
+            assert_eq!(claim.verdict, Verdict::CannotJudge, "{} {}", claim.id, claim.part);
+            assert!(!claim.remark.is_empty());
+        } else {
+            assert_eq!(claim.verdict, Verdict::Reproduced, "{} {}", claim.id, claim.part);
+        }
+    }
+    assert!((study.sections)(&Evidence::new(Level::Quick, &[])).is_empty());
+}
