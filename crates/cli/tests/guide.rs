@@ -1,4 +1,4 @@
-//! The guide's scenario is valid and its commands do what it says.
+//! The guide's scenarios are valid and its commands do what it says.
 
 mod common;
 
@@ -25,8 +25,9 @@ fn every_command_of_the_guide_works() {
     let shipped = "scenarios/ci/lossless.toml";
     fs::copy(root.join(shipped), folder.join(shipped)).unwrap();
     let scenarios = blocks(&guide, "toml");
-    assert_eq!(scenarios.len(), 1);
+    assert_eq!(scenarios.len(), 2);
     fs::write(folder.join("mine.toml"), scenarios[0]).unwrap();
+    fs::write(folder.join("deep.toml"), scenarios[1]).unwrap();
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
@@ -37,7 +38,7 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    for results in ["results/mine", "results/mine-again", "results/small"] {
+    for results in ["results/mine", "results/mine-again", "results/small", "results/deep"] {
         assert!(folder.join(results).join("report.html").is_file(), "{results}");
     }
 }

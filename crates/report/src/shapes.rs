@@ -163,7 +163,8 @@ fn one(moments: &[Moment]) -> Moment {
     }
 }
 
-fn depths(table: &Table) -> BTreeMap<u64, Depths> {
+/// How often the queues of each number had which backlog, over all tiers (table `depths`).
+pub fn depths(table: &Table) -> BTreeMap<u64, Depths> {
     let (queues, edges) = (table.u64s("queue"), table.u64s("up_to_bytes"));
     let mut depths: BTreeMap<u64, Depths> = BTreeMap::new();
     for (at, samples) in table.u64s("samples").iter().enumerate() {

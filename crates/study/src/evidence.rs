@@ -6,7 +6,7 @@ use floodway_model::Table;
 pub use floodway_report::metrics::FlowTime as Flow;
 use floodway_report::metrics::{SizeClasses, flow_times};
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::Depths;
+use floodway_report::shapes::{Depths, depths};
 use floodway_report::{INTERRUPTED, Run};
 use floodway_scenario::Scenario;
 
@@ -112,15 +112,6 @@ fn queues(table: &Table) -> Vec<QueueFact> {
         max: maxima[at],
     };
     (0..table.rows()).map(fact).collect()
-}
-
-fn depths(table: &Table) -> BTreeMap<u64, Depths> {
-    let (queues, edges) = (table.u64s("queue"), table.u64s("up_to_bytes"));
-    let mut depths: BTreeMap<u64, Depths> = BTreeMap::new();
-    for (at, samples) in table.u64s("samples").iter().enumerate() {
-        *depths.entry(queues[at]).or_default().entry(edges[at]).or_default() += samples;
-    }
-    depths
 }
 
 fn drops(table: &Table) -> BTreeMap<u64, u64> {
