@@ -102,7 +102,10 @@ impl Written {
         }
         let mut base = parse(source)?;
         let extends = base.take("extends");
-        let quick = base.take("quick");
+        let mut quick = base.take("quick");
+        if let Some(quick) = &mut quick {
+            normalise(&mut quick.item);
+        }
         let mut variants = named(base.take("variants"))?;
         normalise(&mut base);
         let Some(extends) = extends else {
@@ -112,7 +115,12 @@ impl Written {
         let mut below = Self::below(source, &extends, reader)?;
         merge(&mut below.base, &base)?;
         for variant in variants {
-            below.lay_variant(variant)?;
+            let known = below.variants.iter().any(|other| other.name == variant.name);
+            if known || variant.is_removed() {
+                lay_over(&mut below.variants, vec![variant])?;
+            } else {
+                below.variants.push(variant);
+            }
         }
         match (&mut below.quick, quick) {
             (Some(under), Some(over)) => {
@@ -160,26 +168,6 @@ impl Written {
             Some(extends) => Ok(Err(extends.item.place.word().trim_matches('"').to_owned())),
             None => Self::read(source, &|_| unreachable!("it extends nothing")).map(Ok),
         }
-    }
-
-    /// Lays a variant on the one of the same name, removes that one, or adds it.
-    fn lay_variant(&mut self, over: Named) -> Result<(), Problem> {
-        let names: Vec<_> = self.variants.iter().map(|variant| variant.name.clone()).collect();
-        let at = names.iter().position(|name| *name == over.name);
-        match (at, over.is_removed()) {
-            (Some(at), true) => {
-                self.variants.remove(at);
-            }
-            (Some(at), false) => merge(&mut self.variants[at].overlay, &over.overlay)?,
-            (None, true) => {
-                let names: Vec<_> = names.iter().map(String::as_str).collect();
-                let message = format!("there is no variant `{}` to remove", over.name);
-                let help = suggest::remedy(&over.name, "variants", &names);
-                return Err(Problem::error(over.place, message, help));
-            }
-            (None, false) => self.variants.push(over),
-        }
-        Ok(())
     }
 
     /// Whether there is a `[quick]`.
@@ -294,16 +282,25 @@ fn named(variants: Option<Entry>) -> Result<Vec<Named>, Problem> {
     Ok(all)
 }
 
-/// Lays overlays on the variants of the same names.
-fn lay_over(variants: &mut [Named], over: Vec<Named>) -> Result<(), Problem> {
-    for Named { name, place, overlay } in over {
+/// Lays overlays on the variants of the same names, or removes those.
+fn lay_over(variants: &mut Vec<Named>, over: Vec<Named>) -> Result<(), Problem> {
+    for over in over {
         let names: Vec<_> = variants.iter().map(|variant| variant.name.clone()).collect();
-        let Some(variant) = variants.iter_mut().find(|variant| variant.name == name) else {
+        let Some(at) = names.iter().position(|name| *name == over.name) else {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
-            let message = format!("the scenario has no variant `{name}`");
-            return Err(Problem::error(place, message, suggest::remedy(&name, "variants", &names)));
+            let help = suggest::remedy(&over.name, "variants", &names);
+            let message = if over.is_removed() {
+                format!("there is no variant `{}` to remove", over.name)
+            } else {
+                format!("the scenario has no variant `{}`", over.name)
+            };
+            return Err(Problem::error(over.place, message, help));
         };
-        merge(&mut variant.overlay, &overlay)?;
+        if over.is_removed() {
+            variants.remove(at);
+        } else {
+            merge(&mut variants[at].overlay, &over.overlay)?;
+        }
     }
     Ok(())
 }

@@ -257,3 +257,10 @@ fn quick_and_settings_lie_above_both_files() {
     assert_eq!(variant.settings.switch.queue.size, Bytes(3_000_000));
     assert_eq!(variant.settings.workload.len(), 2, "lists are changed element by element");
 }
+
+#[test]
+fn a_quick_version_can_do_with_fewer_variants() {
+    let over = "name = \"other\"\n[quick.variants]\nplain = false";
+    assert_eq!(names(&extended(over, true, &[])), ["marked"]);
+    assert_eq!(names(&extended(over, false, &[])), ["plain", "marked"]);
+}

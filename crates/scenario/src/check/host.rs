@@ -43,6 +43,17 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
         findings.error(&["host.transport.rocev2.mtu"], "packets would carry 0 bytes", help);
         return None;
     }
+    if let Some(bytes) = spec.in_flight.filter(|_| spec.window() < spec.ack_every.max(1)) {
+        findings.error(
+            &["host.transport.rocev2.in_flight", "host.transport.rocev2.ack_every"],
+            format!(
+                "{bytes} in flight are {} packets, and an acknowledgement comes after {}",
+                spec.window(),
+                spec.ack_every
+            ),
+            "the sender would wait for its timer: raise `in_flight`, or lower `ack_every`",
+        );
+    }
     let overhead = u64::from(length::ROCE_OVERHEAD);
     let most = u64::from(u16::MAX);
     let frame = spec.mtu.0.saturating_add(overhead);

@@ -149,8 +149,8 @@ counters! {
     retransmitted_packets: "Data packets sent again.",
     dropped_packets: "Packets dropped by switches, for any reason.",
     data_packets_sent: "Data packets that senders put on the wire.",
-    data_bytes_delivered: "Payload that arrived in order, each byte once, of all flows.",
-    persistent_bytes_delivered: "Payload that arrived in order, each byte once, of flows that never end.",
+    data_bytes_delivered: "Payload that arrived, each byte once, of all flows.",
+    persistent_bytes_delivered: "Payload that arrived, each byte once, of flows that never end.",
 }
 
 #[cfg(test)]

@@ -130,9 +130,12 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         small("lossy", lossy, ALL, [3, 10]),
         small("lossy-go-back-n", "scenarios/ci/lossy-go-back-n.toml", BOTH, [2, 5]),
         small("lossy-ecn-step", lossy, BOTH, [2, 5]).set(STEP),
+        small("lossy-bdp", lossy, BOTH, [2, 5]).set(&["host.transport.rocev2.in_flight=25KB"]),
         small("servers-288", lossless, BOTH, [2, 5]).set(SERVERS_288),
     ];
     if level >= Level::Standard {
+        let window = &["host.transport.rocev2.in_flight=131072B"];
+        plan.push(small("lossy-128-packets", lossy, BOTH, [2, 5]).set(window));
         plan.push(small("servers-512", lossless, BOTH, [2, 5]).set(SERVERS_512));
         let open = |(name, _, set): &(&'static str, &str, &[&str])| {
             Experiment::new(name, lossless).set(SHORTER).set(set)

@@ -89,4 +89,14 @@ pub const EARLY_RESULTS: &[Row] = &[
         expected: "open: little is lost on either side",
         measure: |e| of_facts(e, "lossy-ecn-step", Facts::loss_rate),
     },
+    Row {
+        id: "A3",
+        part: "25 KB in flight",
+        metric: "the same where no flow has more than the bandwidth-delay product in flight",
+        claimed: "-66 %",
+        source: "IETF 101, early simulation results, another reading of its transport",
+        rule: Rule::Effect(-76.0, -56.0),
+        expected: "open: 20 senders with 25 KB each do not fill a queue of 1 MB",
+        measure: |e| of_facts(e, "lossy-bdp", Facts::loss_rate),
+    },
 ];

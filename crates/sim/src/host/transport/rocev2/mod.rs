@@ -25,13 +25,19 @@ pub struct Spec {
     pub mtu: Bytes,
     /// Packets per acknowledgement; the last packet of a message is always acknowledged. Default 1.
     pub ack_every: u32,
+    /// The most payload of a message that is sent and not acknowledged, in whole packets (IRN,
+    /// SIGCOMM 2018, section 3.2: BDP-FC, with the bandwidth-delay product). Default none: only
+    /// the rate limits what is in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<Bytes>,
     /// What is sent again after a loss, and when.
     pub recovery: recovery::Spec,
 }
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { mtu: Bytes(1_024), ack_every: 1, recovery: recovery::Spec::default() }
+        let (mtu, recovery) = (Bytes(1_024), recovery::Spec::default());
+        Self { mtu, ack_every: 1, in_flight: None, recovery }
     }
 }
 
@@ -42,6 +48,11 @@ impl Spec {
             return u32::MAX;
         }
         flow.bytes.div_ceil(self.mtu.0) as u32
+    }
+
+    /// The most packets that are sent and not acknowledged.
+    pub fn window(&self) -> u32 {
+        self.in_flight.map_or(u32::MAX, |bytes| (bytes.0 / self.mtu.0).min(u32::MAX.into()) as u32)
     }
 
     /// Frame length of the packet that carries `payload` bytes.

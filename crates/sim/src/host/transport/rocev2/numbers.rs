@@ -38,6 +38,11 @@ impl Numbers {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// How many members it has.
+    pub fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
     /// Removes the numbers below `floor`.
     pub fn forget_below(&mut self, floor: u32) {
         while self.first < floor / 64 && self.words.pop_front().is_some() {
@@ -101,6 +106,7 @@ mod tests {
                 numbers.forget_below(floor);
                 set.retain(|&number| number >= floor);
                 prop_assert_eq!(numbers.is_empty(), set.is_empty());
+                prop_assert_eq!(numbers.count(), set.len() as u64);
                 for number in floor..floor + 600 {
                     prop_assert_eq!(numbers.contains(number), set.contains(&number));
                 }

@@ -150,9 +150,16 @@ impl Receiver {
         if self.bytes == FlowSpec::PERSISTENT { self.delivered() } else { 0 }
     }
 
-    /// Payload bytes that have arrived in order: what is held behind a missing packet counts when
-    /// that has come.
+    /// Payload bytes that have arrived, each once. What is held behind a missing packet counts: it
+    /// is placed in memory when it comes (InfiniBand architecture; IRN, section 5).
     pub fn delivered(&self) -> u64 {
-        (u64::from(self.expected) * self.mtu).min(self.bytes)
+        let in_order = (u64::from(self.expected) * self.mtu).min(self.bytes);
+        let Some(held) = &self.held else { return in_order };
+        let full = held.count() * self.mtu;
+        // The last packet may be shorter.
+        let last = self.packets - 1;
+        let short =
+            u64::from(self.packets) * self.mtu - self.bytes.min(u64::from(self.packets) * self.mtu);
+        in_order + full - if held.contains(last) { short } else { 0 }
     }
 }

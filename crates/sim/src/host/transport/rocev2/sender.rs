@@ -55,6 +55,8 @@ pub struct Sender {
     dscp: Dscp,
     bytes: u64,
     packets: u32,
+    /// The most packets that are sent and not acknowledged.
+    window: u32,
     /// The next packet to send, the first that is not acknowledged, and the first never sent.
     next: u32,
     unacknowledged: u32,
@@ -93,6 +95,7 @@ impl Sender {
             dscp: header.dscp,
             bytes: spec.bytes,
             packets: transport.packets(spec),
+            window: transport.window(),
             next: 0,
             unacknowledged: 0,
             fresh: 0,
@@ -106,18 +109,24 @@ impl Sender {
         self.unacknowledged == self.packets
     }
 
+    /// Whether a packet may be sent that does not fill a gap.
+    #[inline]
+    fn may_go_on(&self) -> bool {
+        self.next < self.packets && self.next - self.unacknowledged < self.window
+    }
+
     /// Whether there is a packet to send, now or when the rate allows.
     #[inline]
     pub fn has_more(&self) -> bool {
-        self.next < self.packets || self.selective.as_ref().is_some_and(|state| state.has_lost())
+        self.may_go_on() || self.selective.as_ref().is_some_and(|state| state.has_lost())
     }
 
-    /// The next packet; `None` if all are sent.
+    /// The next packet; `None` if all are sent that may be.
     #[inline]
     pub fn next_packet(&mut self, transport: &Spec, now: Instant) -> Option<Packet> {
         let psn = match self.selective.as_mut().and_then(|state| state.next_lost()) {
             Some(lost) => lost,
-            None if self.next < self.packets => {
+            None if self.may_go_on() => {
                 self.next += 1;
                 self.next - 1
             }

@@ -322,11 +322,13 @@ proptest! {
     fn every_message_arrives_whatever_is_lost(
         packets in 1u32..150,
         ack_every in 1u32..6,
+        window in prop::option::of(0u64..20),
         recovery in recoveries(),
         data in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
         answers in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
     ) {
-        let spec = Spec { mtu: Bytes(1_024), ack_every, recovery };
+        let in_flight = window.map(|packets| Bytes(1_024 * (packets + u64::from(ack_every))));
+        let spec = Spec { mtu: Bytes(1_024), ack_every, in_flight, recovery };
         let story = transfer(packets, &spec, |answer, number| {
             let lost = if answer { &answers } else { &data };
             lost.get(number).copied().unwrap_or(false)
@@ -348,4 +350,43 @@ proptest! {
             prop_assert_eq!(story.retransmitted, story.lost);
         }
     }
+}
+
+#[test]
+fn no_more_than_the_window_is_in_flight() {
+    for spec in [go_back_n(), selective_repeat()] {
+        // 2 packets of 100 ns in each round trip of 2 us: the third waits for an answer.
+        let spec = Spec { in_flight: Some(Bytes(2 * 1024 + 1023)), ..spec };
+        assert_eq!(spec.window(), 2);
+        let story = transfer(6, &spec, |_, _| false);
+        let expected = [(0, 0), (1, 100), (2, 2_000), (3, 2_100), (4, 4_000), (5, 4_100)];
+        assert_eq!(story.sent, expected);
+    }
+    assert_eq!(go_back_n().window(), u32::MAX);
+}
+
+#[test]
+fn a_gap_is_filled_although_the_window_is_full() {
+    let spec = Spec { in_flight: Some(Bytes(4 * 1024)), ..selective_repeat() };
+    // The first of four is lost: the answer to the second, at 2100 ns, asks for it.
+    let story = transfer(6, &spec, data(&[0]));
+    assert_eq!(story.after(4)[0], 0);
+    assert_eq!(story.sent[4], (0, 2_100));
+    assert_eq!((story.retransmitted, story.timeouts), (1, 0));
+}
+
+#[test]
+fn what_is_held_has_arrived() {
+    let spec = selective_repeat();
+    let (mut sender, mut receiver) = pair(3 * 1024 + 10, &spec);
+    let packets: Vec<Packet> =
+        (0..4).map(|n| sender.next_packet(&spec, Instant(n)).unwrap()).collect();
+    give(&mut receiver, &spec, &packets[2]);
+    assert_eq!(receiver.delivered(), 1024);
+    give(&mut receiver, &spec, &packets[3]);
+    assert_eq!(receiver.delivered(), 1024 + 10);
+    give(&mut receiver, &spec, &packets[0]);
+    assert_eq!(receiver.delivered(), 2 * 1024 + 10);
+    give(&mut receiver, &spec, &packets[1]);
+    assert_eq!((receiver.delivered(), receiver.finished.is_some()), (3 * 1024 + 10, true));
 }
