@@ -48,6 +48,7 @@ pub const OPEN: &[(&str, &str, &[&str])] = &[
     ),
     ("open-tail-100mb", "flow sizes cut at 100 MB", &["workload.0.many_to_many.max_size=100MB"]),
     ("open-nic-pause", "a pause stops the whole NIC", &["host.pause_scope=nic"]),
+    ("open-in-flight", "25 KB in flight at most", &["host.transport.rocev2.in_flight=25KB"]),
     ("open-strict", "monitored queue strictly first", &["switch.scheduler=strict"]),
     (
         "open-xoff-ingress",
