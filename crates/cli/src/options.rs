@@ -119,16 +119,16 @@ pub struct StudyOptions {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Only show the experiments, as commands that run them one by one.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "force", "out", "threads"])]
     pub plan: bool,
     /// Threads, shared out over runs first; results do not depend on them. Default one per core.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// Directory for the results; runs that are there already are not repeated. Default
-    /// `results/study-` and the study's name, and `-quick`.
+    /// `results/study-` and the study's name, for a quick study with `-quick` after it.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Repeat runs that are there already.
+    /// Repeat runs that are there already, and replace a study with other settings.
     #[arg(long)]
     pub force: bool,
     /// Print one JSON object, claims and verdicts, and nothing else on standard output.

@@ -28,7 +28,14 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
     let path = out(options, level);
-    study::begin(&path, study.entry.name)?;
+    let experiments: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
+    let design = study::Design {
+        study: study.entry.name,
+        level: level.name(),
+        settings: &options.set,
+        experiments: &experiments,
+    };
+    study::begin(&path, &design, options.force)?;
     let mut session = Session {
         options,
         path: &path,

@@ -77,6 +77,23 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     assert_eq!(second["provenance"]["reused"].as_u64().unwrap(), runs - 4);
     assert_eq!(second["claims"], first["claims"]);
     assert_eq!(second["provenance"]["fingerprint"], first["provenance"]["fingerprint"]);
+
+    // Other settings would replace all of it: refused, unless that is meant.
+    let said = floodway(&tiny(&out, &["-q", "--set", "switch.latency=1us"]));
+    assert_eq!(said.code, Some(1));
+    let text = format!(
+        "error: `{}` holds the quick study `ci` with other settings; its runs would be replaced. Give \
+         the same settings to go on with it, choose another directory with `--out DIR`, or replace it \
+         with `--force`\n",
+        out.display()
+    );
+    assert_eq!(said.err, text);
+    assert_eq!(std::fs::read(out.join("study.json")).unwrap().is_empty(), false);
+
+    // A study whose own file is lost is still known by its experiments.
+    std::fs::write(out.join("study.json"), "{").unwrap();
+    let third = json(&tiny(&out, &["--json"]));
+    assert_eq!(third["provenance"]["reused"].as_u64().unwrap(), runs);
 }
 
 #[test]
@@ -85,7 +102,7 @@ fn the_plan_is_a_list_of_commands() {
     assert_eq!(said.code, Some(0));
     let first = "floodway run scenarios/ci/lossless.toml --variant without-ci --variant ci-local \
                  --variant ci --set replications=6 --set arrivals=12ms --set warmup=8ms --set \
-                 limit=40ms --set switch.latency=1us\n";
+                 limit=40ms --set seed=2 --set switch.latency=1us --out results/two-queues\n";
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.lines().all(|line| line.starts_with("floodway run scenarios/ci/")));
 }
@@ -102,6 +119,14 @@ fn what_is_wrong_is_said_before_anything_runs() {
     assert_eq!(said.code, Some(2));
     assert!(said.err.contains("`switch` has no field `queu`"), "{}", said.err);
     assert!(!out.exists());
+
+    let out = place("study-file");
+    std::fs::write(&out, "a file").unwrap();
+    let said = floodway(&["study", "ci", "--quick", "--out", word(&out)]);
+    assert_eq!(said.code, Some(1));
+    let text = format!("error: `{}` is a file; choose a directory: `--out DIR`\n", out.display());
+    assert_eq!(said.err, text);
+    std::fs::remove_file(&out).unwrap();
 
     let out = place("study-foreign");
     std::fs::create_dir_all(&out).unwrap();

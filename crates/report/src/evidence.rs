@@ -73,18 +73,28 @@ impl Study {
         groups
     }
 
-    /// How many claims, or parts of claims, came to each verdict, those without any too.
+    /// How many results, claims or parts of claims, came to each verdict, those without any too.
     pub(crate) fn counts(&self) -> [(Verdict, usize); 4] {
-        VERDICTS.map(|verdict| {
-            (verdict, self.claims.iter().filter(|claim| claim.verdict == verdict).count())
-        })
+        let results = || self.claims.iter().filter(|claim| !claim.set_up);
+        VERDICTS
+            .map(|verdict| (verdict, results().filter(|claim| claim.verdict == verdict).count()))
     }
 
-    /// What there is to judge: `24 claims in 35 parts`.
+    /// What there is to judge: `24 claims in 35 parts; 8 of 8 checks of the set-up hold; of 27
+    /// results`.
     pub(crate) fn extent(&self) -> String {
         let (claims, parts) = (self.grouped().len(), self.claims.len());
-        let claims = format!("{claims} {}", if claims == 1 { "claim" } else { "claims" });
-        if self.grouped().len() == parts { claims } else { format!("{claims} in {parts} parts") }
+        let mut text = format!("{claims} {}", if claims == 1 { "claim" } else { "claims" });
+        if claims != parts {
+            text += &format!(" in {parts} parts");
+        }
+        let checks: Vec<&Claim> = self.claims.iter().filter(|claim| claim.set_up).collect();
+        if !checks.is_empty() {
+            let hold = checks.iter().filter(|claim| claim.verdict == Verdict::Reproduced).count();
+            let (of, results) = (checks.len(), parts - checks.len());
+            text += &format!("; {hold} of {of} checks of the set-up hold; of {results} results");
+        }
+        text
     }
 
     /// The sections, counted from 1, that bear on a claim.

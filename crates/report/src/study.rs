@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::chart::{Lines, Rows};
 use crate::evidence::file_name;
@@ -46,6 +47,8 @@ pub struct Claim {
     pub id: String,
     /// Which part of the claim: `mice`; empty if it has only one.
     pub part: String,
+    /// Whether it checks the set-up, and is no result.
+    pub set_up: bool,
     /// What the number is: `mean completion time of flows < 100 KB, ci against without-ci`.
     pub metric: String,
     /// What was claimed, in words: `-63 %`, `never above XOFF`.
@@ -211,33 +214,91 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// It is a file.
+    #[error("`{0}` is a file; choose a directory: `--out DIR`")]
+    File(PathBuf),
     /// There is something else.
     #[error(
         "`{0}` is not empty and does not hold the study `{1}`, so nothing is written there; choose \
          another directory: `--out DIR`"
     )]
     Foreign(PathBuf, String),
+    /// There is the same study with other settings.
+    #[error(
+        "`{0}` holds the {1} study `{2}` with other settings; its runs would be replaced. Give the \
+         same settings to go on with it, choose another directory with `--out DIR`, or replace it \
+         with `--force`"
+    )]
+    Other(PathBuf, String, String),
 }
 
-/// Makes the directory of a study, or goes on in one that has been begun.
-pub fn begin(path: &Path, study: &str) -> Result<(), Error> {
+/// Which study goes into a directory.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Design<'a> {
+    /// Its name.
+    pub study: &'a str,
+    /// How thorough it is.
+    pub level: &'a str,
+    /// Settings that are changed for all experiments.
+    pub settings: &'a [String],
+    /// The names of its experiments, each a directory.
+    #[serde(skip)]
+    pub experiments: &'a [&'a str],
+}
+
+impl Design<'_> {
+    /// Whether a study that was begun had the same experiments, or some of them. What it does not
+    /// say does not differ.
+    fn goes_on_with(&self, begun: &Value) -> bool {
+        let settings = serde_json::to_value(self.settings).expect("settings are text");
+        let quick = |level: &str| level == "quick";
+        begun["settings"].is_null()
+            || begun["settings"] == settings
+                && begun["level"].as_str().is_none_or(|level| quick(level) == quick(self.level))
+    }
+}
+
+/// Makes the directory of a study, or goes on in one that has been begun. With `force` a study with
+/// other settings is replaced.
+pub fn begin(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
+    if path.is_file() {
+        return Err(Error::File(path.into()));
+    }
     let file = path.join(STUDY);
     let begun = std::fs::read(&file).ok();
-    let begun = begun.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-    if begun.is_some_and(|value| value["study"] == study) {
-        return Ok(());
-    }
-    let empty = match std::fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    if !empty {
-        return Err(Error::Foreign(path.into(), study.to_string()));
+    let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    match begun {
+        Some(begun) if begun["study"] == design.study => {
+            if design.goes_on_with(&begun) {
+                return Ok(());
+            }
+            if !force {
+                let level = begun["level"].as_str().unwrap_or("whole").to_string();
+                return Err(Error::Other(path.into(), level, design.study.to_string()));
+            }
+        }
+        // Without its file a study is known by what else is there.
+        _ if !is_ours(path, design) => {
+            return Err(Error::Foreign(path.into(), design.study.to_string()));
+        }
+        _ => {}
     }
     named(std::fs::create_dir_all(path), "make the directory of the study", path)?;
-    let name = serde_json::json!({ "study": study });
-    files::write(&file, "the study", |out| writeln!(out, "{name}"))?;
+    let text = serde_json::to_string(design).expect("a design has text keys");
+    files::write(&file, "the study", |out| writeln!(out, "{text}"))?;
     Ok(())
+}
+
+/// Whether a directory holds nothing but parts of this study, if anything.
+fn is_ours(path: &Path, design: &Design) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(path) else { return !path.exists() };
+    entries.all(|entry| {
+        let name = entry.ok().and_then(|entry| entry.file_name().into_string().ok());
+        name.is_some_and(|name| {
+            [STUDY, REPORT, TEXT].contains(&name.as_str())
+                || design.experiments.contains(&name.as_str())
+        })
+    })
 }
 
 /// Writes what came out into the directory: `study.json`, `report.html`, and the folder `text`.

@@ -112,6 +112,11 @@ impl Written {
             drop_removed(&mut variants)?;
             return Ok(Self { sources: vec![Arc::clone(source)], base, quick, variants });
         };
+        if base.written("name").is_none() {
+            let message = "a scenario that extends another needs a `name` of its own";
+            let help = "write one above it: results of both would go to the same directory";
+            return Err(Problem::error(extends.key_place, message, help));
+        }
         let mut below = Self::below(source, &extends, reader)?;
         merge(&mut below.base, &base)?;
         for variant in variants {

@@ -208,7 +208,8 @@ switch.aqm.ramp.low = \"1KB\"
 replications = 2
 "
     );
-    let over = format!("extends = \"base.toml\"\n{over}");
+    let name = if over.contains("name") { "" } else { "name = \"over\"\n" };
+    let over = format!("extends = \"base.toml\"\n{name}{over}");
     let library = [("dir/base.toml", base.as_str()), ("dir/over.toml", over.as_str())];
     let set = set.iter().map(|&setting| setting.to_owned()).collect();
     Scenario::of_library(&library, "dir/over.toml", &Overrides { quick, set })

@@ -26,20 +26,20 @@ pub struct Row {
     pub measure: fn(&Evidence) -> Measured,
 }
 
+/// What is expected of a row that checks the set-up: such rows are counted apart.
+pub const SET_UP: &str = "a check of the scenario, not a result";
+
 /// What counts as reproduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// An effect of a certain size: the value lies between these, and its interval does not hold
     /// zero. Otherwise the sign decides.
     Effect(f64, f64),
-    /// Less than zero, whatever the size: the interval lies below zero. Effects smaller than the
-    /// number are none.
+    /// Less than zero, whatever the size: the interval lies below zero and reaches further than the
+    /// number; effects that are surely smaller are none.
     Less(f64),
     /// More than zero, likewise.
     More(f64),
-    /// An effect, whatever its sign: the interval does not hold zero. Effects smaller than the
-    /// number are none.
-    Some(f64),
     /// No effect: the interval lies within this distance of zero.
     None(f64),
     /// At most this, in every replication.
@@ -60,9 +60,12 @@ impl Rule {
             Self::Effect(low, high) => {
                 format!("reproduced from {low} to {high}{unit}, if the interval excludes 0")
             }
-            Self::Less(_) => "reproduced if the interval lies below 0".to_owned(),
-            Self::More(_) => "reproduced if the interval lies above 0".to_owned(),
-            Self::Some(_) => "reproduced if the interval excludes 0".to_owned(),
+            Self::Less(least) => format!(
+                "reproduced if the interval lies below 0 and not within {least}{unit} of it"
+            ),
+            Self::More(least) => format!(
+                "reproduced if the interval lies above 0 and not within {least}{unit} of it"
+            ),
             Self::None(within) => {
                 format!("reproduced if the interval lies within {within}{unit} of 0")
             }
@@ -89,13 +92,19 @@ impl Rule {
                 Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
                 Some(_) => Verdict::CannotJudge,
             },
-            Self::Some(least) => side(measured, value, least, |_| true, value),
             Self::Less(least) => side(measured, -1.0, least, |_| true, value),
             Self::More(least) => side(measured, 1.0, least, |_| true, value),
             Self::Effect(low, high) => {
                 let least = low.abs().min(high.abs());
                 let sign = if low + high < 0.0 { -1.0 } else { 1.0 };
-                side(measured, sign, least, |value| (low..=high).contains(&value), value)
+                // What is no percentage, because it was zero before, has no size to compare. And a
+                // bound is not a size.
+                let has_size = !measured.unit.is_empty() && measured.unfinished.is_none();
+                let within = (low..=high).contains(&value);
+                match side(measured, sign, least, |_| within, value) {
+                    Verdict::Reproduced if !has_size => Verdict::CannotJudge,
+                    verdict => verdict,
+                }
             }
         }
     }
@@ -115,10 +124,12 @@ fn side(
     value: f64,
 ) -> Verdict {
     let Some((low, high)) = measured.interval() else { return Verdict::CannotJudge };
+    if low > -least && high < least {
+        // An effect that matters would have been seen.
+        return Verdict::NotReproduced;
+    }
     if low <= 0.0 && high >= 0.0 {
-        // Nothing to be seen. If an effect that matters would have been seen, there is none.
-        let seen = low > -least && high < least;
-        return if seen { Verdict::NotReproduced } else { Verdict::CannotJudge };
+        return Verdict::CannotJudge;
     }
     match value * sign > 0.0 {
         true if fits(value) => Verdict::Reproduced,
@@ -134,6 +145,7 @@ impl Row {
         let verdict = self.rule.judge(&measured);
         Claim {
             id: self.id.to_owned(),
+            set_up: self.expected == SET_UP,
             part: self.part.to_owned(),
             metric: self.metric.to_owned(),
             claimed: self.claimed.to_owned(),
@@ -148,20 +160,28 @@ impl Row {
         }
     }
 
-    /// Why the number does not decide, where it does not.
+    /// What must be known of the number, and why it does not decide where it does not.
     fn remark(&self, measured: &Measured, verdict: Verdict) -> String {
-        if verdict != Verdict::CannotJudge {
-            return String::new();
+        let mut remark = Vec::new();
+        if let Some((before, after)) = measured.unfinished {
+            remark.push(format!(
+                "{before} flows before and {after} after had not finished and count with the time that \
+                 they had taken"
+            ));
         }
-        let why = match (self.rule, measured.value, measured.interval()) {
-            (Rule::Never, ..) => "the source gives too little to compare with",
-            (_, None, _) => {
-                "not measured at this level, or nothing happened that could be measured"
-            }
-            (_, _, None) => "one replication has no interval",
-            _ => "the interval is too wide to tell",
-        };
-        why.to_owned()
+        if verdict == Verdict::CannotJudge {
+            let why = match (self.rule, measured.value, measured.interval()) {
+                (Rule::Never, ..) => "the source gives too little to compare with",
+                (_, None, _) => "not measured at this level, or not measurable",
+                (_, _, None) => "one replication has no interval",
+                (_, _, Some((low, high))) if low > 0.0 || high < 0.0 => {
+                    "the number is a bound or a count, and has no size to compare"
+                }
+                _ => "the interval is too wide to tell",
+            };
+            remark.push(why.to_owned());
+        }
+        remark.join("; ")
     }
 }
 
@@ -170,7 +190,13 @@ mod tests {
     use super::*;
 
     fn of(value: f64, low: f64, high: f64) -> Measured {
-        Measured { value: Some(value), low: Some(low), high: Some(high), unit: "%" }
+        Measured {
+            value: Some(value),
+            low: Some(low),
+            high: Some(high),
+            unit: "%",
+            unfinished: None,
+        }
     }
 
     #[test]
@@ -185,6 +211,10 @@ mod tests {
         assert_eq!(rule.judge(&of(-1.0, -12.0, 11.0)), Verdict::NotReproduced);
         assert_eq!(rule.judge(&Measured::exactly(-60.0, "%")), Verdict::CannotJudge);
         assert_eq!(rule.judge(&Measured::default()), Verdict::CannotJudge);
+        // With flows that never finished, -60 is only a bound; -90 is beyond in any case.
+        let bound = |measured| Measured { unfinished: Some((7, 0)), ..measured };
+        assert_eq!(rule.judge(&bound(of(-60.0, -80.0, -10.0))), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&bound(of(-90.0, -95.0, -80.0))), Verdict::SameDirection);
     }
 
     #[test]
@@ -194,8 +224,8 @@ mod tests {
         assert_eq!(Rule::Less(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
         assert_eq!(Rule::Less(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::NotReproduced);
         assert_eq!(Rule::More(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::Reproduced);
-        assert_eq!(Rule::Some(5.0).judge(&of(-3.0, -5.0, -1.0)), Verdict::Reproduced);
-        assert_eq!(Rule::Some(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
+        // Clear of zero, and too small to matter.
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -4.0, -1.0)), Verdict::NotReproduced);
     }
 
     #[test]

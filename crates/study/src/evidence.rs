@@ -24,7 +24,8 @@ pub struct Case {
 /// What is kept of one run.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The measured flows by number.
+    /// The measured flows by number. One that had not finished when the run ended counts with the
+    /// time that it had taken until then, which is less than it takes, and has no slowdown.
     pub flows: Vec<Flow>,
     /// How many of them lost at least one packet.
     pub flows_with_loss: u64,
@@ -52,8 +53,9 @@ pub struct QueueFact {
 }
 
 impl Facts {
-    /// Of a run's tables.
-    pub fn of(tables: &[Table]) -> Self {
+    /// Of a run.
+    pub fn of(run: &Run) -> Self {
+        let tables = run.tables;
         let table = |name: &str| {
             let found = tables.iter().find(|table| table.name == name);
             found.unwrap_or_else(|| panic!("every run has a table {name}"))
@@ -61,7 +63,7 @@ impl Facts {
         let flows = table("flows");
         let lost = flows.u64s("lost_packets").iter().zip(flows.u64s("measured"));
         Self {
-            flows: flow_times(tables),
+            flows: until_the_end(tables, flows, run.simulated_ns),
             flows_with_loss: lost.filter(|(lost, measured)| **lost > 0 && **measured == 1).count()
                 as u64,
             scalars: scalars(tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
@@ -100,6 +102,22 @@ impl Facts {
     pub fn loss_rate(&self) -> f64 {
         self.number("dropped_packets") / self.number("data_packets_sent")
     }
+}
+
+/// Whether a flow had finished when its run ended.
+pub fn finished(flow: &Flow) -> bool {
+    flow.slowdown.is_finite()
+}
+
+/// The measured flows, those that had not finished with the time until the end of the run.
+fn until_the_end(tables: &[Table], flows: &Table, end_ns: f64) -> Vec<Flow> {
+    let starts: BTreeMap<u64, f64> =
+        flows.u64s("flow").iter().copied().zip(flows.f64s("start_ns").iter().copied()).collect();
+    let mut times = flow_times(tables);
+    for flow in times.iter_mut().filter(|flow| flow.fct_ns.is_nan()) {
+        flow.fct_ns = end_ns - starts[&flow.flow];
+    }
+    times
 }
 
 fn queues(table: &Table) -> Vec<QueueFact> {
@@ -158,7 +176,7 @@ impl Evidence {
             return;
         }
         let case = (experiment.to_owned(), run.variant.to_owned());
-        self.runs.entry(case).or_default().insert(run.replication, Facts::of(run.tables));
+        self.runs.entry(case).or_default().insert(run.replication, Facts::of(run));
     }
 
     /// The scenario of an experiment that has begun.

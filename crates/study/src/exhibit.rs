@@ -167,7 +167,7 @@ pub fn number(measured: &Measured) -> String {
 }
 
 fn parts(measured: &Measured) -> (String, String) {
-    let Measured { value, low, high, unit } = *measured;
+    let Measured { value, low, high, unit, .. } = *measured;
     let of = |value| words::measured(value, low, high, unit);
     value.map_or_else(|| ("-".to_owned(), String::new()), of)
 }
@@ -177,7 +177,9 @@ pub fn moves(measured: &Measured) -> String {
     let Some(value) = measured.value else { return "was not measured".to_owned() };
     let clear = measured.interval().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     match value {
-        0.0 => "does not change".to_owned(),
+        0.0 if measured.interval().is_none_or(|(low, high)| low == high) => {
+            "does not change".to_owned()
+        }
         _ if !clear => format!("does not change clearly ({})", number(measured)),
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
@@ -185,8 +187,9 @@ pub fn moves(measured: &Measured) -> String {
                 .interval()
                 .map(|(low, high)| (low.abs().min(high.abs()), low.abs().max(high.abs())));
             let (low, high) = ends.unzip();
-            let size = Measured { value: Some(value.abs()), low, high, unit: measured.unit };
-            format!("{verb} by {}", number(&size).replace('+', ""))
+            let size = Measured { value: Some(value.abs()), low, high, ..*measured };
+            let alone = if ends.is_none() { " (in one replication)" } else { "" };
+            format!("{verb} by {}{alone}", number(&size).replace('+', ""))
         }
     }
 }
@@ -202,12 +205,14 @@ mod tests {
             low: Some(low),
             high: Some(high),
             unit: "%",
+            unfinished: None,
         };
         assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
         assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
         assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (+1.0 % [-4.0, +6.0])");
         assert_eq!(moves(&Measured::default()), "was not measured");
-        assert_eq!(moves(&Measured::exactly(-100.0, "%")), "falls by 100 %");
+        assert_eq!(moves(&Measured::exactly(-50.0, "%")), "falls by 50 % (in one replication)");
+        assert_eq!(moves(&of(0.0, -9.0, 9.0)), "does not change clearly (0.0 % [-9.0, +9.0])");
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));
     }
 

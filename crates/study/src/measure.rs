@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use floodway_report::metrics::PairMetrics;
 use floodway_report::statistics::{Change, Estimate};
 
-use crate::evidence::{Case, Evidence, Facts, Flow};
+use crate::evidence::{Case, Evidence, Facts, Flow, finished};
 
 /// A number with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,12 +21,15 @@ pub struct Measured {
     pub high: Option<f64>,
     /// The unit of all three.
     pub unit: &'static str,
+    /// Flows that had not finished, before and after, where there are any: they count with the time
+    /// that they had taken, so that the mean of their side is a lower bound.
+    pub unfinished: Option<(u64, u64)>,
 }
 
 impl Measured {
     /// A number that has no uncertainty.
     pub fn exactly(value: f64, unit: &'static str) -> Self {
-        Self { value: Some(value), low: None, high: None, unit }
+        Self { value: Some(value), unit, ..Self::default() }
     }
 
     /// Both ends of the interval, where there is one.
@@ -37,34 +40,35 @@ impl Measured {
     /// The same in another unit.
     pub fn scaled(self, factor: f64, unit: &'static str) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * factor);
-        Self { value: scale(self.value), low: scale(self.low), high: scale(self.high), unit }
+        Self {
+            value: scale(self.value),
+            low: scale(self.low),
+            high: scale(self.high),
+            unit,
+            ..self
+        }
     }
 }
 
 /// The mean over replications.
 pub fn estimate(values: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
     let Estimate { mean, low, high, .. } = Estimate::of(values);
-    Measured { value: mean, low, high, unit }
+    Measured { value: mean, low, high, unit, unfinished: None }
 }
 
-/// The change over pairs of one replication each, in percent. Where a value is zero there are no
-/// ratios: then it is the difference of the means in percent of the first.
+/// The change over pairs of one replication each: the geometric mean of the ratios, in percent.
+/// Where a value is zero there are no ratios; then it is the difference of the means, in percent of
+/// the first, and as a plain number if the first is zero.
 pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
-    let unit = "%";
     match Change::of(pairs) {
         Some(Change::Ratio { percent, low, high, .. }) => {
-            Measured { value: Some(percent), low, high, unit }
+            Measured { value: Some(percent), low, high, unit: "%", unfinished: None }
         }
-        Some(Change::Difference { from, to, low, high, .. }) if from > 0.0 => {
-            let percent = |value: f64| value / from * 100.0;
-            Measured {
-                value: Some(percent(to - from)),
-                low: low.map(percent),
-                high: high.map(percent),
-                unit,
-            }
+        Some(Change::Difference { from, to, low, high, .. }) => {
+            let difference = Measured { value: Some(to - from), low, high, ..Measured::default() };
+            if from > 0.0 { difference.scaled(100.0 / from, "%") } else { difference }
         }
-        _ => Measured { unit, ..Measured::default() },
+        None => Measured { unit: "%", ..Measured::default() },
     }
 }
 
@@ -77,8 +81,8 @@ pub fn percent_of_logs(logs: impl IntoIterator<Item = f64>) -> Measured {
 pub type Logs = BTreeMap<u32, f64>;
 
 impl Evidence {
-    /// Completion times of a size class in two cases, mean over the flows that finished in both,
-    /// in nanoseconds by replication.
+    /// Mean completion times of a size class in two cases, over the flows that both have, in
+    /// nanoseconds by replication.
     fn fct_means(&self, from: Case, to: Case, class: usize) -> BTreeMap<u32, (f64, f64)> {
         let means = |(at, a, b): (u32, &Facts, &Facts)| {
             let pair = &PairMetrics::by_class(&a.flows, &b.flows, &self.classes)[class];
@@ -87,37 +91,56 @@ impl Evidence {
         self.pairs(from, to).map(means).collect()
     }
 
-    /// The change of the mean completion time of a size class, over the flows that finished in
-    /// both cases.
+    /// The change of the mean completion time of a size class.
     pub fn fct_change(&self, from: Case, to: Case, class: usize) -> Measured {
-        change(self.fct_means(from, to, class).into_values())
+        let measured = change(self.fct_means(from, to, class).into_values());
+        Measured { unfinished: self.unfinished_of(from, to, class), ..measured }
+    }
+
+    /// Flows of a size class that had not finished in two cases, if there are any.
+    fn unfinished_of(&self, from: Case, to: Case, class: usize) -> Option<(u64, u64)> {
+        let left = |case| {
+            let of = |facts: &Facts| {
+                let member = |flow: &&Flow| self.is_member(flow, class) && !finished(flow);
+                facts.flows.iter().filter(member).count() as u64
+            };
+            self.runs(case).map(|(_, facts)| of(facts)).sum::<u64>()
+        };
+        Some((left(from), left(to))).filter(|left| *left != (0, 0))
+    }
+
+    fn is_member(&self, flow: &Flow, class: usize) -> bool {
+        class == self.classes.all() || self.classes.of(flow.bytes) == class
     }
 
     /// The logarithms of the same.
     pub fn fct_logs(&self, from: Case, to: Case, class: usize) -> Logs {
         let log = |(at, (a, b)): (u32, (f64, f64))| (at, libm::log(b / a));
-        let means = self.fct_means(from, to, class).into_iter().map(log);
-        means.filter(|(_, log)| log.is_finite()).collect()
+        self.fct_means(from, to, class).into_iter().map(log).collect()
     }
 
     /// The difference of mean completion times of a size class, in microseconds.
     pub fn fct_difference(&self, from: Case, to: Case, class: usize) -> Measured {
         let differences = self.fct_means(from, to, class).into_values().map(|(a, b)| (b - a) / 1e3);
-        estimate(differences, "us")
+        let measured = estimate(differences, "us");
+        Measured { unfinished: self.unfinished_of(from, to, class), ..measured }
     }
 
-    /// The median difference between the completion times of the same flow of a size class, in
-    /// microseconds.
+    /// The median difference between the completion times of the same flow of a size class, over
+    /// the flows that finished in both cases, in microseconds.
     pub fn fct_median_difference(&self, from: Case, to: Case, class: usize) -> Measured {
         let median = |(_, a, b): (u32, &Facts, &Facts)| {
-            let others: BTreeMap<u64, f64> =
-                b.flows.iter().map(|flow| (flow.flow, flow.fct_ns)).collect();
+            let others: BTreeMap<u64, f64> = b
+                .flows
+                .iter()
+                .filter(|flow| finished(flow))
+                .map(|flow| (flow.flow, flow.fct_ns))
+                .collect();
             let mut differences: Vec<f64> = a
                 .flows
                 .iter()
-                .filter(|flow| self.classes.of(flow.bytes) == class)
+                .filter(|flow| self.is_member(flow, class) && finished(flow))
                 .filter_map(|flow| Some((others.get(&flow.flow)? - flow.fct_ns) / 1e3))
-                .filter(|difference| difference.is_finite())
                 .collect();
             differences.sort_by(f64::total_cmp);
             floodway_report::statistics::quantile(&differences, 0.5)
@@ -125,14 +148,10 @@ impl Evidence {
         estimate(self.pairs(from, to).map(median), "us")
     }
 
-    /// The mean completion time of a size class in one case, over the flows that finished, in
-    /// nanoseconds.
+    /// The mean completion time of a size class in one case, in nanoseconds.
     pub fn fct(&self, case: Case, class: usize) -> Measured {
         let mean = |(_, facts): (u32, &Facts)| {
-            let of = |flow: &&Flow| {
-                (class == self.classes.all() || self.classes.of(flow.bytes) == class)
-                    && flow.fct_ns.is_finite()
-            };
+            let of = |flow: &&Flow| self.is_member(flow, class);
             let times: Vec<f64> = facts.flows.iter().filter(of).map(|flow| flow.fct_ns).collect();
             floodway_report::statistics::mean(&times)
         };
@@ -143,7 +162,7 @@ impl Evidence {
     pub fn unfinished(&self, case: Case) -> (u64, u64) {
         let (mut left, mut all) = (0, 0);
         for (_, facts) in self.runs(case) {
-            left += facts.flows.iter().filter(|flow| flow.fct_ns.is_nan()).count() as u64;
+            left += facts.flows.iter().filter(|flow| !finished(flow)).count() as u64;
             all += facts.flows.len() as u64;
         }
         (left, all)
@@ -154,10 +173,12 @@ impl Evidence {
         change(self.pairs(from, to).map(|(_, a, b)| (number(a), number(b))))
     }
 
-    /// The logarithms of the ratios of a number, where there are ratios.
+    /// The logarithms of the ratios of a number; none if there is a replication without a ratio,
+    /// because to leave out only that one would leave out the largest effect.
     pub fn logs(&self, from: Case, to: Case, number: impl Fn(&Facts) -> f64) -> Logs {
         let log = |(at, a, b): (u32, &Facts, &Facts)| (at, libm::log(number(b) / number(a)));
-        self.pairs(from, to).map(log).filter(|(_, log)| log.is_finite()).collect()
+        let logs: Logs = self.pairs(from, to).map(log).collect();
+        if logs.values().all(|log| log.is_finite()) { logs } else { Logs::new() }
     }
 
     /// A number of one case.
@@ -173,7 +194,7 @@ impl Evidence {
     /// The largest of a number over all replications of a case.
     pub fn most(&self, case: Case, unit: &'static str, number: impl Fn(&Facts) -> f64) -> Measured {
         let most = self.runs(case).map(|(_, facts)| number(facts)).reduce(f64::max);
-        Measured { value: most, low: None, high: None, unit }
+        Measured { value: most, unit, ..Measured::default() }
     }
 }
 
@@ -183,26 +204,33 @@ pub fn contrast(first: &Logs, second: &Logs) -> Measured {
     percent_of_logs(first.iter().filter_map(|(at, a)| second.get(at).map(|b| a - b)))
 }
 
-/// The same for ratios that have no replications in common (Welch's interval, with the degrees of
-/// freedom of the smaller sample, which is on the safe side).
-pub fn unpaired_contrast(first: &Logs, second: &Logs) -> Measured {
-    let half = |logs: &Logs| {
-        let of = Estimate::of(logs.values().copied());
-        (of.mean, of.interval().map(|(low, high)| (high - low) / 2.0))
+/// By how much one effect is larger than another, whichever way each goes on average: the ratio of
+/// the magnitudes of two ratios, in percent; above zero if the first is the larger.
+pub fn magnitudes(first: &Logs, second: &Logs) -> Measured {
+    let size = |logs: &Logs| -> Logs {
+        let sign = logs.values().sum::<f64>().signum();
+        logs.iter().map(|(at, log)| (*at, log * sign)).collect()
     };
-    let ((a, half_a), (b, half_b)) = (half(first), half(second));
-    let Some(difference) = a.zip(b).map(|(a, b)| a - b) else {
+    contrast(&size(first), &size(second))
+}
+
+/// The same as [`contrast`] for ratios that have no replications in common. The interval is the root
+/// of the summed squares of both half widths, each with the t of its own sample; that is a little
+/// wider than Welch's.
+pub fn unpaired_contrast(first: &Logs, second: &Logs) -> Measured {
+    let (a, b) = (Estimate::of(first.values().copied()), Estimate::of(second.values().copied()));
+    let half = |of: &Estimate| of.interval().map(|(low, high)| (high - low) / 2.0);
+    let Some(difference) = a.mean.zip(b.mean).map(|(a, b)| a - b) else {
         return Measured { unit: "%", ..Measured::default() };
     };
-    // Each half is t(n - 1) standard errors; the larger t is used for neither, the sum of squares
-    // of both halves is at least as wide.
-    let half = half_a.zip(half_b).map(|(a, b)| libm::sqrt(a * a + b * b));
+    let half = half(&a).zip(half(&b)).map(|(a, b)| libm::sqrt(a * a + b * b));
     let percent = |log: f64| libm::expm1(log) * 100.0;
     Measured {
         value: Some(percent(difference)),
         low: half.map(|half| percent(difference - half)),
         high: half.map(|half| percent(difference + half)),
         unit: "%",
+        unfinished: None,
     }
 }
 
@@ -218,7 +246,8 @@ mod tests {
         assert_eq!(gone.value, Some(-100.0));
         // Differences -10 and -30: mean -20, half = 12.706 * sqrt(200 / 2) = 127.06 of a mean of 20.
         assert!((gone.low.unwrap() + 100.0 + 635.3).abs() < 0.1, "{gone:?}");
-        assert_eq!(change([(0.0, 3.0)]).value, None);
+        // From nothing there are no percents: three more.
+        assert_eq!((change([(0.0, 3.0)]).value, change([(0.0, 3.0)]).unit), (Some(3.0), ""));
     }
 
     #[test]
@@ -233,5 +262,18 @@ mod tests {
         let of = unpaired_contrast(&logs(&[1.0, 1.0]), &logs(&[2.0, 2.0, 2.0]));
         assert!((of.value.unwrap() + 50.0).abs() < 1e-9);
         assert!((of.low.unwrap() + 50.0).abs() < 1e-9 && (of.high.unwrap() + 50.0).abs() < 1e-9);
+        // Logarithms -1 and +1: mean 0, half = 12.706 * sqrt(2 / 2) = 12.706; twice, so times √2.
+        let wide: Logs = Logs::from([(0, -1.0), (1, 1.0)]);
+        let of = unpaired_contrast(&wide, &wide);
+        let high = libm::expm1(12.706_2 * libm::sqrt(2.0)) * 100.0;
+        assert!((of.high.unwrap() / high - 1.0).abs() < 1e-3, "{of:?}");
+    }
+
+    #[test]
+    fn magnitudes_compare_effects_whichever_way_they_go() {
+        // A half against a rise by a third: 2 against 4/3.
+        let (down, up) = (libm::log(0.5), libm::log(4.0 / 3.0));
+        let of = magnitudes(&Logs::from([(0, down), (1, down)]), &Logs::from([(0, up), (1, up)]));
+        assert!((of.value.unwrap() - 50.0).abs() < 1e-9, "{of:?}");
     }
 }

@@ -69,7 +69,19 @@ impl Experiment {
     pub fn command(&self, more: &[String]) -> String {
         let mut words = vec!["floodway run".to_owned(), self.file.to_owned()];
         words.extend(self.variants.iter().map(|name| format!("--variant {name}")));
-        words.extend(self.set.iter().chain(more).map(|setting| format!("--set {setting}")));
+        let settings = self.set.iter().chain(more);
+        words.extend(settings.map(|setting| format!("--set {}", quoted(setting))));
+        words.push(format!("--out results/{}", self.name));
         words.join(" ")
+    }
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,=/:+%@".contains(letter);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

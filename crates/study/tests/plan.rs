@@ -50,9 +50,9 @@ fn an_experiments_command_is_what_it_runs() {
     let plan = (CATALOGUE[0].plan)(Level::Full);
     let command = plan.iter().find(|experiment| experiment.name == "memory-high").unwrap();
     assert_eq!(
-        command.command(&["switch.latency=1us".to_owned()]),
+        command.command(&["question=whose?".to_owned()]),
         "floodway run scenarios/ci/memory-high.toml --variant ci --set replications=10 \
-         --set switch.latency=1us"
+         --set seed=2 --set 'question=whose?' --out results/memory-high"
     );
 }
 

@@ -56,6 +56,7 @@ fn claim(name: (&str, &str), what: (&str, &str), figures: Figures, verdict: Verd
     Claim {
         id: name.0.to_string(),
         part: name.1.to_string(),
+        set_up: false,
         metric: what.0.to_string(),
         claimed: what.1.to_string(),
         source: if early { DECK } else { REVIEW }.to_string(),

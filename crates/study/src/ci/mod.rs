@@ -72,6 +72,7 @@ const CI: &str = "ci";
 /// The places of the size classes of both decks.
 const MICE: usize = 0;
 const MEDIUM: usize = 1;
+const LARGE: usize = 2;
 const ELEPHANTS: usize = 3;
 const ALL: usize = 4;
 

@@ -109,8 +109,17 @@ const SHORTER: &[&str] = &["replications=5", "arrivals=12ms", "warmup=8ms", "lim
 /// elephants gain, because permanent incasts need some milliseconds to settle.
 const QUICK: &[&str] = &["arrivals=12ms", "warmup=8ms", "limit=40ms"];
 
+/// Traffic that no rule or expectation was made from.
+const FRESH: &str = "seed=2";
+
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {
+    let plan = differences(level).into_iter();
+    plan.map(|experiment| experiment.set(&[FRESH])).collect()
+}
+
+/// What each experiment changes.
+fn differences(level: Level) -> Vec<Experiment> {
     let small = |name, file, variants: &[&'static str], runs: [u32; 2]| {
         let experiment = Experiment::new(name, file).variants(variants);
         match level {

@@ -25,8 +25,8 @@ pub fn two_queues(evidence: &Evidence) -> Section {
         change(ALL)
     );
     section.text = vec![format!(
-        "{} servers send each other flows of the data-mining distribution at half the load that \
-         their links carry, while permanent incasts of 20 senders congest some links for good. \
+        "{} servers send each other flows of the data-mining distribution, while permanent incasts \
+         congest some links for good. \
          Without isolation a hash of the destination spreads flows over two queues, each with ECN \
          and PFC. With it flows begin in one queue and are moved to the other when they are found \
          to congest; ci-local does that at each switch by itself, ci tells the switch upstream.",
@@ -62,7 +62,7 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
         "How long do flows take, by size?",
         Axis::log("mean completion time, logarithmic", "ns"),
         Mark::Point,
-        "Means over the flows that finished.",
+        "Flows that had not finished count with the time that they had taken.",
         groups.collect(),
     )
 }

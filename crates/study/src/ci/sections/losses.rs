@@ -101,7 +101,8 @@ pub fn losses(evidence: &Evidence) -> Section {
     section.exhibits.push(table(
         "losses",
         "Losses, and who has them",
-        "The loss rate is that of the measurement, incasts included; the share of queue 1 is over \
+        "The loss rate is dropped frames of any kind over data packets sent, both during the measurement \
+         and incasts included; the share of queue 1 is over \
          whole runs. Flows with loss are measured flows, so none of an incast.",
         &[
             "",

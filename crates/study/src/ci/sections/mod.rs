@@ -67,8 +67,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         };
         answer.push(format!(
             "With ECN that marks every packet above its high threshold, as RED and DCQCN have it, \
-             and 128 servers, {}. ECN alone then leaves {} pause frames a run, and {} in the other \
+             and {} servers, {}. ECN alone then leaves {} pause frames a run, and {} in the other \
              reading.",
+            servers(evidence, "ecn-step"),
             sentence("ecn-step"),
             frames("ecn-step"),
             frames("two-queues"),
@@ -147,8 +148,8 @@ fn unfinished(evidence: &Evidence, cases: &[Case]) -> String {
         return String::new();
     }
     format!(
-        "{} had not finished when their runs ended. Changes compare the flows that finished on both \
-         sides, so they leave out the flows that were delayed most.",
+        "{} had not finished when their runs ended. They count with the time that they had taken \
+         until then, so that the means of their variant are lower bounds.",
         left.join(", ")
     )
 }

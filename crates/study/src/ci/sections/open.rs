@@ -128,7 +128,7 @@ pub fn open(evidence: &Evidence) -> Section {
          elephants in {elephants}.",
     );
     section.text = vec![
-        "Each row changes one thing in a shorter version of the main experiment (128 servers, five \
+        "Each row is another reading, in a shorter version of the main experiment (128 servers, five \
          replications). Changes of the mean completion time and of pause frames from without-ci, in \
          percent, with 95 % intervals; \"left\" counts flows that had not finished."
             .to_owned(),

@@ -21,7 +21,7 @@ pub fn depths(evidence: &Evidence) -> Section {
         value(&most)
     );
     section.text = vec![format!(
-        "Every egress queue of the fabric of {} servers is sampled every 10 us during the \
+        "Every egress queue of the fabric of {} servers is sampled periodically during the \
          measurement. The decks' queue 1 (non-congested) is our queue 0, in which flows begin; \
          their queue 0 (congested) is our queue 1.",
         servers(evidence, main)

@@ -3,7 +3,7 @@
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::study::{Exhibit, Section};
 
-use super::section;
+use super::{section, servers};
 use crate::ci::plan::SIZES;
 use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
 use crate::evidence::{Evidence, Facts};
@@ -12,8 +12,9 @@ use crate::measure::Measured;
 
 /// Claim A9.
 pub fn scaling(evidence: &Evidence) -> Section {
-    let sizes: Vec<&(&'static str, f64)> =
-        SIZES.iter().filter(|(name, _)| evidence.has(case(name, CI))).collect();
+    let run = SIZES.iter().filter(|(name, _)| evidence.has(case(name, CI)));
+    let sizes: Vec<(&'static str, f64)> =
+        run.map(|(name, _)| (*name, servers(evidence, name) as f64)).collect();
     let names: Vec<&'static str> = sizes.iter().map(|(name, _)| *name).collect();
     let question = "Does the gain hold when the fabric grows?";
     let mut section = section(evidence, "scaling", question, &["A9"], &names);
@@ -31,12 +32,12 @@ pub fn scaling(evidence: &Evidence) -> Section {
     );
     section.text = vec![
         "Clusters and incasts grow with the fabric, except that the smallest one has one incast \
-         where its share would be less than half of one. The deck's curves are lost; we take its \
+         where its share would be less than half of one: it is the most congested. The deck's curves are lost; we take its \
          sentence to mean that flows suffer less from size with isolation than without."
             .to_owned(),
     ];
     let line = |series, variant: &'static str, class| {
-        let at = |(name, servers): &&(&'static str, f64)| {
+        let at = |(name, servers): &(&'static str, f64)| {
             let of = evidence.fct(case(name, variant), class);
             of.value.map(|value| (*servers, value, of))
         };
@@ -70,11 +71,11 @@ pub fn scaling(evidence: &Evidence) -> Section {
         charts: [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(chart).to_vec(),
         columns: 3,
         note:
-            "Means over the flows that finished, with 95 % intervals; one that reaches zero is not \
-               drawn."
+            "Means with 95 % intervals; one that reaches zero is not drawn. Flows that had not finished \
+               count with the time that they had taken."
                 .to_owned(),
     });
-    let row = |(name, servers): &&(&'static str, f64)| {
+    let row = |(name, servers): &(&'static str, f64)| {
         let pauses = |facts: &Facts| facts.number("pause_frames");
         let saved: Measured = evidence.change(case(name, WITHOUT), case(name, CI), pauses);
         let (left, all) = evidence.unfinished(case(name, WITHOUT));
