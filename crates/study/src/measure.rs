@@ -64,6 +64,10 @@ pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
         Some(Change::Ratio { percent, low, high, .. }) => {
             Measured { value: Some(percent), low, high, unit: "%", unfinished: None }
         }
+        // Nothing before and nothing after: there was nothing to change.
+        Some(Change::Difference { from: 0.0, to: 0.0, .. }) => {
+            Measured { unit: "%", ..Measured::default() }
+        }
         Some(Change::Difference { from, to, low, high, .. }) => {
             let difference = Measured { value: Some(to - from), low, high, ..Measured::default() };
             if from > 0.0 { difference.scaled(100.0 / from, "%") } else { difference }
@@ -246,6 +250,7 @@ mod tests {
         assert_eq!(gone.value, Some(-100.0));
         // Differences -10 and -30: mean -20, half = 12.706 * sqrt(200 / 2) = 127.06 of a mean of 20.
         assert!((gone.low.unwrap() + 100.0 + 635.3).abs() < 0.1, "{gone:?}");
+        assert_eq!(change([(0.0, 0.0), (0.0, 0.0)]).value, None);
         // From nothing there are no percents: three more.
         assert_eq!((change([(0.0, 3.0)]).value, change([(0.0, 3.0)]).unit), (Some(3.0), ""));
     }

@@ -57,10 +57,10 @@ pub const OPEN: &[(&str, &str, &[&str])] = &[
     ),
     (
         "open-dcqcn-timer",
-        "DCQCN: increase timer 300 us",
+        "DCQCN: increase timer 300 µs",
         &["host.congestion.dcqcn.increase_timer=300us"],
     ),
-    ("open-dcqcn-cnp", "DCQCN: CNP gap 50 us", &["host.congestion.dcqcn.cnp_interval=50us"]),
+    ("open-dcqcn-cnp", "DCQCN: CNP gap 50 µs", &["host.congestion.dcqcn.cnp_interval=50us"]),
     ("open-dcqcn-clamp", "DCQCN: clamped target", &["host.congestion.dcqcn.clamp_target=true"]),
     (
         "open-dcqcn-paper",

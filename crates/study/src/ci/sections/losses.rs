@@ -62,7 +62,7 @@ pub fn losses(evidence: &Evidence) -> Section {
     section.exhibits.push(rows(
         "loss-rate",
         "Which share of the packets that are sent is dropped?",
-        Axis::linear("loss rate", "%"),
+        Axis::linear("loss rate, % of packets sent", ""),
         Mark::Bar,
         "",
         groups,

@@ -97,7 +97,7 @@ pub fn latency(evidence: &Evidence) -> Section {
         moves(&mean(CI, ELEPHANTS))
     );
     section.text = vec![
-        "A path through the fabric crosses three switches, so a packet alone is 1.2 us later. What \
+        "A path through the fabric crosses three switches, so a packet alone is 1.2 µs later. What \
          is more comes from congestion: with a longer way back, marks and pauses come later."
             .to_owned(),
     ];
