@@ -85,7 +85,6 @@ const fn case(experiment: &'static str, variant: &'static str) -> Case {
 fn largest(evidence: &Evidence, experiment: &'static str) -> &'static str {
     let large = match experiment {
         "two-queues" => "two-queues-1152",
-        "three-queues" => "three-queues-1152",
         "lossy" => "lossy-1152",
         _ => return experiment,
     };

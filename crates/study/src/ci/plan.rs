@@ -159,7 +159,6 @@ fn differences(level: Level) -> Vec<Experiment> {
         };
         plan.push(large("two-queues-1152", lossless, ALL));
         plan.push(large("lossy-1152", lossy, ALL));
-        plan.push(large("three-queues-1152", "scenarios/ci/three-queues.toml", BOTH));
     }
     plan
 }

@@ -36,6 +36,11 @@ pub(super) fn fct_logs(evidence: &Evidence, experiment: &'static str, class: usi
     evidence.fct_logs(without, with, class)
 }
 
+/// The same at 128 servers, where all experiments have the same traffic.
+pub(super) fn small_logs(evidence: &Evidence, experiment: &'static str, class: usize) -> Logs {
+    evidence.fct_logs(case(experiment, WITHOUT), case(experiment, CI), class)
+}
+
 pub(super) fn of_facts(
     evidence: &Evidence,
     experiment: &'static str,

@@ -5,7 +5,7 @@ use crate::evidence::{Evidence, Facts, Flow};
 use crate::measure::{Logs, Measured, contrast, magnitudes};
 
 use super::super::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
-use super::{THREE, TWO, cnps, fct_logs, pauses};
+use super::{THREE, TWO, cnps, pauses, small_logs};
 
 /// The baseline of what the deck of January 2018 varies: 128 servers.
 fn varied(evidence: &Evidence, experiment: &'static str, class: usize) -> Measured {
@@ -35,7 +35,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
         expected: "less: with two queues mice gain too",
-        measure: |e| contrast(&fct_logs(e, TWO, ALL), &fct_logs(e, THREE, ALL)),
+        measure: |e| contrast(&small_logs(e, TWO, ALL), &small_logs(e, THREE, ALL)),
     },
     Row {
         id: "D3",
@@ -45,7 +45,7 @@ pub const VARIATIONS: &[Row] = &[
         source: "2018-01, two-queue model",
         rule: Rule::Less(10.0),
         expected: "less",
-        measure: |e| contrast(&fct_logs(e, TWO, MICE), &fct_logs(e, THREE, MICE)),
+        measure: |e| contrast(&small_logs(e, TWO, MICE), &small_logs(e, THREE, MICE)),
     },
     Row {
         id: "D4",

@@ -69,8 +69,7 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
 
 /// Claims A7, D3.
 pub fn three_queues(evidence: &Evidence) -> Section {
-    let main = largest(evidence, "three-queues");
-    let two = largest(evidence, "two-queues");
+    let (main, two) = ("three-queues", "two-queues");
     let question = "What is left to gain where mice have a queue of their own?";
     let mut section = section(evidence, "three-queues", question, &["A7", "D3"], &[main, two]);
     if !evidence.has(case(main, CI)) {
