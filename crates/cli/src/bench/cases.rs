@@ -8,9 +8,8 @@ use crate::failure::Failure;
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    /// Where its scenario stands.
+    /// Its scenario, one of the library.
     file: &'static str,
-    text: &'static str,
     /// The variant that is run.
     pub variant: &'static str,
     /// Settings for both lengths. They fix what decides the amount of work, so that a scenario can
@@ -25,13 +24,19 @@ pub struct Case {
 /// Half of every host's link, from an empty network on.
 const CI: &[&str] = &["workload.0.many_to_many.load=0.5", "warmup=0ns", "sample_interval=10us"];
 
+/// The scenarios of all cases, with those that they extend.
+const LIBRARY: &[(&str, &str)] = &[
+    ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
+    ("scenarios/ci/lossless.toml", include_str!("../../../../scenarios/ci/lossless.toml")),
+    ("incast.toml", include_str!("incast.toml")),
+];
+
 /// All cases.
 pub const CASES: &[Case] = &[
     // 1152 servers with Congestion Isolation, PFC and DCQCN; an acknowledgement per packet.
     Case {
         name: "ci-1152",
         file: "scenarios/ci/full.toml",
-        text: include_str!("../../../../scenarios/ci/full.toml"),
         variant: "ci",
         settings: CI,
         full: &["arrivals=5.9ms", "limit=6ms"],
@@ -41,7 +46,6 @@ pub const CASES: &[Case] = &[
     Case {
         name: "ci-128",
         file: "scenarios/ci/lossless.toml",
-        text: include_str!("../../../../scenarios/ci/lossless.toml"),
         variant: "ci",
         settings: CI,
         full: &["arrivals=19.9ms", "limit=20ms"],
@@ -51,7 +55,6 @@ pub const CASES: &[Case] = &[
     Case {
         name: "incast",
         file: "incast.toml",
-        text: include_str!("incast.toml"),
         variant: "base",
         settings: &[],
         full: &[],
@@ -69,7 +72,7 @@ impl Case {
     pub fn scenario(&self, quick: bool) -> Result<Scenario, Failure> {
         let length = if quick { self.quick } else { self.full };
         let set = self.settings.iter().chain(length).map(|&setting| setting.to_owned()).collect();
-        Ok(Scenario::parse(self.text, self.file, &Overrides { quick: false, set })?)
+        Ok(Scenario::of_library(LIBRARY, self.file, &Overrides { quick: false, set })?)
     }
 }
 
