@@ -83,12 +83,10 @@ const fn case(experiment: &'static str, variant: &'static str) -> Case {
 
 /// An experiment at the largest size at which it was run.
 fn largest(evidence: &Evidence, experiment: &'static str) -> &'static str {
-    let large = match experiment {
-        "two-queues" => "two-queues-1152",
-        "lossy" => "lossy-1152",
-        _ => return experiment,
-    };
-    if evidence.has(case(large, WITHOUT)) { large } else { experiment }
+    match experiment {
+        "two-queues" if evidence.has(case("two-queues-1152", WITHOUT)) => "two-queues-1152",
+        _ => experiment,
+    }
 }
 
 /// The queue in which flows begin, of the two-queue model with isolation: the decks' queue 1.

@@ -154,11 +154,8 @@ fn differences(level: Level) -> Vec<Experiment> {
         plan.extend(OPEN_CI.iter().map(|row| open(row).variants(&[CI])));
     }
     if level == Level::Full {
-        let large = |name, file, variants: &[&'static str]| {
-            Experiment::new(name, file).variants(variants).replications(5).set(SERVERS_1152)
-        };
-        plan.push(large("two-queues-1152", lossless, ALL));
-        plan.push(large("lossy-1152", lossy, ALL));
+        let large = Experiment::new("two-queues-1152", lossless).variants(ALL);
+        plan.push(large.replications(5).set(SERVERS_1152));
     }
     plan
 }
