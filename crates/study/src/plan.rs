@@ -9,7 +9,7 @@ pub enum Level {
     Quick,
     /// A coffee: small networks, enough replications to tell effects from chance.
     Standard,
-    /// An hour or more: the sizes of the sources too.
+    /// Most of an hour: the sizes of the sources too.
     Full,
 }
 
