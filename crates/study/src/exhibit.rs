@@ -78,6 +78,13 @@ pub struct Comparison {
     pub claimed: &'static [(usize, f64)],
 }
 
+impl Comparison {
+    /// Without claims.
+    pub const fn new(label: &'static str, series: usize, from: Case, to: Case) -> Self {
+        Self { label, series, from, to, claimed: &[] }
+    }
+}
+
 impl Evidence {
     /// Changes of the mean completion time, by size class.
     pub fn changes(&self, name: &str, caption: &str, note: &str, of: &[Comparison]) -> Exhibit {

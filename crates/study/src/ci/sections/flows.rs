@@ -90,12 +90,8 @@ pub fn three_queues(evidence: &Evidence) -> Section {
          prioritized and not how; here the sender knows the size of a flow and marks its packets."
             .to_owned(),
     ];
-    let of = |label, series, experiment| Comparison {
-        label,
-        series,
-        from: case(experiment, WITHOUT),
-        to: case(experiment, CI),
-        claimed: &[],
+    let of = |label, series, experiment| {
+        Comparison::new(label, series, case(experiment, WITHOUT), case(experiment, CI))
     };
     let comparisons = [of("two queues", 2, two), of("three queues", 3, main)];
     let caption = "How does ci change the mean completion time with two and with three queues?";

@@ -39,12 +39,8 @@ pub fn ecn(evidence: &Evidence) -> Section {
          a gain of isolation should say which of the two it is measured against.",
         moves(&saved)
     )];
-    let of = |label, series, experiment| Comparison {
-        label,
-        series,
-        from: case(experiment, WITHOUT),
-        to: case(experiment, CI),
-        claimed: &[],
+    let of = |label, series, experiment| {
+        Comparison::new(label, series, case(experiment, WITHOUT), case(experiment, CI))
     };
     let comparisons = [of("at most 1 %", 2, "two-queues"), of("all above 300 KB", 4, "ecn-step")];
     let caption = "How does ci change the mean completion time under both readings of ECN?";

@@ -32,12 +32,8 @@ pub fn memory(evidence: &Evidence) -> Section {
          of isolation at 600 KB."
             .to_owned(),
     ];
-    let of = |label, series, experiment, variant| Comparison {
-        label,
-        series,
-        from: case("two-queues", variant),
-        to: case(experiment, variant),
-        claimed: &[],
+    let of = |label, series, experiment, variant| {
+        Comparison::new(label, series, case("two-queues", variant), case(experiment, variant))
     };
     let comparisons = [
         of("XOFF 1500 KB, without-ci", 0, "memory-xoff", WITHOUT),
