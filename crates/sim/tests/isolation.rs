@@ -4,8 +4,7 @@
 mod common;
 
 use common::*;
-use floodway_model::random::Stream;
-use floodway_model::{Duration, FlowSpec, Instant, NodeId};
+use floodway_model::Duration;
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
@@ -14,18 +13,7 @@ use floodway_sim::{Outcome, Simulation, Spec};
 
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
 fn busy(signal: Signal) -> Spec {
-    let mut flows: Vec<FlowSpec> =
-        (4..16).map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0)).collect();
-    let mut chance = Stream::named(5, "flows");
-    for _ in 0..400 {
-        let (src, hop) = (chance.below(32) as u32, 1 + chance.below(31) as u32);
-        let bytes = if chance.chance(0.8) { chance.below(50_000) } else { chance.below(2_000_000) };
-        let start = Instant(chance.below(1_000_000_000));
-        let (src, dst) = (NodeId(src), NodeId((src + hop) % 32));
-        flows.push(FlowSpec { src, dst, bytes: bytes + 1, start, workload: 1 });
-    }
-    flows.sort_by_key(|flow| (flow.start, flow.src));
-    let mut spec = plain(clos(8, 4, 4), flows);
+    let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
     spec.host.congestion = congestion::Spec::Dcqcn(Default::default());
     let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();

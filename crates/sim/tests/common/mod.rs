@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use floodway_model::graph::NodeKind;
+use floodway_model::random::Stream;
 use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::{self, congestion};
 use floodway_sim::switch::{self, flow_control};
@@ -45,6 +46,22 @@ pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
 pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
     let start = Instant(start_ns * 1_000);
     FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, workload: 0 }
+}
+
+/// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
+pub fn busy_flows() -> Vec<FlowSpec> {
+    let mut flows: Vec<FlowSpec> =
+        (4..16).map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0)).collect();
+    let mut chance = Stream::named(5, "flows");
+    for _ in 0..400 {
+        let (src, hop) = (chance.below(32) as u32, 1 + chance.below(31) as u32);
+        let bytes = if chance.chance(0.8) { chance.below(50_000) } else { chance.below(2_000_000) };
+        let start = Instant(chance.below(1_000_000_000));
+        let (src, dst) = (NodeId(src), NodeId((src + hop) % 32));
+        flows.push(FlowSpec { src, dst, bytes: bytes + 1, start, workload: 1 });
+    }
+    flows.sort_by_key(|flow| (flow.start, flow.src));
+    flows
 }
 
 /// No flow control, no marking, no congestion control, and queues that hold everything.
