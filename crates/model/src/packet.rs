@@ -100,6 +100,16 @@ pub enum Body {
         /// How long to pause, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
     },
+    /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
+    Sfc {
+        /// The host that the queue leads to.
+        towards: NodeId,
+        /// The class in which what fills it came.
+        class: Class,
+        /// How long the source is to send nothing there in that class, in nanoseconds from the
+        /// message's arrival.
+        pause_ns: u32,
+    },
     /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.
     Cim,
 }
@@ -134,6 +144,10 @@ pub mod length {
     /// The bit layout is assumed; the 48 bytes are the default of the managed object
     /// `min-header-octets` in the 802.1Qcz YANG module.
     pub const CIM: u16 = 84;
+    /// Ethernet 14, IPv4 20, UDP 8, payload 28 (version and flags, addresses, protocol, ports and
+    /// DSCP of the packet, pause time), FCS 4. The layout is assumed: the project's text is not
+    /// public.
+    pub const SFC: u16 = 74;
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Hosts: a NIC with one port, senders and receivers.
 
 pub mod congestion;
+mod holds;
 mod nic;
 mod spec;
 pub mod transport;
@@ -10,12 +11,15 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+use floodway_model::{
+    Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+};
 
 use crate::engine::{Context, Node};
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::switch;
+use holds::Holds;
 use nic::Nic;
 use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
 
@@ -60,6 +64,8 @@ pub struct Host {
     free: Vec<u32>,
     /// By place among the incoming flows.
     pub receivers: Vec<Receiver>,
+    /// What source flow control holds back.
+    holds: Holds,
     /// When a sender may have waited too long.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
     /// Senders that have ended, with what they counted.
@@ -98,6 +104,7 @@ impl Host {
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
+            holds: Holds::default(),
             timeouts: BinaryHeap::new(),
             ended: Vec::new(),
             wake: Instant::ZERO,
@@ -178,6 +185,12 @@ impl Host {
             sender.in_nic = false;
             if sender.is_done() {
                 self.end(slot);
+                continue;
+            }
+            if let Some(until) = self.holds.until(sender.dst(), sender.class, now) {
+                sender.in_nic = true;
+                sender.eligible_at = until;
+                self.nic.put_back(slot, sender.class, until);
                 continue;
             }
             let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
@@ -345,6 +358,10 @@ impl Node for Host {
                 }
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Sfc { towards, class, pause_ns } => {
+                let until = now + Duration::from_ns(pause_ns.into());
+                self.holds.hold(towards, class, now, until);
+            }
             Body::Cim => {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;
@@ -382,6 +399,7 @@ impl Node for Host {
         }
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
+        tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
         for (class, pause) in self.nic.tx.pauses.iter().enumerate() {

@@ -19,6 +19,11 @@ impl Switch {
     /// Adds what it has counted until `now`.
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
+        if let Some(sfc) = &self.sfc {
+            tally.sfc_messages += sfc.messages;
+            tally.sfc_reminders += sfc.reminders;
+            tally.sfc_proxy_pauses += sfc.proxy_pauses;
+        }
         for (number, port) in self.ports.iter().enumerate() {
             tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();

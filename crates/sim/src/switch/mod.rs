@@ -10,6 +10,7 @@ pub mod path;
 pub mod port;
 pub mod queue;
 pub mod scheduler;
+mod sources;
 mod spec;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -25,6 +26,7 @@ use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
+use flow_control::source_flow_control::SourceFlowControl;
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
 
@@ -44,6 +46,8 @@ pub struct Switch {
     ingress: Vec<u64>,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
+    /// `None` without source flow control.
+    pub sfc: Option<SourceFlowControl>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -87,9 +91,11 @@ impl Switch {
             peer_isolates: isolation.is_some_and(|isolation| {
                 isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
             }),
+            to_host: graph.node(link.peer).kind == NodeKind::Host,
             drops: Vec::new(),
         };
         let pfc = spec.flow_control.pfc.as_ref();
+        let sfc = spec.flow_control.source_flow_control.as_ref();
         let mut alarms = Alarms::new(links.len() + 1);
         alarms.set(links.len(), Instant::ZERO);
         Self {
@@ -100,6 +106,7 @@ impl Switch {
             ports: links.iter().map(make).collect(),
             ingress: vec![0; links.len() * CLASSES],
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -140,6 +147,9 @@ impl Switch {
         let egress = self.forward(&packet);
         if !packet.is_data() {
             return self.enqueue_control(egress, packet, now, context);
+        }
+        if self.sfc.is_some() {
+            self.remind(&packet, now, context);
         }
         let queue = self.classify(&packet);
         let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
@@ -236,6 +246,9 @@ impl Switch {
 
         if let Some(place) = isolated {
             self.after_isolation(egress, place, &packet, now, context);
+        }
+        if self.sfc.is_some() {
+            self.tell_source(egress, queue, &packet, now, context);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
@@ -460,6 +473,11 @@ impl Node for Switch {
                     let monitored = &here.queues[usize::from(spec.monitored)];
                     table.on_cim(spec, packet.flow, monitored, now);
                 }
+            }
+            Body::Sfc { .. } => {
+                let goes_on = self.relay(packet, now, context);
+                self.received += u64::from(goes_on);
+                self.consumed += u64::from(!goes_on);
             }
             Body::Data { .. } | Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
                 self.take_in(packet, now, context);

@@ -62,7 +62,13 @@ impl Switch {
             let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
             let (source, quanta) = match order {
                 Order::Pause(source) => (source, spec.quanta),
-                Order::Resume(source) => (source, 0),
+                // What source flow control has asked for in the meantime still holds.
+                Order::Resume(source) => (
+                    source,
+                    self.sfc.as_ref().map_or(0, |sfc| {
+                        sfc.left(source, self.ports[source.port()].tx.link().rate, now)
+                    }),
+                ),
             };
             let pause = pause_time(&self.ports, source, spec);
             self.pfc.as_mut().expect("as above").carry_out(order, now, pause);
@@ -72,7 +78,13 @@ impl Switch {
         self.set_timer();
     }
 
-    fn send_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
+    pub(super) fn send_pfc(
+        &mut self,
+        source: Source,
+        quanta: u16,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let body = Body::Pfc { classes: 1 << source.class(), quanta };
         let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
         // What still waits for the wire about this class is out of date.

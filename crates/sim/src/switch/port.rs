@@ -26,6 +26,8 @@ pub struct Port {
     pub isolation: Option<Isolation>,
     /// Whether the node at the other end accepts congestion isolation messages.
     pub peer_isolates: bool,
+    /// Whether the node at the other end is a host.
+    pub to_host: bool,
     /// What was dropped, by queue and reason.
     pub drops: Vec<Drops>,
 }

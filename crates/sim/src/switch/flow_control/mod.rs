@@ -1,8 +1,9 @@
-//! Flow control: mechanisms that act between a switch and its neighbours. A scenario may run
+//! Flow control: mechanisms by which a switch stops its neighbours or the sources far away. A scenario may run
 //! several together; they are asked in the order of the fields of [`Spec`].
 
 pub mod congestion_isolation;
 pub mod pfc;
+pub mod source_flow_control;
 
 use floodway_model::family::Entry;
 use schemars::JsonSchema;
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Spec {
     /// Isolates congesting flows in a queue of their own.
     pub congestion_isolation: Option<congestion_isolation::Spec>,
+    /// Tells the sources of what waits in a deep queue how long to be quiet.
+    pub source_flow_control: Option<source_flow_control::Spec>,
     /// Pauses the neighbour, class by class, before memory runs out.
     pub pfc: Option<pfc::Spec>,
 }
@@ -24,6 +27,11 @@ pub const CATALOGUE: &[Entry] = &[
         family: "switch.flow_control",
         name: "congestion_isolation",
         summary: "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+    },
+    Entry {
+        family: "switch.flow_control",
+        name: "source_flow_control",
+        summary: "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
     },
     Entry {
         family: "switch.flow_control",

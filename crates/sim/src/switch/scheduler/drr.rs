@@ -53,8 +53,7 @@ impl Spec {
             let queue = usize::from(state.turn);
             if heads[queue] > 0 {
                 if !state.served {
-                    let weight = self.weights.get(queue).copied().unwrap_or(1);
-                    state.deficit[queue] += self.quantum.0 as u32 * weight;
+                    state.deficit[queue] += self.quantum.0 as u32 * self.weight(queue);
                     state.served = true;
                 }
                 if state.deficit[queue] >= heads[queue] {
@@ -68,6 +67,24 @@ impl Spec {
             state.turn = if queue + 1 == heads.len() { 0 } else { state.turn + 1 };
             state.served = false;
         }
+    }
+}
+
+impl Spec {
+    fn weight(&self, queue: usize) -> u32 {
+        self.weights.get(queue).copied().unwrap_or(1)
+    }
+
+    /// See [`super::Spec::share`].
+    pub fn share(&self, queue: usize, waiting: u8, count: u8) -> (u64, u64) {
+        let strict = usize::from(self.strict);
+        if queue < strict {
+            return (1, 1);
+        }
+        let shares = |other: &usize| *other == queue || waiting >> other & 1 != 0;
+        let others = (strict..usize::from(count)).filter(shares);
+        let all: u64 = others.map(|other| u64::from(self.weight(other))).sum();
+        (self.weight(queue).into(), all)
     }
 }
 
@@ -98,6 +115,18 @@ mod tests {
         let sent = shares(&spec, &[1106, 1106], 10_000);
         let ratio = sent[0] as f64 / sent[1] as f64;
         assert!((ratio - 3.0).abs() < 0.03, "{ratio}");
+    }
+
+    #[test]
+    fn the_share_is_of_those_that_wait() {
+        let spec = Spec { weights: vec![3, 1, 4], ..Spec::default() };
+        assert_eq!(spec.share(0, 0b001, 3), (3, 3));
+        assert_eq!(spec.share(1, 0b111, 3), (1, 8));
+        // The one that asks counts whether it waits yet or not; others beyond do not.
+        assert_eq!(spec.share(1, 0b1_000_100, 3), (1, 5));
+        let strict = Spec { strict: 1, ..spec };
+        assert_eq!(strict.share(0, 0b111, 3), (1, 1));
+        assert_eq!(strict.share(2, 0b111, 3), (4, 5));
     }
 
     #[test]

@@ -35,4 +35,14 @@ impl Spec {
             Self::Drr(spec) => spec.select(heads, &mut state.drr),
         }
     }
+
+    /// The part of its port's rate that a queue gets among those whose bits are set in `waiting`,
+    /// of `count` queues: its weight, and the sum of all weights. A queue with strict priority
+    /// counts as alone.
+    pub fn share(&self, queue: usize, waiting: u8, count: u8) -> (u64, u64) {
+        match self {
+            Self::Strict(_) => (1, 1),
+            Self::Drr(spec) => spec.share(queue, waiting, count),
+        }
+    }
 }

@@ -173,6 +173,11 @@ impl Sender {
         }
     }
 
+    /// The host that it sends to.
+    pub fn dst(&self) -> NodeId {
+        self.dst
+    }
+
     /// The class in which it sends unless it is isolated.
     pub fn home_class(&self) -> Class {
         self.home.0

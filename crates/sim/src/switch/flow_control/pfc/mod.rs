@@ -158,6 +158,11 @@ impl Pfc {
         }
     }
 
+    /// Whether this source is paused now, as far as PFC goes.
+    pub fn holds(&self, source: Source) -> bool {
+        self.sources[source.index()].refresh_at.is_some()
+    }
+
     fn arm(&mut self, source: Source, now: Instant, pause: Duration) {
         let at = now + Duration(pause.0 / 2);
         self.sources[source.index()].refresh_at = Some(at);

@@ -1,0 +1,298 @@
+//! Source Flow Control (project P802.1Qdw; IEEE 802.1 interim, May 2022; Le et al., "SFC: Near-Source
+//! Congestion Signaling and Flow Control", arXiv 2305.00538): a switch whose egress queue is too
+//! deep tells the sources of what joins it, directly and through all switches between, how long to
+//! be quiet. There is no message to go on: a pause simply ends.
+//!
+//! The text of the amendment is not public; this is the mechanism of the deck. Where it is open:
+//! the pause is the time in which the queue drains to its target at the rate of its port
+//! ([`Spec::pause_ns`]), and of two pauses the one that ends later holds.
+//!
+//! The edge switch of the source acts for it in two ways. As a proxy it turns the message into a
+//! PFC frame for a NIC that knows nothing of all this. And its destination cache remembers where
+//! the pause was about, so that its other hosts are stopped by the first packet that they send
+//! there.
+
+mod spec;
+
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Duration, Instant, Packet, Rate};
+use rustc_hash::FxHashMap;
+
+use super::pfc;
+pub use spec::{Drain, Mode, Spec, SuppressBy};
+
+/// The source flow control of one switch.
+#[derive(Debug)]
+pub struct SourceFlowControl {
+    /// When a source or flow was last told of an egress queue.
+    told: Rests<(u32, u32)>,
+    /// When a host was last reminded of a destination and class.
+    reminded: Rests<(u32, u32, u8)>,
+    /// By destination and class: until when it is paused. Never iterated.
+    cache: FxHashMap<(u32, u8), Instant>,
+    /// When the last pause in the cache ends: after it, none needs to be looked up.
+    cache_until: Instant,
+    /// By [`pfc::Source`]: until when this switch, as a proxy, has paused it.
+    proxied: Vec<Instant>,
+    /// Messages made because a queue was too deep.
+    pub messages: u64,
+    /// Messages made, or pauses begun, because of the destination cache.
+    pub reminders: u64,
+    /// PFC frames sent in place of messages.
+    pub proxy_pauses: u64,
+}
+
+impl SourceFlowControl {
+    /// For a switch with this many pairs of port and class.
+    pub fn new(sources: usize) -> Self {
+        Self {
+            told: Rests::default(),
+            reminded: Rests::default(),
+            cache: FxHashMap::default(),
+            cache_until: Instant::ZERO,
+            proxied: vec![Instant::ZERO; sources],
+            messages: 0,
+            reminders: 0,
+            proxy_pauses: 0,
+        }
+    }
+
+    /// A data packet has joined the queue with the number `queue` among all of the switch, now
+    /// `backlog` bytes deep: for how many nanoseconds its source is to be told to be quiet, if it
+    /// is to be told now.
+    #[inline]
+    pub fn on_enqueue(
+        &mut self,
+        spec: &Spec,
+        packet: &Packet,
+        queue: u32,
+        backlog: u64,
+        drain: Drain,
+        now: Instant,
+    ) -> Option<u32> {
+        if backlog < spec.trigger.0 {
+            return None;
+        }
+        let pause_ns = spec.pause_ns(backlog, drain);
+        let who = match spec.suppress_by {
+            SuppressBy::Source => packet.src.0,
+            SuppressBy::Flow => packet.flow.0,
+        };
+        let tell = pause_ns > 0 && self.told.may((who, queue), spec.suppression, now);
+        self.messages += u64::from(tell);
+        tell.then_some(pause_ns)
+    }
+
+    /// A message for the host `src` of this switch says that a destination is paused from now on.
+    pub fn learn(&mut self, src: u32, dst: u32, class: u8, pause_ns: u32, now: Instant) {
+        // That host knows; what it had sent before is no reason to tell it again.
+        self.reminded.done((src, dst, class), now);
+        let until = now + Duration::from_ns(pause_ns.into());
+        let known = self.cache.entry((dst, class)).or_insert(until);
+        *known = until.max(*known);
+        self.cache_until = self.cache_until.max(until);
+    }
+
+    /// A host of this switch has sent a data packet: for how many nanoseconds it is to be told to
+    /// be quiet, if its destination is paused and it is to be told now.
+    #[inline]
+    pub fn remind(&mut self, spec: &Spec, packet: &Packet, now: Instant) -> Option<u32> {
+        if self.cache_until <= now || !spec.cache {
+            return None;
+        }
+        let (dst, class) = (packet.dst.0, packet.class.0);
+        let until = *self.cache.get(&(dst, class))?;
+        let left_ns = (until.since(now).0 / 1_000) as u32;
+        let who = (packet.src.0, dst, class);
+        let tell = left_ns > 0 && self.reminded.may(who, spec.suppression, now);
+        self.reminders += u64::from(tell);
+        tell.then_some(left_ns)
+    }
+
+    /// As a proxy: the quanta of the PFC frame that pauses `source` for this long, at most; `None`
+    /// if there is nothing to say because it is paused for longer already, or for less than a
+    /// quantum.
+    pub fn proxy(
+        &mut self,
+        source: pfc::Source,
+        pause_ns: u32,
+        rate: Rate,
+        now: Instant,
+    ) -> Option<u16> {
+        let quanta = quanta_within(Duration::from_ns(pause_ns.into()), rate);
+        let until = now + pfc::Spec::pause_time(quanta, rate);
+        let known = &mut self.proxied[source.index()];
+        if until <= *known || quanta == 0 {
+            return None;
+        }
+        *known = until;
+        Some(quanta)
+    }
+
+    /// What is left of the pause of a source, in quanta: 0 if it is over.
+    pub fn left(&self, source: pfc::Source, rate: Rate, now: Instant) -> u16 {
+        quanta_within(self.proxied[source.index()].since(now), rate)
+    }
+}
+
+/// The most quanta of 512 bit times that do not last longer than `time`; a frame has room for
+/// 65535.
+fn quanta_within(time: Duration, rate: Rate) -> u16 {
+    let quanta = u128::from(time.0) * u128::from(rate.0) / (512 * u128::from(PS_PER_S));
+    let quanta = u16::try_from(quanta).unwrap_or(u16::MAX);
+    // Where a bit is no whole number of picoseconds the time of many is rounded up.
+    if pfc::Spec::pause_time(quanta, rate) > time { quanta.saturating_sub(1) } else { quanta }
+}
+
+/// When something was last done about whom, so that it is not done again too soon.
+#[derive(Debug)]
+struct Rests<K> {
+    last: FxHashMap<K, Instant>,
+    /// How many there may be before old ones are looked for.
+    limit: usize,
+}
+
+impl<K> Default for Rests<K> {
+    fn default() -> Self {
+        Self { last: FxHashMap::default(), limit: 1_024 }
+    }
+}
+
+impl<K: std::hash::Hash + Eq> Rests<K> {
+    /// It is done now, whenever it was done last.
+    fn done(&mut self, who: K, now: Instant) {
+        self.last.insert(who, now);
+    }
+
+    /// Whether it may be done now, at least `rest` after the last time; then it counts as done.
+    fn may(&mut self, who: K, rest: Duration, now: Instant) -> bool {
+        if let Some(last) = self.last.get_mut(&who) {
+            let rested = now.since(*last) >= rest;
+            if rested {
+                *last = now;
+            }
+            return rested;
+        }
+        if self.last.len() >= self.limit {
+            self.last.retain(|_, last| now.since(*last) < rest);
+            self.limit = 1_024.max(2 * self.last.len());
+        }
+        self.last.insert(who, now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx};
+
+    const GBPS_100: Rate = Rate::from_gbps(100);
+    const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
+
+    fn us(us: u64) -> Instant {
+        Instant(us * 1_000_000)
+    }
+
+    fn packet(flow: u32, src: u32, dst: u32) -> Packet {
+        Packet {
+            flow: FlowId(flow),
+            connection: 0,
+            src: NodeId(src),
+            dst: NodeId(dst),
+            bytes: 1086,
+            ingress: PortIx(0),
+            class: Class(0),
+            ecn: Ecn::Ect0,
+            dscp: Dscp::DEFAULT,
+            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+        }
+    }
+
+    #[test]
+    fn a_source_is_told_once_per_suppression_period_and_queue() {
+        let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
+        let mut told = |flow, src, queue, backlog, at| {
+            sfc.on_enqueue(&spec, &packet(flow, src, 9), queue, backlog, DRAIN, at)
+        };
+        assert_eq!(told(0, 1, 0, 99_999, us(0)), None);
+        assert_eq!(told(0, 1, 0, 100_000, us(0)), Some(4_000));
+        // Another flow of the same source, another queue, another source.
+        assert_eq!(told(1, 1, 0, 150_000, us(1)), None);
+        assert_eq!(told(1, 1, 7, 150_000, us(1)), Some(8_000));
+        assert_eq!(told(2, 2, 0, 150_000, us(1)), Some(8_000));
+        assert_eq!(told(0, 1, 0, 150_000, us(5)), None);
+        assert_eq!(told(0, 1, 0, 150_000, us(6)), Some(8_000));
+        assert_eq!(sfc.messages, 4);
+    }
+
+    #[test]
+    fn or_a_flow() {
+        let spec = Spec { suppress_by: SuppressBy::Flow, ..Spec::default() };
+        let mut sfc = SourceFlowControl::new(8);
+        for (flow, tells) in [(0, true), (0, false), (1, true)] {
+            let told = sfc.on_enqueue(&spec, &packet(flow, 1, 9), 0, 100_000, DRAIN, us(0));
+            assert_eq!(told.is_some(), tells);
+        }
+    }
+
+    #[test]
+    fn the_cache_keeps_the_latest_end_and_tells_what_is_left() {
+        let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(0)), None);
+        sfc.learn(3, 9, 0, 20_000, us(0));
+        // A shorter one does not shorten it.
+        sfc.learn(4, 9, 0, 5_000, us(1));
+        // Who was told itself is not told again so soon.
+        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), us(4)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), us(7)), Some(13_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(4)), Some(16_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(5)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 2, 9), us(5)), Some(15_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 8), us(5)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(10)), Some(10_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(20)), None);
+        let without = Spec { cache: false, ..spec };
+        assert_eq!(sfc.remind(&without, &packet(0, 5, 9), us(10)), None);
+    }
+
+    #[test]
+    fn a_proxy_never_pauses_for_longer_than_it_was_told_nor_shortens_a_pause() {
+        let (mut sfc, source) = (SourceFlowControl::new(8), pfc::Source::new(0, 3));
+        // A quantum is 5.12 ns at 100 Gb/s: 8 us are 1562.5 of them.
+        assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(0)), Some(1_562));
+        // 1 us later 7 us would end at the same time, 2 us before, 8 us after it.
+        assert_eq!(sfc.proxy(source, 2_000, GBPS_100, us(1)), None);
+        assert_eq!(sfc.left(source, GBPS_100, us(1)), 1_562 - 196);
+        assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(1)), Some(1_562));
+        assert_eq!(sfc.left(source, GBPS_100, us(9)), 0);
+        // Less than a quantum is nothing; more than fits is cut.
+        assert_eq!(sfc.proxy(source, 5, GBPS_100, us(20)), None);
+        assert_eq!(sfc.proxy(source, 4_000_000, GBPS_100, us(20)), Some(65_535));
+    }
+
+    #[test]
+    fn quanta_fit_at_any_rate() {
+        for mbps in [10, 999, 2_500, 3_333, 40_000, 100_000, 400_000] {
+            let rate = Rate(mbps * 1_000_000);
+            for ns in [0, 1, 511, 512, 5_119, 77_777, 1_234_567] {
+                let time = Duration::from_ns(ns);
+                let quanta = quanta_within(time, rate);
+                assert!(pfc::Spec::pause_time(quanta, rate) <= time, "{mbps} {ns}");
+                if quanta < u16::MAX {
+                    let more = pfc::Spec::pause_time(quanta + 1, rate);
+                    assert!(more + Duration(1) > time, "{mbps} {ns}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_has_rested_is_forgotten() {
+        let mut rests = Rests::default();
+        for at in 0..100_000u64 {
+            assert!(rests.may(at, Duration::from_us(6), us(at)));
+        }
+        assert!(rests.last.len() <= 1_024, "{}", rests.last.len());
+    }
+}

@@ -1,0 +1,110 @@
+//! What a switch tells sources far away: source flow control messages, which are forwarded like
+//! feedback, and what the source's edge switch makes of them.
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Dscp, Ecn, Instant, Packet, PortIx};
+
+use super::Switch;
+use super::flow_control::pfc::Source;
+use super::flow_control::source_flow_control::{Drain, Mode};
+use crate::engine::Context;
+use crate::routing::Hops;
+
+impl Switch {
+    /// A data packet has joined a queue: tell its source if the queue is too deep.
+    #[inline]
+    pub(super) fn tell_source(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(spec) = &self.spec.flow_control.source_flow_control else { return };
+        let Some(sfc) = self.sfc.as_mut().filter(|_| spec.covers(queue)) else { return };
+        let port = &self.ports[egress];
+        let backlog = port.queues[queue].backlog();
+        let drain = Drain {
+            rate: port.tx.link().rate,
+            share: self.spec.scheduler.share(queue, port.waiting, self.spec.queue.count),
+        };
+        let number = (egress * usize::from(self.spec.queue.count) + queue) as u32;
+        let pause = sfc.on_enqueue(spec, packet, number, backlog, drain, now);
+        if let Some(pause_ns) = pause {
+            let message = self.message(packet, pause_ns);
+            let goes_on = self.relay(message, now, context);
+            self.emitted += u64::from(goes_on);
+        }
+    }
+
+    /// A data packet came from a host of this switch: stop it if its destination is paused.
+    #[inline]
+    pub(super) fn remind(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+        let port = packet.ingress.index();
+        let Some(spec) = &self.spec.flow_control.source_flow_control else { return };
+        let Some(sfc) = self.sfc.as_mut().filter(|_| self.ports[port].to_host) else { return };
+        let Some(pause_ns) = sfc.remind(spec, packet, now) else { return };
+        match spec.mode {
+            Mode::Proxy => {
+                self.pause_for(Source::new(port, packet.class.index()), pause_ns, now, context)
+            }
+            Mode::Native => {
+                let message = self.message(packet, pause_ns);
+                self.emitted += 1;
+                self.enqueue_control(port, message, now, context);
+            }
+        }
+    }
+
+    /// To the source of `packet`: what goes where it goes, in its class, is to wait.
+    fn message(&self, packet: &Packet, pause_ns: u32) -> Packet {
+        let class = packet.class;
+        Packet {
+            flow: packet.flow,
+            connection: 0,
+            src: self.id,
+            dst: packet.src,
+            bytes: length::SFC,
+            ingress: PortIx(0),
+            class: Class(self.spec.queue.count),
+            ecn: Ecn::NotEct,
+            dscp: Dscp::DEFAULT,
+            body: Body::Sfc { towards: packet.dst, class, pause_ns },
+        }
+    }
+
+    /// A message, from here or from elsewhere, goes on towards its source; at the source's edge it
+    /// is remembered, and ends there if this switch is a proxy. Whether it goes on.
+    pub(super) fn relay(&mut self, message: Packet, now: Instant, context: &mut Context) -> bool {
+        let Body::Sfc { towards, class, pause_ns } = message.body else {
+            unreachable!("only source flow control messages are relayed");
+        };
+        let egress = self.forward(&message);
+        if let Hops::Host(_) = self.routes.towards(message.dst)
+            && let Some(spec) = &self.spec.flow_control.source_flow_control
+            && let Some(sfc) = &mut self.sfc
+        {
+            sfc.learn(message.dst.0, towards.0, class.0, pause_ns, now);
+            if spec.mode == Mode::Proxy {
+                self.pause_for(Source::new(egress, class.index()), pause_ns, now, context);
+                return false;
+            }
+        }
+        self.enqueue_control(egress, message, now, context);
+        true
+    }
+
+    /// As a proxy: the host at that port is to be quiet in that class for this long.
+    fn pause_for(&mut self, source: Source, pause_ns: u32, now: Instant, context: &mut Context) {
+        let rate = self.ports[source.port()].tx.link().rate;
+        let sfc = self.sfc.as_mut().expect("only source flow control pauses for others");
+        let Some(quanta) = sfc.proxy(source, pause_ns, rate, now) else { return };
+        // PFC's own pause lasts until it is taken back, and what is left then is said then.
+        if self.pfc.as_ref().is_some_and(|pfc| pfc.holds(source)) {
+            return;
+        }
+        sfc.proxy_pauses += 1;
+        self.send_pfc(source, quanta, now, context);
+    }
+}
