@@ -4,6 +4,7 @@
 mod flow_control;
 mod host;
 mod network;
+mod source_flow_control;
 mod switch;
 mod traffic;
 

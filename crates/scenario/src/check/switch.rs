@@ -7,7 +7,7 @@ use floodway_sim::switch::aqm::{self, ramp};
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
-use super::Findings;
+use super::{Findings, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -22,6 +22,9 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     findings.latency("switch.latency", switch.latency);
     if let Some(pfc) = &switch.flow_control.pfc {
         findings.latency("switch.flow_control.pfc.response", pfc.response);
+    }
+    if let Some(spec) = &switch.flow_control.source_flow_control {
+        source_flow_control::check(settings, spec, findings);
     }
     queues(settings, largest_frame, findings);
     let count = switch.queue.count;
