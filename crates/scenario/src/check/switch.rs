@@ -31,20 +31,40 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     if (1..=MOST_QUEUES).contains(&count) {
         check_classify(&switch.classify, count, findings);
     }
-    if let aqm::Spec::Ramp(spec) = &switch.aqm {
-        check_ramp("switch.aqm.ramp", spec, findings);
-        if spec.high > switch.queue.size {
-            findings.warn(
-                &["switch.aqm.ramp.high", "switch.aqm.ramp"],
-                format!(
-                    "the high threshold ({}) is above the queue's size ({})",
-                    spec.high, switch.queue.size
-                ),
-                "the full queue drops first: lower `high` or raise `switch.queue.size`",
-            );
+    check_aqm(settings, findings);
+    check_scheduler(&switch.scheduler, count, findings);
+}
+
+fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
+    let size = settings.switch.queue.size;
+    match &settings.switch.aqm {
+        aqm::Spec::DropTail(_) => {}
+        aqm::Spec::Ramp(spec) => {
+            check_ramp("switch.aqm.ramp", spec, findings);
+            if spec.high > size {
+                findings.warn(
+                    &["switch.aqm.ramp.high", "switch.aqm.ramp"],
+                    format!(
+                        "the high threshold ({}) is above the queue's size ({size})",
+                        spec.high
+                    ),
+                    "the full queue drops first: lower `high` or raise `switch.queue.size`",
+                );
+            }
+        }
+        aqm::Spec::Step(spec) => {
+            if spec.threshold >= size {
+                findings.warn(
+                    &["switch.aqm.step.threshold", "switch.aqm.step"],
+                    format!(
+                        "the threshold ({}) is not below the queue's size ({size})",
+                        spec.threshold
+                    ),
+                    "nothing is ever marked: lower `threshold` or raise `switch.queue.size`",
+                );
+            }
         }
     }
-    check_scheduler(&switch.scheduler, count, findings);
 }
 
 fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<'_>) {

@@ -2,6 +2,7 @@
 
 pub mod drop_tail;
 pub mod ramp;
+pub mod step;
 
 use floodway_model::random::Stream;
 
@@ -11,6 +12,7 @@ floodway_model::family! {
     DropTail = "drop_tail" (drop_tail::Spec): "Takes everything until the queue is full.",
     Ramp = "ramp" (ramp::Spec):
         "Marks by instantaneous depth, from 0 at a low to a maximum at a high threshold (WRED/ECN).",
+    Step = "step" (step::Spec): "Marks every packet above one threshold of the depth (DCTCP).",
 }
 
 impl Default for Spec {
@@ -27,6 +29,7 @@ impl Spec {
         match self {
             Self::DropTail(_) => false,
             Self::Ramp(ramp) => ramp.selects(backlog, chance),
+            Self::Step(step) => step.selects(backlog),
         }
     }
 }

@@ -1,0 +1,40 @@
+//! Marks above one threshold of the instantaneous depth, as DCTCP asks of its switches (Alizadeh et
+//! al., SIGCOMM 2010, section 3.1).
+
+use floodway_model::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Depth above which every packet is marked. Default 50KB (Source Flow Control deck: 1/3 of
+    /// its bandwidth-delay product).
+    pub threshold: Bytes,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { threshold: Bytes(50_000) }
+    }
+}
+
+impl Spec {
+    /// Whether a packet that finds `backlog` bytes in the queue is marked.
+    #[inline]
+    pub fn selects(&self, backlog: u64) -> bool {
+        backlog > self.threshold.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn above_and_not_at_the_threshold() {
+        let step = Spec::default();
+        assert_eq!([0, 50_000, 50_001].map(|backlog| step.selects(backlog)), [false, false, true]);
+    }
+}
