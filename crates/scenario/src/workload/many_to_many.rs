@@ -70,6 +70,7 @@ impl Spec {
                         dst: cluster[(place + step) % size],
                         bytes: sizes.sample(chance.unit()),
                         start: Instant(now_ps as u64),
+                        stop: Instant::NEVER,
                         workload: around.number,
                     });
                 }

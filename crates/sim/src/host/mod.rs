@@ -176,12 +176,11 @@ impl Host {
                 continue;
             }
             sender.in_nic = false;
-            if sender.is_done() {
-                self.end(slot);
-                continue;
-            }
             let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
-                // Everything is sent and waits for its acknowledgement.
+                // Everything is sent; what is not acknowledged is waited for.
+                if sender.is_done() {
+                    self.end(slot);
+                }
                 continue;
             };
             let class = sender.class;
