@@ -36,8 +36,11 @@ pub struct DerivedVariant {
     pub switches: u64,
     /// Links.
     pub links: u64,
-    /// Capacity of a leaf's hosts over that of its links upward, where there are tiers.
+    /// Capacity of a leaf or edge switch's hosts over that of its links upward, where there are
+    /// tiers.
     pub oversubscription: Option<f64>,
+    /// The same of an aggregation switch, in a network of three tiers.
+    pub aggregation_oversubscription: Option<f64>,
     /// Round-trip time of a full packet and its acknowledgement between the hosts farthest from
     /// each other in an empty network, store and forward.
     pub unloaded_rtt: Duration,
@@ -119,7 +122,12 @@ impl Variant {
             links: size.links,
             oversubscription: match &settings.topology {
                 topology::Spec::Clos(spec) => Some(spec.oversubscription()),
+                topology::Spec::FatTree(spec) => Some(spec.edge_oversubscription()),
                 topology::Spec::Star(_) => None,
+            },
+            aggregation_oversubscription: match &settings.topology {
+                topology::Spec::FatTree(spec) => Some(spec.aggregation_oversubscription()),
+                topology::Spec::Clos(_) | topology::Spec::Star(_) => None,
             },
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
@@ -291,7 +299,11 @@ impl fmt::Display for Derived {
         row("hosts", &|v| v.hosts.to_string());
         row("switches", &|v| v.switches.to_string());
         row("links", &|v| v.links.to_string());
-        row("oversubscription", &|v| optional(v.oversubscription, |x| format!("{x:.2}:1")));
+        let ratio = |x| format!("{x:.2}:1");
+        row("oversubscription", &|v| optional(v.oversubscription, ratio));
+        if self.variants.iter().any(|v| v.aggregation_oversubscription.is_some()) {
+            row("of the aggregations", &|v| optional(v.aggregation_oversubscription, ratio));
+        }
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
         row("headroom available", &|v| optional(v.headroom, |h| kilobytes(h.available)));
