@@ -53,14 +53,15 @@ pub struct DerivedVariant {
     /// The same with headers, preamble and gap, if all packets are full.
     pub host_wire_load: f64,
     /// Wire load of the links between switches, one way, expected over time with equal splitting,
-    /// for the placement of the first replication; incasts, which take what they get, left out.
+    /// for the placement of the first replication; single incasts and flows of a list, which take
+    /// what they get, left out.
     /// `None` if there are no such links or the network is too large for the sum.
     pub fabric_wire_load: Option<Spread>,
-    /// Flows that end, expected.
+    /// Flows with a size, expected.
     pub expected_flows: f64,
     /// Those of them that start after the warm-up, expected where arrivals are steady.
     pub expected_measured_flows: f64,
-    /// Flows that never end.
+    /// Flows without a size, which never complete.
     pub persistent_flows: u64,
     /// A rough estimate of the memory for one run.
     pub memory: Bytes,
@@ -106,8 +107,7 @@ impl Variant {
         let unloaded_rtt = round_trip(settings, graph, check::largest_frame(settings));
         let rate = host_rate(graph);
         let order = settings.placement.order(graph, seed);
-        let shares =
-            || workload::surroundings(self.workloads(), graph, &order, settings.arrivals, seed);
+        let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let demands: Vec<Demand> =
             shares().flat_map(|(workload, around)| workload.demands(around)).collect();
         let wire = wire_factor(settings);
@@ -315,7 +315,7 @@ impl fmt::Display for Derived {
         row("fabric load, wire, max", &|v| optional(v.fabric_wire_load, |l| percent(l.max)));
         row("flows expected", &|v| format!("{:.0}", v.expected_flows));
         row("of these measured", &|v| format!("{:.0}", v.expected_measured_flows));
-        row("flows without end", &|v| v.persistent_flows.to_string());
+        row("flows without size", &|v| v.persistent_flows.to_string());
         row("memory, roughly", &|v| format!("{:.1} MB", v.memory.0 as f64 / 1e6));
 
         let runs = self.replications as usize * self.variants.len();

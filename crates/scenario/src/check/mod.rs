@@ -3,7 +3,9 @@
 
 mod flow_control;
 mod host;
+mod list;
 mod network;
+mod sizes;
 mod switch;
 mod traffic;
 
@@ -42,7 +44,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
-        host::check_on(settings, graph, frame, &mut findings);
+        host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, frame, &workloads, &mut findings);
     }
     let sound = findings.problems.iter().all(|problem| !is_error(problem));

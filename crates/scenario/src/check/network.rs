@@ -122,7 +122,7 @@ fn check_counts(counts: &fat_tree::Counts, findings: &mut Findings<'_>) {
                 "{cores} core switches cannot be shared out evenly to {aggregations_per_pod} \
                  aggregation switches per pod"
             ),
-            "make `cores` a multiple of `aggregations_per_pod`: every core has one link to every pod",
+            "make `cores` a multiple of `aggregations_per_pod`: each has a link to every pod",
         );
     }
 }
