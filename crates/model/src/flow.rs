@@ -10,19 +10,22 @@ pub struct FlowSpec {
     pub src: NodeId,
     /// The receiving host, another one.
     pub dst: NodeId,
-    /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for one that never ends.
+    /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for one without a size.
     pub bytes: u64,
     /// When the application hands it to the sender.
     pub start: Instant,
+    /// When a flow without a size ends: from then on the sender makes no new packet, but repeats
+    /// what was lost. [`Instant::NEVER`] for one without end, and for every flow with a size.
+    pub stop: Instant,
     /// Which workload of the scenario made it, counted from 0.
     pub workload: u16,
 }
 
 impl FlowSpec {
-    /// The size of a flow that never ends.
+    /// The size of a flow that sends as fast as it may, until its `stop` or without end.
     pub const PERSISTENT: u64 = u64::MAX;
 
-    /// Whether it never ends, so that it has a rate but no completion time.
+    /// Whether it has no size, so that it has a rate but never completes.
     pub const fn is_persistent(&self) -> bool {
         self.bytes == Self::PERSISTENT
     }

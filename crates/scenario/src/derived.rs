@@ -36,8 +36,11 @@ pub struct DerivedVariant {
     pub switches: u64,
     /// Links.
     pub links: u64,
-    /// Capacity of a leaf's hosts over that of its links upward, where there are tiers.
+    /// Capacity of a leaf or edge switch's hosts over that of its links upward, where there are
+    /// tiers.
     pub oversubscription: Option<f64>,
+    /// The same of an aggregation switch, in a network of three tiers.
+    pub aggregation_oversubscription: Option<f64>,
     /// Round-trip time of a full packet and its acknowledgement between the hosts farthest from
     /// each other in an empty network, store and forward.
     pub unloaded_rtt: Duration,
@@ -50,14 +53,15 @@ pub struct DerivedVariant {
     /// The same with headers, preamble and gap, if all packets are full.
     pub host_wire_load: f64,
     /// Wire load of the links between switches, one way, expected over time with equal splitting,
-    /// for the placement of the first replication; incasts, which take what they get, left out.
+    /// for the placement of the first replication; single incasts and flows of a list, which take
+    /// what they get, left out.
     /// `None` if there are no such links or the network is too large for the sum.
     pub fabric_wire_load: Option<Spread>,
-    /// Flows that end, expected.
+    /// Flows with a size, expected.
     pub expected_flows: f64,
     /// Those of them that start after the warm-up, expected where arrivals are steady.
     pub expected_measured_flows: f64,
-    /// Flows that never end.
+    /// Flows without a size, which never complete.
     pub persistent_flows: u64,
     /// A rough estimate of the memory for one run.
     pub memory: Bytes,
@@ -103,8 +107,7 @@ impl Variant {
         let unloaded_rtt = round_trip(settings, graph, check::largest_frame(settings));
         let rate = host_rate(graph);
         let order = settings.placement.order(graph, seed);
-        let shares =
-            || workload::surroundings(self.workloads(), graph, &order, settings.arrivals, seed);
+        let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
         let demands: Vec<Demand> =
             shares().flat_map(|(workload, around)| workload.demands(around)).collect();
         let wire = wire_factor(settings);
@@ -119,7 +122,12 @@ impl Variant {
             links: size.links,
             oversubscription: match &settings.topology {
                 topology::Spec::Clos(spec) => Some(spec.oversubscription()),
+                topology::Spec::FatTree(spec) => Some(spec.edge_oversubscription()),
                 topology::Spec::Star(_) => None,
+            },
+            aggregation_oversubscription: match &settings.topology {
+                topology::Spec::FatTree(spec) => Some(spec.aggregation_oversubscription()),
+                topology::Spec::Clos(_) | topology::Spec::Star(_) => None,
             },
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
@@ -291,7 +299,11 @@ impl fmt::Display for Derived {
         row("hosts", &|v| v.hosts.to_string());
         row("switches", &|v| v.switches.to_string());
         row("links", &|v| v.links.to_string());
-        row("oversubscription", &|v| optional(v.oversubscription, |x| format!("{x:.2}:1")));
+        let ratio = |x| format!("{x:.2}:1");
+        row("oversubscription", &|v| optional(v.oversubscription, ratio));
+        if self.variants.iter().any(|v| v.aggregation_oversubscription.is_some()) {
+            row("of the aggregations", &|v| optional(v.aggregation_oversubscription, ratio));
+        }
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
         row("headroom available", &|v| optional(v.headroom, |h| kilobytes(h.available)));
@@ -303,7 +315,7 @@ impl fmt::Display for Derived {
         row("fabric load, wire, max", &|v| optional(v.fabric_wire_load, |l| percent(l.max)));
         row("flows expected", &|v| format!("{:.0}", v.expected_flows));
         row("of these measured", &|v| format!("{:.0}", v.expected_measured_flows));
-        row("flows without end", &|v| v.persistent_flows.to_string());
+        row("flows without size", &|v| v.persistent_flows.to_string());
         row("memory, roughly", &|v| format!("{:.1} MB", v.memory.0 as f64 / 1e6));
 
         let runs = self.replications as usize * self.variants.len();

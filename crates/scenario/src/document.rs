@@ -45,9 +45,13 @@ pub struct Document {
     /// 8 and 12).
     #[serde(default = "wire_overhead")]
     pub wire_overhead: Bytes,
-    /// Which hosts each workload gets. Default random.
+    /// In which order hosts are given to the workloads. Default random.
     #[serde(default)]
     pub placement: Placement,
+    /// Whether every workload takes its hosts from the beginning of that order again, so that
+    /// they send from and to the same hosts. Default false: each has hosts of its own.
+    #[serde(default)]
+    pub share_hosts: bool,
     /// The network.
     pub topology: topology::Spec,
     /// All switches.
@@ -56,7 +60,7 @@ pub struct Document {
     /// All hosts.
     #[serde(default)]
     pub host: host::Spec,
-    /// What is sent. The workloads' hosts are disjoint.
+    /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Spec>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
     /// Default one variant, `base`, that changes nothing.

@@ -168,7 +168,7 @@ impl Variant {
             graph: graph.clone(),
             switch: settings.switch.clone(),
             host: settings.host.clone(),
-            flows: workload::flows(workloads, graph, settings.placement, settings.arrivals, seed),
+            flows: workload::flows(workloads, settings, graph, seed),
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,
@@ -193,6 +193,7 @@ impl Variant {
     /// flow.
     pub fn shares_traffic_with(&self, other: &Self) -> bool {
         self.settings.placement == other.settings.placement
+            && self.settings.share_hosts == other.settings.share_hosts
             && self.settings.arrivals == other.settings.arrivals
             && self.workloads == other.workloads
             && self.settings.topology == other.settings.topology

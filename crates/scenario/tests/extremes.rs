@@ -5,6 +5,41 @@ use std::path::Path;
 use floodway_scenario::{Overrides, Scenario};
 use serde_json::Value;
 
+/// Every topology and workload that the main scenario has not.
+const OTHERS: &str = r#"
+name = "others"
+arrivals = "1ms"
+limit = "5ms"
+share_hosts = true
+
+[topology.fat_tree]
+k = 4
+pods = 4
+edges_per_pod = 2
+aggregations_per_pod = 2
+cores = 4
+hosts_per_edge = 2
+
+[[workload]]
+[workload.incast_series]
+hosts = 8
+senders = 7
+bytes = "64KB"
+load = 0.1
+
+[[workload]]
+[[workload.list.flow]]
+src = 0
+dst = 15
+start = "0.1ms"
+stop = "0.5ms"
+
+[[workload.list.flow]]
+src = 0
+dst = 15
+bytes = "1MB"
+"#;
+
 fn main_scenario() -> String {
     std::fs::read_to_string(Path::new("../../scenarios/ci/lossless.toml")).unwrap()
 }
@@ -26,49 +61,57 @@ fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
+const VALUES: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "255",
+    "65535",
+    "4294967295",
+    "18446744073709551615",
+    "1e308",
+    "-0.5",
+    "nan",
+    "inf",
+    "0x7f",
+    "true",
+    "false",
+    "[]",
+    "[1]",
+    "{}",
+    "{a=1}",
+    "2020-01-01",
+    "",
+    "\"\"",
+    "0ns",
+    "1ps",
+    "18446744s",
+    "0B",
+    "1B",
+    "18446744TB",
+    "0bps",
+    "1bps",
+    "100Tbps",
+    "18446744Tbps",
+    "word",
+    "\u{e9}\u{1f980}",
+    "step",
+    "both",
+];
+
 #[test]
 fn every_field_takes_every_value() {
-    const VALUES: &[&str] = &[
-        "0",
-        "1",
-        "-1",
-        "255",
-        "65535",
-        "4294967295",
-        "18446744073709551615",
-        "1e308",
-        "-0.5",
-        "nan",
-        "inf",
-        "0x7f",
-        "true",
-        "false",
-        "[]",
-        "[1]",
-        "{}",
-        "{a=1}",
-        "2020-01-01",
-        "",
-        "\"\"",
-        "0ns",
-        "1ps",
-        "18446744s",
-        "0B",
-        "1B",
-        "18446744TB",
-        "0bps",
-        "1bps",
-        "100Tbps",
-        "18446744Tbps",
-        "word",
-        "\u{e9}\u{1f980}",
-        "step",
-        "both",
-    ];
-    let text = main_scenario();
-    let parse = |set: Vec<String>| {
-        Scenario::parse(&text, "lossless.toml", &Overrides { quick: false, set })
-    };
+    let (valid, refused) = try_everything(&main_scenario(), 70);
+    assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+    let (valid, refused) = try_everything(OTHERS, 50);
+    assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+}
+
+/// How many of the settings are valid and how many are refused, of a scenario with more than
+/// `fields` fields.
+fn try_everything(text: &str, fields: usize) -> (u32, u32) {
+    let parse =
+        |set: Vec<String>| Scenario::parse(text, "scenario.toml", &Overrides { quick: false, set });
     let scenario = parse(Vec::new()).unwrap();
     let mut all = Vec::new();
     for variant in scenario.variants() {
@@ -76,7 +119,7 @@ fn every_field_takes_every_value() {
     }
     all.sort();
     all.dedup();
-    assert!(all.len() > 70, "{all:?}");
+    assert!(all.len() > fields, "{all:?}");
     let (mut valid, mut refused) = (0, 0);
     for path in &all {
         for value in VALUES {
@@ -92,7 +135,7 @@ fn every_field_takes_every_value() {
             }
         }
     }
-    assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+    (valid, refused)
 }
 
 #[test]

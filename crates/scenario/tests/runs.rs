@@ -36,9 +36,61 @@ senders = 3
 [variants.isolated.switch.flow_control.congestion_isolation]
 "#;
 
+/// Three tiers, background and incasts on the same hosts, and a flow that stops.
+const THREE_TIERS: &str = r#"
+name = "three-tiers"
+arrivals = "0.2ms"
+limit = "5ms"
+share_hosts = true
+
+[topology.fat_tree]
+k = 4
+fabric_rate = "40Gbps"
+
+[switch.queue]
+count = 2
+
+[switch.aqm.ramp]
+
+[switch.flow_control.pfc]
+xoff = "500KB"
+
+[[workload]]
+[workload.many_to_many]
+sizes = "google_all_rpc"
+clusters = 1
+cluster_size = 16
+load = 0.1
+
+[[workload]]
+[workload.incast_series]
+hosts = 16
+senders = 12
+bytes = "64KB"
+load = 0.1
+
+[[workload]]
+[[workload.list.flow]]
+src = 0
+dst = 15
+stop = "0.15ms"
+
+[variants.hash.switch.classify.destination_hash]
+[variants.isolated.switch.flow_control.congestion_isolation]
+"#;
+
 #[test]
 fn every_variant_runs_soundly() {
-    let scenario = Scenario::parse(SAMPLE, "sample.toml", &Overrides::default())
+    runs_soundly(SAMPLE);
+}
+
+#[test]
+fn three_tiers_run_soundly() {
+    runs_soundly(THREE_TIERS);
+}
+
+fn runs_soundly(text: &str) {
+    let scenario = Scenario::parse(text, "sample.toml", &Overrides::default())
         .unwrap_or_else(|error| panic!("{}", error.plain()));
     for variant in scenario.variants() {
         let spec = scenario.build(variant, 0);

@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, FlowSpec, Instant};
+use floodway_sim::host::transport;
 
 /// Frames of the default transport at 100 Gb/s: 80 ps a byte, 62 bytes of headers, 20 of preamble
 /// and gap.
@@ -68,6 +69,31 @@ fn every_frame_is_one_hop_per_link() {
     let frames: u64 = outcome.table("links").u64s("frames").iter().sum();
     assert_eq!(outcome.hops, frames);
     assert!(outcome.hops >= 40 && outcome.hops <= 80);
+}
+
+#[test]
+fn a_flow_that_stops_sends_until_then_and_no_longer() {
+    // A packet every 88.48 ns from 10 us to 1 ms: 990,000 / 88.48 = 11188.97, so 11189 of them.
+    const PACKETS: u64 = 11_189;
+    let stopping = FlowSpec {
+        stop: Instant(Duration::from_ms(1).0),
+        ..flow(0, 1, FlowSpec::PERSISTENT, 10_000)
+    };
+    for ack_every in [1, 4] {
+        let mut spec = plain(star(2), vec![stopping.clone()]);
+        spec.end = Duration::from_ms(50);
+        let transport::Spec::Rocev2(rocev2) = &mut spec.host.transport;
+        rocev2.ack_every = ack_every;
+        let outcome = run(spec);
+        let flows = outcome.table("flows");
+        assert_eq!(flows.u64s("delivered_bytes"), [PACKETS * 1024]);
+        assert!(flows.f64s("fct_ns")[0].is_nan());
+        // 11189 = 4 x 2797 + 1: the last packet of every fourth is acknowledged, the very last
+        // only when the timer has repeated it, once, after 16.8 ms.
+        let again = if ack_every == 4 { 1 } else { 0 };
+        assert_eq!(flows.u64s("packets_sent"), [PACKETS + again]);
+        assert_eq!(outcome.counter("timeouts"), again);
+    }
 }
 
 #[test]

@@ -38,7 +38,14 @@ fn busy() -> Spec {
             let small = chance.chance(0.7);
             let bytes = 1 + chance.below(if small { 20_000 } else { 1_000_000 });
             let start = Instant(chance.below(500_000_000));
-            FlowSpec { src: NodeId(src), dst: NodeId((src + hop) % 32), bytes, start, workload: 0 }
+            FlowSpec {
+                src: NodeId(src),
+                dst: NodeId((src + hop) % 32),
+                bytes,
+                start,
+                stop: Instant::NEVER,
+                workload: 0,
+            }
         })
         .collect();
     flows.sort_by_key(|flow| (flow.start, flow.src));

@@ -19,7 +19,14 @@ fn waiting_time_of_an_m_d_1_queue() {
     let arrival = |_| {
         at += chance.exponential(service as f64 / rho);
         let src = NodeId(1 + chance.below(hosts) as u32);
-        FlowSpec { src, dst: NodeId(0), bytes: 1024, start: Instant(at as u64), workload: 0 }
+        FlowSpec {
+            src,
+            dst: NodeId(0),
+            bytes: 1024,
+            start: Instant(at as u64),
+            stop: Instant::NEVER,
+            workload: 0,
+        }
     };
     let flows = (0..packets).map(arrival).collect();
     let outcome = run(plain(star(hosts as u32 + 1), flows));

@@ -9,7 +9,7 @@ use floodway_sim::switch::aqm;
 use super::Findings;
 use crate::derived;
 use crate::document::Document;
-use crate::workload;
+use crate::workload::Ready;
 
 /// The longest frame, if packets can be made.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
@@ -137,6 +137,7 @@ pub fn check_on(
     settings: &Document,
     graph: &Graph,
     largest_frame: u16,
+    workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
     let transport::Spec::Rocev2(spec) = &settings.host.transport;
@@ -172,14 +173,14 @@ pub fn check_on(
             );
         }
     }
-    let endless = |workload: &workload::Spec| matches!(workload, workload::Spec::Incast(incast) if incast.bytes.is_none());
-    if let Some(fastest) = rates().max().filter(|_| settings.workload.iter().any(endless)) {
+    let endless = workloads.iter().any(|workload| workload.persistent_flows() > 0);
+    if let Some(fastest) = rates().max().filter(|_| endless) {
         let packets = settings.limit.0 / fastest.time_for(wire).0.max(1);
         if packets >= u64::from(u32::MAX) {
             findings.error(
                 &["limit", "host.transport.rocev2.mtu"],
                 format!(
-                    "a flow that never ends could send {packets} packets at {fastest} until the \
+                    "a flow without a size could send {packets} packets at {fastest} until the \
                      limit, and packet numbers end at {}",
                     u32::MAX
                 ),

@@ -3,7 +3,9 @@
 
 mod flow_control;
 mod host;
+mod list;
 mod network;
+mod sizes;
 mod source_flow_control;
 mod switch;
 mod traffic;
@@ -43,7 +45,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
-        host::check_on(settings, graph, frame, &mut findings);
+        host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, frame, &workloads, &mut findings);
     }
     let sound = findings.problems.iter().all(|problem| !is_error(problem));

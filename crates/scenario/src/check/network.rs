@@ -5,7 +5,7 @@ use floodway_sim::engine::MAX_PORTS;
 
 use super::Findings;
 use crate::document::Document;
-use crate::topology::{Spec, clos, star};
+use crate::topology::{Spec, clos, fat_tree, star};
 
 /// What the engine can number.
 const MOST_PORTS: u64 = MAX_PORTS as u64;
@@ -18,6 +18,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
     let before = findings.problems.len();
     match &settings.topology {
         Spec::Clos(spec) => check_clos(spec, findings),
+        Spec::FatTree(spec) => check_fat_tree(spec, findings),
         Spec::Star(spec) => check_star(spec, findings),
     }
     if findings.problems.len() > before {
@@ -73,6 +74,57 @@ fn check_clos(spec: &clos::Spec, findings: &mut Findings<'_>) {
     findings.link_rate("topology.clos.fabric_rate", spec.fabric_rate);
     findings.latency("topology.clos.host_delay", spec.host_delay);
     findings.latency("topology.clos.fabric_delay", spec.fabric_delay);
+}
+
+fn check_fat_tree(spec: &fat_tree::Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("topology.fat_tree.{field}");
+    match (spec.k, spec.missing().as_slice()) {
+        (Some(k), _) if k == 0 || k % 2 == 1 => {
+            let help = "write an even number: each switch has k/2 links down and k/2 up";
+            let message = format!("a k-ary fat-tree with k = {k} is not possible");
+            findings.error(&[&path("k")], message, help);
+        }
+        (None, missing) if !missing.is_empty() => {
+            let names: Vec<_> = missing.iter().map(|name| format!("`{name}`")).collect();
+            findings.error(
+                &["topology.fat_tree"],
+                format!("{} and `k` are missing", names.join(", ")),
+                "write the numbers, or `k`, from which all that is not written follows",
+            );
+        }
+        _ => check_counts(&spec.counts(), findings),
+    }
+    findings.link_rate(&path("host_rate"), spec.host_rate);
+    findings.link_rate(&path("fabric_rate"), spec.fabric_rate);
+    findings.latency(&path("host_delay"), spec.host_delay);
+    findings.latency(&path("fabric_delay"), spec.fabric_delay);
+}
+
+fn check_counts(counts: &fat_tree::Counts, findings: &mut Findings<'_>) {
+    let fat_tree::Counts { cores, aggregations_per_pod, .. } = *counts;
+    const ONE: &str = "write at least 1";
+    const TIERS: &str = "write at least 1; for two tiers use [topology.clos]";
+    let numbers = [
+        ("pods", counts.pods, "pods", ONE),
+        ("edges_per_pod", counts.edges_per_pod, "edge switches", ONE),
+        ("hosts_per_edge", counts.hosts_per_edge, "hosts at each edge switch", ONE),
+        ("aggregations_per_pod", aggregations_per_pod, "aggregation switches", TIERS),
+        ("cores", cores, "core switches", TIERS),
+    ];
+    for (field, _, what, help) in numbers.iter().filter(|(_, number, ..)| *number == 0) {
+        let path = format!("topology.fat_tree.{field}");
+        findings.error(&[&path], format!("there are 0 {what}"), *help);
+    }
+    if cores > 0 && aggregations_per_pod > 0 && cores % aggregations_per_pod != 0 {
+        findings.error(
+            &["topology.fat_tree.cores", "topology.fat_tree.aggregations_per_pod"],
+            format!(
+                "{cores} core switches cannot be shared out evenly to {aggregations_per_pod} \
+                 aggregation switches per pod"
+            ),
+            "make `cores` a multiple of `aggregations_per_pod`: each has a link to every pod",
+        );
+    }
 }
 
 fn check_star(spec: &star::Spec, findings: &mut Findings<'_>) {

@@ -1,17 +1,12 @@
 //! Whether the workloads fit the network and the times.
 
-use std::fs;
-use std::path::Path;
-use std::str::FromStr;
-use std::sync::Arc;
-
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 
-use super::{Findings, mtu, rough_bytes, rough_time};
+use super::sizes::{SizesError, sizes};
+use super::{Findings, list, mtu, rough_bytes, rough_time};
 use crate::document::Document;
-use crate::text::{Place, Problem, Source, suggest};
-use crate::workload::{Distribution, Ready, Sampling, Spec, builtin, incast, many_to_many};
+use crate::workload::{self, Distribution, Ready, Spec, incast, incast_series, many_to_many};
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
@@ -37,6 +32,14 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
             check_incast(&format!("workload.{number}.incast"), spec, settings, findings);
             Some(Ready::Incast(spec.clone()))
         }
+        Spec::IncastSeries(spec) => {
+            check_incast_series(&format!("workload.{number}.incast_series"), spec, findings);
+            Some(Ready::IncastSeries(spec.clone()))
+        }
+        Spec::List(spec) => {
+            list::check(&format!("workload.{number}.list.flow"), spec, settings, findings);
+            Some(Ready::List(spec.clone()))
+        }
     });
     ready.collect()
 }
@@ -47,13 +50,7 @@ fn check_many_to_many(
     findings: &mut Findings<'_>,
 ) -> Option<Distribution> {
     let field = |name: &str| format!("{path}.{name}");
-    if !(spec.load > 0.0 && spec.load <= 1.0) {
-        findings.error(
-            &[&field("load")],
-            format!("a load of {} is not possible", spec.load),
-            "write the part of each host's link that payload is to take: above 0, at most 1",
-        );
-    }
+    check_load(&field("load"), spec.load, findings);
     if spec.clusters == 0 {
         findings.error(&[&field("clusters")], "there are 0 clusters", "write at least 1");
     }
@@ -83,62 +80,36 @@ fn check_many_to_many(
     })
 }
 
-enum SizesError {
-    /// The name stands for nothing.
-    Name { message: String, help: String },
-    /// The file is not a table.
-    Table(Box<Problem>),
+fn check_load(path: &str, load: f64, findings: &mut Findings<'_>) {
+    if !(load > 0.0 && load <= 1.0) {
+        findings.error(
+            &[path],
+            format!("a load of {load} is not possible"),
+            "write the part of each host's link that payload is to take: above 0, at most 1",
+        );
+    }
 }
 
-/// The distribution that `text` names: a built-in one, one size, or a file beside the scenario.
-fn sizes(text: &str, rule: Option<Sampling>, scenario: &str) -> Result<Distribution, SizesError> {
-    if let Some(builtin) = builtin::find(text) {
-        return Ok(builtin.distribution(rule));
+fn check_incast_series(path: &str, spec: &incast_series::Spec, findings: &mut Findings<'_>) {
+    let field = |name: &str| format!("{path}.{name}");
+    check_load(&field("load"), spec.load, findings);
+    if spec.senders == 0 {
+        findings.error(&[&field("senders")], "an incast has 0 senders", "write at least 1");
+    } else if spec.senders >= spec.hosts {
+        let needs = u64::from(spec.senders) + 1;
+        findings.error(
+            &[&field("senders")],
+            format!(
+                "incasts of {}:1 need {needs} hosts, and `hosts` is {}",
+                spec.senders, spec.hosts
+            ),
+            "lower `senders` or raise `hosts`",
+        );
     }
-    if text.to_ascii_lowercase().ends_with(".csv") {
-        return table(text, rule.unwrap_or_default(), scenario);
+    if spec.bytes == Bytes(0) {
+        let help = "write the size of each sender's message, for example \"256KB\"";
+        findings.error(&[&field("bytes")], "flows would have 0 bytes", help);
     }
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        return match Bytes::from_str(text) {
-            Ok(Bytes(0)) => Err(SizesError::Name {
-                message: "flows would have 0 bytes".to_owned(),
-                help: "write at least \"1B\"".to_owned(),
-            }),
-            Ok(bytes) => Ok(Distribution::fixed(bytes.0)),
-            Err(error) => Err(SizesError::Name {
-                message: error.to_string(),
-                help: "write one size like \"64KB\", or a distribution's name".to_owned(),
-            }),
-        };
-    }
-    let names: Vec<_> = builtin::BUILTINS.iter().map(|builtin| builtin.name).collect();
-    Err(SizesError::Name {
-        message: format!("there is no flow-size distribution `{text}`"),
-        help: format!(
-            "{}; or write one size (\"64KB\") or a file (\"sizes.csv\")",
-            suggest::remedy(text, "distributions", &names)
-        ),
-    })
-}
-
-fn table(file: &str, rule: Sampling, scenario: &str) -> Result<Distribution, SizesError> {
-    let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(file);
-    let text = fs::read_to_string(&path).map_err(|error| SizesError::Name {
-        message: match error.kind() {
-            std::io::ErrorKind::NotFound => format!("there is no file `{file}`"),
-            std::io::ErrorKind::InvalidData => format!("`{file}` is not text in UTF-8"),
-            _ => format!("`{file}` cannot be read: {error}"),
-        },
-        help: format!(
-            "the path is relative to the scenario's directory: `{}` was sought",
-            path.display()
-        ),
-    })?;
-    Distribution::from_csv(&text, rule).map_err(|error| {
-        let source = Arc::new(Source::new(path.display().to_string(), text));
-        let place = Place::line(&source, error.line);
-        SizesError::Table(Box::new(Problem::error(place, error.cause, error.remedy)))
-    })
 }
 
 fn check_incast(path: &str, spec: &incast::Spec, settings: &Document, findings: &mut Findings<'_>) {
@@ -188,12 +159,9 @@ pub fn check_on(
         return;
     };
     check_flow_numbers(settings, graph, workloads, findings);
+    check_loads(settings, largest_frame, findings);
     for (number, workload) in workloads.iter().enumerate() {
-        let path = format!("workload.{number}");
-        if let Spec::ManyToMany(spec) = &settings.workload[number] {
-            check_wire_load(&path, spec.load, settings, largest_frame, findings);
-        }
-        check_largest(&path, workload.largest_flow(), settings, slowest, findings);
+        check_largest(number, workload.largest_flow(), settings, slowest, findings);
     }
 }
 
@@ -201,6 +169,7 @@ pub fn check_on(
 fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) -> bool {
     let hosts = graph.hosts().count() as u64;
     let mut taken: u64 = 0;
+    let mut enough = true;
     for (number, spec) in settings.workload.iter().enumerate() {
         let (needs, what, field) = match spec {
             Spec::ManyToMany(spec) => (
@@ -219,22 +188,41 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                 },
                 "senders",
             ),
+            Spec::IncastSeries(spec) => {
+                (spec.hosts.into(), format!("incasts of {}:1", spec.senders), "hosts")
+            }
+            Spec::List(spec) => {
+                enough &= list::check_hosts(
+                    &format!("workload.{number}.list.flow"),
+                    spec,
+                    hosts,
+                    findings,
+                );
+                continue;
+            }
         };
         if needs > hosts - taken {
             let left = match taken {
                 0 => format!("the network has {hosts}"),
                 _ => format!("of the network's {hosts} only {} are left", hosts - taken),
             };
+            let help = "make the workload smaller or the topology larger";
             findings.error(
                 &[&format!("workload.{number}.{}.{field}", spec.name())],
                 format!("{needs} hosts are needed for {what}, and {left}"),
-                "make the workload smaller or the topology larger; workloads share no hosts",
+                if settings.share_hosts {
+                    help.to_owned()
+                } else {
+                    format!("{help}; workloads share no hosts unless `share_hosts` is true")
+                },
             );
             return false;
         }
-        taken += needs;
+        if !settings.share_hosts {
+            taken += needs;
+        }
     }
-    true
+    enough
 }
 
 fn check_flow_numbers(
@@ -244,8 +232,8 @@ fn check_flow_numbers(
     findings: &mut Findings<'_>,
 ) {
     let order = settings.placement.order(graph, settings.seed);
-    let shares =
-        crate::workload::surroundings(workloads, graph, &order, settings.arrivals, settings.seed);
+    let seed = settings.seed;
+    let shares = workload::surroundings(workloads, settings, graph, &order, seed);
     let flows: f64 = shares
         .map(|(workload, around)| {
             workload.expected_flows(around) + workload.persistent_flows() as f64
@@ -260,6 +248,46 @@ fn check_flow_numbers(
     }
 }
 
+/// Whether the hosts' links can carry what is offered: by each workload, or by all if they share
+/// their hosts, of which the first in order then send for every workload.
+fn check_loads(settings: &Document, largest_frame: u16, findings: &mut Findings<'_>) {
+    let load = |spec: &Spec| match spec {
+        Spec::ManyToMany(spec) => Some(spec.load),
+        Spec::IncastSeries(spec) => Some(spec.load),
+        Spec::Incast(_) | Spec::List(_) => None,
+    };
+    let mut sum = 0.0;
+    for (number, spec) in settings.workload.iter().enumerate() {
+        let Some(load) = load(spec) else { continue };
+        let path = format!("workload.{number}.{}.load", spec.name());
+        if !settings.share_hosts {
+            check_wire_load(&path, load, settings, largest_frame, findings);
+            continue;
+        }
+        let before = sum;
+        // To nine digits, so that tenths add up.
+        sum = ((sum + load) * 1e9).round() / 1e9;
+        if sum > 1.0 {
+            findings.error(
+                &[&path],
+                format!("with the workloads before it, which share its hosts, the load is {sum}"),
+                "at most 1 is possible: lower the loads, or remove `share_hosts`",
+            );
+            return;
+        }
+        // Said once, of the workload with which it begins.
+        if wire_load(before, settings, largest_frame) <= 1.0 {
+            check_wire_load(&path, sum, settings, largest_frame, findings);
+        }
+    }
+}
+
+/// What a load of payload is with headers, preamble and gap.
+fn wire_load(load: f64, settings: &Document, largest_frame: u16) -> f64 {
+    let wire = f64::from(largest_frame) + settings.wire_overhead.0 as f64;
+    load * wire / mtu(settings).0 as f64
+}
+
 /// Payload at a load of 1 does not fit beside its headers.
 fn check_wire_load(
     path: &str,
@@ -268,29 +296,40 @@ fn check_wire_load(
     largest_frame: u16,
     findings: &mut Findings<'_>,
 ) {
-    let wire = f64::from(largest_frame) + settings.wire_overhead.0 as f64;
-    let wire_load = load * wire / mtu(settings).0 as f64;
+    let wire_load = wire_load(load, settings, largest_frame);
     if load <= 1.0 && wire_load > 1.0 {
         findings.warn(
-            &[&format!("{path}.many_to_many.load")],
+            &[path],
             format!("with headers a payload load of {load} is {wire_load:.3} of the link"),
             format!("queues grow without end: stay below {:.3}", load / wire_load),
         );
     }
 }
 
+/// Where a workload may say how large its largest flow is.
+fn size_paths(number: usize, spec: &Spec) -> Vec<String> {
+    let path = |field: &str| format!("workload.{number}.{}.{field}", spec.name());
+    match spec {
+        Spec::ManyToMany(_) => vec![path("max_size"), path("sizes")],
+        Spec::Incast(_) | Spec::IncastSeries(_) => vec![path("bytes")],
+        Spec::List(list) => {
+            let largest = (0..list.flow.len()).max_by_key(|&flow| list.flow[flow].bytes);
+            vec![path(&format!("flow.{}.bytes", largest.unwrap_or(0)))]
+        }
+    }
+}
+
 /// Whether the largest flow can be numbered, and can end in time.
 fn check_largest(
-    path: &str,
+    number: usize,
     largest: u64,
     settings: &Document,
     slowest: Rate,
     findings: &mut Findings<'_>,
 ) {
     let mtu = mtu(settings).0;
-    let fields = ["many_to_many.max_size", "many_to_many.sizes", "incast.bytes"];
-    let paths = fields.map(|field| format!("{path}.{field}"));
-    let paths = [&*paths[0], &*paths[1], &*paths[2]];
+    let paths = size_paths(number, &settings.workload[number]);
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let packets = largest.div_ceil(mtu);
     if packets >= u64::from(u32::MAX) {
         findings.error(

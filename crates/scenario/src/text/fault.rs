@@ -131,6 +131,8 @@ fn example(field: &str) -> &'static str {
         "workload" => ", for example the lines: [[workload]], [workload.incast], senders = 20",
         "sizes" => ", for example: sizes = \"data_mining\"",
         "load" => ", for example: load = 0.3",
+        "bytes" => ", for example: bytes = \"256KB\"",
+        "flow" => ", for example the lines: [[workload.list.flow]], src = 0, dst = 1",
         _ => ", a number",
     }
 }

@@ -3,6 +3,7 @@
 //! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`.
 
 pub mod clos;
+pub mod fat_tree;
 pub mod star;
 
 use floodway_model::Graph;
@@ -11,6 +12,8 @@ floodway_model::family! {
     /// Which network.
     "topology":
     Clos = "clos" (clos::Spec): "Two tiers: every leaf switch has a link to every spine switch.",
+    FatTree = "fat_tree" (fat_tree::Spec):
+        "Three tiers: pods of edge and aggregation switches, joined by core switches.",
     Star = "star" (star::Spec): "Hosts around one switch.",
 }
 
@@ -32,6 +35,7 @@ impl Spec {
     pub fn size(&self) -> Size {
         match self {
             Self::Clos(spec) => spec.size(),
+            Self::FatTree(spec) => spec.size(),
             Self::Star(spec) => spec.size(),
         }
     }
@@ -40,6 +44,7 @@ impl Spec {
     pub fn build(&self) -> Graph {
         match self {
             Self::Clos(spec) => spec.build(),
+            Self::FatTree(spec) => spec.build(),
             Self::Star(spec) => spec.build(),
         }
     }

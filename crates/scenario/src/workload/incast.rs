@@ -57,7 +57,14 @@ impl Spec {
         let sets = around.hosts.chunks_exact(self.hosts_per_set() as usize);
         let flows = sets.flat_map(|set| {
             let (&dst, senders) = set.split_first().expect("a set has its receiver");
-            senders.iter().map(move |&src| FlowSpec { src, dst, bytes, start, workload })
+            senders.iter().map(move |&src| FlowSpec {
+                src,
+                dst,
+                bytes,
+                start,
+                stop: Instant::NEVER,
+                workload,
+            })
         });
         flows.collect()
     }

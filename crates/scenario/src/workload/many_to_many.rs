@@ -55,7 +55,7 @@ impl Spec {
         let size = self.cluster_size as usize;
         for cluster in around.hosts.chunks_exact(size) {
             for (place, &src) in cluster.iter().enumerate() {
-                let mut chance = around.stream(src);
+                let mut chance = around.stream_of(src);
                 let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, around.rate(src));
                 let mut now_ps = 0.0;
                 loop {
@@ -70,6 +70,7 @@ impl Spec {
                         dst: cluster[(place + step) % size],
                         bytes: sizes.sample(chance.unit()),
                         start: Instant(now_ps as u64),
+                        stop: Instant::NEVER,
                         workload: around.number,
                     });
                 }

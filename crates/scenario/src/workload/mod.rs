@@ -1,13 +1,15 @@
 //! Workloads: families of traffic, each turned into a list of flows from a few numbers, the
 //! hosts it runs on, and chance.
 //!
-//! The hosts of all workloads are disjoint. Every host has a random stream of its own, named
-//! after its workload and itself, so variants of a scenario send the same flows and a change to
-//! one workload leaves the others as they are.
+//! Each workload has hosts of its own, or with `share_hosts` all have the same. Every workload has
+//! random streams of its own, one or one per host, named after its number, so variants of a
+//! scenario send the same flows and a change to one workload leaves the others as they are.
 
 pub mod builtin;
 pub mod distribution;
 pub mod incast;
+pub mod incast_series;
+pub mod list;
 pub mod many_to_many;
 
 use floodway_model::random::Stream;
@@ -17,6 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub use distribution::{Distribution, Sampling};
 
+use crate::document::Document;
+
 floodway_model::family! {
     /// What hosts send.
     "workload":
@@ -24,16 +28,19 @@ floodway_model::family! {
         "Clusters whose members send to each other at random: Poisson arrivals at a given load.",
     Incast = "incast" (incast::Spec):
         "Many senders to one receiver, once or without end.",
+    IncastSeries = "incast_series" (incast_series::Spec):
+        "Incast after incast among the same hosts: Poisson arrivals at a given load.",
+    List = "list" (list::Spec): "Flows written out one by one.",
 }
 
-/// Which hosts a workload gets.
+/// In which order hosts are given to the workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// Hosts drawn at random, others in every replication.
+    /// At random, anew in every replication.
     #[default]
     Random,
-    /// Hosts in order of their numbers.
+    /// In order of their numbers.
     Consecutive,
 }
 
@@ -55,6 +62,10 @@ pub enum Ready {
     ManyToMany(many_to_many::Spec, Distribution),
     /// As written.
     Incast(incast::Spec),
+    /// As written.
+    IncastSeries(incast_series::Spec),
+    /// As written.
+    List(list::Spec),
 }
 
 /// What a workload needs to know of its scenario.
@@ -79,8 +90,13 @@ impl Surroundings<'_> {
     }
 
     /// The random stream of a host in this workload.
-    pub fn stream(&self, host: NodeId) -> Stream {
+    pub fn stream_of(&self, host: NodeId) -> Stream {
         Stream::named(self.seed, &format!("workload {} host {}", self.number, host.0))
+    }
+
+    /// The random stream of this workload as a whole.
+    pub fn stream(&self) -> Stream {
+        Stream::named(self.seed, &format!("workload {}", self.number))
     }
 }
 
@@ -96,11 +112,13 @@ pub struct Demand {
 }
 
 impl Ready {
-    /// How many hosts it runs on.
+    /// How many hosts it takes from the order of placement.
     pub fn hosts(&self) -> u64 {
         match self {
             Self::ManyToMany(spec, _) => spec.hosts(),
             Self::Incast(spec) => spec.hosts(),
+            Self::IncastSeries(spec) => spec.hosts(),
+            Self::List(_) => 0,
         }
     }
 
@@ -109,71 +127,78 @@ impl Ready {
         match self {
             Self::ManyToMany(spec, sizes) => spec.flows(sizes, around),
             Self::Incast(spec) => spec.flows(around),
+            Self::IncastSeries(spec) => spec.flows(around),
+            Self::List(spec) => spec.flows(around),
         }
     }
 
-    /// How many flows that end are expected.
+    /// How many flows with a size are expected.
     pub fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
         match self {
             Self::ManyToMany(spec, sizes) => spec.expected_flows(sizes, around),
             Self::Incast(spec) => spec.ending_flows() as f64,
+            Self::IncastSeries(spec) => spec.expected_flows(around),
+            Self::List(spec) => spec.ending_flows() as f64,
         }
     }
 
-    /// How many flows never end.
+    /// How many flows have no size: they have an end in time or none, and never complete.
     pub fn persistent_flows(&self) -> u64 {
         match self {
-            Self::ManyToMany(..) => 0,
+            Self::ManyToMany(..) | Self::IncastSeries(_) => 0,
             Self::Incast(spec) => spec.persistent_flows(),
+            Self::List(spec) => spec.persistent_flows(),
         }
     }
 
-    /// The largest flow that ends, in bytes; 0 if none does.
+    /// The largest size of a flow in bytes; 0 if none has a size.
     pub fn largest_flow(&self) -> u64 {
         match self {
             Self::ManyToMany(_, sizes) => sizes.largest(),
             Self::Incast(spec) => spec.bytes.map_or(0, |bytes| bytes.0),
+            Self::IncastSeries(spec) => spec.bytes.0,
+            Self::List(spec) => spec.largest_flow(),
         }
     }
 
-    /// Its steady traffic, pair by pair. Incasts have none: they send as fast as they may.
+    /// Its steady traffic, pair by pair. Single incasts and flows of a list are none: they send as
+    /// fast as they may.
     pub fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         match self {
             Self::ManyToMany(spec, _) => spec.demands(around),
-            Self::Incast(_) => Vec::new(),
+            Self::IncastSeries(spec) => spec.demands(around),
+            Self::Incast(_) | Self::List(_) => Vec::new(),
         }
     }
 }
 
 /// The flows of all workloads, in order of start, then of sender and receiver.
-pub fn flows(
-    workloads: &[Ready],
-    graph: &Graph,
-    placement: Placement,
-    arrivals: Duration,
-    seed: u64,
-) -> Vec<FlowSpec> {
-    let order = placement.order(graph, seed);
+pub fn flows(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Vec<FlowSpec> {
+    let order = settings.placement.order(graph, seed);
     let mut flows = Vec::new();
-    for (workload, around) in surroundings(workloads, graph, &order, arrivals, seed) {
+    for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
         flows.extend(workload.flows(around));
     }
     flows.sort_by_key(|flow| (flow.start, flow.src, flow.dst));
     flows
 }
 
-/// Every workload with its share of `order`.
+/// Every workload with its part of `order`: the beginning if hosts are shared, else what follows
+/// the parts of the workloads before it.
 pub fn surroundings<'a>(
     workloads: &'a [Ready],
+    settings: &'a Document,
     graph: &'a Graph,
     order: &'a [NodeId],
-    arrivals: Duration,
     seed: u64,
 ) -> impl Iterator<Item = (&'a Ready, Surroundings<'a>)> {
+    let arrivals = settings.arrivals;
     let mut rest = order;
     workloads.iter().enumerate().map(move |(number, workload)| {
         let (hosts, after) = rest.split_at(workload.hosts() as usize);
-        rest = after;
+        if !settings.share_hosts {
+            rest = after;
+        }
         (workload, Surroundings { graph, number: number as u16, hosts, arrivals, seed })
     })
 }

@@ -183,10 +183,6 @@ impl Host {
                 continue;
             }
             sender.in_nic = false;
-            if sender.is_done() {
-                self.end(slot);
-                continue;
-            }
             if let Some(until) = self.holds.until(sender.dst(), sender.class, now) {
                 sender.in_nic = true;
                 sender.eligible_at = until;
@@ -194,7 +190,10 @@ impl Host {
                 continue;
             }
             let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
-                // Everything is sent and waits for its acknowledgement.
+                // Everything is sent; what is not acknowledged is waited for.
+                if sender.is_done() {
+                    self.end(slot);
+                }
                 continue;
             };
             let class = sender.class;

@@ -45,7 +45,7 @@ pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
 
 pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
     let start = Instant(start_ns * 1_000);
-    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, workload: 0 }
+    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, stop: Instant::NEVER, workload: 0 }
 }
 
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
@@ -58,7 +58,14 @@ pub fn busy_flows() -> Vec<FlowSpec> {
         let bytes = if chance.chance(0.8) { chance.below(50_000) } else { chance.below(2_000_000) };
         let start = Instant(chance.below(1_000_000_000));
         let (src, dst) = (NodeId(src), NodeId((src + hop) % 32));
-        flows.push(FlowSpec { src, dst, bytes: bytes + 1, start, workload: 1 });
+        flows.push(FlowSpec {
+            src,
+            dst,
+            bytes: bytes + 1,
+            start,
+            stop: Instant::NEVER,
+            workload: 1,
+        });
     }
     flows.sort_by_key(|flow| (flow.start, flow.src));
     flows

@@ -55,6 +55,8 @@ pub struct Sender {
     dscp: Dscp,
     bytes: u64,
     packets: u32,
+    /// When a message without a size ends with what has been sent.
+    stop: Instant,
     /// The most packets that are sent and not acknowledged.
     window: u32,
     /// The next packet to send, the first that is not acknowledged, and the first never sent.
@@ -95,6 +97,7 @@ impl Sender {
             dscp: header.dscp,
             bytes: spec.bytes,
             packets: transport.packets(spec),
+            stop: spec.stop,
             window: transport.window(),
             next: 0,
             unacknowledged: 0,
@@ -121,9 +124,22 @@ impl Sender {
         self.may_go_on() || self.selective.as_ref().is_some_and(|state| state.has_lost())
     }
 
+    /// The message ends here: what has been sent is all of it, in full packets. The receiver does
+    /// not know which of them is the last, so with `ack_every` above 1 the end may be acknowledged
+    /// only when the timer has had it repeated.
+    #[cold]
+    fn end_here(&mut self, transport: &Spec) {
+        self.stop = Instant::NEVER;
+        self.packets = self.fresh;
+        self.bytes = u64::from(self.fresh) * transport.mtu.0;
+    }
+
     /// The next packet; `None` if all are sent that may be.
     #[inline]
     pub fn next_packet(&mut self, transport: &Spec, now: Instant) -> Option<Packet> {
+        if now >= self.stop {
+            self.end_here(transport);
+        }
         let psn = match self.selective.as_mut().and_then(|state| state.next_lost()) {
             Some(lost) => lost,
             None if self.may_go_on() => {

@@ -11,8 +11,12 @@ use super::{Arrived, Header, Receiver, Sender, Spec};
 use crate::host::congestion;
 
 fn pair(bytes: u64, spec: &Spec) -> (Sender, Receiver) {
+    pair_until(Instant::NEVER, bytes, spec)
+}
+
+fn pair_until(stop: Instant, bytes: u64, spec: &Spec) -> (Sender, Receiver) {
     let (src, dst) = (NodeId(0), NodeId(1));
-    let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, workload: 0 };
+    let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0 };
     let control = congestion::State::new(&congestion::Spec::default(), Rate::from_gbps(100));
     let header = Header { connection: 0, dscp: Dscp::DEFAULT, class: Class(0) };
     let sender = Sender::new(FlowId(0), &flow, header, control, spec, Instant::ZERO);
@@ -147,6 +151,66 @@ fn a_message_is_cut_and_put_together() {
         assert!(sender.is_done() && receiver.finished.is_some());
         assert_eq!(receiver.delivered(), 2_500);
     }
+}
+
+/// A packet every 100 ns until 1 us.
+fn until_one_microsecond(spec: &Spec) -> (Sender, Receiver, Vec<Packet>) {
+    let (mut sender, receiver) = pair_until(Instant(1_000_000), FlowSpec::PERSISTENT, spec);
+    let at = |n| Instant(n * TICK * 1_000);
+    let packets = (0..20).filter_map(|n| sender.next_packet(spec, at(n))).collect();
+    (sender, receiver, packets)
+}
+
+#[test]
+fn a_flow_that_stops_is_done_when_all_that_was_sent_is_acknowledged() {
+    for spec in [go_back_n(), selective_repeat()] {
+        let (mut sender, mut receiver, packets) = until_one_microsecond(&spec);
+        // At 0, 100, ..., 900 ns; none at 1000 ns.
+        assert_eq!(packets.iter().map(psn).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        assert!(packets.iter().all(|packet| packet.bytes == 1086));
+        for packet in &packets {
+            assert!(!sender.is_done());
+            let arrived = give(&mut receiver, &spec, packet);
+            assert!(!arrived.completes);
+            sender.on_ack(arrived.acknowledge.unwrap(), Instant(3_000_000));
+        }
+        assert!(sender.is_done() && !sender.has_more());
+        assert_eq!(receiver.delivered_of_persistent(), 10 * 1024);
+        assert_eq!(receiver.finished, None);
+    }
+}
+
+#[test]
+fn a_flow_that_has_stopped_repeats_what_was_lost() {
+    for (spec, repeated) in [(go_back_n(), 7), (selective_repeat(), 1)] {
+        let (mut sender, mut receiver, mut packets) = until_one_microsecond(&spec);
+        packets.remove(3);
+        for packet in &packets {
+            let arrived = give(&mut receiver, &spec, packet);
+            let now = Instant(3_000_000);
+            let Body::Data { psn, .. } = packet.body else { panic!("not data") };
+            arrived.acknowledge.into_iter().for_each(|psn| sender.on_ack(psn, now));
+            arrived.missing.into_iter().for_each(|missing| sender.on_nak(missing, psn, now));
+        }
+        let mut now = Instant(4_000_000);
+        while let Some(packet) = sender.next_packet(&spec, now) {
+            assert_eq!(packet.bytes, 1086);
+            let arrived = give(&mut receiver, &spec, &packet);
+            arrived.acknowledge.into_iter().for_each(|psn| sender.on_ack(psn, now));
+            now = now + Duration::from_ns(TICK);
+        }
+        assert!(sender.is_done());
+        assert_eq!((sender.sent.packets, sender.sent.retransmitted), (10 + repeated, repeated));
+        assert_eq!(receiver.delivered(), 10 * 1024);
+    }
+}
+
+#[test]
+fn a_flow_that_may_not_send_before_it_stops_is_done_with_nothing() {
+    let spec = go_back_n();
+    let (mut sender, _) = pair_until(Instant(1_000), FlowSpec::PERSISTENT, &spec);
+    assert!(sender.next_packet(&spec, Instant(1_000)).is_none());
+    assert!(sender.is_done() && !sender.has_more());
 }
 
 #[test]

@@ -1,0 +1,79 @@
+//! The flow sizes that a workload names.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use floodway_model::Bytes;
+
+use crate::text::{Place, Problem, Source, suggest};
+use crate::workload::{Distribution, Sampling, builtin};
+
+/// Why there is no distribution.
+pub enum SizesError {
+    /// The name stands for nothing.
+    Name {
+        /// What is wrong.
+        message: String,
+        /// The remedy.
+        help: String,
+    },
+    /// The file is not a table.
+    Table(Box<Problem>),
+}
+
+/// The distribution that `text` names: a built-in one, one size, or a file beside the scenario.
+pub fn sizes(
+    text: &str,
+    rule: Option<Sampling>,
+    scenario: &str,
+) -> Result<Distribution, SizesError> {
+    if let Some(builtin) = builtin::find(text) {
+        return Ok(builtin.distribution(rule));
+    }
+    if text.to_ascii_lowercase().ends_with(".csv") {
+        return table(text, rule.unwrap_or_default(), scenario);
+    }
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return match Bytes::from_str(text) {
+            Ok(Bytes(0)) => Err(SizesError::Name {
+                message: "flows would have 0 bytes".to_owned(),
+                help: "write at least \"1B\"".to_owned(),
+            }),
+            Ok(bytes) => Ok(Distribution::fixed(bytes.0)),
+            Err(error) => Err(SizesError::Name {
+                message: error.to_string(),
+                help: "write one size like \"64KB\", or a distribution's name".to_owned(),
+            }),
+        };
+    }
+    let names: Vec<_> = builtin::BUILTINS.iter().map(|builtin| builtin.name).collect();
+    Err(SizesError::Name {
+        message: format!("there is no flow-size distribution `{text}`"),
+        help: format!(
+            "{}; or write one size (\"64KB\") or a file (\"sizes.csv\")",
+            suggest::remedy(text, "distributions", &names)
+        ),
+    })
+}
+
+fn table(file: &str, rule: Sampling, scenario: &str) -> Result<Distribution, SizesError> {
+    let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(file);
+    let text = fs::read_to_string(&path).map_err(|error| SizesError::Name {
+        message: match error.kind() {
+            std::io::ErrorKind::NotFound => format!("there is no file `{file}`"),
+            std::io::ErrorKind::InvalidData => format!("`{file}` is not text in UTF-8"),
+            _ => format!("`{file}` cannot be read: {error}"),
+        },
+        help: format!(
+            "the path is relative to the scenario's directory: `{}` was sought",
+            path.display()
+        ),
+    })?;
+    Distribution::from_csv(&text, rule).map_err(|error| {
+        let source = Arc::new(Source::new(path.display().to_string(), text));
+        let place = Place::line(&source, error.line);
+        SizesError::Table(Box::new(Problem::error(place, error.cause, error.remedy)))
+    })
+}

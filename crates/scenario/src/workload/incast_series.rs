@@ -1,0 +1,91 @@
+//! Incast after incast among the same hosts: each goes to a receiver drawn at random, from senders
+//! drawn at random among the others, all at once; incasts come as a Poisson process (Li et al.,
+//! "HPCC", SIGCOMM 2019, section 5.1; the Source Flow Control deck).
+//!
+//! The load is that of the hosts together: payload bytes per second of all incasts over the summed
+//! rate of the hosts' links. With N senders of S bytes each, and H hosts at rate R, an incast comes
+//! every 8 N S / (load x H R) seconds on average: 120 senders of 256 KB among 320 hosts at
+//! 100 Gb/s, at a load of 0.08, every 96 us.
+
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Bytes, FlowSpec, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Demand, Surroundings};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Hosts among which receivers and senders are drawn, more than `senders`.
+    pub hosts: u32,
+    /// Senders of each incast.
+    pub senders: u32,
+    /// Size of each sender's one message.
+    pub bytes: Bytes,
+    /// Payload of all incasts as a part of the summed rate of the hosts' links, above 0 and at
+    /// most 1.
+    pub load: f64,
+}
+
+impl Spec {
+    pub(super) fn hosts(&self) -> u64 {
+        u64::from(self.hosts)
+    }
+
+    /// Payload in bits per second.
+    fn offered(&self, around: Surroundings<'_>) -> f64 {
+        let rates = around.hosts.iter().map(|&host| around.rate(host).0 as f64);
+        self.load * rates.sum::<f64>()
+    }
+
+    /// Incasts per second.
+    fn arrival_rate(&self, around: Surroundings<'_>) -> f64 {
+        self.offered(around) / (8.0 * f64::from(self.senders) * self.bytes.0 as f64)
+    }
+
+    pub(super) fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+        self.arrival_rate(around) * around.arrivals.as_secs() * f64::from(self.senders)
+    }
+
+    pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        let mut flows = Vec::new();
+        let mut chance = around.stream();
+        let gap_ps = PS_PER_S as f64 / self.arrival_rate(around);
+        let mut hosts = around.hosts.to_vec();
+        let mut now_ps = 0.0;
+        loop {
+            now_ps += chance.exponential(gap_ps);
+            if now_ps >= around.arrivals.0 as f64 {
+                return flows;
+            }
+            // The receiver, then the senders: each is drawn from those not drawn yet, and in
+            // whatever order the last incast has left them makes no difference.
+            let drawn = self.senders as usize + 1;
+            for place in 0..drawn {
+                let left = (hosts.len() - place) as u64;
+                hosts.swap(place, place + chance.below(left) as usize);
+            }
+            flows.extend(hosts[1..drawn].iter().map(|&src| FlowSpec {
+                src,
+                dst: hosts[0],
+                bytes: self.bytes.0,
+                start: Instant(now_ps as u64),
+                stop: Instant::NEVER,
+                workload: around.number,
+            }));
+        }
+    }
+
+    pub(super) fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+        let hosts = around.hosts;
+        let pairs = (hosts.len() * (hosts.len() - 1)) as f64;
+        let rate = self.offered(around) / pairs;
+        let to_all = |&src| {
+            let others = hosts.iter().filter(move |&&dst| dst != src);
+            others.map(move |&dst| Demand { src, dst, rate })
+        };
+        hosts.iter().flat_map(to_all).collect()
+    }
+}
