@@ -55,7 +55,8 @@ pub struct Sender {
     dscp: Dscp,
     bytes: u64,
     packets: u32,
-    /// The most packets that are sent and not acknowledged.
+    /// The most packets that are sent and not acknowledged, by what the transport allows and what
+    /// congestion control does.
     window: u32,
     /// The next packet to send, the first that is not acknowledged, and the first never sent.
     next: u32,
@@ -170,6 +171,15 @@ impl Sender {
         match self.control.rate(spec, now) {
             None => wire,
             Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
+        }
+    }
+
+    /// After a packet was sent or feedback has come: as much may be in flight as congestion control
+    /// lets it now.
+    #[inline]
+    pub fn renew_window(&mut self, spec: &congestion::Spec, transport: &Spec, now: Instant) {
+        if let Some(bytes) = self.control.window(spec, now) {
+            self.window = transport.window().min(transport.whole_packets(bytes).max(1));
         }
     }
 
