@@ -125,6 +125,17 @@ impl Experiment {
         sum
     }
 
+    /// The distribution of what data takes of the memory of a `port` and of a `switch` in a variant,
+    /// all replications as one.
+    pub fn occupancy(&self, variant: usize) -> BTreeMap<String, Depths> {
+        let mut sum: BTreeMap<String, Depths> = BTreeMap::new();
+        for (scope, depths) in self.shapes_of(variant).flat_map(|shapes| &shapes.occupancy) {
+            let of_scope = sum.entry(scope.clone()).or_default();
+            depths.iter().for_each(|(edge, many)| *of_scope.entry(*edge).or_default() += many);
+        }
+        sum
+    }
+
     fn shapes_of(&self, variant: usize) -> impl Iterator<Item = &Shapes> {
         self.shapes.range((variant, 0)..=(variant, u32::MAX)).map(|(_, shapes)| shapes)
     }

@@ -112,6 +112,8 @@ pub struct Shapes {
     pub timeline: BTreeMap<u64, Vec<Moment>>,
     /// Distribution of backlogs by queue, over all tiers and ports.
     pub depths: BTreeMap<u64, Depths>,
+    /// Distribution of what data takes of the memory of a `port` and of a `switch`, over all tiers.
+    pub occupancy: BTreeMap<String, Depths>,
 }
 
 impl Shapes {
@@ -126,6 +128,7 @@ impl Shapes {
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
             depths: table(tables, "depths").map(depths).unwrap_or_default(),
+            occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }
     }
 }
@@ -173,6 +176,29 @@ pub fn depths(table: &Table) -> BTreeMap<u64, Depths> {
     depths
 }
 
+/// How often data took how much of the memory of a `port` and of a `switch`, over all tiers (table
+/// `occupancy`).
+pub fn occupancy(table: &Table) -> BTreeMap<String, Depths> {
+    let (scopes, edges) = (table.texts("scope"), table.u64s("up_to_bytes"));
+    let mut occupancy: BTreeMap<String, Depths> = BTreeMap::new();
+    for (at, samples) in table.u64s("samples").iter().enumerate() {
+        let of_scope = occupancy.entry(scopes[at].to_string()).or_default();
+        *of_scope.entry(edges[at]).or_default() += samples;
+    }
+    occupancy
+}
+
+/// The least upper edge of a bin that a share `p` of the samples does not exceed; 0 of nothing.
+pub fn quantile(depths: &Depths, p: f64) -> u64 {
+    let rank = p * depths.values().sum::<u64>() as f64;
+    let mut seen = 0;
+    let reaches = |(_, samples): &(&u64, &u64)| {
+        seen += **samples;
+        seen as f64 >= rank
+    };
+    depths.iter().find(reaches).map_or(0, |(edge, _)| *edge)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +243,29 @@ mod tests {
             seen += mass;
             assert!((value - seen as f64).abs() < 45.0, "{value} at rank {seen}");
         }
+    }
+
+    #[test]
+    fn occupancy_is_summed_over_tiers() {
+        let table = Table::new("occupancy", "")
+            .u64("tier", "", vec![0, 0, 0, 1, 1])
+            .text(
+                "scope",
+                "",
+                ["port", "port", "switch", "port", "switch"].map(String::from).into(),
+            )
+            .u64("up_to_bytes", "", vec![0, 1_000, 2_000, 1_000, u64::MAX])
+            .u64("samples", "", vec![90, 6, 5, 4, 1]);
+        let occupancy = occupancy(&table);
+        assert_eq!(occupancy["port"], Depths::from([(0, 90), (1_000, 10)]));
+        assert_eq!(occupancy["switch"], Depths::from([(2_000, 5), (u64::MAX, 1)]));
+        // Of a hundred samples ninety are empty.
+        assert_eq!(
+            [0.5, 0.9, 0.901, 1.0].map(|p| quantile(&occupancy["port"], p)),
+            [0, 0, 1_000, 1_000]
+        );
+        assert_eq!(quantile(&occupancy["switch"], 0.999), u64::MAX);
+        assert_eq!(quantile(&Depths::new(), 0.5), 0);
     }
 
     #[test]

@@ -127,6 +127,8 @@ pub fn tables(case: Case, variant: usize, replication: u32) -> Vec<Table> {
         flows(case, variant, replication),
         queues(variant, &mut chance),
         depths(variant),
+        switches(variant),
+        occupancy(variant),
         timeline(variant, &mut chance),
         pauses(variant, &mut chance),
         drops(case, variant, &mut chance),
@@ -213,6 +215,36 @@ fn depths(variant: usize) -> Table {
     Table::new("depths", "a range of sampled backlogs")
         .u64("tier", "of the switch", tier)
         .u64("queue", "the queue", queue)
+        .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
+        .u64("samples", "how many samples lay in it", samples)
+}
+
+fn switches(variant: usize) -> Table {
+    let rows = 24;
+    let most = (4e6 * QUEUEING[variant].0) as u64;
+    Table::new("switches", "one switch")
+        .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
+        .u64("ports", "its ports", vec![16; rows])
+        .f64("mean_occupancy_bytes", "mean over samples", vec![most as f64 / 12.0; rows])
+        .u64("max_occupancy_bytes", "the most there was", vec![most; rows])
+        .u64("max_port_occupancy_bytes", "the most there was in a port", vec![most / 3; rows])
+}
+
+fn occupancy(variant: usize) -> Table {
+    let [mut tier, mut up_to, mut samples] = [(); 3].map(|()| Vec::new());
+    let mut scope = Vec::new();
+    for (of, reach) in [("port", 6.0), ("switch", 11.0)] {
+        for at in 0..14u32 {
+            tier.push(0);
+            scope.push(of.to_string());
+            up_to.push(if at == 0 { 0 } else { 500 << at });
+            let weight = libm::exp(-f64::from(at) / (0.1 * reach * (0.3 + QUEUEING[variant].0)));
+            samples.push((1e5 * weight) as u64);
+        }
+    }
+    Table::new("occupancy", "a range of sampled occupancies")
+        .u64("tier", "of the switches", tier)
+        .text("scope", "port or switch", scope)
         .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
         .u64("samples", "how many samples lay in it", samples)
 }
