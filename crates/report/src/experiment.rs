@@ -66,8 +66,10 @@ impl Experiment {
         for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
             if *other < replication {
                 shapes.timeline.clear();
+                shapes.rates.clear();
             } else {
                 held.timeline.clear();
+                held.rates.clear();
             }
         }
     }
@@ -112,6 +114,13 @@ impl Experiment {
     /// The time series of a variant by queue, from its first replication.
     pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Moment>>> {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
+    }
+
+    /// The rates over time of the flows of a variant that have no size, by flow, from its first
+    /// replication; empty if they were not sampled or there are many.
+    pub fn rates(&self, variant: usize) -> BTreeMap<u64, Vec<(f64, f64)>> {
+        let mut rates = self.shapes_of(variant).map(|shapes| &shapes.rates);
+        rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
     }
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.

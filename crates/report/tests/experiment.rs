@@ -24,6 +24,8 @@ fn the_order_of_runs_does_not_matter() {
         assert_eq!(other.timeline(variant), expected.timeline(variant));
         assert_eq!(other.depths(variant), expected.depths(variant));
         assert_eq!(other.occupancy(variant), expected.occupancy(variant));
+        assert_eq!(other.rates(variant), expected.rates(variant));
+        assert_eq!(other.rates(variant).keys().copied().collect::<Vec<_>>(), [0, 500]);
     }
 }
 

@@ -170,11 +170,14 @@ impl Variant {
         let packets = in_flight * graph.hosts().count() as f64 + queued;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
+        let flow_samples =
+            settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
         let bytes = (flows + persistent as f64) * FLOW
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET
-            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0;
+            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
+            + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
     }
 }

@@ -1,5 +1,6 @@
 //! What came out of a run, as tables.
 
+mod deliveries;
 mod occupancy;
 
 use floodway_model::flow::numbered;
@@ -18,7 +19,8 @@ use crate::switch::flow_control::pfc::Paused;
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// `flows`, `queues`, `depths`, `switches`, `occupancy`, `timeline`, `pauses`, `links`, `drops` and `counters`.
+    /// `flows`, `queues`, `depths`, `switches`, `occupancy`, `timeline`, `deliveries`, `pauses`,
+    /// `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -50,6 +52,7 @@ impl Outcome {
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
             timeline_table(finished),
+            deliveries::table(spec, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),

@@ -130,6 +130,7 @@ pub fn tables(case: Case, variant: usize, replication: u32) -> Vec<Table> {
         switches(variant),
         occupancy(variant),
         timeline(variant, &mut chance),
+        deliveries(variant),
         pauses(variant, &mut chance),
         drops(case, variant, &mut chance),
         counters(case, variant, &mut chance),
@@ -276,6 +277,26 @@ fn timeline(variant: usize, chance: &mut Chance) -> Table {
         .f64("mean_backlog_bytes", "mean backlog over ports", means)
         .u64("max_backlog_bytes", "largest backlog of any port", maxima)
         .u64("paused_ports", "how many ports stood paused", paused)
+}
+
+/// Two flows that take turns and share what is left of 100 Gb/s.
+fn deliveries(variant: usize) -> Table {
+    let [mut flow, mut bytes] = [(); 2].map(|()| Vec::new());
+    let mut times = Vec::new();
+    let mut sums = [0u64; 2];
+    for at in 1..=1_200u64 {
+        for (of, sum) in sums.iter_mut().enumerate() {
+            let turn = if (at / 200 + of as u64).is_multiple_of(2) { 0.7 } else { 0.3 };
+            *sum += (125_000.0 * turn * (1.2 - 0.5 * QUEUEING[variant].0)) as u64;
+            times.push(at as f64 * 10_000.0);
+            flow.push(500 * of as u64);
+            bytes.push(*sum);
+        }
+    }
+    Table::new("deliveries", "what a flow without a size had delivered")
+        .f64("time_ns", "when", times)
+        .u64("flow", "the flow", flow)
+        .u64("delivered_bytes", "how much until then", bytes)
 }
 
 fn pauses(variant: usize, chance: &mut Chance) -> Table {

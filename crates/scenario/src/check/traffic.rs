@@ -8,7 +8,7 @@ use std::sync::Arc;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 
-use super::{Findings, mtu, rough_bytes, rough_time};
+use super::{Findings, MOST_SAMPLES, mtu, rough_bytes, rough_time};
 use crate::document::Document;
 use crate::text::{Place, Problem, Source, suggest};
 use crate::workload::{Distribution, Ready, Sampling, Spec, builtin, incast, many_to_many};
@@ -188,6 +188,7 @@ pub fn check_on(
         return;
     };
     check_flow_numbers(settings, graph, workloads, findings);
+    check_flow_samples(settings, workloads, findings);
     for (number, workload) in workloads.iter().enumerate() {
         let path = format!("workload.{number}");
         if let Spec::ManyToMany(spec) = &settings.workload[number] {
@@ -256,6 +257,32 @@ fn check_flow_numbers(
             &["arrivals"],
             format!("about {flows:.1e} flows would start in {}", settings.arrivals),
             "at most 4e9 are possible: shorten `arrivals`, lower the load or take larger flows",
+        );
+    }
+}
+
+/// Whether what flows deliver can be kept.
+fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+    let Some(interval) = settings.flow_samples.filter(|&interval| interval > Duration::ZERO) else {
+        return;
+    };
+    let flows: u64 = workloads.iter().map(Ready::persistent_flows).sum();
+    let samples = settings.limit.0 / interval.0;
+    let rows = samples.saturating_mul(flows);
+    if flows == 0 {
+        findings.warn(
+            &["flow_samples"],
+            "every flow has a size, and only flows that have none are sampled",
+            "remove `flow_samples`, or leave out `bytes` in an incast",
+        );
+    } else if rows > MOST_SAMPLES {
+        findings.error(
+            &["flow_samples"],
+            format!(
+                "{samples} samples in {} of {flows} flows without a size make {rows} rows",
+                settings.limit
+            ),
+            format!("at most {MOST_SAMPLES} are kept: sample less often"),
         );
     }
 }

@@ -10,7 +10,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+use floodway_model::{
+    Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+};
 
 use crate::engine::{Context, Node};
 use crate::link::Link;
@@ -35,6 +37,8 @@ pub struct Shared {
     pub places: Vec<(u32, u32)>,
     /// Tiers of switches in the network.
     pub tiers: u8,
+    /// Time between two samples of what flows without a size have delivered.
+    pub flow_samples: Option<Duration>,
 }
 
 impl Shared {
@@ -85,8 +89,12 @@ impl Host {
         incoming: &[FlowId],
     ) -> Self {
         let receiver = |&flow: &FlowId| {
-            let back = shared.places[flow.index()].0;
-            Receiver::new(&shared.flows[flow.index()], back, shared.transport())
+            let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
+            let mut receiver = Receiver::new(spec, back, shared.transport());
+            if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
+                receiver.sample_every(interval);
+            }
+            receiver
         };
         let receivers = incoming.iter().map(receiver).collect();
         let mut host = Self {
