@@ -199,7 +199,8 @@ impl Page<'_> {
             mark: Mark::Bar,
             groups: groups.collect(),
         };
-        let note = "Over time and switches, during the measurement; the most is of the whole run.";
+        let note = "Over time and switches, during the measurement; percentiles are the upper ends of \
+                    ranges, up to 19 % high. The most is of the whole run.";
         *text += &figure(caption, note, |width| chart.svg(width));
     }
 
@@ -348,7 +349,7 @@ impl Page<'_> {
 }
 
 /// How many panels, one for each variant, stand in a row.
-fn panels(charts: &[Lines]) -> usize {
+pub(super) fn panels(charts: &[Lines]) -> usize {
     if charts.len() == 3 || charts.len() > 4 { 3 } else { 2 }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::network::panels;
 use super::{Page, grid};
 use crate::chart::{Axis, LOOKS, Line, Lines, sample};
 
@@ -42,8 +43,7 @@ impl Page<'_> {
         }
         legend += "</ul>";
         let mut note = String::from(
-            "First replication; flows that never end or are stopped, numbered as in the table \
-             `flows`.",
+            "First replication; flows that never end or are stopped, by their numbers.",
         );
         if flows.len() > LOOKS {
             let _ = write!(
@@ -53,6 +53,12 @@ impl Page<'_> {
         }
         *text += "<h2>How do flows share the network over time?</h2>\n";
         let caption = "How fast is each flow over time?";
-        *text += &grid(caption, &legend, &note, if charts.len() == 1 { 1 } else { 2 }, &charts);
+        *text += &grid(
+            caption,
+            &legend,
+            &note,
+            if charts.len() == 1 { 1 } else { panels(&charts) },
+            &charts,
+        );
     }
 }
