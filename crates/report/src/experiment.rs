@@ -66,8 +66,10 @@ impl Experiment {
         for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
             if *other < replication {
                 shapes.timeline.clear();
+                shapes.rates.clear();
             } else {
                 held.timeline.clear();
+                held.rates.clear();
             }
         }
     }
@@ -114,6 +116,13 @@ impl Experiment {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
     }
 
+    /// The rates over time of the flows of a variant that have no size, by flow, from its first
+    /// replication; empty if they were not sampled or there are many.
+    pub fn rates(&self, variant: usize) -> BTreeMap<u64, Vec<(f64, f64)>> {
+        let mut rates = self.shapes_of(variant).map(|shapes| &shapes.rates);
+        rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
+    }
+
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.
     pub fn depths(&self, variant: usize) -> BTreeMap<u64, Depths> {
         let mut sum: BTreeMap<u64, Depths> = BTreeMap::new();
@@ -121,6 +130,17 @@ impl Experiment {
             for (edge, samples) in depths {
                 *sum.entry(*queue).or_default().entry(*edge).or_default() += samples;
             }
+        }
+        sum
+    }
+
+    /// The distribution of what data takes of the memory of a `port` and of a `switch` in a variant,
+    /// all replications as one.
+    pub fn occupancy(&self, variant: usize) -> BTreeMap<String, Depths> {
+        let mut sum: BTreeMap<String, Depths> = BTreeMap::new();
+        for (scope, depths) in self.shapes_of(variant).flat_map(|shapes| &shapes.occupancy) {
+            let of_scope = sum.entry(scope.clone()).or_default();
+            depths.iter().for_each(|(edge, many)| *of_scope.entry(*edge).or_default() += many);
         }
         sum
     }

@@ -4,6 +4,7 @@ use floodway_model::Table;
 use std::collections::BTreeMap;
 
 use crate::metrics::table;
+use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
 
 /// One number about a whole run.
@@ -19,7 +20,9 @@ pub struct Scalar {
 
 /// The scalars of a run: every row of `counters`, among them `tier_<n>_xoff_frames` and
 /// `tier_<n>_paused_ns` (hosts: `hosts_…`); `dropped_packets_<reason>`;
-/// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`.
+/// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`;
+/// `<scope>_mean_occupancy_bytes`, the same with `p50`, `p99`, `p999` and `max`, where the scope is
+/// `port` or `switch`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
@@ -43,6 +46,10 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     if let Some(queues) = table(tables, "queues") {
         backlogs(queues, &mut scalars);
     }
+    if let (Some(switches), Some(samples)) = (table(tables, "switches"), table(tables, "occupancy"))
+    {
+        occupancies(switches, samples, &mut scalars);
+    }
     goodput(&mut scalars);
     scalars
 }
@@ -64,6 +71,34 @@ fn backlogs(queues: &Table, scalars: &mut BTreeMap<String, Scalar>) {
         let meaning = format!("largest backlog that queue {queue} of any port ever had");
         let name = format!("queue_{queue}_max_backlog_bytes");
         put(scalars, &name, most as f64, "bytes", &meaning);
+    }
+}
+
+/// How much memory data takes in ports and in switches.
+fn occupancies(switches: &Table, samples: &Table, scalars: &mut BTreeMap<String, Scalar>) {
+    let means = switches.f64s("mean_occupancy_bytes");
+    let ports: u64 = switches.u64s("ports").iter().sum();
+    let of_switch = mean(means);
+    let of_port = of_switch * switches.rows() as f64 / ports as f64;
+    let most = |column: &str| switches.u64s(column).iter().copied().max().unwrap_or(0);
+    let distributions = occupancy(samples);
+    for (scope, mean, most) in [
+        ("port", of_port, most("max_port_occupancy_bytes")),
+        ("switch", of_switch, most("max_occupancy_bytes")),
+    ] {
+        let mut put = |name: &str, value: f64, meaning: String| {
+            put(scalars, &format!("{scope}_{name}_occupancy_bytes"), value, "bytes", &meaning);
+        };
+        let what = format!("data that waits in a {scope}");
+        put("mean", mean, format!("{what}, mean over time and all of them"));
+        put("max", most as f64, format!("{what}, the most there ever was in any of them"));
+        let Some(distribution) = distributions.get(scope) else { continue };
+        for (name, p, label) in [("p50", 0.5, "50"), ("p99", 0.99, "99"), ("p999", 0.999, "99.9")] {
+            // The bins are a fifth of their values wide, and the last has no upper edge.
+            let value = quantile(distribution, p).min(most) as f64;
+            let meaning = format!("{what}, {label}th percentile of the samples, up to 19 % high");
+            put(name, value, meaning);
+        }
     }
 }
 

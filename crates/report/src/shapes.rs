@@ -103,6 +103,12 @@ pub struct Moment {
 /// How many samples had a backlog of at most so many bytes, by the upper edge of the bin.
 pub type Depths = BTreeMap<u64, u64>;
 
+/// What a flow had delivered at each sample: when, in nanoseconds, and how many bytes until then.
+pub type Deliveries = Vec<(f64, u64)>;
+
+/// How many flows a chart of rates has at most.
+pub const MOST_RATES: usize = 16;
+
 /// What the charts need of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shapes {
@@ -112,6 +118,11 @@ pub struct Shapes {
     pub timeline: BTreeMap<u64, Vec<Moment>>,
     /// Distribution of backlogs by queue, over all tiers and ports.
     pub depths: BTreeMap<u64, Depths>,
+    /// Distribution of what data takes of the memory of a `port` and of a `switch`, over all tiers.
+    pub occupancy: BTreeMap<String, Depths>,
+    /// Rates over time of the flows that have no size, by flow, as [`rates`] gives them; none if
+    /// there are more than [`MOST_RATES`].
+    pub rates: BTreeMap<u64, Vec<(f64, f64)>>,
 }
 
 impl Shapes {
@@ -122,10 +133,15 @@ impl Shapes {
                 |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
             Sketch::of(flows.iter().filter(member).map(|flow| flow.fct_ns))
         };
+        let delivered = table(tables, "deliveries").map(deliveries).unwrap_or_default();
+        let few = delivered.len() <= MOST_RATES;
+        let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
         Self {
+            rates: rates.collect(),
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
             depths: table(tables, "depths").map(depths).unwrap_or_default(),
+            occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }
     }
 }
@@ -173,6 +189,55 @@ pub fn depths(table: &Table) -> BTreeMap<u64, Depths> {
     depths
 }
 
+/// How often data took how much of the memory of a `port` and of a `switch`, over all tiers (table
+/// `occupancy`).
+pub fn occupancy(table: &Table) -> BTreeMap<String, Depths> {
+    let (scopes, edges) = (table.texts("scope"), table.u64s("up_to_bytes"));
+    let mut occupancy: BTreeMap<String, Depths> = BTreeMap::new();
+    for (at, samples) in table.u64s("samples").iter().enumerate() {
+        let of_scope = occupancy.entry(scopes[at].to_string()).or_default();
+        *of_scope.entry(edges[at]).or_default() += samples;
+    }
+    occupancy
+}
+
+/// What the flows that have no size had delivered over time, by flow (table `deliveries`).
+pub fn deliveries(table: &Table) -> BTreeMap<u64, Deliveries> {
+    let (times, bytes) = (table.f64s("time_ns"), table.u64s("delivered_bytes"));
+    let mut deliveries: BTreeMap<u64, Deliveries> = BTreeMap::new();
+    for (at, flow) in table.u64s("flow").iter().enumerate() {
+        deliveries.entry(*flow).or_default().push((times[at], bytes[at]));
+    }
+    deliveries
+}
+
+/// The rate of a flow in Gb/s from each sample to the next, at the middle between them; as many
+/// samples are taken together as it needs to have at most `most` stretches. The run begins with
+/// nothing delivered.
+pub fn rates(deliveries: &Deliveries, most: usize) -> Vec<(f64, f64)> {
+    let together = deliveries.len().div_ceil(most).max(1);
+    let (mut since, mut before) = (0.0, 0);
+    let stretch = |samples: &[(f64, u64)]| {
+        let (time, bytes) = samples[samples.len() - 1];
+        let rate = (bytes - before) as f64 * 8.0 / (time - since);
+        let middle = (since + time) / 2.0;
+        (since, before) = (time, bytes);
+        (middle, rate)
+    };
+    deliveries.chunks(together).map(stretch).collect()
+}
+
+/// The least upper edge of a bin that a share `p` of the samples does not exceed; 0 of nothing.
+pub fn quantile(depths: &Depths, p: f64) -> u64 {
+    let rank = p * depths.values().sum::<u64>() as f64;
+    let mut seen = 0;
+    let reaches = |(_, samples): &(&u64, &u64)| {
+        seen += **samples;
+        seen as f64 >= rank
+    };
+    depths.iter().find(reaches).map_or(0, |(edge, _)| *edge)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +282,44 @@ mod tests {
             seen += mass;
             assert!((value - seen as f64).abs() < 45.0, "{value} at rank {seen}");
         }
+    }
+
+    #[test]
+    fn occupancy_is_summed_over_tiers() {
+        let table = Table::new("occupancy", "")
+            .u64("tier", "", vec![0, 0, 0, 1, 1])
+            .text(
+                "scope",
+                "",
+                ["port", "port", "switch", "port", "switch"].map(String::from).into(),
+            )
+            .u64("up_to_bytes", "", vec![0, 1_000, 2_000, 1_000, u64::MAX])
+            .u64("samples", "", vec![90, 6, 5, 4, 1]);
+        let occupancy = occupancy(&table);
+        assert_eq!(occupancy["port"], Depths::from([(0, 90), (1_000, 10)]));
+        assert_eq!(occupancy["switch"], Depths::from([(2_000, 5), (u64::MAX, 1)]));
+        // Of a hundred samples ninety are empty.
+        assert_eq!(
+            [0.5, 0.9, 0.901, 1.0].map(|p| quantile(&occupancy["port"], p)),
+            [0, 0, 1_000, 1_000]
+        );
+        assert_eq!(quantile(&occupancy["switch"], 0.999), u64::MAX);
+        assert_eq!(quantile(&Depths::new(), 0.5), 0);
+    }
+
+    #[test]
+    fn rates_are_of_stretches() {
+        // Two flows: 1250 bytes in each 100 ns are 100 Gb/s.
+        let table = Table::new("deliveries", "")
+            .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0, 300.0, 300.0])
+            .u64("flow", "", vec![2, 7, 2, 7, 2, 7])
+            .u64("delivered_bytes", "", vec![1_250, 0, 1_875, 1_250, 3_125, 1_250]);
+        let deliveries = deliveries(&table);
+        assert_eq!(rates(&deliveries[&2], 10), [(50.0, 100.0), (150.0, 50.0), (250.0, 100.0)]);
+        assert_eq!(rates(&deliveries[&7], 10), [(50.0, 0.0), (150.0, 100.0), (250.0, 0.0)]);
+        // The first two samples together, and the last by itself.
+        assert_eq!(rates(&deliveries[&2], 2), [(100.0, 75.0), (250.0, 100.0)]);
+        assert_eq!(rates(&Vec::new(), 2), []);
     }
 
     #[test]

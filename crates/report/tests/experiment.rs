@@ -23,6 +23,9 @@ fn the_order_of_runs_does_not_matter() {
         assert_eq!(other.fct(variant, 0), expected.fct(variant, 0));
         assert_eq!(other.timeline(variant), expected.timeline(variant));
         assert_eq!(other.depths(variant), expected.depths(variant));
+        assert_eq!(other.occupancy(variant), expected.occupancy(variant));
+        assert_eq!(other.rates(variant), expected.rates(variant));
+        assert_eq!(other.rates(variant).keys().copied().collect::<Vec<_>>(), [0, 500]);
     }
 }
 
@@ -78,6 +81,16 @@ fn scalars_come_from_every_table() {
     assert!(mean("tier_0_xoff_frames") > mean("tier_1_xoff_frames"));
     assert!(mean("hosts_paused_ns") > Some(0.0));
     assert!(mean("queue_0_max_backlog_bytes") > mean("queue_0_mean_backlog_bytes"));
+    // 4 MB in the fullest of 24 switches with 16 ports each, a twelfth of that on average.
+    assert_eq!(mean("switch_max_occupancy_bytes"), Some(4e6));
+    assert_eq!(mean("port_max_occupancy_bytes"), Some(1_333_333.0));
+    assert!((mean("switch_mean_occupancy_bytes").unwrap() - 4e6 / 12.0).abs() < 1e-6);
+    assert!((mean("port_mean_occupancy_bytes").unwrap() - 4e6 / 12.0 / 16.0).abs() < 1e-6);
+    for scope in ["port", "switch"] {
+        let of = |what: &str| mean(&format!("{scope}_{what}_occupancy_bytes")).unwrap();
+        assert!(of("p50") < of("p99") && of("p99") < of("p999"), "{scope}");
+        assert!(of("p999") <= of("max"), "{scope}");
+    }
     // 12 MB of four flows in 5 ms, give or take 15 %: 4.8 Gb/s each.
     assert!((4.0..5.6).contains(&mean("persistent_goodput_gbps").unwrap()));
 }

@@ -37,6 +37,7 @@ fn a_page_answers_its_question() {
         "Do flows finish sooner?",
         "How long do flows take?",
         "Who gains, the typical flow or the slowest?",
+        "How do flows share the network over time?",
         "How much traffic stands still?",
         "How deep are the queues?",
         "What is lost?",

@@ -6,6 +6,7 @@ use std::fmt;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
+use floodway_sim::host::congestion;
 use serde::Serialize;
 
 use crate::check;
@@ -46,6 +47,8 @@ pub struct DerivedVariant {
     pub unloaded_rtt: Duration,
     /// What a host's link carries in that time.
     pub bdp: Bytes,
+    /// What congestion control lets a flow that begins have in flight, if it has a window.
+    pub congestion_window: Option<Bytes>,
     /// Headroom, if there is PFC.
     pub headroom: Option<Headroom>,
     /// Payload offered by the busiest host, as a part of its link's rate.
@@ -131,6 +134,10 @@ impl Variant {
             },
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
+            congestion_window: match &settings.host.congestion {
+                congestion::Spec::LineRate(_) => None,
+                congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+            },
             headroom: self.headroom(),
             host_load,
             host_wire_load: host_load * wire,
@@ -171,11 +178,14 @@ impl Variant {
         let packets = in_flight * graph.hosts().count() as f64 + queued;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
+        let flow_samples =
+            settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
         let bytes = (flows + persistent as f64) * FLOW
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET
-            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0;
+            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
+            + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
     }
 }
@@ -306,6 +316,7 @@ impl fmt::Display for Derived {
         }
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
+        row("congestion window", &|v| optional(v.congestion_window, kilobytes));
         row("headroom available", &|v| optional(v.headroom, |h| kilobytes(h.available)));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));

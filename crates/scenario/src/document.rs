@@ -41,6 +41,10 @@ pub struct Document {
     /// Time between two samples of all queue depths. Default 1/2000 of `limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_interval: Option<Duration>,
+    /// Time between two samples of what every flow that has no size has delivered (table
+    /// `deliveries`), because it never ends or is stopped. Default none: no such samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_samples: Option<Duration>,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]

@@ -175,6 +175,7 @@ impl Variant {
             warmup: settings.warmup,
             measured_until: settings.arrivals,
             sample_interval: settings.sample_interval(),
+            flow_samples: settings.flow_samples,
             seed,
         }
     }

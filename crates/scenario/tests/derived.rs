@@ -4,6 +4,7 @@ use std::path::Path;
 
 use floodway_model::{Bytes, Duration};
 use floodway_scenario::{Overrides, Scenario, catalogue, json_schema};
+use floodway_sim::host::congestion;
 
 fn shipped(name: &str) -> Scenario {
     shipped_with(name, &[])
@@ -75,6 +76,54 @@ fn fabric_load_by_hand() {
     let expected = 2.0 * 0.3 * 2.0 / 3.0 * 1106.0 / 1024.0;
     assert!((load(1, 4).mean - expected).abs() < 1e-12);
     assert!((load(1, 4).max - expected).abs() < 1e-12);
+}
+
+#[test]
+fn the_parameters_of_the_source_flow_control_deck() {
+    // As the deck has them; its increases of 0.0125 and 0.025 as bytes per nanosecond.
+    let text = r#"
+name = "sfc"
+arrivals = "1ms"
+limit = "5ms"
+[topology.star]
+hosts = 4
+[switch.aqm.ramp]
+[host.congestion.dcqcn]
+fast_recovery = 1
+g = 0.0009813
+byte_counter = "2097152B"
+increase_timer = "4us"
+alpha_timer = "5us"
+additive_increase = "100Mbps"
+hyper_increase = "200Mbps"
+cnp_interval = "4us"
+window = "15us"
+[[workload]]
+[workload.many_to_many]
+sizes = "64KB"
+clusters = 1
+cluster_size = 4
+load = 0.3
+"#;
+    let scenario = Scenario::parse(text, "sfc.toml", &Overrides::default()).unwrap();
+    let congestion::Spec::Dcqcn(spec) = &scenario.variants()[0].settings.host.congestion else {
+        panic!("not DCQCN")
+    };
+    assert_eq!((spec.fast_recovery, spec.g, spec.byte_counter), (1, 0.0009813, Bytes(1 << 21)));
+    assert_eq!(
+        (spec.increase_timer, spec.alpha_timer),
+        (Duration::from_us(4), Duration::from_us(5))
+    );
+    // 0.0125 and 0.025 bytes, of 8 bits, per ns.
+    assert_eq!((spec.additive_increase.0, spec.hyper_increase.0), (100_000_000, 200_000_000));
+    assert_eq!(
+        (spec.cnp_interval, spec.window),
+        (Duration::from_us(4), Some(Duration::from_us(15)))
+    );
+    let derived = scenario.derived();
+    assert_eq!(derived.variants[0].congestion_window, Some(Bytes(187_500)));
+    let text = derived.to_string();
+    assert!(text.contains("congestion window        187.5 KB\n"), "{text}");
 }
 
 #[test]

@@ -181,6 +181,10 @@ fn a_spec_carries_the_settings() {
     let spec = scenario.build(&scenario.variants()[1], 1);
     assert_eq!(spec.warmup.to_string(), "1ms");
     assert_eq!(spec.sample_interval.to_string(), "20us");
+    assert_eq!(spec.flow_samples, None);
+    let sampled = sample(&["flow_samples=50us"]);
+    let sampled = sampled.build(&sampled.variants()[1], 1);
+    assert_eq!(sampled.flow_samples.unwrap().to_string(), "50us");
     assert_eq!((spec.wire_overhead, spec.end.to_string()), (24, "20ms".to_owned()));
     assert!(spec.switch.flow_control.pfc.is_some());
     assert_eq!(spec.seed, scenario.replication_seed(1));

@@ -52,6 +52,9 @@ pub struct Spec {
     pub measured_until: Duration,
     /// Time between two samples of all queue depths.
     pub sample_interval: Duration,
+    /// Time between two samples of what every flow that has no size has delivered; above zero, or
+    /// `None` for no such samples.
+    pub flow_samples: Option<Duration>,
     /// Decides every random choice.
     pub seed: u64,
 }

@@ -1,5 +1,8 @@
 //! What came out of a run, as tables.
 
+mod deliveries;
+mod occupancy;
+
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
@@ -16,7 +19,8 @@ use crate::switch::flow_control::pfc::Paused;
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// `flows`, `queues`, `depths`, `timeline`, `pauses`, `links`, `drops` and `counters`.
+    /// `flows`, `queues`, `depths`, `switches`, `occupancy`, `timeline`, `deliveries`, `pauses`,
+    /// `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -45,7 +49,10 @@ impl Outcome {
             flow_table,
             queue_table(spec, finished),
             depth_table(finished),
+            occupancy::switches(spec, finished),
+            occupancy::occupancy(finished),
             timeline_table(finished),
+            deliveries::table(spec, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),

@@ -47,6 +47,7 @@ impl Simulation {
             places: places(&spec),
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
+            flow_samples: spec.flow_samples,
         });
         let nodes = Nodes {
             switches: switches(&spec),
@@ -82,7 +83,10 @@ impl Simulation {
         for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
             port.tx.finish(now, metrics);
         }
-        finished.hosts.iter_mut().for_each(|host| host.nic.tx.finish(now, metrics));
+        for host in &mut finished.hosts {
+            host.nic.tx.finish(now, metrics);
+            host.receivers.iter_mut().for_each(|receiver| receiver.sample(now));
+        }
         let wall = begun.elapsed();
         let violations = audit(&self.spec, &finished);
         Outcome::new(&self.spec, &finished, violations, wall)

@@ -5,6 +5,7 @@
 mod completion;
 mod network;
 mod provenance;
+mod rates;
 mod study;
 mod tables;
 mod r#type;
@@ -41,6 +42,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.changes(&mut text);
     page.times(&mut text);
     page.distributions(&mut text);
+    page.rates(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
     page.drops(&mut text);

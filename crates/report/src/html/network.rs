@@ -131,7 +131,9 @@ impl Page<'_> {
         *text += "<h2>How deep are the queues?</h2>\n";
         let mut charts = Vec::new();
         for queue in &queues {
-            charts.extend(self.depth_chart(*queue, &depths));
+            let what = format!("queue {queue}");
+            let title = format!("Share of samples in which {what} is deeper than a backlog");
+            charts.extend(self.depth_chart(&title, &what, |series| depths[series].get(queue)));
         }
         if !charts.is_empty() {
             let caption = "What share of the time is a queue deeper than so much?";
@@ -157,6 +159,49 @@ impl Page<'_> {
             );
             *text += &grid(&caption, &legend, &note, panels(&charts), &charts);
         }
+        self.occupancy(text);
+    }
+
+    /// How much memory data takes in ports and in switches.
+    fn occupancy(&self, text: &mut String) {
+        let variants = 0..self.summary.order.len();
+        let occupancy: Vec<_> = variants.map(|at| self.experiment.occupancy(at)).collect();
+        let scopes = [("port", "one port"), ("switch", "one switch")];
+        let charts: Vec<Lines> = scopes
+            .iter()
+            .filter_map(|(scope, heading)| {
+                let title = format!("Share of samples in which data takes more of {heading}");
+                self.depth_chart(&title, heading, |series| occupancy[series].get(*scope))
+            })
+            .collect();
+        if charts.is_empty() {
+            return;
+        }
+        let caption = "What share of the time does data take more than so much memory?";
+        let note = "All data queues of a port together, and all those of a switch; every port and \
+                    every switch of the fabric and all replications, sampled at regular intervals.";
+        *text += &grid(caption, &self.legend(), note, 2, &charts);
+        let caption = "How much memory does data take in a switch?";
+        let rows = [
+            ("mean", "mean"),
+            ("99th percentile", "p99"),
+            ("99.9th percentile", "p999"),
+            ("the most in any switch", "max"),
+        ];
+        let groups = rows
+            .map(|(label, name)| (label, format!("switch_{name}_occupancy_bytes")))
+            .into_iter()
+            .filter(|(_, key)| self.has(key))
+            .map(|(label, key)| self.group(label.to_string(), &key));
+        let chart = Rows {
+            title: caption.to_string(),
+            axis: Axis::linear("occupancy", "bytes"),
+            mark: Mark::Bar,
+            groups: groups.collect(),
+        };
+        let note = "Over time and switches, during the measurement; percentiles are the upper ends of \
+                    ranges, up to 19 % high. The most is of the whole run.";
+        *text += &figure(caption, note, |width| chart.svg(width));
     }
 
     /// The queue of control frames: the last of a port.
@@ -168,12 +213,16 @@ impl Page<'_> {
         names.filter_map(number).max()
     }
 
-    fn depth_chart(&self, queue: u64, depths: &[BTreeMap<u64, Depths>]) -> Option<Lines> {
-        let lines: Vec<Line> = depths
-            .iter()
-            .enumerate()
-            .filter_map(|(series, depths)| {
-                let bins = depths.get(&queue)?;
+    /// The share of samples above each value, of each variant that has a distribution.
+    fn depth_chart<'a>(
+        &self,
+        title: &str,
+        heading: &str,
+        depths: impl Fn(usize) -> Option<&'a Depths>,
+    ) -> Option<Lines> {
+        let lines: Vec<Line> = (0..self.summary.order.len())
+            .filter_map(|series| {
+                let bins = depths(series)?;
                 let all: u64 = bins.values().sum();
                 let mut above = all;
                 let mut points = Vec::new();
@@ -191,8 +240,8 @@ impl Page<'_> {
         let most = points().map(|point| point.0).fold(10.0 * FLOOR, f64::max);
         points().next()?;
         Some(Lines {
-            title: format!("Share of samples in which queue {queue} is deeper than a backlog"),
-            heading: format!("queue {queue}"),
+            title: title.to_string(),
+            heading: heading.to_string(),
             x: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
             y: Axis::log("samples above it", "share").within(decade(least), 1.0),
             lines,
@@ -300,7 +349,7 @@ impl Page<'_> {
 }
 
 /// How many panels, one for each variant, stand in a row.
-fn panels(charts: &[Lines]) -> usize {
+pub(super) fn panels(charts: &[Lines]) -> usize {
     if charts.len() == 3 || charts.len() > 4 { 3 } else { 2 }
 }
 

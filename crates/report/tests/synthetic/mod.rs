@@ -127,7 +127,10 @@ pub fn tables(case: Case, variant: usize, replication: u32) -> Vec<Table> {
         flows(case, variant, replication),
         queues(variant, &mut chance),
         depths(variant),
+        switches(variant),
+        occupancy(variant),
         timeline(variant, &mut chance),
+        deliveries(variant),
         pauses(variant, &mut chance),
         drops(case, variant, &mut chance),
         counters(case, variant, &mut chance),
@@ -217,6 +220,36 @@ fn depths(variant: usize) -> Table {
         .u64("samples", "how many samples lay in it", samples)
 }
 
+fn switches(variant: usize) -> Table {
+    let rows = 24;
+    let most = (4e6 * QUEUEING[variant].0) as u64;
+    Table::new("switches", "one switch")
+        .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
+        .u64("ports", "its ports", vec![16; rows])
+        .f64("mean_occupancy_bytes", "mean over samples", vec![most as f64 / 12.0; rows])
+        .u64("max_occupancy_bytes", "the most there was", vec![most; rows])
+        .u64("max_port_occupancy_bytes", "the most there was in a port", vec![most / 3; rows])
+}
+
+fn occupancy(variant: usize) -> Table {
+    let [mut tier, mut up_to, mut samples] = [(); 3].map(|()| Vec::new());
+    let mut scope = Vec::new();
+    for (of, reach) in [("port", 6.0), ("switch", 11.0)] {
+        for at in 0..14u32 {
+            tier.push(0);
+            scope.push(of.to_string());
+            up_to.push(if at == 0 { 0 } else { 500 << at });
+            let weight = libm::exp(-f64::from(at) / (0.1 * reach * (0.3 + QUEUEING[variant].0)));
+            samples.push((1e5 * weight) as u64);
+        }
+    }
+    Table::new("occupancy", "a range of sampled occupancies")
+        .u64("tier", "of the switches", tier)
+        .text("scope", "port or switch", scope)
+        .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
+        .u64("samples", "how many samples lay in it", samples)
+}
+
 fn timeline(variant: usize, chance: &mut Chance) -> Table {
     let [mut times, mut means] = [(); 2].map(|()| Vec::new());
     let [mut queue, mut maxima, mut paused] = [(); 3].map(|()| Vec::new());
@@ -244,6 +277,26 @@ fn timeline(variant: usize, chance: &mut Chance) -> Table {
         .f64("mean_backlog_bytes", "mean backlog over ports", means)
         .u64("max_backlog_bytes", "largest backlog of any port", maxima)
         .u64("paused_ports", "how many ports stood paused", paused)
+}
+
+/// Two flows that take turns and share what is left of 100 Gb/s.
+fn deliveries(variant: usize) -> Table {
+    let [mut flow, mut bytes] = [(); 2].map(|()| Vec::new());
+    let mut times = Vec::new();
+    let mut sums = [0u64; 2];
+    for at in 1..=1_200u64 {
+        for (of, sum) in sums.iter_mut().enumerate() {
+            let turn = if (at / 200 + of as u64).is_multiple_of(2) { 0.7 } else { 0.3 };
+            *sum += (125_000.0 * turn * (1.2 - 0.5 * QUEUEING[variant].0)) as u64;
+            times.push(at as f64 * 10_000.0);
+            flow.push(500 * of as u64);
+            bytes.push(*sum);
+        }
+    }
+    Table::new("deliveries", "what a flow without a size had delivered")
+        .f64("time_ns", "when", times)
+        .u64("flow", "the flow", flow)
+        .u64("delivered_bytes", "how much until then", bytes)
 }
 
 fn pauses(variant: usize, chance: &mut Chance) -> Table {

@@ -101,6 +101,18 @@ fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &m
         let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";
         findings.error(&[&path("min_rate")], "the lowest rate is zero", help);
     }
+    if spec.window.is_none() && spec.window_follows_rate {
+        findings.error(
+            &[&path("window_follows_rate")],
+            "there is no window that could follow the rate",
+            "add one, for example window = \"15us\", or remove `window_follows_rate`",
+        );
+    }
+    if spec.window == Some(Duration::ZERO) {
+        let help = "write how long a flow may send before it hears of its receiver, for example \
+                    \"15us\", or remove it";
+        findings.error(&[&path("window")], "the window is zero", help);
+    }
     let isolates = settings.switch.flow_control.congestion_isolation.is_some();
     if matches!(settings.switch.aqm, aqm::Spec::DropTail(_)) && !isolates {
         findings.warn(
@@ -200,5 +212,49 @@ pub fn check_on(
                 "lower `host.congestion.dcqcn.min_rate`: the default is \"100Mbps\"",
             );
         }
+        if let (Some(slowest), Some(window)) = (slowest, spec.window) {
+            check_window(settings, spec, window, slowest, findings);
+        }
+    }
+}
+
+/// Whether a window at the slowest host holds a packet, and lets acknowledgements come.
+fn check_window(
+    settings: &Document,
+    spec: &congestion::dcqcn::Spec,
+    window: Duration,
+    slowest: Rate,
+    findings: &mut Findings<'_>,
+) {
+    const WINDOW: &str = "host.congestion.dcqcn.window";
+    let transport::Spec::Rocev2(transport) = &settings.host.transport;
+    let bytes = slowest.bytes_in(window);
+    if window > Duration::ZERO && bytes < transport.mtu {
+        findings.error(
+            &[WINDOW, "host.transport.rocev2.mtu"],
+            format!(
+                "a window of {window} is {bytes} at {slowest}, and a packet carries {}",
+                transport.mtu
+            ),
+            format!("write at least \"{}\"", slowest.time_for(transport.mtu)),
+        );
+        return;
+    }
+    // The smallest the window can become.
+    let (rate, bytes) = match spec.window_follows_rate {
+        true => (format!("the lowest rate, {}", spec.min_rate), spec.min_rate.bytes_in(window)),
+        false => (slowest.to_string(), bytes),
+    };
+    let packets = transport.whole_packets(bytes.0).max(1);
+    if window > Duration::ZERO && packets < transport.ack_every {
+        findings.error(
+            &[WINDOW, "host.transport.rocev2.ack_every"],
+            format!(
+                "a window of {window} is {} at {rate}, and an acknowledgement comes after {}",
+                if packets == 1 { "1 packet".to_owned() } else { format!("{packets} packets") },
+                transport.ack_every
+            ),
+            "the sender would wait for its timer: raise `window`, or lower `ack_every`",
+        );
     }
 }

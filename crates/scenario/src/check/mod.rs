@@ -144,7 +144,8 @@ const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
 /// More than a day; picoseconds are counted in 64 bits.
 const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
 
-/// The most samples in one run: each is a row per queue number in the results.
+/// The most samples in one run: each is a row per queue number in the results. Also the most rows
+/// about what flows have delivered.
 const MOST_SAMPLES: u64 = 10_000_000;
 
 fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
@@ -185,6 +186,9 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
             format!("a sample every {interval} makes {samples} samples in {limit}"),
             format!("at most {MOST_SAMPLES} are kept: sample less often"),
         );
+    }
+    if let Some(interval) = settings.flow_samples {
+        findings.positive("flow_samples", interval);
     }
 }
 

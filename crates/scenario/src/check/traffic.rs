@@ -4,7 +4,7 @@ use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 
 use super::sizes::{SizesError, sizes};
-use super::{Findings, list, mtu, rough_bytes, rough_time};
+use super::{Findings, MOST_SAMPLES, list, mtu, rough_bytes, rough_time};
 use crate::document::Document;
 use crate::workload::{self, Distribution, Ready, Spec, incast, incast_series, many_to_many};
 
@@ -160,6 +160,7 @@ pub fn check_on(
     };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, largest_frame, findings);
+    check_flow_samples(settings, workloads, findings);
     for (number, workload) in workloads.iter().enumerate() {
         check_largest(number, workload.largest_flow(), settings, slowest, findings);
     }
@@ -286,6 +287,32 @@ fn check_loads(settings: &Document, largest_frame: u16, findings: &mut Findings<
 fn wire_load(load: f64, settings: &Document, largest_frame: u16) -> f64 {
     let wire = f64::from(largest_frame) + settings.wire_overhead.0 as f64;
     load * wire / mtu(settings).0 as f64
+}
+
+/// Whether what flows deliver can be kept.
+fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+    let Some(interval) = settings.flow_samples.filter(|&interval| interval > Duration::ZERO) else {
+        return;
+    };
+    let flows: u64 = workloads.iter().map(Ready::persistent_flows).sum();
+    let samples = settings.limit.0 / interval.0;
+    let rows = samples.saturating_mul(flows);
+    if flows == 0 {
+        findings.warn(
+            &["flow_samples"],
+            "every flow has a size, and only flows that have none are sampled",
+            "remove `flow_samples`, or leave out `bytes` in an incast",
+        );
+    } else if rows > MOST_SAMPLES {
+        findings.error(
+            &["flow_samples"],
+            format!(
+                "{samples} samples in {} of {flows} flows without a size make {rows} rows",
+                settings.limit
+            ),
+            format!("at most {MOST_SAMPLES} are kept: sample less often"),
+        );
+    }
 }
 
 /// Payload at a load of 1 does not fit beside its headers.

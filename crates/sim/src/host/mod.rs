@@ -39,6 +39,8 @@ pub struct Shared {
     pub places: Vec<(u32, u32)>,
     /// Tiers of switches in the network.
     pub tiers: u8,
+    /// Time between two samples of what flows without a size have delivered.
+    pub flow_samples: Option<Duration>,
 }
 
 impl Shared {
@@ -91,8 +93,12 @@ impl Host {
         incoming: &[FlowId],
     ) -> Self {
         let receiver = |&flow: &FlowId| {
-            let back = shared.places[flow.index()].0;
-            Receiver::new(&shared.flows[flow.index()], back, shared.transport())
+            let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
+            let mut receiver = Receiver::new(spec, back, shared.transport());
+            if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
+                receiver.sample_every(interval);
+            }
+            receiver
         };
         let receivers = incoming.iter().map(receiver).collect();
         let mut host = Self {
@@ -150,9 +156,11 @@ impl Host {
             let line_rate = self.nic.tx.link().rate;
             let connection = self.shared.places[flow.index()].1;
             let header = Header { connection, dscp, class };
-            let control = congestion::State::new(&self.shared.host.congestion, line_rate);
+            let congestion = &self.shared.host.congestion;
+            let control = congestion::State::new(congestion, line_rate);
             let transport = self.shared.transport();
-            let sender = Sender::new(flow, spec, header, control, transport, now);
+            let mut sender = Sender::new(flow, spec, header, control, transport, now);
+            sender.renew_window(congestion, transport, now);
             let slot = self.free.pop().unwrap_or_else(|| {
                 self.senders.push(None);
                 self.senders.len() as u32 - 1
@@ -202,6 +210,7 @@ impl Host {
             let wire = self.nic.tx.wire_time(packet.bytes);
             let spec = &self.shared.host.congestion;
             let gap = sender.pace(spec, now, packet.bytes, wire, self.nic.tx.link());
+            sender.renew_window(spec, self.shared.transport(), now);
             if sender.has_more() {
                 sender.in_nic = true;
                 sender.eligible_at = now + gap;
@@ -267,6 +276,7 @@ impl Host {
             None => sender.on_ack(psn, now),
             Some(arrived) => sender.on_nak(psn, arrived, now),
         }
+        sender.renew_window(&self.shared.host.congestion, self.shared.transport(), now);
         if sender.rings_earlier(self.shared.transport()) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
@@ -353,7 +363,9 @@ impl Node for Host {
             Body::Cnp => {
                 let slot = self.slots[packet.connection as usize] as usize;
                 if let Some(Some(sender)) = self.senders.get_mut(slot) {
-                    sender.control.on_cnp(&self.shared.host.congestion, now);
+                    let congestion = &self.shared.host.congestion;
+                    sender.control.on_cnp(congestion, now);
+                    sender.renew_window(congestion, self.shared.transport(), now);
                 }
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),

@@ -12,6 +12,8 @@ pub use tally::Tally;
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
 
+use crate::switch::occupancy::Scope;
+
 /// What is sampled when.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
@@ -70,6 +72,8 @@ pub struct Metrics {
     timeline: Vec<Moment>,
     /// `depths[(tier * queues + queue) * BINS + bin]`: samples.
     depths: Vec<u64>,
+    /// `occupancy[(tier * 2 + scope) * BINS + bin]`: samples.
+    occupancy: Vec<u64>,
     /// Tallies at the beginning and at the end of the measurement, once taken.
     pub tallies: [Option<Tally>; 2],
 }
@@ -84,6 +88,7 @@ impl Metrics {
             flows_done: 0,
             timeline: vec![Moment::default(); sampling.count * queues],
             depths: vec![0; tiers * queues * BINS],
+            occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
         }
     }
@@ -122,6 +127,13 @@ impl Metrics {
         }
     }
 
+    /// Data took so many bytes of a port or of a switch at a sample of the measurement.
+    #[inline]
+    pub fn sample_occupancy(&mut self, tier: usize, scope: Scope, bytes: u64) {
+        let row = tier * Scope::ALL.len() + scope as usize;
+        self.occupancy[row * BINS + bin_of(bytes)] += 1;
+    }
+
     /// Packet-hops so far.
     pub fn hops(&self) -> u64 {
         self.hops
@@ -151,12 +163,16 @@ impl Metrics {
     /// How often queues had which backlog: (tier, queue, bin, samples), bins that never occurred
     /// left out.
     pub fn depths(&self) -> impl Iterator<Item = (usize, usize, usize, u64)> {
-        self.depths.iter().enumerate().filter(|(_, samples)| **samples > 0).map(
-            |(index, samples)| {
-                let (row, bin) = (index / BINS, index % BINS);
-                (row / self.queues, row % self.queues, bin, *samples)
-            },
-        )
+        bins(&self.depths)
+            .map(|(row, bin, samples)| (row / self.queues, row % self.queues, bin, samples))
+    }
+
+    /// How often data took how much of ports and of switches: (tier, scope, bin, samples), bins
+    /// that never occurred left out.
+    pub fn occupancy(&self) -> impl Iterator<Item = (usize, Scope, usize, u64)> {
+        let scopes = Scope::ALL.len();
+        bins(&self.occupancy)
+            .map(move |(row, bin, samples)| (row / scopes, Scope::ALL[row % scopes], bin, samples))
     }
 
     /// Adds what another thread counted.
@@ -173,10 +189,17 @@ impl Metrics {
                 mine.get_or_insert_default().add(theirs);
             }
         }
-        for (mine, theirs) in self.depths.iter_mut().zip(&other.depths) {
+        let mine = self.depths.iter_mut().chain(&mut self.occupancy);
+        for (mine, theirs) in mine.zip(other.depths.iter().chain(&other.occupancy)) {
             *mine += theirs;
         }
     }
+}
+
+/// The bins that occurred, of rows of them: (row, bin, samples).
+fn bins(rows: &[u64]) -> impl Iterator<Item = (usize, usize, u64)> {
+    let some = rows.iter().enumerate().filter(|(_, samples)| **samples > 0);
+    some.map(|(index, &samples)| (index / BINS, index % BINS, samples))
 }
 
 const _: () = assert!(CLASSES <= u8::BITS as usize);

@@ -66,6 +66,13 @@ impl Switch {
         }
         let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
         let egress: u64 = data.map(Queue::backlog).sum();
+        let ports: u64 = self.ports.iter().map(|port| port.occupancy.bytes()).sum();
+        if (egress, egress) != (ports, self.occupancy.bytes()) {
+            let switch = self.occupancy.bytes();
+            wrong.push(format!(
+                "data in its queues is {egress} bytes, {ports} by port and {switch} by switch"
+            ));
+        }
         let ingress: u64 = self.ingress.iter().sum();
         if egress != ingress {
             wrong

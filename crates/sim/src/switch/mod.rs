@@ -6,6 +6,7 @@ mod audit;
 pub mod classify;
 pub mod flow_control;
 mod neighbours;
+pub mod occupancy;
 pub mod path;
 pub mod port;
 pub mod queue;
@@ -27,6 +28,7 @@ use crate::routing::{Hops, Routes};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
+use occupancy::{Occupancy, Scope};
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
 
@@ -44,6 +46,8 @@ pub struct Switch {
     /// Bytes in memory by [`Source`]: the ingress half of the books. The egress half is kept by
     /// the queues; both count the same data packets.
     ingress: Vec<u64>,
+    /// Data bytes in all its queues.
+    pub occupancy: Occupancy,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
     /// `None` without source flow control.
@@ -86,6 +90,7 @@ impl Switch {
             link_control: VecDeque::new(),
             queues: (0..=spec.queue.count).map(|_| Queue::default()).collect(),
             waiting: 0,
+            occupancy: Occupancy::default(),
             scheduler: scheduler::State::default(),
             isolation: isolation.map(|_| Isolation::default()),
             peer_isolates: isolation.is_some_and(|isolation| {
@@ -105,6 +110,7 @@ impl Switch {
             routes,
             ports: links.iter().map(make).collect(),
             ingress: vec![0; links.len() * CLASSES],
+            occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             alarms,
@@ -221,6 +227,10 @@ impl Switch {
     ) {
         let port = &mut self.ports[egress];
         port.queues[queue].pass(packet.bytes);
+        if packet.is_data() {
+            port.occupancy.pass(packet.bytes);
+            self.occupancy.pass(packet.bytes);
+        }
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -238,7 +248,9 @@ impl Switch {
         let held = &mut self.ingress[source.index()];
         *held += u64::from(packet.bytes);
         let held = *held;
+        self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
+        port.occupancy.join(packet.bytes);
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
@@ -425,7 +437,9 @@ impl Switch {
         let held = &mut self.ingress[source.index()];
         *held -= u64::from(packet.bytes);
         let held = *held;
+        self.occupancy.leave(packet.bytes);
         let port = &mut self.ports[egress];
+        port.occupancy.leave(packet.bytes);
         if let (Some(table), Some(spec)) =
             (&mut port.isolation, &self.spec.flow_control.congestion_isolation)
             && queue == usize::from(spec.congesting)
@@ -443,13 +457,21 @@ impl Switch {
     }
 
     fn sample(&mut self, sample: usize, context: &mut Context) {
-        let measured = context.metrics.sampling().measures(sample);
+        let (measured, tier) =
+            (context.metrics.sampling().measures(sample), usize::from(self.tier));
+        if measured {
+            self.occupancy.sampled += self.occupancy.bytes();
+            context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
+            for port in &self.ports {
+                context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
+            }
+        }
         for port in &mut self.ports {
             for (number, queue) in port.queues.iter_mut().enumerate() {
                 if measured {
                     queue.sampled += queue.backlog();
                 }
-                context.metrics.sample(sample, usize::from(self.tier), number, queue.backlog());
+                context.metrics.sample(sample, tier, number, queue.backlog());
             }
         }
     }

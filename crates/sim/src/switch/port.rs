@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use floodway_model::{Instant, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
+use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::scheduler;
 use crate::link::Transmitter;
@@ -20,6 +21,8 @@ pub struct Port {
     pub queues: Vec<Queue>,
     /// Bit q: queue q is not empty.
     pub waiting: u8,
+    /// Data bytes in its queues.
+    pub occupancy: Occupancy,
     /// Where the scheduler is.
     pub scheduler: scheduler::State,
     /// The flows that are isolated at this egress; `None` without Congestion Isolation.

@@ -1,7 +1,7 @@
-//! Congestion control: how fast a flow may send.
+//! Congestion control: how fast a flow may send, and how much at once.
 //!
-//! An algorithm is told what happens to its flow and asked for a rate; it writes only the methods
-//! it cares about. It sets no timers: what it does by the clock it catches up on when it is asked,
+//! An algorithm is told what happens to its flow and asked for a rate and a window; it writes only
+//! the methods it cares about. It sets no timers: what it does by the clock it catches up on when it is asked,
 //! because a rate matters only at the moment when a packet is sent.
 
 pub mod dcqcn;
@@ -30,6 +30,13 @@ pub trait Control {
     /// Bits per second on the wire at which the next packet may follow the one that is sent now;
     /// `None` for as fast as the NIC.
     fn rate(&mut self, spec: &Self::Spec, now: Instant) -> Option<f64>;
+
+    /// The most payload bytes that are sent and not acknowledged; `None` for no limit. Asked when a
+    /// packet is sent and when feedback has come.
+    #[inline]
+    fn window(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<u64> {
+        None
+    }
 
     /// A frame of this many bytes is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
@@ -63,7 +70,7 @@ impl State {
     pub fn new(spec: &Spec, line_rate: Rate) -> Self {
         match spec {
             Spec::LineRate(_) => Self::LineRate(line_rate::State),
-            Spec::Dcqcn(_) => Self::Dcqcn(dcqcn::State::new(line_rate)),
+            Spec::Dcqcn(spec) => Self::Dcqcn(dcqcn::State::new(spec, line_rate)),
         }
     }
 
@@ -71,6 +78,12 @@ impl State {
     #[inline]
     pub fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {
         dispatch!(self, spec, rate, now)
+    }
+
+    /// See [`Control::window`].
+    #[inline]
+    pub fn window(&mut self, spec: &Spec, now: Instant) -> Option<u64> {
+        dispatch!(self, spec, window, now)
     }
 
     /// See [`Control::on_send`].

@@ -16,6 +16,8 @@ pub use spec::{Spec, Variant};
 #[derive(Debug)]
 pub struct State {
     line_rate: f64,
+    /// The window at line rate, bytes of payload.
+    window: Option<u64>,
     /// R_C and R_T of the paper, bits per second on the wire.
     current: f64,
     target: f64,
@@ -40,10 +42,12 @@ pub struct State {
 
 impl State {
     /// A flow that begins: line rate, alpha 1.
-    pub fn new(line_rate: Rate) -> Self {
+    pub fn new(spec: &Spec, line_rate: Rate) -> Self {
+        let window = spec.window.map(|time| line_rate.bytes_in(time).0);
         let line_rate = line_rate.0 as f64;
         Self {
             line_rate,
+            window,
             current: line_rate,
             target: line_rate,
             alpha: 1.0,
@@ -132,6 +136,16 @@ impl Control for State {
     }
 
     #[inline]
+    fn window(&mut self, spec: &Spec, now: Instant) -> Option<u64> {
+        let at_line_rate = self.window?;
+        if !spec.window_follows_rate {
+            return Some(at_line_rate);
+        }
+        self.catch_up(spec, now);
+        Some((at_line_rate as f64 * (self.current / self.line_rate)) as u64)
+    }
+
+    #[inline]
     fn on_send(&mut self, spec: &Spec, now: Instant, bytes: u64) {
         // The byte counter runs from the first CNP on, as the timers do.
         if spec.byte_counter.0 == 0 || self.increase_at == Instant::NEVER {
@@ -180,8 +194,12 @@ mod tests {
         Instant(us * 1_000_000)
     }
 
+    fn with(spec: &Spec) -> State {
+        State::new(spec, Rate::from_gbps(100))
+    }
+
     fn begun() -> State {
-        State::new(Rate::from_gbps(100))
+        with(&Spec::default())
     }
 
     fn near(a: f64, b: f64) -> bool {
@@ -270,6 +288,89 @@ mod tests {
         assert_eq!(flow.rate(&spec, us(1)), Some(50e9));
         flow.on_send(&spec, us(1), 1_000);
         assert_eq!(flow.rate(&spec, us(1)), Some(75e9));
+    }
+
+    #[test]
+    fn window_by_hand() {
+        // The Source Flow Control deck: 15 us at 100 Gb/s.
+        let fixed = Spec { window: Some(Duration::from_us(15)), ..Spec::default() };
+        let follows = Spec { window_follows_rate: true, ..fixed.clone() };
+        let (mut one, mut other) = (with(&fixed), with(&follows));
+        assert_eq!(one.window(&fixed, us(0)), Some(187_500));
+        assert_eq!(other.window(&follows, us(0)), Some(187_500));
+        one.on_cnp(&fixed, us(100));
+        other.on_cnp(&follows, us(100));
+        // Half the rate, half the window; after the first increase both are at three quarters.
+        assert_eq!(one.window(&fixed, us(100)), Some(187_500));
+        assert_eq!(other.window(&follows, us(100)), Some(187_500 / 2));
+        assert_eq!(other.window(&follows, us(154)), Some(187_500 / 2));
+        assert_eq!(other.window(&follows, us(155)), Some(187_500 / 4 * 3));
+        assert_eq!(begun().window(&Spec::default(), us(0)), None);
+    }
+
+    /// The parameters of the Source Flow Control deck. Its increases of 0.0125 and 0.025 have no
+    /// unit; as bytes per nanosecond they are 100 and 200 Mb/s.
+    fn source_flow_control() -> Spec {
+        Spec {
+            fast_recovery: 1,
+            g: 0.0009813,
+            byte_counter: Bytes(2_097_152),
+            increase_timer: Duration::from_us(4),
+            alpha_timer: Duration::from_us(5),
+            additive_increase: Rate::from_mbps(100),
+            hyper_increase: Rate::from_mbps(200),
+            ..Spec::default()
+        }
+    }
+
+    #[test]
+    fn nic_with_a_byte_counter_has_the_phases_of_the_paper() {
+        let spec = source_flow_control();
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(0));
+        flow.target = 20e9;
+        let mut target = flow.target;
+        // Timer and bytes, how often each has expired, and what that does to the target: fast
+        // recovery while both have at most once, hyper increase once both have more than once,
+        // additive increase between.
+        let steps = [
+            (Some(4), 0.0),    // T 1, BC 0
+            (None, 0.0),       // T 1, BC 1
+            (Some(8), 100e6),  // T 2, BC 1
+            (Some(12), 100e6), // T 3, BC 1
+            (None, 200e6),     // T 3, BC 2
+            (Some(16), 200e6), // T 4, BC 2
+        ];
+        let mut now = 0;
+        for (at, growth) in steps {
+            match at {
+                Some(at) => now = at,
+                None => flow.on_send(&spec, us(now), 2_097_152),
+            }
+            let rate = flow.rate(&spec, us(now)).unwrap();
+            target += growth;
+            assert!(near(flow.target, target), "{now}: {} is not {target}", flow.target);
+            assert!(rate < LINE);
+        }
+        // A cut begins all over again.
+        flow.on_cnp(&spec, us(17));
+        assert_eq!((flow.timer_stage, flow.byte_stage, flow.bytes), (0, 0, 0));
+        // With the bytes ahead of the timer it is additive increase too.
+        let target = flow.target;
+        (0..3).for_each(|_| flow.on_send(&spec, us(18), 2_097_152));
+        assert!(near(flow.target, target + 2.0 * 100e6));
+    }
+
+    #[test]
+    fn alpha_with_the_gain_of_the_source_flow_control_deck() {
+        let spec = source_flow_control();
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(0));
+        // The period of 5 us that had the CNP leaves alpha at 1; each further one takes 1/1019.
+        flow.rate(&spec, us(14));
+        assert!(near(flow.alpha, 1.0 - 0.0009813));
+        flow.rate(&spec, us(15));
+        assert!(near(flow.alpha, (1.0f64 - 0.0009813).powi(2)));
     }
 
     #[test]

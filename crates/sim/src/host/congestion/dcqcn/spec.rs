@@ -40,6 +40,18 @@ pub struct Spec {
     /// always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of the
     /// HPCC authors' simulator and of its descendants).
     pub clamp_target: bool,
+    /// The most payload of a flow that is sent and not acknowledged, as a time at line rate, in
+    /// whole packets and at least one: 15us are 187.5 KB at 100 Gb/s. A flow that begins sends no
+    /// more than this before it hears of its receiver. Default none (paper; with it the algorithm
+    /// is the DCQCN+win of HPCC, SIGCOMM 2019, section 5.1, whose window is bandwidth times
+    /// round-trip time).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Duration>,
+    /// Whether the window shrinks and grows with the rate of the flow, so that it stays `window`
+    /// long at that rate. Default false: the window of HPCC's text is a constant. The HPCC authors'
+    /// simulator has both (`VAR_WIN`); its own configuration of DCQCN with a window follows the
+    /// rate.
+    pub window_follows_rate: bool,
 }
 
 /// Which published reaction point.
@@ -69,6 +81,8 @@ impl Default for Spec {
             hyper_increase: Rate::from_mbps(200),
             min_rate: Rate::from_mbps(100),
             clamp_target: false,
+            window: None,
+            window_follows_rate: false,
         }
     }
 }

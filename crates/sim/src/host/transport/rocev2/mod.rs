@@ -52,7 +52,12 @@ impl Spec {
 
     /// The most packets that are sent and not acknowledged.
     pub fn window(&self) -> u32 {
-        self.in_flight.map_or(u32::MAX, |bytes| (bytes.0 / self.mtu.0).min(u32::MAX.into()) as u32)
+        self.in_flight.map_or(u32::MAX, |bytes| self.whole_packets(bytes.0))
+    }
+
+    /// The full packets that `payload` bytes fill.
+    pub fn whole_packets(&self, payload: u64) -> u32 {
+        (payload / self.mtu.0).min(u32::MAX.into()) as u32
     }
 
     /// Frame length of the packet that carries `payload` bytes.

@@ -24,12 +24,24 @@ pub struct Receiver {
     last_cnp: Option<Instant>,
     /// With go-back-N: the packet last asked for again, and when.
     asked: Option<(u32, Instant)>,
+    /// What has been delivered at each sample, of a flow that is sampled.
+    samples: Option<Box<Samples>>,
     /// When the last packet came.
     pub finished: Option<Instant>,
     /// Packets with CE.
     pub marked: u64,
     /// Packets that came after one that was sent later.
     pub reordered: u64,
+}
+
+/// What has been delivered at regular times. Nothing has to happen at these times: what is
+/// delivered changes only when a packet comes, so the samples that have become due are taken before
+/// each packet, and the rest when the run has ended.
+#[derive(Clone, Debug)]
+struct Samples {
+    interval: Duration,
+    next: Instant,
+    delivered: Vec<u64>,
 }
 
 /// What follows from the arrival of a data packet.
@@ -57,10 +69,41 @@ impl Receiver {
             last_sent_at: None,
             last_cnp: None,
             asked: None,
+            samples: None,
             finished: None,
             marked: 0,
             reordered: 0,
         }
+    }
+
+    /// From now on it keeps what has been delivered after every `interval` of the run.
+    pub fn sample_every(&mut self, interval: Duration) {
+        let next = Instant::ZERO + interval;
+        self.samples = Some(Box::new(Samples { interval, next, delivered: Vec::new() }));
+    }
+
+    /// Takes the samples that are due until `now`.
+    #[inline]
+    pub fn sample(&mut self, now: Instant) {
+        if self.samples.as_ref().is_some_and(|samples| samples.next <= now) {
+            self.take_samples(now);
+        }
+    }
+
+    #[cold]
+    fn take_samples(&mut self, now: Instant) {
+        let delivered = self.delivered();
+        let Some(samples) = &mut self.samples else { return };
+        while samples.next <= now {
+            samples.delivered.push(delivered);
+            samples.next += samples.interval;
+        }
+    }
+
+    /// What had been delivered at each multiple of the interval, as [`Receiver::delivered`] counts.
+    /// What comes at the moment of a sample is not in it.
+    pub fn samples(&self) -> &[u64] {
+        self.samples.as_ref().map_or(&[], |samples| &samples.delivered)
     }
 
     /// A packet has come.
@@ -73,6 +116,7 @@ impl Receiver {
         packet: &Packet,
         now: Instant,
     ) -> Arrived {
+        self.sample(now);
         if self.last_sent_at.is_some_and(|last| sent_at <= last) {
             self.reordered += 1;
         }

@@ -57,7 +57,8 @@ pub struct Sender {
     packets: u32,
     /// When a message without a size ends with what has been sent.
     stop: Instant,
-    /// The most packets that are sent and not acknowledged.
+    /// The most packets that are sent and not acknowledged, by what the transport allows and what
+    /// congestion control does.
     window: u32,
     /// The next packet to send, the first that is not acknowledged, and the first never sent.
     next: u32,
@@ -192,6 +193,15 @@ impl Sender {
     /// The host that it sends to.
     pub fn dst(&self) -> NodeId {
         self.dst
+    }
+
+    /// After a packet was sent or feedback has come: as much may be in flight as congestion control
+    /// lets it now.
+    #[inline]
+    pub fn renew_window(&mut self, spec: &congestion::Spec, transport: &Spec, now: Instant) {
+        if let Some(bytes) = self.control.window(spec, now) {
+            self.window = transport.window().min(transport.whole_packets(bytes).max(1));
+        }
     }
 
     /// The class in which it sends unless it is isolated.

@@ -11,13 +11,22 @@ use super::{Arrived, Header, Receiver, Sender, Spec};
 use crate::host::congestion;
 
 fn pair(bytes: u64, spec: &Spec) -> (Sender, Receiver) {
-    pair_until(Instant::NEVER, bytes, spec)
+    pair_with(&congestion::Spec::default(), Instant::NEVER, bytes, spec)
 }
 
 fn pair_until(stop: Instant, bytes: u64, spec: &Spec) -> (Sender, Receiver) {
+    pair_with(&congestion::Spec::default(), stop, bytes, spec)
+}
+
+fn pair_with(
+    congestion: &congestion::Spec,
+    stop: Instant,
+    bytes: u64,
+    spec: &Spec,
+) -> (Sender, Receiver) {
     let (src, dst) = (NodeId(0), NodeId(1));
     let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0 };
-    let control = congestion::State::new(&congestion::Spec::default(), Rate::from_gbps(100));
+    let control = congestion::State::new(congestion, Rate::from_gbps(100));
     let header = Header { connection: 0, dscp: Dscp::DEFAULT, class: Class(0) };
     let sender = Sender::new(FlowId(0), &flow, header, control, spec, Instant::ZERO);
     (sender, Receiver::new(&flow, 0, spec))
@@ -427,6 +436,42 @@ fn no_more_than_the_window_is_in_flight() {
         assert_eq!(story.sent, expected);
     }
     assert_eq!(go_back_n().window(), u32::MAX);
+}
+
+#[test]
+fn a_window_that_follows_the_rate_is_cut_with_it() {
+    let congestion = congestion::Spec::Dcqcn(congestion::dcqcn::Spec {
+        // Ten packets at 100 Gb/s.
+        window: Some(Duration(10 * 1_024 * 80)),
+        window_follows_rate: true,
+        ..Default::default()
+    });
+    for spec in [go_back_n(), selective_repeat()] {
+        let (mut sender, _) = pair_with(&congestion, Instant::NEVER, 100 * 1_024, &spec);
+        let sends = |sender: &mut Sender, ns: u64| {
+            let mut sent = Vec::new();
+            while let Some(packet) = sender.next_packet(&spec, Instant(ns * 1_000)) {
+                sent.push(psn(&packet));
+            }
+            sent
+        };
+        let (at_first, cut) = (Instant::ZERO, Instant(1_000_000));
+        sender.renew_window(&congestion, &spec, at_first);
+        assert_eq!(sends(&mut sender, 0), (0..10).collect::<Vec<_>>());
+        // A CNP halves rate and window: nothing goes until fewer than five are in flight.
+        sender.control.on_cnp(&congestion, cut);
+        sender.renew_window(&congestion, &spec, cut);
+        sender.on_ack(5, cut);
+        assert!(!sender.has_more());
+        sender.on_ack(7, cut);
+        assert_eq!(sends(&mut sender, 1_000), [10, 11]);
+        // 55 us later the rate is at three quarters, and so is the window: the next
+        // acknowledgement lets three go.
+        let later = Instant(56_000_000);
+        sender.on_ack(8, later);
+        sender.renew_window(&congestion, &spec, later);
+        assert_eq!(sends(&mut sender, 56_000), [12, 13, 14]);
+    }
 }
 
 #[test]

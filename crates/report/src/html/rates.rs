@@ -1,0 +1,64 @@
+//! The section about single flows over time.
+
+use std::fmt::Write;
+
+use super::network::panels;
+use super::{Page, grid};
+use crate::chart::{Axis, LOOKS, Line, Lines, sample};
+
+impl Page<'_> {
+    /// How fast each flow is that has no size, if they were sampled.
+    pub(super) fn rates(&self, text: &mut String) {
+        let variants = self.summary.order.iter().enumerate();
+        let rates: Vec<_> = variants.map(|(at, name)| (name, self.experiment.rates(at))).collect();
+        let mut flows: Vec<u64> =
+            rates.iter().flat_map(|(_, rates)| rates.keys().copied()).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        if flows.is_empty() {
+            return;
+        }
+        let points = || rates.iter().flat_map(|(_, rates)| rates.values()).flatten();
+        let most = points().map(|point| point.1).fold(0.0, f64::max);
+        let end = points().map(|point| point.0).fold(0.0, f64::max);
+        let line = |(flow, points): (&u64, &Vec<(f64, f64)>)| Line {
+            series: flows.binary_search(flow).expect("every flow is among them"),
+            points: points.clone(),
+            tooltip: format!("flow {flow}"),
+            ..Line::default()
+        };
+        let charts =
+            rates.iter().filter(|(_, rates)| !rates.is_empty()).map(|(name, rates)| Lines {
+                title: format!("Rate of each flow over time, {name}"),
+                heading: (*name).clone(),
+                x: Axis::linear("simulated time", "ns").within(0.0, end),
+                y: Axis::linear("payload delivered", "Gb/s").within(0.0, most),
+                lines: rates.iter().map(line).collect(),
+                ..Lines::default()
+            });
+        let charts: Vec<Lines> = charts.collect();
+        let mut legend = String::from("<ul class=\"legend\">");
+        for (series, flow) in flows.iter().enumerate() {
+            let _ = write!(legend, "<li>{}flow {flow}</li>", sample(series));
+        }
+        legend += "</ul>";
+        let mut note = String::from(
+            "First replication; flows that never end or are stopped, by their numbers.",
+        );
+        if flows.len() > LOOKS {
+            let _ = write!(
+                note,
+                " Colours begin again after {LOOKS} flows: a pointer that rests on a line names it."
+            );
+        }
+        *text += "<h2>How do flows share the network over time?</h2>\n";
+        let caption = "How fast is each flow over time?";
+        *text += &grid(
+            caption,
+            &legend,
+            &note,
+            if charts.len() == 1 { 1 } else { panels(&charts) },
+            &charts,
+        );
+    }
+}
