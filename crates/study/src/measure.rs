@@ -22,7 +22,7 @@ pub struct Measured {
     /// The unit of all three.
     pub unit: &'static str,
     /// Flows that had not finished, before and after, where there are any: they count with the time
-    /// that they had taken, so that the mean of their side is a lower bound.
+    /// that they had taken, so that the number of their side is a lower bound.
     pub unfinished: Option<(u64, u64)>,
 }
 

@@ -179,7 +179,8 @@ fn charts_of_quantiles_have_a_row_for_each_case() {
     assert_eq!(labels(&chart), names.map(|name| (name, 2)));
     assert_eq!(chart.groups[1].rows[0].value, Some(30.0));
     let claimed = Comparison { claimed: &[(SMALL, -50.0)], ..Comparison::new("b", 1, A, B) };
-    let changes = |group| evidence.quantile_changes("q", "", "", group, &[claimed.clone()]);
+    let of = std::slice::from_ref(&claimed);
+    let changes = |group| evidence.quantile_changes("q", "", "", group, of);
     let Exhibit::Rows { chart, .. } = changes(SMALL) else { panic!("a chart of rows") };
     assert_eq!(labels(&chart), names.map(|name| (name, 1)));
     let claims: Vec<_> = chart.groups.iter().map(|group| group.rows[0].claimed).collect();
