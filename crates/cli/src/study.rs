@@ -40,7 +40,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         options,
         path: &path,
         stop: &*stop_on_signals()?,
-        evidence: Evidence::new(level, &options.set),
+        evidence: Evidence::new(study, level, &options.set),
         caveats: caveats(options, level),
         violations: Vec::new(),
         provenance: Provenance {

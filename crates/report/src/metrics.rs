@@ -130,14 +130,20 @@ pub struct Distribution {
 impl Distribution {
     /// Of these values, of which none is NaN.
     pub fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
+        // Equal values are the same bits, so that their order does not matter.
+        values.sort_unstable_by(f64::total_cmp);
+        Self::of_sorted(&values)
+    }
+
+    /// Of values in ascending order.
+    pub fn of_sorted(values: &[f64]) -> Self {
         Self {
             count: values.len() as u64,
-            mean: mean(&values),
-            p50: quantile(&values, 0.5),
-            p95: quantile(&values, 0.95),
-            p99: quantile(&values, 0.99),
-            p999: quantile(&values, 0.999),
+            mean: mean(values),
+            p50: quantile(values, 0.5),
+            p95: quantile(values, 0.95),
+            p99: quantile(values, 0.99),
+            p999: quantile(values, 0.999),
         }
     }
 }

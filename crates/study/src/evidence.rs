@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
-pub use floodway_report::metrics::FlowTime as Flow;
-use floodway_report::metrics::{SizeClasses, flow_times};
 use floodway_report::scalars::scalars;
 use floodway_report::shapes::{Depths, depths};
 use floodway_report::{INTERRUPTED, Run};
 use floodway_scenario::Scenario;
 
+use crate::Study;
+use crate::deliveries::Deliveries;
+use crate::flows::{Flow, FlowGroup, Summary, measured};
+use crate::histogram::Histogram;
 use crate::plan::Level;
 
 /// A variant of an experiment.
@@ -24,19 +26,29 @@ pub struct Case {
 /// What is kept of one run.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The measured flows by number. One that had not finished when the run ended counts with the
-    /// time that it had taken until then, which is less than it takes, and has no slowdown.
-    pub flows: Vec<Flow>,
+    /// How many flows were measured.
+    pub measured: u64,
+    /// How many of them had not finished when the run ended.
+    pub unfinished: u64,
     /// How many of them lost at least one packet.
     pub flows_with_loss: u64,
+    /// What is kept of the groups of flows of the study.
+    groups: Vec<(FlowGroup, Summary)>,
+    /// The measured flows themselves by number; empty if the study does not keep them.
+    pub flows: Vec<Flow>,
     /// Counters and other numbers about the run.
     pub scalars: BTreeMap<String, f64>,
     /// The egress queues of all switches.
     pub queues: Vec<QueueFact>,
     /// How often the queues of one number had which backlog, over all switches.
     pub depths: BTreeMap<u64, Depths>,
+    /// How often the buffers of ports (`port`) and of whole switches (`switch`) of a tier held how
+    /// much; empty if the run has no table `occupancy`.
+    pub occupancy: BTreeMap<(String, u64), Depths>,
     /// Packets dropped by egress queue, over the whole run.
     pub drops: BTreeMap<u64, u64>,
+    /// What arrived of single flows over time; none if the run followed none.
+    pub deliveries: Option<Deliveries>,
 }
 
 /// One egress queue.
@@ -54,23 +66,49 @@ pub struct QueueFact {
 
 impl Facts {
     /// Of a run.
-    pub fn of(run: &Run) -> Self {
-        let tables = run.tables;
-        let table = |name: &str| {
-            let found = tables.iter().find(|table| table.name == name);
-            found.unwrap_or_else(|| panic!("every run has a table {name}"))
+    fn of(run: &Run, study: &Study) -> Self {
+        let found = |name: &str| run.tables.iter().find(|table| table.name == name);
+        let table =
+            |name: &str| found(name).unwrap_or_else(|| panic!("every run has a table {name}"));
+        let rows = table("flows");
+        let lost = rows.u64s("lost_packets").iter().zip(rows.u64s("measured"));
+        let flows = measured(rows, run.simulated_ns);
+        let summary = |group: &FlowGroup| {
+            (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
-        let flows = table("flows");
-        let lost = flows.u64s("lost_packets").iter().zip(flows.u64s("measured"));
         Self {
-            flows: until_the_end(tables, flows, run.simulated_ns),
+            measured: flows.len() as u64,
+            unfinished: flows.iter().filter(|flow| !flow.finished()).count() as u64,
             flows_with_loss: lost.filter(|(lost, measured)| **lost > 0 && **measured == 1).count()
                 as u64,
-            scalars: scalars(tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
+            groups: study.groups.iter().map(summary).collect(),
+            scalars: scalars(run.tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
             queues: queues(table("queues")),
             depths: depths(table("depths")),
+            occupancy: found("occupancy").map(occupancy).unwrap_or_default(),
             drops: drops(table("drops")),
+            deliveries: found("deliveries").and_then(|followed| Deliveries::of(followed, rows)),
+            flows: if study.keeps_flows { flows } else { Vec::new() },
         }
+    }
+
+    /// The flows of a group, one of the study's.
+    pub fn group(&self, group: FlowGroup) -> &Summary {
+        let found = self.groups.iter().find(|(of, _)| *of == group);
+        &found.unwrap_or_else(|| panic!("{group:?} is not among the groups of the study")).1
+    }
+
+    /// How often the buffers of a scope (`port`, `switch`) held how much, over these tiers.
+    pub fn occupancy(&self, scope: &str, tiers: &[u64]) -> Depths {
+        let of = self.occupancy.iter();
+        sum(of.filter(|((of, tier), _)| of == scope && tiers.contains(tier)).map(|of| of.1))
+    }
+
+    /// Jain's fairness index of the flows that the run followed, in windows of this length in
+    /// nanoseconds (see [`Deliveries::fairness`]); NaN if there is none.
+    pub fn fairness(&self, window_ns: f64) -> f64 {
+        let index = self.deliveries.as_ref().and_then(|of| of.fairness(window_ns));
+        index.unwrap_or(f64::NAN)
     }
 
     /// The number of this name; 0 for one that the run does not know, because reasons and queues
@@ -104,22 +142,6 @@ impl Facts {
     }
 }
 
-/// Whether a flow had finished when its run ended.
-pub fn finished(flow: &Flow) -> bool {
-    flow.slowdown.is_finite()
-}
-
-/// The measured flows, those that had not finished with the time until the end of the run.
-fn until_the_end(tables: &[Table], flows: &Table, end_ns: f64) -> Vec<Flow> {
-    let starts: BTreeMap<u64, f64> =
-        flows.u64s("flow").iter().copied().zip(flows.f64s("start_ns").iter().copied()).collect();
-    let mut times = flow_times(tables);
-    for flow in times.iter_mut().filter(|flow| flow.fct_ns.is_nan()) {
-        flow.fct_ns = end_ns - starts[&flow.flow];
-    }
-    times
-}
-
 fn queues(table: &Table) -> Vec<QueueFact> {
     let (tiers, queues) = (table.u64s("tier"), table.u64s("queue"));
     let (means, maxima) = (table.f64s("mean_backlog_bytes"), table.u64s("max_backlog_bytes"));
@@ -140,26 +162,63 @@ fn drops(table: &Table) -> BTreeMap<u64, u64> {
     drops
 }
 
+/// How often the buffers of each scope and tier held how much (table `occupancy`).
+fn occupancy(table: &Table) -> BTreeMap<(String, u64), Depths> {
+    let (scopes, tiers) = (table.texts("scope"), table.u64s("tier"));
+    let edges = table.u64s("up_to_bytes");
+    let mut occupancy: BTreeMap<(String, u64), Depths> = BTreeMap::new();
+    for (at, samples) in table.u64s("samples").iter().enumerate() {
+        let of = occupancy.entry((scopes[at].clone(), tiers[at])).or_default();
+        *of.entry(edges[at]).or_default() += samples;
+    }
+    occupancy
+}
+
+/// All these as one.
+fn sum<'a>(depths: impl Iterator<Item = &'a Depths>) -> Depths {
+    let mut sum = Depths::new();
+    for (edge, samples) in depths.flatten() {
+        *sum.entry(*edge).or_default() += samples;
+    }
+    sum
+}
+
+/// The least depth that a share `p` of the samples does not exceed, in bytes: the upper edge of its
+/// bin, so that it is up to a bin too large. NaN of nothing, infinite if it lies in the last bin.
+pub fn depth_quantile(depths: &Depths, p: f64) -> f64 {
+    let rank = p * depths.values().sum::<u64>() as f64;
+    let mut seen = 0;
+    let reaches = |(_, samples): &(&u64, &u64)| {
+        seen += **samples;
+        seen as f64 >= rank
+    };
+    match depths.iter().find(reaches) {
+        None => f64::NAN,
+        Some((&u64::MAX, _)) => f64::INFINITY,
+        Some((edge, _)) => *edge as f64,
+    }
+}
+
 /// The runs of a study as they come in.
 #[derive(Debug)]
 pub struct Evidence {
+    /// The study.
+    pub study: &'static Study,
     /// How thorough the study is.
     pub level: Level,
     /// Settings that were changed for all experiments.
     pub settings: Vec<String>,
-    /// The size classes of flows.
-    pub classes: SizeClasses,
     runs: BTreeMap<(String, String), BTreeMap<u32, Facts>>,
     scenarios: BTreeMap<String, Scenario>,
 }
 
 impl Evidence {
     /// No runs yet.
-    pub fn new(level: Level, settings: &[String]) -> Self {
+    pub fn new(study: &'static Study, level: Level, settings: &[String]) -> Self {
         Self {
+            study,
             level,
             settings: settings.to_vec(),
-            classes: SizeClasses::default(),
             runs: BTreeMap::new(),
             scenarios: BTreeMap::new(),
         }
@@ -176,7 +235,7 @@ impl Evidence {
             return;
         }
         let case = (experiment.to_owned(), run.variant.to_owned());
-        self.runs.entry(case).or_default().insert(run.replication, Facts::of(run));
+        self.runs.entry(case).or_default().insert(run.replication, Facts::of(run, self.study));
     }
 
     /// The scenario of an experiment that has begun.
@@ -198,17 +257,63 @@ impl Evidence {
     /// The distribution of the sampled depths of the queues of one number, all replications of a
     /// case as one.
     pub fn depths(&self, case: Case, queue: u64) -> Depths {
-        let mut sum = Depths::new();
-        let of = self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue));
-        for (edge, samples) in of.flatten() {
-            *sum.entry(*edge).or_default() += samples;
+        sum(self.runs(case).filter_map(|(_, facts)| facts.depths.get(&queue)))
+    }
+
+    /// The distribution of what the buffers of a scope (`port`, `switch`) held in these tiers, all
+    /// replications of a case as one.
+    pub fn occupancy(&self, case: Case, scope: &str, tiers: &[u64]) -> Depths {
+        let of: Vec<Depths> =
+            self.runs(case).map(|(_, facts)| facts.occupancy(scope, tiers)).collect();
+        sum(of.iter())
+    }
+
+    /// The distribution of the completion times of a group, all replications of a case as one.
+    pub fn times(&self, case: Case, group: FlowGroup) -> Histogram {
+        let mut sum = Histogram::default();
+        for (_, facts) in self.runs(case) {
+            sum.add(&facts.group(group).times);
         }
         sum
+    }
+
+    /// How many servers the network of an experiment has; 0 of one that has not begun.
+    pub fn servers(&self, experiment: &str) -> usize {
+        let scenario = self.scenario(experiment);
+        scenario.map_or(0, |scenario| scenario.variants()[0].graph().hosts().count())
     }
 
     /// Replications that two cases share, with the facts of both.
     pub fn pairs(&self, from: Case, to: Case) -> impl Iterator<Item = (u32, &Facts, &Facts)> {
         let others: BTreeMap<u32, &Facts> = self.runs(to).collect();
         self.runs(from).filter_map(move |(at, a)| others.get(&at).map(|b| (at, a, *b)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occupancy_is_kept_by_scope_and_tier() {
+        let text = |scopes: &[&str]| scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let table = Table::new("occupancy", "")
+            .u64("tier", "", vec![0, 0, 1, 0])
+            .text("scope", "", text(&["port", "port", "port", "switch"]))
+            .u64("up_to_bytes", "", vec![0, 1_000, 1_000, 0])
+            .u64("samples", "", vec![5, 2, 4, 1]);
+        let of = occupancy(&table);
+        assert_eq!(of.len(), 3);
+        assert_eq!(of[&("port".to_owned(), 0)], Depths::from([(0, 5), (1_000, 2)]));
+        assert_eq!(sum(of.values()), Depths::from([(0, 6), (1_000, 6)]));
+    }
+
+    #[test]
+    fn quantiles_of_depths_are_edges() {
+        let depths = Depths::from([(0, 90), (1_000, 9), (u64::MAX, 1)]);
+        let of = |p| depth_quantile(&depths, p);
+        assert_eq!([of(0.5), of(0.9), of(0.91), of(0.99)], [0.0, 0.0, 1_000.0, 1_000.0]);
+        assert!(of(0.999).is_infinite());
+        assert!(depth_quantile(&Depths::new(), 0.5).is_nan());
     }
 }

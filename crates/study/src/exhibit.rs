@@ -1,11 +1,11 @@
 //! Charts and tables from the evidence, and numbers in words.
 
-use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
-use floodway_report::shapes::Depths;
+use floodway_report::chart::{Axis, Group, Mark, Row, Rows};
 use floodway_report::study::Exhibit;
 use floodway_report::words;
 
 use crate::evidence::{Case, Evidence};
+use crate::flows::{FlowGroup, Quantile};
 use crate::measure::Measured;
 
 /// Something to compare, or to show, in a row of its own.
@@ -74,8 +74,8 @@ pub struct Comparison {
     pub from: Case,
     /// To what.
     pub to: Case,
-    /// What was claimed of size classes.
-    pub claimed: &'static [(usize, f64)],
+    /// What was claimed of the means of groups.
+    pub claimed: &'static [(FlowGroup, f64)],
 }
 
 impl Comparison {
@@ -86,57 +86,78 @@ impl Comparison {
 }
 
 impl Evidence {
-    /// Changes of the mean completion time, by size class.
+    /// Changes of the mean completion time, by group of flows.
     pub fn changes(&self, name: &str, caption: &str, note: &str, of: &[Comparison]) -> Exhibit {
-        let groups = (0..self.classes.count()).map(|class| {
+        let groups = self.study.groups.iter().map(|group| {
             let entries = of.iter().map(|comparison| {
-                let measured = self.fct_change(comparison.from, comparison.to, class);
-                let claimed = comparison.claimed.iter().find(|(at, _)| *at == class);
+                let measured = self.fct_change(comparison.from, comparison.to, *group);
+                let claimed = comparison.claimed.iter().find(|(of, _)| of == group);
                 Entry {
                     claimed: claimed.map(|(_, value)| *value),
                     ..Entry::new(comparison.label, comparison.series, measured)
                 }
             });
-            (self.classes.label(class), entries.filter(|e| e.measured.value.is_some()).collect())
+            (group.label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
         });
         let axis = Axis::linear("change of the mean completion time; left of 0 is sooner", "%");
         rows(name, caption, axis, Mark::Point, note, groups.collect())
     }
-}
 
-/// The share of samples in which a queue was deeper than so many bytes.
-pub fn deeper(depths: &Depths) -> Vec<(f64, f64)> {
-    let total: u64 = depths.values().sum();
-    let mut above = total;
-    let mut points = Vec::new();
-    for (edge, samples) in depths {
-        above -= samples;
-        // The last bin has no upper edge; nothing is above it.
-        if *edge < u64::MAX && above > 0 {
-            points.push(((*edge).max(1) as f64, above as f64 / total as f64));
-        }
+    /// Changes of the mean and of the quantiles of the completion times of a group.
+    pub fn quantile_changes(
+        &self,
+        name: &str,
+        caption: &str,
+        note: &str,
+        group: FlowGroup,
+        of: &[Comparison],
+    ) -> Exhibit {
+        let groups = with_mean().map(|(label, quantile)| {
+            let entries = of.iter().map(|Comparison { label, series, from, to, claimed }| {
+                let measured = match quantile {
+                    None => self.fct_change(*from, *to, group),
+                    Some(quantile) => self.quantile_change(*from, *to, group, quantile),
+                };
+                // What is claimed is claimed of means.
+                let claimed = claimed.iter().find(|(of, _)| quantile.is_none() && *of == group);
+                let claimed = claimed.map(|(_, value)| *value);
+                Entry { claimed, ..Entry::new(*label, *series, measured) }
+            });
+            (label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
+        });
+        let axis = Axis::linear("change of the completion time; left of 0 is sooner", "%");
+        rows(name, caption, axis, Mark::Point, note, groups.collect())
     }
-    points
-}
 
-/// A line of such shares.
-pub fn depth_line(series: usize, label: &str, depths: &Depths) -> Line {
-    Line { series, points: deeper(depths), tooltip: label.to_owned(), ..Line::default() }
-}
-
-/// A chart of such lines, from 1 KB to 1 MB, with the thresholds of the decks.
-pub fn depth_chart(heading: &str, lines: Vec<Line>) -> Lines {
-    let least = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
-    let floor = least.filter(|share| *share > 0.0).fold(0.1, f64::min) / 1.3;
-    Lines {
-        title: format!("Share of samples in which a queue is deeper than so many bytes, {heading}"),
-        heading: heading.to_owned(),
-        x: Axis::log("depth, logarithmic", "bytes").within(1e3, 1.05e6),
-        y: Axis::log("share of samples that are deeper", "share").within(floor, 1.0),
-        lines,
-        height: 260.0,
-        marks: vec![(300e3, "high".to_owned()), (750e3, "XOFF".to_owned())],
+    /// The mean and the quantiles of the completion times of a group in cases, each with a label and
+    /// a look.
+    pub fn quantiles(
+        &self,
+        name: &str,
+        caption: &str,
+        note: &str,
+        group: FlowGroup,
+        of: &[(&str, usize, Case)],
+    ) -> Exhibit {
+        let groups = with_mean().map(|(label, quantile)| {
+            let entries = of.iter().map(|(label, series, case)| {
+                let measured = match quantile {
+                    None => self.fct(*case, group),
+                    Some(quantile) => self.fct_quantile(*case, group, quantile),
+                };
+                Entry::new(*label, *series, measured)
+            });
+            (label.to_owned(), entries.filter(|e| e.measured.value.is_some()).collect())
+        });
+        let axis = Axis::log("completion time, logarithmic", "ns");
+        rows(name, caption, axis, Mark::Point, note, groups.collect())
     }
+}
+
+/// The mean and all quantiles, with their names.
+fn with_mean() -> impl Iterator<Item = (&'static str, Option<Quantile>)> {
+    let quantiles = Quantile::ALL.into_iter().map(|quantile| (quantile.name(), Some(quantile)));
+    std::iter::once(("mean", None)).chain(quantiles)
 }
 
 /// A table; rows must be as long as the head.
@@ -221,11 +242,5 @@ mod tests {
         assert_eq!(moves(&Measured::exactly(-50.0, "%")), "falls by 50 % (in one replication)");
         assert_eq!(moves(&of(0.0, -9.0, 9.0)), "does not change clearly (0.0 % [-9.0, +9.0])");
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));
-    }
-
-    #[test]
-    fn shares_above_a_depth_are_exact_at_the_edges() {
-        let depths = Depths::from([(0, 90), (1_000, 6), (2_000, 3), (u64::MAX, 1)]);
-        assert_eq!(deeper(&depths), [(1.0, 0.1), (1_000.0, 0.04), (2_000.0, 0.01)]);
     }
 }

@@ -12,23 +12,32 @@
 //!
 //! - [`plan`]: levels and experiments
 //! - [`evidence`]: what is kept of the runs
+//! - [`flows`], [`histogram`]: completion times by group of flows
+//! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`claim`]: rules and verdicts
-//! - [`exhibit`]: charts and tables from the evidence
+//! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`ci`]: the study of Congestion Isolation
 
 pub mod ci;
 pub mod claim;
+pub mod curves;
+pub mod deliveries;
 pub mod evidence;
 pub mod exhibit;
+pub mod fairness;
+pub mod flows;
+pub mod histogram;
 pub mod measure;
 pub mod plan;
+pub mod section;
 
 use floodway_model::family::Entry;
 use floodway_report::study::{Claim, Section};
 
 pub use claim::{Row, Rule};
 pub use evidence::{Case, Evidence};
+pub use flows::{FlowGroup, Quantile};
 pub use measure::Measured;
 pub use plan::{Experiment, Level};
 
@@ -43,6 +52,11 @@ pub struct Study {
     pub question: &'static str,
     /// Its scenarios: pairs of file name and text.
     pub library: &'static [(&'static str, &'static str)],
+    /// The groups of flows that it looks at, in the order of its charts.
+    pub groups: &'static [FlowGroup],
+    /// Whether the measured flows of every run are kept, some 40 bytes each, and not only what
+    /// groups come to: for measures of the same flow in two runs.
+    pub keeps_flows: bool,
     /// Its experiments.
     pub plan: fn(Level) -> Vec<Experiment>,
     /// Its claims in order.

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use floodway_report::metrics::PairMetrics;
-use floodway_report::statistics::{Change, Estimate};
+use floodway_report::statistics::{Change, Estimate, quantile};
 
-use crate::evidence::{Case, Evidence, Facts, Flow, finished};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::flows::{Flow, FlowGroup, Quantile, by_number};
 
 /// A number with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Measured {
     /// The unit of all three.
     pub unit: &'static str,
     /// Flows that had not finished, before and after, where there are any: they count with the time
-    /// that they had taken, so that the mean of their side is a lower bound.
+    /// that they had taken, so that the number of their side is a lower bound.
     pub unfinished: Option<(u64, u64)>,
 }
 
@@ -85,91 +85,88 @@ pub fn percent_of_logs(logs: impl IntoIterator<Item = f64>) -> Measured {
 pub type Logs = BTreeMap<u32, f64>;
 
 impl Evidence {
-    /// Mean completion times of a size class in two cases, over the flows that both have, in
-    /// nanoseconds by replication.
-    fn fct_means(&self, from: Case, to: Case, class: usize) -> BTreeMap<u32, (f64, f64)> {
-        let means = |(at, a, b): (u32, &Facts, &Facts)| {
-            let pair = &PairMetrics::by_class(&a.flows, &b.flows, &self.classes)[class];
-            (at, (pair.from.fct.mean, pair.to.fct.mean))
-        };
-        self.pairs(from, to).map(means).collect()
+    /// Mean completion times of a group in two cases, in nanoseconds by replication.
+    fn fct_means(&self, from: Case, to: Case, group: FlowGroup) -> BTreeMap<u32, (f64, f64)> {
+        let mean = |facts: &Facts| facts.group(group).fct.mean;
+        self.pairs(from, to).map(|(at, a, b)| (at, (mean(a), mean(b)))).collect()
     }
 
-    /// The change of the mean completion time of a size class.
-    pub fn fct_change(&self, from: Case, to: Case, class: usize) -> Measured {
-        let measured = change(self.fct_means(from, to, class).into_values());
-        Measured { unfinished: self.unfinished_of(from, to, class), ..measured }
+    /// The change of the mean completion time of a group.
+    pub fn fct_change(&self, from: Case, to: Case, group: FlowGroup) -> Measured {
+        let measured = change(self.fct_means(from, to, group).into_values());
+        Measured { unfinished: self.unfinished_of(from, to, group), ..measured }
     }
 
-    /// Flows of a size class that had not finished in two cases, if there are any.
-    fn unfinished_of(&self, from: Case, to: Case, class: usize) -> Option<(u64, u64)> {
-        let left = |case| {
-            let of = |facts: &Facts| {
-                let member = |flow: &&Flow| self.is_member(flow, class) && !finished(flow);
-                facts.flows.iter().filter(member).count() as u64
-            };
-            self.runs(case).map(|(_, facts)| of(facts)).sum::<u64>()
-        };
+    /// Flows of a group that had not finished in two cases, if there are any.
+    fn unfinished_of(&self, from: Case, to: Case, group: FlowGroup) -> Option<(u64, u64)> {
+        let left =
+            |case| -> u64 { self.runs(case).map(|(_, facts)| facts.group(group).unfinished).sum() };
         Some((left(from), left(to))).filter(|left| *left != (0, 0))
     }
 
-    fn is_member(&self, flow: &Flow, class: usize) -> bool {
-        class == self.classes.all() || self.classes.of(flow.bytes) == class
-    }
-
     /// The logarithms of the same.
-    pub fn fct_logs(&self, from: Case, to: Case, class: usize) -> Logs {
+    pub fn fct_logs(&self, from: Case, to: Case, group: FlowGroup) -> Logs {
         let log = |(at, (a, b)): (u32, (f64, f64))| (at, libm::log(b / a));
-        self.fct_means(from, to, class).into_iter().map(log).collect()
+        self.fct_means(from, to, group).into_iter().map(log).collect()
     }
 
-    /// The difference of mean completion times of a size class, in microseconds.
-    pub fn fct_difference(&self, from: Case, to: Case, class: usize) -> Measured {
-        let differences = self.fct_means(from, to, class).into_values().map(|(a, b)| (b - a) / 1e3);
+    /// The difference of mean completion times of a group, in microseconds.
+    pub fn fct_difference(&self, from: Case, to: Case, group: FlowGroup) -> Measured {
+        let differences = self.fct_means(from, to, group).into_values().map(|(a, b)| (b - a) / 1e3);
         let measured = estimate(differences, "us");
-        Measured { unfinished: self.unfinished_of(from, to, class), ..measured }
+        Measured { unfinished: self.unfinished_of(from, to, group), ..measured }
     }
 
-    /// The median difference between the completion times of the same flow of a size class, over
-    /// the flows that finished in both cases, in microseconds.
-    pub fn fct_median_difference(&self, from: Case, to: Case, class: usize) -> Measured {
+    /// The median difference between the completion times of the same flow of a group, over the
+    /// flows that finished in both cases, in microseconds. Only of a study that keeps its flows.
+    pub fn fct_median_difference(&self, from: Case, to: Case, group: FlowGroup) -> Measured {
+        assert!(self.study.keeps_flows, "the study does not keep its flows");
         let median = |(_, a, b): (u32, &Facts, &Facts)| {
-            let others: BTreeMap<u64, f64> = b
-                .flows
-                .iter()
-                .filter(|flow| finished(flow))
-                .map(|flow| (flow.flow, flow.fct_ns))
-                .collect();
-            let mut differences: Vec<f64> = a
-                .flows
-                .iter()
-                .filter(|flow| self.is_member(flow, class) && finished(flow))
-                .filter_map(|flow| Some((others.get(&flow.flow)? - flow.fct_ns) / 1e3))
-                .collect();
+            let others = by_number(&b.flows);
+            let finished = |flow: &&Flow| flow.finished();
+            let difference = |flow: &Flow| {
+                let other = others.get(&flow.flow).copied().filter(finished)?;
+                Some((other.fct_ns - flow.fct_ns) / 1e3)
+            };
+            let mine = a.flows.iter().filter(|flow| group.holds(flow)).filter(finished);
+            let mut differences: Vec<f64> = mine.filter_map(difference).collect();
             differences.sort_by(f64::total_cmp);
-            floodway_report::statistics::quantile(&differences, 0.5)
+            quantile(&differences, 0.5)
         };
         estimate(self.pairs(from, to).map(median), "us")
     }
 
-    /// The mean completion time of a size class in one case, in nanoseconds.
-    pub fn fct(&self, case: Case, class: usize) -> Measured {
-        let mean = |(_, facts): (u32, &Facts)| {
-            let of = |flow: &&Flow| self.is_member(flow, class);
-            let times: Vec<f64> = facts.flows.iter().filter(of).map(|flow| flow.fct_ns).collect();
-            floodway_report::statistics::mean(&times)
-        };
-        estimate(self.runs(case).map(mean), "ns")
+    /// The change of a quantile of the completion times of a group: quantiles within each
+    /// replication, then the geometric mean of their ratios.
+    pub fn quantile_change(
+        &self,
+        from: Case,
+        to: Case,
+        group: FlowGroup,
+        quantile: Quantile,
+    ) -> Measured {
+        let of = |facts: &Facts| quantile.of(&facts.group(group).fct);
+        let bound = |case| self.runs(case).any(|(_, facts)| facts.group(group).is_bound(quantile));
+        let left = self.unfinished_of(from, to, group);
+        let unfinished = left.filter(|_| bound(from) || bound(to));
+        Measured { unfinished, ..self.change(from, to, of) }
+    }
+
+    /// The mean completion time of a group in one case, in nanoseconds.
+    pub fn fct(&self, case: Case, group: FlowGroup) -> Measured {
+        self.number(case, "ns", |facts| facts.group(group).fct.mean)
+    }
+
+    /// A quantile of the completion times of a group in one case, in nanoseconds: the mean of the
+    /// quantiles of its replications.
+    pub fn fct_quantile(&self, case: Case, group: FlowGroup, quantile: Quantile) -> Measured {
+        self.number(case, "ns", |facts| quantile.of(&facts.group(group).fct))
     }
 
     /// How many measured flows had not finished, and how many there were, over all replications.
     pub fn unfinished(&self, case: Case) -> (u64, u64) {
-        let (mut left, mut all) = (0, 0);
-        for (_, facts) in self.runs(case) {
-            left += facts.flows.iter().filter(|flow| !finished(flow)).count() as u64;
-            all += facts.flows.len() as u64;
-        }
-        (left, all)
+        let sum = |(left, all), facts: &Facts| (left + facts.unfinished, all + facts.measured);
+        self.runs(case).map(|(_, facts)| facts).fold((0, 0), sum)
     }
 
     /// The change of a number from one case to another.

@@ -47,7 +47,8 @@ fn the_library_has_the_files_as_they_are() {
 
 #[test]
 fn an_experiments_command_is_what_it_runs() {
-    let plan = (CATALOGUE[0].plan)(Level::Full);
+    let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
+    let plan = (study.plan)(Level::Full);
     let command = plan.iter().find(|experiment| experiment.name == "memory-high").unwrap();
     assert_eq!(
         command.command(&["question=whose?".to_owned()]),
@@ -59,7 +60,7 @@ fn an_experiments_command_is_what_it_runs() {
 #[test]
 fn every_claim_of_both_decks_has_a_verdict() {
     let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
-    let claims = study.judge(&Evidence::new(Level::Quick, &[]));
+    let claims = study.judge(&Evidence::new(study, Level::Quick, &[]));
     let ids: BTreeSet<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
     let wanted: BTreeSet<String> =
         (1..=11).map(|n| format!("A{n}")).chain((1..=13).map(|n| format!("D{n}"))).collect();
@@ -79,5 +80,5 @@ fn every_claim_of_both_decks_has_a_verdict() {
             assert_eq!(claim.verdict, Verdict::Reproduced, "{} {}", claim.id, claim.part);
         }
     }
-    assert!((study.sections)(&Evidence::new(Level::Quick, &[])).is_empty());
+    assert!((study.sections)(&Evidence::new(study, Level::Quick, &[])).is_empty());
 }

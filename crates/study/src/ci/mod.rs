@@ -11,6 +11,7 @@ use floodway_model::family::Entry;
 
 use crate::Study;
 use crate::evidence::{Case, Evidence};
+use crate::flows::FlowGroup;
 
 /// The study.
 pub static STUDY: Study = Study {
@@ -50,6 +51,9 @@ pub static STUDY: Study = Study {
         ),
         ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
     ],
+    groups: GROUPS,
+    // The same flow is compared with itself, and to the picosecond.
+    keeps_flows: true,
     plan: plan::experiments,
     claims: &[
         claims::EARLY_RESULTS,
@@ -69,12 +73,13 @@ const WITHOUT: &str = "without-ci";
 const LOCAL: &str = "ci-local";
 const CI: &str = "ci";
 
-/// The places of the size classes of both decks.
-const MICE: usize = 0;
-const MEDIUM: usize = 1;
-const LARGE: usize = 2;
-const ELEPHANTS: usize = 3;
-const ALL: usize = 4;
+/// The sizes that both decks tell apart.
+const MICE: FlowGroup = FlowGroup::all("<100 KB").below(100_000);
+const MEDIUM: FlowGroup = FlowGroup::all("100 KB–1 MB").from(100_000).below(1_000_000);
+const LARGE: FlowGroup = FlowGroup::all("1 MB–10 MB").from(1_000_000).below(10_000_000);
+const ELEPHANTS: FlowGroup = FlowGroup::all(">10 MB").from(10_000_000);
+const ALL: FlowGroup = FlowGroup::all("all flows");
+const GROUPS: &[FlowGroup] = &[MICE, MEDIUM, LARGE, ELEPHANTS, ALL];
 
 /// A variant of an experiment.
 const fn case(experiment: &'static str, variant: &'static str) -> Case {

@@ -52,9 +52,7 @@ pub const ROWS_D: &[Row] = &[
         expected: SET_UP,
         measure: |evidence| {
             let share = |(_, facts): (u32, &crate::evidence::Facts)| {
-                let mice =
-                    facts.flows.iter().filter(|flow| evidence.classes.of(flow.bytes) == MICE);
-                mice.count() as f64 / facts.flows.len() as f64 * 100.0
+                facts.group(MICE).flows() as f64 / facts.measured as f64 * 100.0
             };
             estimate(evidence.runs(case("two-queues", WITHOUT)).map(share), "% of flows")
         },

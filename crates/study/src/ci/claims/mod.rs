@@ -16,6 +16,7 @@ pub use queues::QUEUES_AND_LOSSES;
 pub use variations::{SUMMARY, VARIATIONS};
 
 use crate::evidence::{Case, Evidence, Facts};
+use crate::flows::FlowGroup;
 use crate::measure::{Logs, Measured};
 
 use super::{CI, WITHOUT, case, largest};
@@ -26,19 +27,19 @@ pub(super) fn both(evidence: &Evidence, experiment: &'static str) -> (Case, Case
     (case(experiment, WITHOUT), case(experiment, CI))
 }
 
-pub(super) fn fct(evidence: &Evidence, experiment: &'static str, class: usize) -> Measured {
+pub(super) fn fct(evidence: &Evidence, experiment: &'static str, group: FlowGroup) -> Measured {
     let (without, with) = both(evidence, experiment);
-    evidence.fct_change(without, with, class)
+    evidence.fct_change(without, with, group)
 }
 
-pub(super) fn fct_logs(evidence: &Evidence, experiment: &'static str, class: usize) -> Logs {
+pub(super) fn fct_logs(evidence: &Evidence, experiment: &'static str, group: FlowGroup) -> Logs {
     let (without, with) = both(evidence, experiment);
-    evidence.fct_logs(without, with, class)
+    evidence.fct_logs(without, with, group)
 }
 
 /// The same at 128 servers, where all experiments have the same traffic.
-pub(super) fn small_logs(evidence: &Evidence, experiment: &'static str, class: usize) -> Logs {
-    evidence.fct_logs(case(experiment, WITHOUT), case(experiment, CI), class)
+pub(super) fn small_logs(evidence: &Evidence, experiment: &'static str, group: FlowGroup) -> Logs {
+    evidence.fct_logs(case(experiment, WITHOUT), case(experiment, CI), group)
 }
 
 pub(super) fn of_facts(
@@ -68,7 +69,7 @@ pub(super) fn cnps(facts: &Facts) -> f64 {
 
 /// Of 1000 measured flows, those that lost a packet.
 pub(in crate::ci) fn lossy_flows(facts: &Facts) -> f64 {
-    facts.flows_with_loss as f64 / facts.flows.len() as f64 * 1_000.0
+    facts.flows_with_loss as f64 / facts.measured as f64 * 1_000.0
 }
 
 /// XOFF frames for a class, of all switches.

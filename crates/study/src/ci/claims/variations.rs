@@ -1,22 +1,23 @@
 //! What the deck of January 2018 varies: number of queues, memory, thresholds, switch latency.
 
 use crate::claim::{Row, Rule};
-use crate::evidence::{Evidence, Facts, Flow};
+use crate::evidence::{Evidence, Facts};
+use crate::flows::{Flow, FlowGroup};
 use crate::measure::{Logs, Measured, contrast, magnitudes};
 
 use super::super::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
 use super::{THREE, TWO, cnps, pauses, small_logs};
 
 /// The baseline of what the deck of January 2018 varies: 128 servers.
-fn varied(evidence: &Evidence, experiment: &'static str, class: usize) -> Measured {
-    evidence.fct_change(case(TWO, CI), case(experiment, CI), class)
+fn varied(evidence: &Evidence, experiment: &'static str, group: FlowGroup) -> Measured {
+    evidence.fct_change(case(TWO, CI), case(experiment, CI), group)
 }
 
 /// How much more thresholds do to elephants than to mice, in whichever direction.
 fn beyond_mice(evidence: &Evidence, experiments: &[&'static str]) -> Measured {
-    let logs = |class| {
+    let logs = |group| {
         let of = experiments.iter().enumerate().flat_map(|(at, experiment)| {
-            let logs = evidence.fct_logs(case(TWO, CI), case(experiment, CI), class);
+            let logs = evidence.fct_logs(case(TWO, CI), case(experiment, CI), group);
             // Replications of different experiments stand side by side.
             logs.into_iter().map(move |(r, log)| (r + 1_000 * at as u32, log))
         });

@@ -3,21 +3,22 @@
 use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::Section;
 
-use super::{against_without, section, servers, unfinished};
-use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
+use super::against_without;
+use crate::ci::{ALL, CI, ELEPHANTS, GROUPS, LOCAL, MICE, WITHOUT, case, largest};
 use crate::evidence::Evidence;
 use crate::exhibit::{Comparison, Entry, moves, number, rows, table};
+use crate::flows::FlowGroup;
 
-/// What the deck for IETF 101 gives, by size class.
-const EARLY: &[(usize, f64)] = &[(MICE, -63.0), (ELEPHANTS, -23.0), (ALL, -38.0)];
+/// What the deck for IETF 101 gives, by size group.
+const EARLY: &[(FlowGroup, f64)] = &[(MICE, -63.0), (ELEPHANTS, -23.0), (ALL, -38.0)];
 
 /// Claims A1, A6, D3.
 pub fn two_queues(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "Do flows finish sooner where they share two queues?";
     let mut section =
-        section(evidence, "two-queues", question, &["A1", "A6", "D3"], &["two-queues", main]);
-    let change = |class| moves(&evidence.fct_change(case(main, WITHOUT), case(main, CI), class));
+        evidence.section("two-queues", question, &["A1", "A6", "D3"], &["two-queues", main]);
+    let change = |group| moves(&evidence.fct_change(case(main, WITHOUT), case(main, CI), group));
     section.answer = format!(
         "The mean completion time of mice {}, of elephants {}, of all flows {}.",
         change(MICE),
@@ -30,14 +31,15 @@ pub fn two_queues(evidence: &Evidence) -> Section {
          Without isolation a hash of the destination spreads flows over two queues, each with ECN \
          and PFC. With it flows begin in one queue and are moved to the other when they are found \
          to congest; ci-local does that at each switch by itself, ci tells the switch upstream.",
-        servers(evidence, main)
+        evidence.servers(main)
     )];
-    let left = unfinished(evidence, &[WITHOUT, LOCAL, CI].map(|variant| case(main, variant)));
+    let left =
+        evidence.unfinished_in_words(&[WITHOUT, LOCAL, CI].map(|variant| case(main, variant)));
     section.text.extend((!left.is_empty()).then_some(left));
     for experiment in if main == "two-queues" { vec![main] } else { vec![main, "two-queues"] } {
         let caption = format!(
             "How does the mean completion time change with isolation, by flow size? {} servers",
-            servers(evidence, experiment)
+            evidence.servers(experiment)
         );
         let comparisons = against_without(evidence, experiment, EARLY);
         section.exhibits.push(evidence.changes(experiment, &caption, "", &comparisons));
@@ -51,11 +53,11 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
     let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
     let variants: Vec<_> =
         variants.filter(|(_, variant)| evidence.has(case(experiment, variant))).collect();
-    let groups = (0..evidence.classes.count()).map(|class| {
+    let groups = GROUPS.iter().map(|group| {
         let entry = |(series, variant): &(usize, &'static str)| {
-            Entry::new(*variant, *series, evidence.fct(case(experiment, variant), class))
+            Entry::new(*variant, *series, evidence.fct(case(experiment, variant), *group))
         };
-        (evidence.classes.label(class), variants.iter().map(entry).collect())
+        (group.label.to_owned(), variants.iter().map(entry).collect())
     });
     rows(
         &format!("{experiment}-times"),
@@ -71,12 +73,12 @@ fn times(evidence: &Evidence, experiment: &'static str) -> floodway_report::stud
 pub fn three_queues(evidence: &Evidence) -> Section {
     let (main, two) = ("three-queues", "two-queues");
     let question = "What is left to gain where mice have a queue of their own?";
-    let mut section = section(evidence, "three-queues", question, &["A7", "D3"], &[main, two]);
+    let mut section = evidence.section("three-queues", question, &["A7", "D3"], &[main, two]);
     if !evidence.has(case(main, CI)) {
         return section;
     }
-    let change = |experiment, class| {
-        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
+    let change = |experiment, group| {
+        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     section.answer = format!(
         "The mean completion time of mice {}, where with two queues it {}; that of all flows {}.",
@@ -99,16 +101,14 @@ pub fn three_queues(evidence: &Evidence) -> Section {
     let mut rows = Vec::new();
     for (model, experiment) in [("two queues", two), ("three queues", main)] {
         for variant in [WITHOUT, CI] {
-            let time = |class| number(&evidence.fct(case(experiment, variant), class));
+            let time = |group: &FlowGroup| number(&evidence.fct(case(experiment, variant), *group));
             let mut row = vec![format!("{model}, {variant}")];
-            row.extend((0..evidence.classes.count()).map(time));
+            row.extend(GROUPS.iter().map(time));
             rows.push(row);
         }
     }
-    let labels: Vec<String> =
-        (0..evidence.classes.count()).map(|class| evidence.classes.label(class)).collect();
     let mut head = vec![""];
-    head.extend(labels.iter().map(String::as_str));
+    head.extend(GROUPS.iter().map(|group| group.label));
     let caption = "Mean completion times in both models";
     section.exhibits.push(table("three-queues-times", caption, "", &head, rows));
     section
@@ -118,9 +118,9 @@ pub fn three_queues(evidence: &Evidence) -> Section {
 pub fn conformity(evidence: &Evidence) -> Section {
     let (pfc, lossy) = (largest(evidence, "two-queues"), largest(evidence, "lossy"));
     let question = "How much of the mechanism does it take?";
-    let mut section = section(evidence, "conformity", question, &["A10"], &[pfc, lossy]);
-    let change = |experiment, from, to, class| {
-        evidence.fct_change(case(experiment, from), case(experiment, to), class)
+    let mut section = evidence.section("conformity", question, &["A10"], &[pfc, lossy]);
+    let change = |experiment, from, to, group| {
+        evidence.fct_change(case(experiment, from), case(experiment, to), group)
     };
     section.answer = format!(
         "With PFC and isolation at each switch by itself the mean completion time of all flows {}; \
@@ -131,9 +131,9 @@ pub fn conformity(evidence: &Evidence) -> Section {
     );
     let mut groups = Vec::new();
     for (label, experiment) in [("with PFC", pfc), ("without PFC", lossy)] {
-        for (name, class) in [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)] {
+        for (name, group) in [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)] {
             let entry = |(series, variant)| {
-                Entry::new(variant, series, change(experiment, WITHOUT, variant, class))
+                Entry::new(variant, series, change(experiment, WITHOUT, variant, group))
             };
             let entries = [(1, LOCAL), (2, CI)].map(entry).into_iter();
             let entries = entries.filter(|entry| entry.measured.value.is_some());

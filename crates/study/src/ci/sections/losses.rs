@@ -3,7 +3,6 @@
 use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::Section;
 
-use super::{section, unfinished};
 use crate::ci::claims::{class_drops, lossy_flows};
 use crate::ci::{ALL, CI, CONGESTING, LOCAL, MONITORED, WITHOUT, case, largest};
 use crate::evidence::{Evidence, Facts};
@@ -22,7 +21,7 @@ pub fn losses(evidence: &Evidence) -> Section {
     ];
     let names: Vec<&'static str> =
         readings.iter().map(|(name, _)| *name).chain(["lossy"]).collect();
-    let mut section = section(evidence, "losses", question, &["A3", "D12"], &names);
+    let mut section = evidence.section("losses", question, &["A3", "D12"], &names);
     if !evidence.has(case(main, CI)) {
         return section;
     }
@@ -96,7 +95,7 @@ pub fn losses(evidence: &Evidence) -> Section {
             ]);
         }
     }
-    let left = unfinished(evidence, &cases);
+    let left = evidence.unfinished_in_words(&cases);
     section.text.extend((!left.is_empty()).then_some(left));
     section.exhibits.push(table(
         "losses",

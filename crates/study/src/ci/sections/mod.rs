@@ -10,10 +10,11 @@ mod variations;
 
 use floodway_report::study::Section;
 
-use crate::evidence::{Case, Evidence, Facts};
+use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{Comparison, moves, value};
+use crate::flows::FlowGroup;
 
-use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest, plan};
+use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
 
 /// All sections in order.
 pub fn sections(evidence: &Evidence) -> Vec<Section> {
@@ -38,8 +39,8 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {
     let main = largest(evidence, "two-queues");
-    let change = |experiment, class| {
-        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
+    let change = |experiment, group| {
+        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     let pauses = |experiment| {
         let frames = |facts: &Facts| facts.number("pause_frames");
@@ -57,7 +58,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     };
     let mut answer = vec![format!(
         "With ECN as the decks word it (at most 1 % of packets marked) and {} servers, {}.",
-        servers(evidence, main),
+        evidence.servers(main),
         sentence(main)
     )];
     if evidence.has(case("ecn-step", CI)) {
@@ -69,7 +70,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             "With ECN that marks every packet above its high threshold, as RED and DCQCN have it, \
              and {} servers, {}. ECN alone then leaves {} pause frames a run, and {} in the other \
              reading.",
-            servers(evidence, "ecn-step"),
+            evidence.servers("ecn-step"),
             sentence("ecn-step"),
             frames("ecn-step"),
             frames("two-queues"),
@@ -88,43 +89,11 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     answer
 }
 
-/// Servers of an experiment that was run.
-fn servers(evidence: &Evidence, experiment: &str) -> usize {
-    let scenario = evidence.scenario(experiment);
-    scenario.map_or(0, |scenario| scenario.variants()[0].graph().hosts().count())
-}
-
-/// A section on these experiments, without its text.
-fn section(
-    evidence: &Evidence,
-    name: &str,
-    question: &str,
-    claims: &[&str],
-    experiments: &[&'static str],
-) -> Section {
-    let of_plan = plan::experiments(evidence.level).into_iter();
-    let run = of_plan.filter(|experiment| experiments.contains(&experiment.name));
-    let (mut commands, mut links) = (Vec::new(), Vec::new());
-    for experiment in run.filter(|experiment| evidence.scenario(experiment.name).is_some()) {
-        commands.push(experiment.command(&evidence.settings));
-        let label = experiment.name.to_owned();
-        links.push((label, format!("{}/report.html", experiment.name)));
-    }
-    Section {
-        name: name.to_owned(),
-        question: question.to_owned(),
-        claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
-        commands,
-        links,
-        ..Section::default()
-    }
-}
-
 /// Both variants with isolation against the one without, of an experiment.
 fn against_without(
     evidence: &Evidence,
     experiment: &'static str,
-    claimed: &'static [(usize, f64)],
+    claimed: &'static [(FlowGroup, f64)],
 ) -> Vec<Comparison> {
     let of = |variant, series, claimed| Comparison {
         label: variant,
@@ -135,21 +104,4 @@ fn against_without(
     };
     let all = [of(LOCAL, 1, &[]), of(CI, 2, claimed)];
     all.into_iter().filter(|comparison| evidence.has(comparison.to)).collect()
-}
-
-/// The flows of these cases that had not finished, in a sentence; empty if all had.
-fn unfinished(evidence: &Evidence, cases: &[Case]) -> String {
-    let left = |case: &Case| {
-        let (left, all) = evidence.unfinished(*case);
-        (left > 0).then(|| format!("{left} of {all} flows of {}", case.variant))
-    };
-    let left: Vec<String> = cases.iter().filter_map(left).collect();
-    if left.is_empty() {
-        return String::new();
-    }
-    format!(
-        "{} had not finished when their runs ended. They count with the time that they had taken \
-         until then, so that the means of their variant are lower bounds.",
-        left.join(", ")
-    )
 }

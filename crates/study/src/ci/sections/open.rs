@@ -2,7 +2,6 @@
 
 use floodway_report::study::Section;
 
-use super::section;
 use crate::ci::plan::{OPEN, OPEN_CI};
 use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case};
 use crate::evidence::{Case, Evidence, Facts};
@@ -17,12 +16,12 @@ fn pauses(facts: &Facts) -> f64 {
 pub fn ecn(evidence: &Evidence) -> Section {
     let question = "Against which ECN is isolation measured?";
     let experiments = ["two-queues", "ecn-step"];
-    let mut section = section(evidence, "ecn", question, &["A1", "A2"], &experiments);
+    let mut section = evidence.section("ecn", question, &["A1", "A2"], &experiments);
     if !evidence.has(case("ecn-step", CI)) {
         return section;
     }
-    let change = |experiment, class| {
-        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), class))
+    let change = |experiment, group| {
+        moves(&evidence.fct_change(case(experiment, WITHOUT), case(experiment, CI), group))
     };
     let saved = evidence.change(case("two-queues", WITHOUT), case("ecn-step", WITHOUT), pauses);
     section.answer = format!(
@@ -79,13 +78,13 @@ pub fn ecn(evidence: &Evidence) -> Section {
 pub fn open(evidence: &Evidence) -> Section {
     let question = "Which open choices of the decks decide the result?";
     let names: Vec<&'static str> = OPEN.iter().chain(OPEN_CI).map(|row| row.0).collect();
-    let mut section = section(evidence, "open-choices", question, &["A1", "A2"], &names);
+    let mut section = evidence.section("open-choices", question, &["A1", "A2"], &names);
     let base = case("open-base", WITHOUT);
     if !evidence.has(base) {
         return section;
     }
     let cells = |from: Case, to: Case| -> Vec<String> {
-        let fct = |class| short(&evidence.fct_change(from, to, class));
+        let fct = |group| short(&evidence.fct_change(from, to, group));
         let (left, _) = evidence.unfinished(to);
         let pauses = short(&evidence.change(from, to, pauses));
         vec![fct(MICE), fct(ELEPHANTS), fct(ALL), pauses, left.to_string()]
@@ -110,9 +109,9 @@ pub fn open(evidence: &Evidence) -> Section {
         row.extend(std::iter::repeat_n(String::new(), 5));
         rows.push(row);
     }
-    let signs = |class| {
+    let signs = |group| {
         let clear = |name: &&(&'static str, &str, &[&str])| {
-            let of = evidence.fct_change(case(name.0, WITHOUT), case(name.0, CI), class);
+            let of = evidence.fct_change(case(name.0, WITHOUT), case(name.0, CI), group);
             of.interval().is_some_and(|(_, high)| high < 0.0)
         };
         let run = OPEN.iter().filter(|(name, ..)| evidence.has(case(name, CI)));

@@ -3,7 +3,6 @@
 use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::Section;
 
-use super::section;
 use crate::ci::{CI, CONGESTING, LOCAL, MONITORED, WITHOUT, case, largest};
 use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{Entry, moves, number, rows, table};
@@ -12,7 +11,7 @@ use crate::exhibit::{Entry, moves, number, rows, table};
 pub fn pauses(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "Does isolation keep pauses away?";
-    let mut section = section(evidence, "pauses", question, &["A2", "A8"], &[main]);
+    let mut section = evidence.section("pauses", question, &["A2", "A8"], &[main]);
     let change = |variant, name: &'static str| {
         let number = move |facts: &Facts| facts.number(name);
         evidence.change(case(main, WITHOUT), case(main, variant), number)

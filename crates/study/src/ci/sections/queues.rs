@@ -2,16 +2,21 @@
 
 use floodway_report::study::{Exhibit, Section};
 
-use super::{section, servers};
 use crate::ci::{CI, CONGESTING, LOCAL, MONITORED, WITHOUT, case, largest};
+use crate::curves::{depth_chart, depth_line};
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{depth_chart, depth_line, moves, number, table, value};
+use crate::exhibit::{moves, number, table, value};
+
+/// The depths that are shown, in bytes.
+const DEPTHS: (f64, f64) = (1e3, 1.05e6);
+/// The thresholds of the decks, in bytes.
+const THRESHOLDS: &[(f64, &str)] = &[(300e3, "high"), (750e3, "XOFF")];
 
 /// Claims D9 to D11.
 pub fn depths(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "How deep are the queues?";
-    let mut section = section(evidence, "queue-depth", question, &["D9", "D10", "D11"], &[main]);
+    let mut section = evidence.section("queue-depth", question, &["D9", "D10", "D11"], &[main]);
     let (without, with) = (case(main, WITHOUT), case(main, CI));
     let mean = |facts: &Facts| facts.mean_depth(MONITORED);
     let most = evidence.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3);
@@ -24,7 +29,7 @@ pub fn depths(evidence: &Evidence) -> Section {
         "Every egress queue of the fabric of {} servers is sampled periodically during the \
          measurement. The decks' queue 1 (non-congested) is our queue 0, in which flows begin; \
          their queue 0 (congested) is our queue 1.",
-        servers(evidence, main)
+        evidence.servers(main)
     )];
     let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
     let variants: Vec<_> = variants.filter(|(_, v)| evidence.has(case(main, v))).collect();
@@ -32,7 +37,7 @@ pub fn depths(evidence: &Evidence) -> Section {
         let line = |(series, variant): &(usize, &'static str)| {
             depth_line(*series, variant, &evidence.depths(case(main, variant), queue))
         };
-        depth_chart(heading, variants.iter().map(line).collect())
+        depth_chart(heading, DEPTHS, THRESHOLDS, variants.iter().map(line).collect())
     };
     section.exhibits.push(Exhibit::Lines {
         name: "queue-depth".to_owned(),

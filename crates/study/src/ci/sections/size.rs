@@ -3,26 +3,26 @@
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::study::{Exhibit, Section};
 
-use super::{section, servers};
 use crate::ci::plan::SIZES;
 use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
 use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{moves, number, table};
+use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
 /// Claim A9.
 pub fn scaling(evidence: &Evidence) -> Section {
     let run = SIZES.iter().filter(|(name, _)| evidence.has(case(name, CI)));
     let sizes: Vec<(&'static str, f64)> =
-        run.map(|(name, _)| (*name, servers(evidence, name) as f64)).collect();
+        run.map(|(name, _)| (*name, evidence.servers(name) as f64)).collect();
     let names: Vec<&'static str> = sizes.iter().map(|(name, _)| *name).collect();
     let question = "Does the gain hold when the fabric grows?";
-    let mut section = section(evidence, "scaling", question, &["A9"], &names);
+    let mut section = evidence.section("scaling", question, &["A9"], &names);
     let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else { return section };
     if sizes.len() < 2 {
         return section;
     }
-    let change = |name, class| evidence.fct_change(case(name, WITHOUT), case(name, CI), class);
+    let change = |name, group| evidence.fct_change(case(name, WITHOUT), case(name, CI), group);
     section.answer = format!(
         "With {} servers the mean completion time of all flows {} with ci; with {} it {}.",
         first.1,
@@ -36,9 +36,9 @@ pub fn scaling(evidence: &Evidence) -> Section {
          sentence to mean that flows suffer less from size with isolation than without."
             .to_owned(),
     ];
-    let line = |series, variant: &'static str, class| {
+    let line = |series, variant: &'static str, group| {
         let at = |(name, servers): &(&'static str, f64)| {
-            let of = evidence.fct(case(name, variant), class);
+            let of = evidence.fct(case(name, variant), group);
             of.value.map(|value| (*servers, value, of))
         };
         let points: Vec<(f64, f64, Measured)> = sizes.iter().filter_map(at).collect();
@@ -55,12 +55,12 @@ pub fn scaling(evidence: &Evidence) -> Section {
             ..Line::default()
         }
     };
-    let chart = |(label, class): (&str, usize)| Lines {
+    let chart = |(label, group): (&str, FlowGroup)| Lines {
         title: format!("Mean completion time of {label} by the number of servers"),
         heading: label.to_owned(),
         x: Axis::linear("servers", "").labelled(sizes.iter().map(|(_, servers)| *servers)),
         y: Axis::log("mean completion time", "ns"),
-        lines: vec![line(0, WITHOUT, class), line(2, CI, class)],
+        lines: vec![line(0, WITHOUT, group), line(2, CI, group)],
         height: 230.0,
         marks: Vec::new(),
     };

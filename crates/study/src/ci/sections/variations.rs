@@ -3,8 +3,7 @@
 use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::Section;
 
-use super::section;
-use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
+use crate::ci::{ALL, CI, ELEPHANTS, GROUPS, MICE, WITHOUT, case};
 use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{Comparison, Entry, moves, number, rows, table, value};
 
@@ -13,12 +12,12 @@ pub fn memory(evidence: &Evidence) -> Section {
     let question = "How much do memory and thresholds matter?";
     let experiments = ["two-queues", "memory-size", "memory-xoff", "memory-high"];
     let mut section =
-        section(evidence, "memory", question, &["D4", "D5", "D6", "D13"], &experiments);
+        evidence.section("memory", question, &["D4", "D5", "D6", "D13"], &experiments);
     if !evidence.has(case("memory-xoff", CI)) {
         return section;
     }
-    let change = |experiment, class| {
-        evidence.fct_change(case("two-queues", CI), case(experiment, CI), class)
+    let change = |experiment, group| {
+        evidence.fct_change(case("two-queues", CI), case(experiment, CI), group)
     };
     section.answer = format!(
         "With ci, the mean completion time of all flows {} with XOFF at 1500 KB, and {} with the \
@@ -47,7 +46,7 @@ pub fn memory(evidence: &Evidence) -> Section {
         let counter = |name: &'static str| {
             number(&evidence.change(from, to, move |facts: &Facts| facts.number(name)))
         };
-        let fct = |class| number(&evidence.fct_change(from, to, class));
+        let fct = |group| number(&evidence.fct_change(from, to, group));
         vec![
             format!("{label}, {variant}"),
             fct(MICE),
@@ -78,12 +77,12 @@ pub fn memory(evidence: &Evidence) -> Section {
 pub fn latency(evidence: &Evidence) -> Section {
     let question = "What does a static switch latency of 400 ns cost?";
     let experiments = ["two-queues", "latency"];
-    let mut section = section(evidence, "latency", question, &["D7", "D8"], &experiments);
+    let mut section = evidence.section("latency", question, &["D7", "D8"], &experiments);
     if !evidence.has(case("latency", CI)) {
         return section;
     }
-    let mean = |variant, class| {
-        evidence.fct_difference(case("two-queues", variant), case("latency", variant), class)
+    let mean = |variant, group| {
+        evidence.fct_difference(case("two-queues", variant), case("latency", variant), group)
     };
     let median = evidence.fct_median_difference(case("two-queues", CI), case("latency", CI), MICE);
     section.answer = format!(
@@ -97,9 +96,9 @@ pub fn latency(evidence: &Evidence) -> Section {
          is more comes from congestion: with a longer way back, marks and pauses come later."
             .to_owned(),
     ];
-    let groups = (0..evidence.classes.count()).map(|class| {
-        let entry = |(series, variant)| Entry::new(variant, series, mean(variant, class));
-        (evidence.classes.label(class), [(0, WITHOUT), (2, CI)].map(entry).to_vec())
+    let groups = GROUPS.iter().map(|group| {
+        let entry = |(series, variant)| Entry::new(variant, series, mean(variant, *group));
+        (group.label.to_owned(), [(0, WITHOUT), (2, CI)].map(entry).to_vec())
     });
     section.exhibits.push(rows(
         "latency",

@@ -1,0 +1,181 @@
+//! Charts of lines from the evidence: how deep, how long, how fast.
+
+use floodway_report::chart::{Axis, Line, Lines};
+use floodway_report::shapes::Depths;
+
+use crate::deliveries::{Deliveries, Delivery};
+use crate::histogram::Histogram;
+
+/// The share of samples in which a queue was deeper than so many bytes.
+pub fn deeper(depths: &Depths) -> Vec<(f64, f64)> {
+    let total: u64 = depths.values().sum();
+    let mut above = total;
+    let mut points = Vec::new();
+    for (edge, samples) in depths {
+        above -= samples;
+        // The last bin has no upper edge; nothing is above it.
+        if *edge < u64::MAX && above > 0 {
+            points.push(((*edge).max(1) as f64, above as f64 / total as f64));
+        }
+    }
+    points
+}
+
+/// A line of such shares.
+pub fn depth_line(series: usize, label: &str, depths: &Depths) -> Line {
+    Line { series, points: deeper(depths), tooltip: label.to_owned(), ..Line::default() }
+}
+
+/// A chart of such lines over a range of depths, with thresholds; both in bytes.
+pub fn depth_chart(
+    heading: &str,
+    range: (f64, f64),
+    thresholds: &[(f64, &str)],
+    lines: Vec<Line>,
+) -> Lines {
+    Lines {
+        title: format!("Share of samples in which a queue is deeper than so many bytes, {heading}"),
+        x: Axis::log("depth, logarithmic", "bytes").within(range.0, range.1),
+        y: Axis::log("share of samples that are deeper", "share").within(floor(&lines, 0.1), 1.0),
+        ..shares(heading, thresholds, lines)
+    }
+}
+
+/// The same of buffers, of ports or of whole switches: lines by [`depth_line`].
+pub fn occupancy_chart(
+    heading: &str,
+    range: (f64, f64),
+    thresholds: &[(f64, &str)],
+    lines: Vec<Line>,
+) -> Lines {
+    Lines {
+        title: format!(
+            "Share of samples in which a buffer holds more than so many bytes, {heading}"
+        ),
+        x: Axis::log("bytes held, logarithmic", "bytes").within(range.0, range.1),
+        y: Axis::log("share of samples with more", "share").within(floor(&lines, 0.1), 1.0),
+        ..shares(heading, thresholds, lines)
+    }
+}
+
+/// A line of the share of flows that take longer.
+pub fn tail_line(series: usize, label: &str, times: &Histogram) -> Line {
+    Line { series, points: times.larger(), tooltip: label.to_owned(), ..Line::default() }
+}
+
+/// The least share of flows that is drawn where there are so many; p99.9 lies at 0.1 %.
+const LEAST: f64 = 1e-5;
+
+/// A chart of such lines: the tail of the distribution of completion times, with times in
+/// nanoseconds that are worth a mark.
+pub fn tail_chart(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
+    // From p99.9 on at least, as far as there are flows.
+    let floor = floor(&lines, 1e-3).max(LEAST);
+    let mut lines = lines;
+    for line in &mut lines {
+        line.points.retain(|point| point.1 >= floor);
+    }
+    Lines {
+        title: format!("Share of flows that take longer than so long, {heading}"),
+        x: Axis::log("completion time, logarithmic", "ns"),
+        y: Axis::log("share of flows that take longer", "share").within(floor, 1.0),
+        ..shares(heading, marks, lines)
+    }
+}
+
+/// Below the least share of these lines and below `most`.
+fn floor(lines: &[Line], most: f64) -> f64 {
+    let shares = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    shares.filter(|share| *share > 0.0).fold(most, f64::min) / 1.3
+}
+
+fn shares(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lines {
+    Lines {
+        heading: heading.to_owned(),
+        lines,
+        height: 260.0,
+        marks: marks.iter().map(|(at, label)| (*at, (*label).to_owned())).collect(),
+        ..Lines::default()
+    }
+}
+
+/// What each flow that a run followed has of a link over time, in windows of this length in
+/// nanoseconds. Flows have looks by their place.
+pub fn share_lines(deliveries: &Deliveries, window_ns: f64, link_gbps: f64) -> Vec<Line> {
+    let windows = deliveries.windows(window_ns);
+    let line = |(series, flow): (usize, &Delivery)| {
+        let there =
+            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
+        let share = |(from, to): &(f64, f64)| (*from, *to, flow.gbps(*from, *to) / link_gbps);
+        let shares: Vec<(f64, f64, f64)> = there.map(share).collect();
+        let mut points: Vec<(f64, f64)> =
+            shares.iter().map(|(at, _, share)| (*at, *share)).collect();
+        // The last one lasts as long as its window.
+        points.extend(shares.last().map(|(_, to, share)| (*to, *share)));
+        let tooltip = format!("flow {}", flow.flow);
+        Line { series, points, steps: true, tooltip, ..Line::default() }
+    };
+    deliveries.flows.iter().enumerate().map(line).collect()
+}
+
+/// A chart of such lines.
+pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
+    Lines {
+        title: format!("Share of the link by flow over time, {heading}"),
+        heading: heading.to_owned(),
+        x: Axis::linear("time", "ns"),
+        y: Axis::linear("share of the link", "share").within(0.0, 1.0),
+        lines,
+        ..Lines::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_model::Table;
+
+    use super::*;
+
+    #[test]
+    fn shares_above_a_depth_are_exact_at_the_edges() {
+        let depths = Depths::from([(0, 90), (1_000, 6), (2_000, 3), (u64::MAX, 1)]);
+        assert_eq!(deeper(&depths), [(1.0, 0.1), (1_000.0, 0.04), (2_000.0, 0.01)]);
+    }
+
+    #[test]
+    fn a_tail_reaches_beyond_the_last_quantile_and_not_without_end() {
+        // A share 1/x of the flows takes x or longer.
+        let of = |many: u64| {
+            let times: Vec<f64> = (0..many).map(|at| many as f64 / (many - at) as f64).collect();
+            let line = tail_line(0, "", &Histogram::of_sorted(&times, 0));
+            tail_chart("", &[], vec![line])
+        };
+        let lowest = |chart: &Lines| chart.y.limits.unwrap().0;
+        assert!(lowest(&of(10)) < 1e-3, "p99.9 has its place, with few flows too");
+        let million = of(1_000_000);
+        assert_eq!(lowest(&million), LEAST);
+        let points = &million.lines[0].points;
+        assert!(
+            points.iter().all(|point| point.1 >= LEAST && (point.0 * point.1 - 1.0).abs() < 0.1)
+        );
+        assert!(points.last().unwrap().1 < 1.1 * LEAST);
+    }
+
+    #[test]
+    fn shares_of_a_link_are_steps_while_a_flow_is_there() {
+        let flows = Table::new("flows", "")
+            .u64("flow", "", vec![0, 1])
+            .f64("start_ns", "", vec![0.0, 100.0])
+            .f64("fct_ns", "", vec![150.0, 200.0]);
+        // 1000 bytes in 100 ns are 80 Gb/s.
+        let deliveries = Table::new("deliveries", "")
+            .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
+            .u64("flow", "", vec![0, 0, 1, 1])
+            .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]);
+        let of = Deliveries::of(&deliveries, &flows).unwrap();
+        let lines = share_lines(&of, 100.0, 80.0);
+        assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
+        assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
+        assert_eq!((lines[1].series, lines[1].steps), (1, true));
+    }
+}

@@ -1,0 +1,102 @@
+//! Every study comes to a whole report when all of its experiments have been run.
+
+mod synthetic;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_report::study::{self, Provenance};
+use floodway_study::{CATALOGUE, Evidence, Level, Study};
+
+/// Two replications of every variant of every experiment, with flows of all sizes and workloads.
+fn evidence(study: &'static Study, level: Level) -> Evidence {
+    let mut evidence = Evidence::new(study, level, &[]);
+    let sizes = (0..9).map(|power| 5 * 10_u64.pow(power));
+    let flows: Vec<synthetic::Flow> = sizes
+        .flat_map(|bytes| [0, 1].map(|workload| (bytes, workload, Some(10.0 + bytes as f64))))
+        .collect();
+    let tables = synthetic::tables(&flows);
+    for experiment in (study.plan)(level) {
+        let scenario = experiment.scenario(study.library, &[]).unwrap();
+        evidence.begin(experiment.name, &scenario);
+        for variant in scenario.variants() {
+            let wanted = &experiment.variants;
+            if wanted.is_empty() || wanted.contains(&variant.name.as_str()) {
+                for replication in 0..2 {
+                    let name = &variant.name;
+                    synthetic::add(&mut evidence, experiment.name, name, replication, &tables);
+                }
+            }
+        }
+    }
+    evidence
+}
+
+#[test]
+fn every_study_has_sections_and_every_claim_its_evidence() {
+    for study in CATALOGUE {
+        for level in [Level::Quick, Level::Full] {
+            let evidence = evidence(study, level);
+            let result = study::Study {
+                study: study.entry.name.to_owned(),
+                title: study.title.to_owned(),
+                question: study.question.to_owned(),
+                answer: (study.answer)(&evidence),
+                level: level.name().to_owned(),
+                settings: Vec::new(),
+                claims: study.judge(&evidence),
+                caveats: Vec::new(),
+                violations: Vec::new(),
+                sections: (study.sections)(&evidence),
+                provenance: Provenance::default(),
+            };
+            assert!(!result.answer.is_empty() && !result.sections.is_empty());
+            let ids: BTreeSet<&str> = result.claims.iter().map(|claim| claim.id.as_str()).collect();
+            let mut seen = BTreeSet::new();
+            let mut names = BTreeSet::new();
+            for section in &result.sections {
+                let name = &section.name;
+                assert!(names.insert(name), "two sections {name}");
+                assert!(!section.answer.is_empty(), "{name} has no answer");
+                assert!(!section.exhibits.is_empty() && !section.commands.is_empty(), "{name}");
+                for claim in &section.claims {
+                    assert!(ids.contains(claim.as_str()), "{name}: there is no claim {claim}");
+                    seen.insert(claim.as_str());
+                }
+            }
+            for claim in result.claims.iter().filter(|claim| !claim.set_up) {
+                assert!(seen.contains(claim.id.as_str()), "no section on {}", claim.id);
+            }
+            let files = study::files(&result);
+            let unique: BTreeMap<&String, &String> =
+                files.iter().map(|of| (&of.0, &of.1)).collect();
+            assert_eq!(unique.len(), files.len(), "two exhibits in one file");
+        }
+    }
+}
+
+#[test]
+fn every_study_names_its_groups_and_claims_once() {
+    for study in CATALOGUE {
+        let labels: BTreeSet<&str> = study.groups.iter().map(|group| group.label).collect();
+        assert_eq!(labels.len(), study.groups.len(), "two groups of one label");
+        let mut rows = BTreeSet::new();
+        for row in study.claims.iter().copied().flatten() {
+            assert!(rows.insert((row.id, row.part)), "{} {} twice", row.id, row.part);
+            for text in [row.metric, row.claimed, row.source, row.expected] {
+                assert!(!text.trim().is_empty(), "{} {}", row.id, row.part);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_runs_nothing_is_claimed_to_be_known() {
+    for study in CATALOGUE {
+        let evidence = Evidence::new(study, Level::Quick, &[]);
+        assert_eq!((study.sections)(&evidence), []);
+        // What checks the set-up may read scenarios only.
+        for claim in study.judge(&evidence).iter().filter(|claim| !claim.set_up) {
+            assert_eq!(claim.measured, None, "{} {}", claim.id, claim.part);
+        }
+    }
+}
