@@ -59,13 +59,7 @@ impl Switch {
         if !queues.clone().all(Queue::is_consistent) {
             wrong.push("a queue's books differ from its packets".to_owned());
         }
-        let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
-        let egress: u64 = data.map(Queue::backlog).sum();
-        let ingress: u64 = self.ingress.iter().sum();
-        if egress != ingress {
-            wrong
-                .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
-        }
+        wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
         if self.lossless_dropped > 0 {
             let lost = self.lossless_dropped;
             wrong.push(format!("{lost} packets of lossless classes were dropped"));
