@@ -4,10 +4,12 @@ use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_sim::switch::aqm::{self, ramp};
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::Findings;
+use super::buffer::largest_queue;
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -30,18 +32,24 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     }
     if let aqm::Spec::Ramp(spec) = &switch.aqm {
         check_ramp("switch.aqm.ramp", spec, findings);
-        if spec.high > switch.queue.size {
-            findings.warn(
-                &["switch.aqm.ramp.high", "switch.aqm.ramp"],
-                format!(
-                    "the high threshold ({}) is above the queue's size ({})",
-                    spec.high, switch.queue.size
-                ),
-                "the full queue drops first: lower `high` or raise `switch.queue.size`",
-            );
-        }
+        ramp_above_queue(settings, spec, findings);
     }
     check_scheduler(&switch.scheduler, count, findings);
+}
+
+fn ramp_above_queue(settings: &Document, spec: &ramp::Spec, findings: &mut Findings<'_>) {
+    let Some(largest) = largest_queue(settings).filter(|&largest| spec.high > largest) else {
+        return;
+    };
+    let (size, remedy) = match settings.switch.buffer {
+        buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
+        buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
+    };
+    findings.warn(
+        &["switch.aqm.ramp.high", "switch.aqm.ramp"],
+        format!("the high threshold ({}) is above {size} ({largest})", spec.high),
+        format!("the full queue drops first: lower `high` or {remedy}"),
+    );
 }
 
 fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<'_>) {
@@ -122,7 +130,8 @@ fn queues(settings: &Document, largest_frame: Option<u16>, findings: &mut Findin
             format!("write 1 to {MOST_QUEUES}: a link has {CLASSES} classes, one is for control"),
         );
     }
-    if let Some(frame) = largest_frame.filter(|&frame| queue.size.0 < u64::from(frame)) {
+    let limits = matches!(settings.switch.buffer, buffer::Spec::PerQueue(_));
+    if let Some(frame) = largest_frame.filter(|&frame| limits && queue.size.0 < u64::from(frame)) {
         findings.error(
             &["switch.queue.size"],
             format!("a queue of {} cannot hold one frame of {frame} bytes", queue.size),
