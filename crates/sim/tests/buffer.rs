@@ -98,7 +98,7 @@ fn a_latecomer_gets_its_share() {
     let mut spec = saturated(2);
     spec.switch.buffer = shared(None, pool(400_000, 0, 1.0), 0);
     for late in spec.flows.iter_mut().filter(|flow| flow.dst.0 == 1) {
-        late.start = late.start + Duration::from_us(100);
+        late.start += Duration::from_us(100);
     }
     let found = backlogs(&run(spec), 2);
     assert!((found[0].1 - 200_000.0).abs() < FRAME, "{found:?}");

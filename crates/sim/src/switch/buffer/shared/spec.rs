@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Parameters. A frame must be accepted by both books. A book that is not there accepts everything,
-/// which is how memory that only one side limits is written.
+/// which is how memory that only one side limits is written; `false` removes one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
