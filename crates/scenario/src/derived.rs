@@ -7,6 +7,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::host::congestion;
+use floodway_sim::switch::buffer::{self, shared};
 use serde::Serialize;
 
 use crate::check;
@@ -73,8 +74,9 @@ pub struct DerivedVariant {
 /// Memory above XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Headroom {
-    /// Between XOFF and the end of the queue.
-    pub available: Bytes,
+    /// Between XOFF and the end of the queue, or of what a shared memory gives if nobody else wants
+    /// any; with PFC on the ingress pool, the headroom itself. `None` if nothing limits it.
+    pub available: Option<Bytes>,
     /// What the link that needs most needs.
     pub one_link: Bytes,
     /// What is needed if all other ports of a switch send to one egress queue.
@@ -155,14 +157,15 @@ impl Variant {
         let kinds = check::links_to_switches(graph);
         let needs = kinds.keys().map(|&(rate, delay)| check::headroom(settings, pfc, rate, delay));
         Some(Headroom {
-            available: settings.switch.queue.size - pfc.xoff,
+            available: check::above_xoff(settings, pfc),
             one_link: needs.max().unwrap_or(Bytes(0)),
             all_ports: check::headroom_of_all_ports(settings, pfc, graph).0,
         })
     }
 
     /// Flows with the state of both ends, ports with their queues, packets on their way: one
-    /// round trip's worth for every host, and queues of which one in twenty is full.
+    /// round trip's worth for every host, and queues of which one in twenty is full, or shared
+    /// memories that are full to a twentieth.
     fn memory(&self, flows: f64, rtt: Duration) -> Bytes {
         const FLOW: f64 = 300.0;
         const QUEUE: f64 = 200.0;
@@ -174,7 +177,15 @@ impl Variant {
         let ports: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
         let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
-        let queued = queues * FULL_QUEUES * settings.switch.queue.size.0 as f64 / frame;
+        let room = match &settings.switch.buffer {
+            buffer::Spec::Shared(shared::Spec { ingress: Some(pool), .. })
+            | buffer::Spec::Shared(shared::Spec { egress: Some(pool), .. }) => {
+                let switches = graph.switches().count() as f64;
+                switches * pool.pool.0 as f64 + queues * pool.guaranteed.0 as f64
+            }
+            _ => queues * settings.switch.queue.size.0 as f64,
+        };
+        let queued = FULL_QUEUES * room / frame;
         let packets = in_flight * graph.hosts().count() as f64 + queued;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
@@ -317,7 +328,7 @@ impl fmt::Display for Derived {
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
         row("congestion window", &|v| optional(v.congestion_window, kilobytes));
-        row("headroom available", &|v| optional(v.headroom, |h| kilobytes(h.available)));
+        row("headroom available", &|v| optional(v.headroom.and_then(|h| h.available), kilobytes));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));
         row("host load, payload", &|v| percent(v.host_load));

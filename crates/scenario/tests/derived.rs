@@ -49,7 +49,7 @@ load = 0.3
     // 4 hosts at 30 Gb/s of 64 KB for 1 ms.
     assert!((derived.expected_flows - 4.0 * 0.3 * 100e9 * 1e-3 / (8.0 * 64e3)).abs() < 1e-9);
     let headroom = derived.headroom.unwrap();
-    assert_eq!(headroom.available, Bytes(250_000));
+    assert_eq!(headroom.available, Some(Bytes(250_000)));
     // 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns = 7.7 frames of 88.48 ns, and one more.
     assert_eq!(headroom.one_link, Bytes(8 * 1086));
     assert_eq!(headroom.all_ports, Bytes(3 * 8 * 1086));

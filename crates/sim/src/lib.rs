@@ -81,6 +81,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     let switch = [
         switch::classify::CATALOGUE,
         switch::aqm::CATALOGUE,
+        switch::buffer::CATALOGUE,
         switch::scheduler::CATALOGUE,
         switch::path::CATALOGUE,
         switch::flow_control::CATALOGUE,

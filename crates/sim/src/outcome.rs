@@ -387,7 +387,7 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
         .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
         .u64("port", "Egress port.", rows.iter().map(|row| row.1).collect())
         .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
-        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class; aqm: chosen by the queue management and not ECN-capable.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
+        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
         .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
 }

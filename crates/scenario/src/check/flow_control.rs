@@ -2,10 +2,12 @@
 
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph};
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
 use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
+use super::buffer::{check_pfc as check_shared, no_pool};
 use super::switch::{MOST_QUEUES, check_ramp, there_are};
 use super::{Findings, headroom, links_to_switches};
 use crate::document::Document;
@@ -34,7 +36,7 @@ fn check_pfc(
     findings: &mut Findings<'_>,
 ) {
     let queue = &settings.switch.queue;
-    if spec.xon >= spec.xoff {
+    if spec.xon >= spec.xoff && spec.measured_on != MeasuredOn::IngressPool {
         findings.error(
             &[XON, XOFF],
             format!("XON ({}) is not below XOFF ({})", spec.xon, spec.xoff),
@@ -62,6 +64,28 @@ fn check_pfc(
             "name queues that there are, or none to make all lossless",
         );
     }
+    match &settings.switch.buffer {
+        buffer::Spec::Shared(memory) => {
+            check_shared(settings, spec, memory, graph, largest_frame, findings);
+        }
+        buffer::Spec::PerQueue(_) if spec.measured_on == MeasuredOn::IngressPool => {
+            no_pool(findings);
+        }
+        buffer::Spec::PerQueue(_) => {
+            check_per_queue(settings, spec, graph, largest_frame, findings);
+        }
+    }
+}
+
+/// Whether there is room above XOFF where each queue, or port and class, has its own.
+fn check_per_queue(
+    settings: &Document,
+    spec: &pfc::Spec,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let queue = &settings.switch.queue;
     if spec.xoff > queue.size {
         findings.error(
             &[XOFF, SIZE],

@@ -1,6 +1,7 @@
 //! What the types cannot tell: whether the numbers fit together. Every finding has the numbers in
 //! it and a remedy.
 
+mod buffer;
 mod flow_control;
 mod host;
 mod list;
@@ -23,6 +24,7 @@ use crate::scenario::Variant;
 use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
+pub use buffer::above_xoff;
 pub use flow_control::headroom_of_all_ports;
 
 /// What the checks have made on the way.
@@ -40,6 +42,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    buffer::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
     let graph = network::check(settings, &mut findings);
@@ -246,13 +249,17 @@ pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
 
 /// The headroom of one lossless class on a link of this kind.
 pub fn headroom(settings: &Document, spec: &pfc::Spec, rate: Rate, delay: Duration) -> Bytes {
-    let queues = settings.switch.queue.count;
     spec.headroom(&pfc::Link {
         rate,
         delay,
-        lossless_classes: (0..queues).filter(|&class| spec.covers(class)).count() as u8,
+        lossless_classes: lossless_classes(settings, spec),
         largest_frame: largest_frame(settings),
         wire_overhead: settings.wire_overhead.0 as u16,
         latency: settings.switch.latency,
     })
+}
+
+/// How many of the data classes are lossless.
+fn lossless_classes(settings: &Document, spec: &pfc::Spec) -> u8 {
+    (0..settings.switch.queue.count).filter(|&class| spec.covers(class)).count() as u8
 }

@@ -4,9 +4,11 @@ use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_sim::switch::aqm::{self, ramp};
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
+use super::buffer::largest_queue;
 use super::{Findings, source_flow_control};
 use crate::document::Document;
 
@@ -36,35 +38,39 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
 }
 
 fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
-    let size = settings.switch.queue.size;
     match &settings.switch.aqm {
         aqm::Spec::DropTail(_) => {}
         aqm::Spec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
-            if spec.high > size {
-                findings.warn(
-                    &["switch.aqm.ramp.high", "switch.aqm.ramp"],
-                    format!(
-                        "the high threshold ({}) is above the queue's size ({size})",
-                        spec.high
-                    ),
-                    "the full queue drops first: lower `high` or raise `switch.queue.size`",
-                );
-            }
+            above_queue(settings, "ramp", "high", ("the high threshold", spec.high), findings);
         }
         aqm::Spec::Step(spec) => {
-            if spec.threshold >= size {
-                findings.warn(
-                    &["switch.aqm.step.threshold", "switch.aqm.step"],
-                    format!(
-                        "the threshold ({}) is not below the queue's size ({size})",
-                        spec.threshold
-                    ),
-                    "nothing is ever marked: lower `threshold` or raise `switch.queue.size`",
-                );
-            }
+            above_queue(settings, "step", "threshold", ("the threshold", spec.threshold), findings);
         }
     }
+}
+
+/// Whether a queue can become as deep as a threshold of its AQM.
+fn above_queue(
+    settings: &Document,
+    member: &str,
+    field: &str,
+    (what, threshold): (&str, Bytes),
+    findings: &mut Findings<'_>,
+) {
+    let Some(largest) = largest_queue(settings).filter(|&largest| threshold > largest) else {
+        return;
+    };
+    let (size, remedy) = match settings.switch.buffer {
+        buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
+        buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
+    };
+    let path = format!("switch.aqm.{member}");
+    findings.warn(
+        &[&format!("{path}.{field}"), &path],
+        format!("{what} ({threshold}) is above {size} ({largest})"),
+        format!("the full queue drops first: lower `{field}` or {remedy}"),
+    );
 }
 
 fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<'_>) {
@@ -145,7 +151,8 @@ fn queues(settings: &Document, largest_frame: Option<u16>, findings: &mut Findin
             format!("write 1 to {MOST_QUEUES}: a link has {CLASSES} classes, one is for control"),
         );
     }
-    if let Some(frame) = largest_frame.filter(|&frame| queue.size.0 < u64::from(frame)) {
+    let limits = matches!(settings.switch.buffer, buffer::Spec::PerQueue(_));
+    if let Some(frame) = largest_frame.filter(|&frame| limits && queue.size.0 < u64::from(frame)) {
         findings.error(
             &["switch.queue.size"],
             format!("a queue of {} cannot hold one frame of {frame} bytes", queue.size),

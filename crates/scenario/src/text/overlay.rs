@@ -4,8 +4,8 @@
 //! - Where exactly one member of a family is chosen (`switch.aqm`), naming another member
 //!   replaces the one below; naming the same one merges their parameters. A member's name as
 //!   text, `aqm = "drop_tail"`, chooses it with its defaults or with the parameters below.
-//! - A mechanism that may be absent (`switch.flow_control.pfc`) is removed by `false`; `true` puts
-//!   it there with its defaults or leaves it as it is.
+//! - A mechanism that may be absent (`switch.flow_control.pfc`), or a book of a shared memory, is
+//!   removed by `false`; `true` puts it there with its defaults or leaves it as it is.
 //! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
 
 use std::sync::Arc;
@@ -26,9 +26,17 @@ fn is_family(path: &[String]) -> bool {
     path != SIDE_BY_SIDE && crate::catalogue().any(|entry| entry.family == path)
 }
 
-/// Whether a mechanism that may be absent stands at this path.
+/// A memory whose two books may each be absent.
+const BOOKS: &str = "switch.buffer.shared";
+
+/// Whether something that may be absent stands at this path: a mechanism or a book.
 fn is_optional(path: &[String]) -> bool {
-    path.split_last().is_some_and(|(_, parent)| parent.join(".") == SIDE_BY_SIDE)
+    let Some((last, parent)) = path.split_last() else { return false };
+    match parent.join(".").as_str() {
+        SIDE_BY_SIDE => true,
+        BOOKS => ["ingress", "egress"].contains(&last.as_str()),
+        _ => false,
+    }
 }
 
 /// Writes a document's shorthands out: a member's name alone as its table, and `true` as a

@@ -65,19 +65,15 @@ impl Switch {
             wrong.push("a queue's books differ from its packets".to_owned());
         }
         let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
-        let egress: u64 = data.map(Queue::backlog).sum();
+        let held: u64 = data.map(Queue::backlog).sum();
         let ports: u64 = self.ports.iter().map(|port| port.occupancy.bytes()).sum();
-        if (egress, egress) != (ports, self.occupancy.bytes()) {
+        if (held, held) != (ports, self.occupancy.bytes()) {
             let switch = self.occupancy.bytes();
             wrong.push(format!(
-                "data in its queues is {egress} bytes, {ports} by port and {switch} by switch"
+                "data in its queues is {held} bytes, {ports} by port and {switch} by switch"
             ));
         }
-        let ingress: u64 = self.ingress.iter().sum();
-        if egress != ingress {
-            wrong
-                .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
-        }
+        wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
         if self.lossless_dropped > 0 {
             let lost = self.lossless_dropped;
             wrong.push(format!("{lost} packets of lossless classes were dropped"));

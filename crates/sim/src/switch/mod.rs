@@ -3,6 +3,7 @@
 
 pub mod aqm;
 mod audit;
+pub mod buffer;
 pub mod classify;
 pub mod flow_control;
 mod neighbours;
@@ -25,8 +26,9 @@ use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
+use buffer::Buffer;
 use flow_control::congestion_isolation::{self, Isolation, Place};
-use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
+use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
 use occupancy::{Occupancy, Scope};
 use port::{DropReason, Port};
@@ -43,9 +45,9 @@ pub struct Switch {
     routes: Routes,
     /// The ports.
     pub ports: Vec<Port>,
-    /// Bytes in memory by [`Source`]: the ingress half of the books. The egress half is kept by
-    /// the queues; both count the same data packets.
-    ingress: Vec<u64>,
+    /// The memory for data, with the ingress half of the books. The egress half is kept by the
+    /// queues; both count the same data packets.
+    buffer: Buffer,
     /// Data bytes in all its queues.
     pub occupancy: Occupancy,
     /// `None` without PFC.
@@ -109,7 +111,7 @@ impl Switch {
             spec: spec.clone(),
             routes,
             ports: links.iter().map(make).collect(),
-            ingress: vec![0; links.len() * CLASSES],
+            buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
@@ -161,7 +163,7 @@ impl Switch {
         let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };
-        if let Err(reason) = self.admit(egress, queue, source_of(&packet), packet.bytes) {
+        if let Err(reason) = self.admit(egress, queue, &packet) {
             return self.drop(egress, queue, reason, packet);
         }
         if marked {
@@ -245,12 +247,10 @@ impl Switch {
         context: &mut Context,
     ) {
         let source = source_of(&packet);
-        let held = &mut self.ingress[source.index()];
-        *held += u64::from(packet.bytes);
-        let held = *held;
         self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
         port.occupancy.join(packet.bytes);
+        self.buffer.join(source, &port.queues[queue], packet.bytes);
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
@@ -265,7 +265,7 @@ impl Switch {
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
             let queue = &self.ports[egress].queues[queue];
-            pfc.on_enqueue(spec, charge, queue, held, &mut self.orders);
+            pfc.on_enqueue(spec, charge, queue, &self.buffer, &mut self.orders);
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
@@ -286,25 +286,11 @@ impl Switch {
         }
     }
 
-    /// Whether there is room, by the book that `switch.queue.size` limits.
+    /// Whether there is room for the packet to wait.
     #[inline]
-    fn admit(
-        &self,
-        egress: usize,
-        queue: usize,
-        source: Source,
-        bytes: u16,
-    ) -> Result<(), DropReason> {
-        let size = self.spec.queue.size.0;
-        let lossless_by_ingress = self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| {
-            pfc.measured_on == MeasuredOn::Ingress && pfc.covers(source.class() as u8)
-        });
-        let (held, reason) = if lossless_by_ingress {
-            (self.ingress[source.index()], DropReason::HeadroomExceeded)
-        } else {
-            (self.ports[egress].queues[queue].backlog(), DropReason::QueueFull)
-        };
-        if held + u64::from(bytes) <= size { Ok(()) } else { Err(reason) }
+    fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
+        let queue = &self.ports[egress].queues[queue];
+        self.buffer.admit(source_of(packet), queue, packet.bytes)
     }
 
     #[cold]
@@ -434,12 +420,10 @@ impl Switch {
         context: &mut Context,
     ) {
         let source = source_of(packet);
-        let held = &mut self.ingress[source.index()];
-        *held -= u64::from(packet.bytes);
-        let held = *held;
         self.occupancy.leave(packet.bytes);
         let port = &mut self.ports[egress];
         port.occupancy.leave(packet.bytes);
+        self.buffer.leave(source, &port.queues[queue], packet.bytes);
         if let (Some(table), Some(spec)) =
             (&mut port.isolation, &self.spec.flow_control.congestion_isolation)
             && queue == usize::from(spec.congesting)
@@ -449,7 +433,7 @@ impl Switch {
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
-            pfc.on_dequeue(spec, charge, &port.queues[queue], held, &mut self.orders);
+            pfc.on_dequeue(spec, charge, &port.queues[queue], &self.buffer, &mut self.orders);
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }

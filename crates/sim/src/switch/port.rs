@@ -42,6 +42,10 @@ pub enum DropReason {
     QueueFull,
     /// The memory of its ingress port and class, headroom included, was full.
     HeadroomExceeded,
+    /// It would have held more than the egress pool lets its queue have.
+    EgressThreshold,
+    /// It would have held more than the ingress pool lets its port and class have.
+    IngressThreshold,
     /// The AQM chose it, and it was not ECN-capable.
     Aqm,
 }
@@ -52,6 +56,8 @@ impl DropReason {
         match self {
             Self::QueueFull => "queue_full",
             Self::HeadroomExceeded => "headroom_exceeded",
+            Self::EgressThreshold => "egress_threshold",
+            Self::IngressThreshold => "ingress_threshold",
             Self::Aqm => "aqm",
         }
     }

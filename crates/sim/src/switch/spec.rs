@@ -2,7 +2,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{aqm, classify, flow_control, path, scheduler};
+use super::{aqm, buffer, classify, flow_control, path, scheduler};
 
 /// What a switch is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,8 @@ pub struct Spec {
     pub latency: Duration,
     /// The egress queues of each port.
     pub queue: QueueSpec,
+    /// How much memory a queue may take.
+    pub buffer: buffer::Spec,
     /// Which queue data goes to.
     pub classify: classify::Spec,
     /// How queues tell senders of congestion.
@@ -33,7 +35,7 @@ pub struct QueueSpec {
     /// notifications. Default 1.
     pub count: u8,
     /// The most bytes in one data queue; with PFC measured on the ingress, the most of one
-    /// (ingress port, class). Default 1MB (Congestion Isolation decks).
+    /// (ingress port, class). Without meaning if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
     pub size: Bytes,
     /// The most bytes in the control queue of a port. Default 1MB (assumed).
     pub control_size: Bytes,

@@ -7,6 +7,7 @@
 
 mod egress_queue;
 mod ingress;
+mod ingress_pool;
 mod spec;
 
 use std::cmp::Reverse;
@@ -15,6 +16,7 @@ use std::collections::BinaryHeap;
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant, Packet};
 
+use crate::switch::buffer::Buffer;
 use crate::switch::queue::Queue;
 pub use spec::{Link, MeasuredOn, Spec};
 
@@ -82,6 +84,7 @@ pub struct Pfc {
 #[derive(Debug)]
 enum Meter {
     Ingress(ingress::Meter),
+    IngressPool(ingress_pool::Meter),
     EgressQueue(egress_queue::Meter),
 }
 
@@ -103,40 +106,49 @@ impl Pfc {
     pub fn new(spec: &Spec, ports: usize, queues: usize) -> Self {
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(ingress::Meter::new(ports)),
+            MeasuredOn::IngressPool => Meter::IngressPool(ingress_pool::Meter::new(ports)),
             MeasuredOn::EgressQueue => Meter::EgressQueue(egress_queue::Meter::new(ports, queues)),
         };
         let sources = vec![Paused::default(); ports * CLASSES];
         Self { meter, sources, refreshes: BinaryHeap::new() }
     }
 
-    /// A packet has joined `queue`. `ingress` is what its source now has in memory.
+    /// A packet has joined `queue` and is in the books.
     #[inline]
     pub fn on_enqueue(
         &mut self,
         spec: &Spec,
         charge: Charge,
         queue: &Queue,
-        ingress: u64,
+        buffer: &Buffer,
         orders: &mut Vec<Order>,
     ) {
+        let source = charge.source;
         match &mut self.meter {
-            Meter::Ingress(meter) => meter.on_enqueue(spec, charge.source, ingress, orders),
+            Meter::Ingress(meter) => meter.on_enqueue(spec, source, buffer.held(source), orders),
+            Meter::IngressPool(meter) => {
+                meter.on_enqueue(spec, source, buffer.share(source), orders);
+            }
             Meter::EgressQueue(meter) => meter.on_enqueue(spec, &charge, queue, orders),
         }
     }
 
-    /// A packet has left `queue`; `ingress` as above.
+    /// A packet has left `queue` and the books.
     #[inline]
     pub fn on_dequeue(
         &mut self,
         spec: &Spec,
         charge: Charge,
         queue: &Queue,
-        ingress: u64,
+        buffer: &Buffer,
         orders: &mut Vec<Order>,
     ) {
+        let source = charge.source;
         match &mut self.meter {
-            Meter::Ingress(meter) => meter.on_dequeue(spec, charge.source, ingress, orders),
+            Meter::Ingress(meter) => meter.on_dequeue(spec, source, buffer.held(source), orders),
+            Meter::IngressPool(meter) => {
+                meter.on_dequeue(spec, source, buffer.share(source), orders);
+            }
             Meter::EgressQueue(meter) => meter.on_dequeue(spec, &charge, queue, orders),
         }
     }

@@ -1,3 +1,4 @@
+use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::units::ByteTime;
 use floodway_model::{Bytes, Duration, Rate};
@@ -8,12 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Occupancy above which the neighbour is paused. Default 750KB (Congestion Isolation decks).
+    /// Occupancy above which the neighbour is paused; without meaning on `ingress_pool`. Default 750KB (Congestion Isolation decks).
     pub xoff: Bytes,
-    /// Occupancy at or below which it may go on. Default 4KB (same decks).
+    /// Occupancy at or below which it may go on; without meaning on `ingress_pool`. Default 4KB
+    /// (same decks).
     pub xon: Bytes,
+    /// On `ingress_pool`, how far below the dynamic threshold the occupancy must be for the neighbour
+    /// to go on. Default 3072B (the HPCC authors' simulator, `resume_offset`).
+    pub xon_offset: Bytes,
     /// Which of the two books is compared with the thresholds, and which one `switch.queue.size`
-    /// limits. Default `egress_queue`, the decks' reading: they plot egress queues against XOFF.
+    /// limits where the memory is not shared. Default `egress_queue`, the decks' reading: they plot egress queues against XOFF.
     pub measured_on: MeasuredOn,
     /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
     /// refreshed when half of it has passed. Default 65535.
@@ -31,8 +36,13 @@ pub struct Spec {
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredOn {
     /// Bytes that came in by one port in one class, wherever they wait: what 802.1Q describes.
-    /// Each (port, class) has `switch.queue.size` of memory; egress queues have no limit.
+    /// Each (port, class) has `switch.queue.size` of memory and egress queues have no limit, or
+    /// what `switch.buffer.shared` gives them.
     Ingress,
+    /// The same bytes, with the dynamic threshold of `switch.buffer.shared.ingress` for XOFF: a
+    /// port and class is paused when it holds more than the memory would now let it, or has
+    /// headroom in use. Its headroom is `switch.buffer.shared.headroom`.
+    IngressPool,
     /// Bytes in one egress queue. Above XOFF every port and class that has bytes in it is paused,
     /// until it falls to XON.
     #[default]
@@ -44,6 +54,7 @@ impl Default for Spec {
         Self {
             xoff: Bytes(750_000),
             xon: Bytes(4_000),
+            xon_offset: Bytes(3 * 1_024),
             measured_on: MeasuredOn::EgressQueue,
             quanta: u16::MAX,
             response: Duration::ZERO,
@@ -57,6 +68,11 @@ impl Spec {
     #[inline]
     pub fn covers(&self, class: u8) -> bool {
         self.queues.is_empty() || self.queues.contains(&class)
+    }
+
+    /// Bit c: class c is lossless.
+    pub fn classes(&self) -> u8 {
+        (0..CLASSES as u8).filter(|&class| self.covers(class)).fold(0, |set, c| set | 1 << c)
     }
 
     /// How long a pause of `quanta` lasts on a link of this rate.

@@ -1,0 +1,335 @@
+//! Whether a shared memory has room for frames, and for what PFC does not stop in time.
+
+use floodway_model::{Bytes, Graph};
+use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
+
+use super::{Findings, headroom, links_to_switches, lossless_classes};
+use crate::document::Document;
+
+const SHARED: &str = "switch.buffer.shared";
+const INGRESS: &str = "switch.buffer.shared.ingress";
+const EGRESS: &str = "switch.buffer.shared.egress";
+const HEADROOM: &str = "switch.buffer.shared.headroom";
+const XOFF: &str = "switch.flow_control.pfc.xoff";
+const MEASURED_ON: &str = "switch.flow_control.pfc.measured_on";
+
+/// Checks what needs no topology.
+pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
+    let buffer::Spec::Shared(spec) = &settings.switch.buffer else { return };
+    for (path, pool) in [(INGRESS, &spec.ingress), (EGRESS, &spec.egress)] {
+        if let Some(pool) = pool {
+            check_pool(path, pool, largest_frame, findings);
+        }
+    }
+    if spec.ingress.is_none() && spec.egress.is_none() {
+        findings.warn(
+            &[SHARED],
+            "neither the ingress nor the egress limits the memory, so it never ends",
+            format!("write [{EGRESS}] or [{INGRESS}]"),
+        );
+    }
+    if spec.headroom > Bytes(0) {
+        let cause = match (&spec.ingress, &settings.switch.flow_control.pfc) {
+            (None, _) => "the ingress has no limit",
+            (_, None) => "without PFC no class is lossless",
+            _ => return,
+        };
+        findings.warn(
+            &[HEADROOM],
+            format!("the headroom of {} is never used: {cause}", spec.headroom),
+            "headroom is for lossless classes that are above their threshold in the ingress book: \
+             leave it out",
+        );
+    }
+}
+
+fn check_pool(
+    path: &str,
+    pool: &shared::Pool,
+    largest_frame: Option<u16>,
+    findings: &mut Findings<'_>,
+) {
+    let field = |name: &str| format!("{path}.{name}");
+    if pool.pool == Bytes(0) {
+        findings.error(
+            &[&field("pool")],
+            format!("`{path}.pool` is zero"),
+            format!("write the bytes that are shared; without [{path}] there is no such limit"),
+        );
+        return;
+    }
+    if !(pool.alpha > 0.0 && pool.alpha.is_finite()) {
+        findings.error(
+            &[&field("alpha")],
+            format!("`{path}.alpha` is {}, not a number above zero", pool.alpha),
+            "alpha times what is free is the most that one may hold of the pool; switches have \
+             1/128 to 8",
+        );
+        return;
+    }
+    let Some(frame) = largest_frame else { return };
+    let least = u64::from(frame);
+    if pool.guaranteed.0 >= least {
+        return;
+    }
+    if pool.guaranteed > Bytes(0) {
+        findings.error(
+            &[&field("guaranteed")],
+            format!("a guarantee of {} cannot hold one frame of {frame} bytes", pool.guaranteed),
+            format!("write at least {}, or 0B for none", Bytes(least)),
+        );
+    } else if pool.alpha.min(1.0) * (pool.pool.0 as f64) < least as f64 {
+        findings.error(
+            &[&field("pool"), &field("alpha")],
+            format!(
+                "no frame of {frame} bytes would ever be taken: nothing is guaranteed, and alpha \
+                 {} of a pool of {} is less",
+                pool.alpha, pool.pool
+            ),
+            "raise the pool or alpha, or guarantee at least one frame",
+        );
+    }
+}
+
+/// PFC that is measured on a pool which is not there.
+pub fn no_pool(findings: &mut Findings<'_>) {
+    findings.error(
+        &[MEASURED_ON],
+        "PFC is measured on the ingress pool, but there is none",
+        format!("write [{INGRESS}], or measure on `ingress` or `egress_queue`"),
+    );
+}
+
+/// Whether PFC stops neighbours before a shared memory has no room for them.
+pub fn check_pfc(
+    settings: &Document,
+    spec: &pfc::Spec,
+    memory: &shared::Spec,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let Some(link) = Neediest::of(settings, spec, graph) else { return };
+    match (spec.measured_on, &memory.ingress) {
+        (MeasuredOn::IngressPool, None) => return no_pool(findings),
+        (MeasuredOn::IngressPool, Some(_)) => {
+            if memory.headroom < link.headroom {
+                findings.error(
+                    &[HEADROOM, SHARED],
+                    format!(
+                        "the headroom of a port and class is {}, but {} needs {}",
+                        memory.headroom, link.name, link.headroom
+                    ),
+                    format!(
+                        "raise `{HEADROOM}` to at least {} (frames have up to {largest_frame} \
+                         bytes)",
+                        link.headroom
+                    ),
+                );
+                return;
+            }
+        }
+        (MeasuredOn::Ingress, Some(pool)) => {
+            if !static_ingress(spec, pool, memory.headroom, &link, largest_frame, findings) {
+                return;
+            }
+        }
+        (MeasuredOn::Ingress, None) => {}
+        (MeasuredOn::EgressQueue, ingress) => {
+            if ingress.is_some() {
+                findings.warn(
+                    &[MEASURED_ON, INGRESS],
+                    "PFC is measured on the egress queue and does not see what the ingress book \
+                     refuses",
+                    "frames of lossless classes may be lost: measure on `ingress_pool`, or leave \
+                     the ingress book out",
+                );
+            }
+            if let Some(pool) = &memory.egress {
+                static_egress(settings, spec, pool, &link, graph, findings);
+            }
+            return;
+        }
+    }
+    if let Some(egress) = &memory.egress {
+        egress_of_lossless(settings, spec, memory, egress, &link, graph, findings);
+    }
+}
+
+/// The link to a switch that needs most headroom.
+struct Neediest {
+    headroom: Bytes,
+    name: String,
+}
+
+impl Neediest {
+    fn of(settings: &Document, spec: &pfc::Spec, graph: &Graph) -> Option<Self> {
+        let all = links_to_switches(graph).into_iter().map(|((rate, delay), between)| Self {
+            headroom: headroom(settings, spec, rate, delay),
+            name: format!("a link of {rate} and {delay} ({between})"),
+        });
+        all.max_by_key(|link| link.headroom)
+    }
+}
+
+/// A static XOFF against the ingress book; false if it cannot work.
+fn static_ingress(
+    spec: &pfc::Spec,
+    pool: &shared::Pool,
+    headroom: Bytes,
+    link: &Neediest,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let alone = sum(pool.fair(1), headroom);
+    let needed = sum(spec.xoff, link.headroom);
+    let too_little = |holds: String, needed: Bytes| {
+        format!(
+            "{holds}, but XOFF ({}) and what then comes from {} take {needed}",
+            spec.xoff, link.name
+        )
+    };
+    if alone < needed {
+        findings.error(
+            &[XOFF, INGRESS],
+            too_little(format!("a port and class may hold at most {alone}"), needed),
+            format!(
+                "lower XOFF, raise the pool, alpha or `{HEADROOM}`, or measure on `ingress_pool`"
+            ),
+        );
+        return false;
+    }
+    // A frame that neither the guarantee nor the headroom can take whole.
+    let needed = sum(needed, Bytes(largest_frame.into()));
+    let sure = sum(pool.guaranteed, headroom);
+    if sure < needed {
+        findings.warn(
+            &[XOFF, INGRESS],
+            too_little(
+                format!("when others have taken the pool, a port and class has {sure}"),
+                needed,
+            ),
+            format!(
+                "frames may be lost before XOFF is reached: measure on `ingress_pool`, lower XOFF, \
+                 or raise `{INGRESS}.guaranteed` or `{HEADROOM}`"
+            ),
+        );
+    }
+    true
+}
+
+/// XOFF of an egress queue against what the pool lets it hold.
+fn static_egress(
+    settings: &Document,
+    spec: &pfc::Spec,
+    pool: &shared::Pool,
+    link: &Neediest,
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+) {
+    let alone = pool.fair(1);
+    let needed = sum(spec.xoff, link.headroom);
+    if alone < needed {
+        findings.error(
+            &[XOFF, EGRESS],
+            format!(
+                "an egress queue may hold at most {alone}, but XOFF ({}) and what then comes from \
+                 {} take {needed}",
+                spec.xoff, link.name
+            ),
+            format!("lower XOFF, or raise `{EGRESS}.pool` or `{EGRESS}.alpha`"),
+        );
+        return;
+    }
+    let (of_all, ports, name) = super::headroom_of_all_ports(settings, spec, graph);
+    let all_ports = sum(spec.xoff, of_all);
+    let queues = most_ports(graph).0 * u64::from(settings.switch.queue.count);
+    let shared = pool.fair(queues);
+    let message = if alone < all_ports {
+        format!(
+            "an egress queue may hold at most {alone}, but XOFF ({}) and what then comes from all \
+             {ports} other ports of {name} take {all_ports}",
+            spec.xoff
+        )
+    } else if shared < needed {
+        format!(
+            "if all {queues} egress queues of a switch fill, each may hold {shared}, but XOFF ({}) \
+             and what then comes from {} take {needed}",
+            spec.xoff, link.name
+        )
+    } else {
+        return;
+    };
+    let help = format!(
+        "frames may be lost: lower XOFF, raise `{EGRESS}.pool` or `{EGRESS}.alpha`, or measure on \
+         `ingress_pool`"
+    );
+    findings.warn(&[XOFF, EGRESS], message, help);
+}
+
+/// Everything that the ingress lets lossless classes hold may be bound for one egress queue.
+fn egress_of_lossless(
+    settings: &Document,
+    spec: &pfc::Spec,
+    memory: &shared::Spec,
+    egress: &shared::Pool,
+    link: &Neediest,
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+) {
+    let (ports, name) = most_ports(graph);
+    let sources = ports * u64::from(lossless_classes(settings, spec));
+    let of_each = |base: Bytes| sources.saturating_mul(sum(base, link.headroom).0);
+    let by_pool =
+        memory.ingress.as_ref().map(|pool| of_each(pool.guaranteed).saturating_add(pool.pool.0));
+    let by_xoff = (spec.measured_on == MeasuredOn::Ingress).then(|| of_each(spec.xoff));
+    let Some(most) = by_pool.into_iter().chain(by_xoff).min() else { return };
+    let alone = egress.fair(1);
+    if alone < Bytes(most) {
+        findings.warn(
+            &[EGRESS],
+            format!(
+                "lossless classes may hold {} in {name}, but one egress queue at most {alone}",
+                Bytes(most)
+            ),
+            format!(
+                "frames may be lost if all of it is for one port: raise `{EGRESS}.pool` or \
+                 `{EGRESS}.alpha`, or leave the egress book out"
+            ),
+        );
+    }
+}
+
+/// The ports of the switch that has most of them, and its name.
+fn most_ports(graph: &Graph) -> (u64, &str) {
+    let nodes = graph.switches().map(|switch| graph.node(switch));
+    let most = nodes.max_by_key(|node| node.ports.len());
+    most.map_or((0, ""), |node| (node.ports.len() as u64, &node.name))
+}
+
+/// The most that an egress queue can hold, whatever PFC does; `None` if it has no limit.
+pub fn largest_queue(settings: &Document) -> Option<Bytes> {
+    match &settings.switch.buffer {
+        buffer::Spec::PerQueue(_) => Some(settings.switch.queue.size),
+        buffer::Spec::Shared(memory) => memory.egress.as_ref().map(|pool| pool.fair(1)),
+    }
+}
+
+/// The memory above XOFF, in a switch that is otherwise empty; `None` if it has no limit.
+pub fn above_xoff(settings: &Document, spec: &pfc::Spec) -> Option<Bytes> {
+    let limit = match (&settings.switch.buffer, spec.measured_on) {
+        (buffer::Spec::PerQueue(_), _) => Some(settings.switch.queue.size),
+        (buffer::Spec::Shared(memory), MeasuredOn::IngressPool) => return Some(memory.headroom),
+        (buffer::Spec::Shared(memory), MeasuredOn::Ingress) => {
+            memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom))
+        }
+        (buffer::Spec::Shared(_), MeasuredOn::EgressQueue) => largest_queue(settings),
+    };
+    limit.map(|limit| Bytes(limit.0.saturating_sub(spec.xoff.0)))
+}
+
+/// A sum for a message, which need not be possible.
+fn sum(a: Bytes, b: Bytes) -> Bytes {
+    Bytes(a.0.saturating_add(b.0))
+}

@@ -1,0 +1,128 @@
+//! One memory with two books for the same bytes, each with a pool that is shared by dynamic
+//! thresholds: at the ingress by (port, class), at the egress by (port, queue). Above its threshold
+//! in the ingress book, a lossless class has headroom.
+//!
+//! Headroom is an account of its own, and what leaves is taken from it first: the frames that it is
+//! for may come as soon as the neighbour was allowed to go on, so it has to be empty by then; and
+//! switch models agree on it (the HPCC authors' simulator, `SwitchMmu`). Bytes in it are in the
+//! egress book like all others.
+
+mod book;
+mod spec;
+
+use floodway_model::id::CLASSES;
+
+use super::Share;
+use crate::switch::flow_control::pfc::Source;
+use crate::switch::port::DropReason;
+use book::Book;
+pub use spec::{Pool, Spec};
+
+#[derive(Debug)]
+pub(super) struct Memory {
+    ingress: Option<Book>,
+    egress: Option<Book>,
+    /// By source: bytes in its headroom.
+    headroom: Vec<u64>,
+    headroom_size: u64,
+    /// Bit c: class c is lossless.
+    lossless: u8,
+}
+
+impl Memory {
+    pub fn new(spec: &Spec, switch: &crate::switch::Spec, ports: usize) -> Self {
+        let pfc = switch.flow_control.pfc.as_ref();
+        Self {
+            ingress: spec.ingress.as_ref().map(Book::new),
+            egress: spec.egress.as_ref().map(Book::new),
+            headroom: vec![0; ports * CLASSES],
+            headroom_size: spec.headroom.0,
+            lossless: pfc.map_or(0, |pfc| pfc.classes()),
+        }
+    }
+
+    /// `held` is what the source has, headroom included, and `backlog` what the queue has.
+    #[inline]
+    pub fn admit(
+        &self,
+        source: Source,
+        held: u64,
+        backlog: u64,
+        bytes: u64,
+    ) -> Result<(), DropReason> {
+        if self.egress.as_ref().is_some_and(|egress| !egress.accepts(backlog, bytes)) {
+            return Err(DropReason::EgressThreshold);
+        }
+        let Some(ingress) = &self.ingress else { return Ok(()) };
+        let in_headroom = self.headroom[source.index()];
+        if ingress.accepts(held - in_headroom, bytes) {
+            Ok(())
+        } else if self.lossless >> source.class() & 1 == 0 {
+            Err(DropReason::IngressThreshold)
+        } else if in_headroom + bytes <= self.headroom_size {
+            Ok(())
+        } else {
+            Err(DropReason::HeadroomExceeded)
+        }
+    }
+
+    /// `held` and `backlog` are without the frame.
+    #[inline]
+    pub fn join(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
+        if let Some(egress) = &mut self.egress {
+            egress.add(backlog, bytes);
+        }
+        if let Some(ingress) = &mut self.ingress {
+            let in_headroom = &mut self.headroom[source.index()];
+            let held = held - *in_headroom;
+            if ingress.accepts(held, bytes) {
+                ingress.add(held, bytes);
+            } else {
+                *in_headroom += bytes;
+            }
+        }
+    }
+
+    /// `held` and `backlog` are with the frame.
+    #[inline]
+    pub fn leave(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
+        if let Some(egress) = &mut self.egress {
+            egress.remove(backlog, bytes);
+        }
+        if let Some(ingress) = &mut self.ingress {
+            let in_headroom = &mut self.headroom[source.index()];
+            let from_headroom = bytes.min(*in_headroom);
+            ingress.remove(held - *in_headroom, bytes - from_headroom);
+            *in_headroom -= from_headroom;
+        }
+    }
+
+    #[inline]
+    pub fn share(&self, source: Source, held: u64) -> Share {
+        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, Book::threshold);
+        Share { held, in_headroom: self.headroom[source.index()], threshold }
+    }
+
+    /// Whether the accounts agree with what sources and queues hold.
+    pub fn audit(
+        &self,
+        held: &[u64],
+        backlogs: impl Iterator<Item = u64>,
+        wrong: &mut Vec<String>,
+    ) {
+        let over = |(held, headroom): (&u64, &u64)| headroom > held;
+        if held.iter().zip(&self.headroom).any(over) {
+            wrong.push("more bytes are in the headroom than were let in".to_owned());
+            return;
+        }
+        let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
+        let mut check = |book: &Option<Book>, name, holdings: &mut dyn Iterator<Item = u64>| {
+            wrong.extend(book.as_ref().and_then(|book| book.audit(name, holdings)));
+        };
+        check(&self.ingress, "ingress", &mut { beside });
+        check(&self.egress, "egress", &mut { backlogs });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+use floodway_model::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters. A frame must be accepted by both books. A book that is not there accepts everything,
+/// which is how memory that only one side limits is written; `false` removes one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The book by ingress port and class. Default none: the ingress has no limit.
+    pub ingress: Option<Pool>,
+    /// The book by egress port and queue, of lossless classes too. Default none: the egress has no
+    /// limit.
+    pub egress: Option<Pool>,
+    /// The most bytes of each ingress port and lossless class above its threshold in the ingress
+    /// book, in memory of their own. Default 0B.
+    pub headroom: Bytes,
+}
+
+/// One book of a shared memory. A port and class, or a port and queue, that holds q bytes may take a
+/// frame of n bytes if q + n is at most `guaranteed`; or else if what q is above `guaranteed`, plus
+/// n, is at most `alpha` times the free bytes of the pool, and the pool has room (Choudhury and
+/// Hahne, IEEE/ACM ToN 1998).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pool {
+    /// Bytes that are shared. Default 16MB (Source Flow Control deck, egress).
+    pub pool: Bytes,
+    /// Bytes that each has of its own, beside the pool. Default 50KB (same deck: per port, with one
+    /// data queue).
+    pub guaranteed: Bytes,
+    /// How many times the free bytes of the pool one may hold of it, above 0. With n that want all
+    /// they can get, each has alpha / (1 + alpha n) of the pool. Default 1 (same deck).
+    pub alpha: f64,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { pool: Bytes(16_000_000), guaranteed: Bytes(50_000), alpha: 1.0 }
+    }
+}
+
+impl Pool {
+    /// The most that each of `count` can hold if all of them want all that they can get, to a frame.
+    pub fn fair(&self, count: u64) -> Bytes {
+        let share = self.alpha * self.pool.0 as f64 / (1.0 + self.alpha * count as f64);
+        Bytes(self.guaranteed.0.saturating_add(share as u64))
+    }
+}

@@ -1,0 +1,213 @@
+//! The accounts by hand, and their properties under any order of packets.
+
+use floodway_model::Bytes;
+use proptest::prelude::*;
+
+use super::*;
+use crate::switch;
+use crate::switch::flow_control::{self, pfc};
+
+fn pool(pool: u64, guaranteed: u64, alpha: f64) -> Option<Pool> {
+    Some(Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha })
+}
+
+/// With class 1 lossless and class 0 lossy.
+fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> Memory {
+    let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
+    let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
+    let switch = switch::Spec { flow_control, ..Default::default() };
+    Memory::new(&Spec { ingress, egress, headroom: Bytes(headroom) }, &switch, 4)
+}
+
+const LOSSY: usize = 0;
+const LOSSLESS: usize = 1;
+
+/// A memory with what sources and queues hold, as a switch keeps it.
+struct Bench {
+    memory: Memory,
+    held: Vec<u64>,
+    backlogs: Vec<u64>,
+}
+
+impl Bench {
+    fn new(memory: Memory) -> Self {
+        let held = vec![0; memory.headroom.len()];
+        Self { memory, held, backlogs: vec![0; 4] }
+    }
+
+    fn join(&mut self, source: Source, queue: usize, bytes: u64) -> Result<(), DropReason> {
+        let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
+        self.memory.admit(source, *held, *backlog, bytes)?;
+        self.memory.join(source, *held, *backlog, bytes);
+        *held += bytes;
+        *backlog += bytes;
+        Ok(())
+    }
+
+    fn leave(&mut self, source: Source, queue: usize, bytes: u64) {
+        let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
+        self.memory.leave(source, *held, *backlog, bytes);
+        *held -= bytes;
+        *backlog -= bytes;
+    }
+
+    /// How many frames of `bytes` a source may send to a queue, and what the last one met.
+    fn fill(&mut self, source: Source, queue: usize, bytes: u64) -> (u64, DropReason) {
+        let mut taken = 0;
+        loop {
+            match self.join(source, queue, bytes) {
+                Ok(()) => taken += 1,
+                Err(reason) => return (taken, reason),
+            }
+        }
+    }
+
+    fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        self.memory.audit(&self.held, self.backlogs.iter().copied(), &mut wrong);
+        wrong
+    }
+}
+
+#[test]
+fn one_queue_by_hand() {
+    // Frames of 100 bytes, a pool of 1000 and 250 of its own. Two frames fit the guarantee. The
+    // third finds 200 held, none of it above: 100 <= 1000, and takes 50 of the pool. Then
+    // 50 + 100 <= 950, 150 + 100 <= 850, 250 + 100 <= 750, 350 + 100 <= 650, 450 + 100 <= 550, and
+    // 550 + 100 is above 450: eight frames.
+    let mut bench = Bench::new(memory(None, pool(1_000, 250, 1.0), 0));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 2, 100), (8, DropReason::EgressThreshold));
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 550);
+    // Another queue has its guarantee all the same, then 0 + 100 <= 450, 50 + 100 <= 400 and
+    // 150 + 100 <= 300; but 250 + 100 is above 200.
+    assert_eq!(bench.fill(source, 3, 100), (5, DropReason::EgressThreshold));
+    // One frame of the first leaves, and 300 are free: less than 450 + 100 and than 250 + 100.
+    bench.leave(source, 2, 100);
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 700);
+    assert_eq!(bench.join(source, 2, 100), Err(DropReason::EgressThreshold));
+    assert_eq!(bench.join(source, 3, 100), Err(DropReason::EgressThreshold));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn alpha_above_one_does_not_give_away_more_than_there_is() {
+    // With alpha 8 one queue settles at 8/9 of 1000, within a frame: the ninth finds
+    // 800 + 100 <= 8 * 200, a tenth 900 + 100 above 8 * 100. A second may take the last 100
+    // (0 + 100 <= 8 * 100), and then there is nothing left, not even for one that holds nothing.
+    let mut bench = Bench::new(memory(None, pool(1_000, 0, 8.0), 0));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 0, 100).0, 9);
+    assert_eq!(bench.fill(source, 1, 100).0, 1);
+    assert_eq!(bench.fill(source, 2, 100).0, 0);
+    // Half a frame's room is no room, though 8 * 50 would let it in.
+    bench.leave(source, 0, 50);
+    assert_eq!(bench.join(source, 2, 100), Err(DropReason::EgressThreshold));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn both_books_must_accept() {
+    let mut bench = Bench::new(memory(pool(1_000, 100, 1.0), pool(1_000, 300, 1.0), 0));
+    let source = Source::new(0, LOSSY);
+    // Ingress: one frame in the guarantee, then 0 + 100 <= 1000, ..., 400 + 100 <= 600, and
+    // 500 + 100 is above 500: six. Egress would let eight in.
+    assert_eq!(bench.fill(source, 0, 100), (6, DropReason::IngressThreshold));
+    // A second source to the same queue: its own guarantee, and 0 + 100 <= 500; then the queue is
+    // at 800, and 500 + 100 is above 500.
+    assert_eq!(bench.fill(Source::new(1, LOSSY), 0, 100), (2, DropReason::EgressThreshold));
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn headroom_by_hand() {
+    // alpha 1/2: one frame of the guarantee, then 0 + 100 <= 500, 100 + 100 <= 450,
+    // 200 + 100 <= 400, and 300 + 100 is above 350: four frames. Two more have headroom.
+    let mut bench = Bench::new(memory(pool(1_000, 100, 0.5), None, 250));
+    let (lossless, lossy) = (Source::new(0, LOSSLESS), Source::new(1, LOSSY));
+    assert_eq!(bench.fill(lossless, 0, 100), (6, DropReason::HeadroomExceeded));
+    let share = bench.memory.share(lossless, bench.held[lossless.index()]);
+    assert_eq!(share, Share { held: 600, in_headroom: 200, threshold: 100.0 + 0.5 * 700.0 });
+    // A lossy class has none: the guarantee, and 0 + 100 <= 350, 100 + 100 <= 300.
+    assert_eq!(bench.fill(lossy, 0, 100), (3, DropReason::IngressThreshold));
+    // What leaves is taken from the headroom first.
+    bench.leave(lossless, 0, 150);
+    assert_eq!(bench.memory.share(lossless, 450).in_headroom, 50);
+    assert_eq!(bench.memory.ingress.as_ref().unwrap().used(), 500);
+    bench.leave(lossless, 0, 150);
+    assert_eq!(bench.memory.share(lossless, 300).in_headroom, 0);
+    assert_eq!(bench.memory.ingress.as_ref().unwrap().used(), 400);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
+fn the_egress_limits_lossless_classes_too() {
+    let mut bench = Bench::new(memory(pool(1_000, 0, 1.0), pool(200, 0, 1.0), 1_000));
+    assert_eq!(
+        bench.fill(Source::new(0, LOSSLESS), 0, 100),
+        (1, DropReason::EgressThreshold),
+        "0 + 100 <= 200, and 100 + 100 is above 100"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_found() {
+    let mut bench = Bench::new(memory(pool(1_000, 0, 1.0), pool(1_000, 0, 1.0), 0));
+    bench.join(Source::new(0, LOSSY), 0, 100).unwrap();
+    bench.backlogs[0] = 90;
+    let wrong = "the egress pool of 1000 bytes has 100 in its book and 90 in memory";
+    assert_eq!(bench.wrong(), [wrong]);
+}
+
+fn pools() -> impl Strategy<Value = Option<Pool>> {
+    let alphas = prop::sample::select(vec![0.01, 0.5, 1.0, 2.0, 7.3, 100.0]);
+    prop::option::of((1..20_000_u64, 0..3_000_u64, alphas))
+        .prop_map(|some| some.and_then(|(size, guaranteed, alpha)| pool(size, guaranteed, alpha)))
+}
+
+proptest! {
+    /// Frames of any length come and go in any order: no account goes below nothing (overflow checks
+    /// are on in tests), pools and headroom never hold more than they have, what is used is the sum
+    /// of what is held above the guarantees, guarantees are always kept, and at the end all is free.
+    #[test]
+    fn accounts_always_agree(
+        ingress in pools(),
+        egress in pools(),
+        headroom in 0..5_000_u64,
+        steps in prop::collection::vec((any::<bool>(), 0..4_usize, 0..2_usize, 0..4_usize, 64..1_500_u64), 1..300),
+    ) {
+        let mut bench = Bench::new(memory(ingress.clone(), egress.clone(), headroom));
+        let mut waiting = Vec::new();
+        for (comes, port, class, queue, bytes) in steps {
+            if !comes && !waiting.is_empty() {
+                let (source, queue, bytes) = waiting.swap_remove(bytes as usize % waiting.len());
+                bench.leave(source, queue, bytes);
+            } else {
+                let source = Source::new(port, class);
+                let beside = bench.held[source.index()] - bench.memory.headroom[source.index()];
+                let fits = |pool: &Option<Pool>, held: u64| {
+                    pool.as_ref().is_none_or(|pool| held + bytes <= pool.guaranteed.0)
+                };
+                let sure = fits(&ingress, beside) && fits(&egress, bench.backlogs[queue]);
+                match bench.join(source, queue, bytes) {
+                    Ok(()) => waiting.push((source, queue, bytes)),
+                    Err(reason) => prop_assert!(!sure, "{reason:?}"),
+                }
+            }
+            prop_assert_eq!(bench.wrong(), Vec::<String>::new());
+            let headrooms = bench.memory.headroom.iter().enumerate();
+            for (index, &bytes) in headrooms {
+                let most = if index % CLASSES == LOSSLESS { headroom } else { 0 };
+                prop_assert!(bytes <= most);
+            }
+        }
+        for (source, queue, bytes) in waiting {
+            bench.leave(source, queue, bytes);
+        }
+        prop_assert_eq!(bench.wrong(), Vec::<String>::new());
+        for book in [&bench.memory.ingress, &bench.memory.egress].into_iter().flatten() {
+            prop_assert_eq!(book.used(), 0);
+        }
+        prop_assert!(bench.memory.headroom.iter().all(|&bytes| bytes == 0));
+    }
+}
