@@ -12,16 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{Size, clos};
 
-/// Parameters. `k` alone makes the k-ary fat-tree: k pods, k/2 edge and k/2 aggregation switches
-/// in each, k/2 hosts at each edge switch, (k/2)^2 cores. A number that is written takes the place
-/// of the one that follows from `k`; if all are written, `k` is not needed.
+/// Parameters. `k` alone makes the k-ary fat-tree of Al-Fares et al. (SIGCOMM 2008): k pods, k/2
+/// edge and k/2 aggregation switches in each, k/2 hosts at each edge switch, (k/2)^2 cores. A
+/// number that is written takes the place of the one that follows from `k`; if all are written, `k`
+/// is not needed. Every edge switch has a link to every aggregation switch of its pod; the cores
+/// are shared out evenly to the aggregation switches of a pod, and each has a link to every pod.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// Ports of every switch of a k-ary fat-tree, even. Default none: all numbers are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
-    /// Pods. Default k (Al-Fares et al., as all defaults of numbers here).
+    /// Pods. Default k.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<u32>,
     /// Edge switches in each pod. Default k/2.

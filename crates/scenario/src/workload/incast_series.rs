@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Demand, Surroundings};
 
-/// Parameters.
+/// Parameters. Each incast goes to a receiver drawn at random, from senders drawn at random among
+/// the other hosts, which start at the same time (HPCC, SIGCOMM 2019, section 5.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {

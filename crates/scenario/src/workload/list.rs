@@ -9,16 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
 
-/// Parameters.
+/// Parameters. Hosts are named by their numbers: the list takes none from the order of placement,
+/// and its flows may run on hosts of other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The flows, each under a header of its own: `[[workload.list.flow]]`.
+    /// The flows.
     pub flow: Vec<Flow>,
 }
 
-/// One flow. Without `bytes` it sends as fast as it may and has a rate instead of a completion
-/// time.
+/// One flow, under a header `[[workload.list.flow]]` of its own. Without `bytes` it sends as fast
+/// as it may, and has a rate instead of a completion time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
@@ -32,7 +33,8 @@ pub struct Flow {
     /// Its size. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// When a flow without `bytes` makes its last packet. Default without end.
+    /// From when on a flow without `bytes` sends nothing new; what is lost it still repeats. Default
+    /// without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
 }

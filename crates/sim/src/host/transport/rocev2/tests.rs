@@ -206,7 +206,7 @@ fn a_flow_that_has_stopped_repeats_what_was_lost() {
             assert_eq!(packet.bytes, 1086);
             let arrived = give(&mut receiver, &spec, &packet);
             arrived.acknowledge.into_iter().for_each(|psn| sender.on_ack(psn, now));
-            now = now + Duration::from_ns(TICK);
+            now += Duration::from_ns(TICK);
         }
         assert!(sender.is_done());
         assert_eq!((sender.sent.packets, sender.sent.retransmitted), (10 + repeated, repeated));
