@@ -1,6 +1,7 @@
 //! Hosts: a NIC with one port, senders and receivers.
 
 pub mod congestion;
+mod lanes;
 mod nic;
 mod spec;
 pub mod transport;
@@ -16,6 +17,7 @@ use crate::engine::{Context, Node};
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::switch;
+use lanes::Lanes;
 use nic::Nic;
 use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
 
@@ -107,6 +109,8 @@ impl Host {
             consumed: 0,
             shared,
         };
+        let bfc = host.shared.switch.flow_control.bfc.as_ref();
+        host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
         host.set_wake();
         host
     }
@@ -145,7 +149,10 @@ impl Host {
             let header = Header { connection, dscp, class };
             let control = congestion::State::new(&self.shared.host.congestion, line_rate);
             let transport = self.shared.transport();
-            let sender = Sender::new(flow, spec, header, control, transport, now);
+            let mut sender = Sender::new(flow, spec, header, control, transport, now);
+            if let Some(lanes) = &mut self.nic.lanes {
+                sender.lane = lanes.take(class, flow);
+            }
             let slot = self.free.pop().unwrap_or_else(|| {
                 self.senders.push(None);
                 self.senders.len() as u32 - 1
@@ -175,11 +182,16 @@ impl Host {
                 self.nic.make_ready(slot, sender.class);
                 continue;
             }
-            sender.in_nic = false;
             if sender.is_done() {
                 self.end(slot);
                 continue;
             }
+            if let Some(lanes) = &mut self.nic.lanes
+                && lanes.parks(slot, sender.class, sender.lane)
+            {
+                continue;
+            }
+            sender.in_nic = false;
             let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
                 // Everything is sent and waits for its acknowledgement.
                 continue;
@@ -203,6 +215,9 @@ impl Host {
     fn end(&mut self, slot: u32) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        if let Some(lanes) = &mut self.nic.lanes {
+            lanes.give_back(sender.class, sender.lane);
+        }
         self.ended.push((sender.flow, sender.sent));
         self.free.push(slot);
     }
@@ -307,6 +322,7 @@ impl Host {
             bytes,
             ingress: PortIx(0),
             class: self.nic.control_class,
+            lane: 0,
             ecn: Ecn::NotEct,
             dscp: Dscp::DEFAULT,
             body,
@@ -345,6 +361,7 @@ impl Node for Host {
                 }
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Bfc { class, lane, stop } => self.nic.obey_lane(Class(class), lane, stop, now),
             Body::Cim => {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;
@@ -382,6 +399,10 @@ impl Node for Host {
         }
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
+        if let Some(lanes) = &self.nic.lanes {
+            tally.bfc_collisions += lanes.collisions;
+            tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
+        }
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
         for (class, pause) in self.nic.tx.pauses.iter().enumerate() {

@@ -5,6 +5,7 @@ pub mod aqm;
 mod audit;
 pub mod classify;
 pub mod flow_control;
+mod lanes;
 mod neighbours;
 pub mod path;
 pub mod port;
@@ -23,6 +24,7 @@ use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
+use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, MeasuredOn, Order, Pfc, Source, source_of};
 use port::{DropReason, Port};
@@ -44,6 +46,8 @@ pub struct Switch {
     ingress: Vec<u64>,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
+    /// `None` without Backpressure Flow Control.
+    pub bfc: Option<Bfc>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -77,10 +81,16 @@ impl Switch {
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let isolation = spec.flow_control.congestion_isolation.as_ref();
+        let bfc = spec.flow_control.bfc.as_ref();
+        // The last one is the control queue, which has no physical queues.
+        let queue = |link: &Link, number: u8| match bfc {
+            Some(bfc) if number < spec.queue.count => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            _ => Queue::default(),
+        };
         let make = |link: &Link| Port {
             tx: Transmitter::new(*link),
             link_control: VecDeque::new(),
-            queues: (0..=spec.queue.count).map(|_| Queue::default()).collect(),
+            queues: (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
             waiting: 0,
             scheduler: scheduler::State::default(),
             isolation: isolation.map(|_| Isolation::default()),
@@ -100,6 +110,7 @@ impl Switch {
             ports: links.iter().map(make).collect(),
             ingress: vec![0; links.len() * CLASSES],
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -205,10 +216,13 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: Packet,
+        mut packet: Packet,
         now: Instant,
         context: &mut Context,
     ) {
+        if !self.passes_lane(egress, queue, &mut packet, now) {
+            return self.enqueue(egress, queue, None, packet, now, context);
+        }
         let port = &mut self.ports[egress];
         port.queues[queue].pass(packet.bytes);
         port.tx.transmit(packet, Class(queue as u8), now, context);
@@ -232,7 +246,12 @@ impl Switch {
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, not_before });
+        let queued = Queued { packet, not_before };
+        if port.queues[queue].lanes().is_some() {
+            self.enter_lane(egress, queue, queued, now, context);
+        } else {
+            port.queues[queue].push(queued);
+        }
 
         if let Some(place) = isolated {
             self.after_isolation(egress, place, &packet, now, context);
@@ -337,6 +356,9 @@ impl Switch {
         }
         let Some(queue) = self.select(index, now) else { return };
         let port = &mut self.ports[index];
+        if port.queues[queue].lanes().is_some() {
+            return self.send_from_lane(index, queue, now, context);
+        }
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
@@ -368,7 +390,8 @@ impl Switch {
             if ready >> queue & 1 == 0 {
                 continue;
             }
-            let first = port.queues[queue].head().expect("a queue that waits has a head");
+            // None if all physical queues with packets are paused: their resumption comes as a frame.
+            let Some(first) = port.queues[queue].head() else { continue };
             // Congestion Isolation: the flow's earlier packets go first.
             if first.not_before > 0 {
                 let isolation = self.spec.flow_control.congestion_isolation.as_ref();
@@ -460,6 +483,10 @@ impl Node for Switch {
                     let monitored = &here.queues[usize::from(spec.monitored)];
                     table.on_cim(spec, packet.flow, monitored, now);
                 }
+            }
+            Body::Bfc { class, lane, stop } => {
+                self.consumed += 1;
+                self.obey_lane(port, (class, lane), stop, now, context);
             }
             Body::Data { .. } | Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
                 self.take_in(packet, now, context);

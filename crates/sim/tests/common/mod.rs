@@ -92,6 +92,7 @@ pub fn isolating() -> switch::Spec {
         flow_control: flow_control::Spec {
             congestion_isolation: Some(Default::default()),
             pfc: Some(Default::default()),
+            ..Default::default()
         },
         ..Default::default()
     }
