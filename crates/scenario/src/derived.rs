@@ -153,6 +153,7 @@ impl Variant {
         const QUEUE: f64 = 200.0;
         const PORT: f64 = 500.0;
         const PACKET: f64 = 64.0;
+        const ENTRY: f64 = 16.0;
         const FULL_QUEUES: f64 = 0.05;
         let Self { settings, graph, .. } = self;
         let frame = f64::from(check::largest_frame(settings));
@@ -161,12 +162,17 @@ impl Variant {
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
         let queued = queues * FULL_QUEUES * settings.switch.queue.size.0 as f64 / frame;
         let packets = in_flight * graph.hosts().count() as f64 + queued;
+        // Backpressure Flow Control: a flow table in every data queue of a switch.
+        let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
+        let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
+        let entries = f64::from(entries) * switch_ports as f64;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let bytes = (flows + persistent as f64) * FLOW
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET
+            + entries * f64::from(settings.switch.queue.count) * ENTRY
             + samples as f64 * f64::from(settings.switch.queue.count) * 40.0;
         Bytes(bytes as u64)
     }
