@@ -1,5 +1,5 @@
 //! Backpressure Flow Control in a switch: packets join and leave physical queues, and upstream
-//! ones are told to stop and to go on.
+//! ones are told to stop and to go on. Kept out of line, so that switches without it are not slower.
 
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, FlowId, Instant, Packet};
@@ -10,28 +10,31 @@ use super::queue::{Queue, Queued};
 use crate::engine::Context;
 
 impl Switch {
-    /// The port has nothing else to send: the packet has the lane of its flow, if that may send.
-    /// `false`: it must wait.
-    #[inline]
-    pub(super) fn passes_lane(
+    /// The port has nothing else to send: the packet goes straight to the wire, unless the lane of
+    /// its flow is paused.
+    #[inline(never)]
+    pub(super) fn pass_by_lane(
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: Packet,
         now: Instant,
-    ) -> bool {
-        let lanes = self.ports[egress].queues[queue].lanes_mut();
-        let (Some(bfc), Some(lanes)) = (&self.bfc, lanes) else { return true };
+        context: &mut Context,
+    ) {
+        let bfc = self.bfc.as_ref().expect("only a switch with it has lanes");
+        let port = &mut self.ports[egress];
+        let lanes = port.queues[queue].lanes_mut().expect("this queue has lanes");
         let lane = lanes.lane_of(packet.flow, now, &mut self.chance);
         if lanes.paused().has(lane) {
-            return false;
+            return self.enqueue(egress, queue, None, packet, now, context);
         }
-        lanes.pass(packet.flow, bfc.keeps_until(packet, now));
-        packet.lane = lane;
-        true
+        lanes.pass(packet.flow, bfc.keeps_until(&packet, now));
+        port.queues[queue].pass(packet.bytes);
+        port.tx.transmit(Packet { lane, ..packet }, Class(queue as u8), now, context);
     }
 
     /// The packet joins the lane of its flow in a queue that has lanes.
+    #[inline(never)]
     pub(super) fn enter_lane(
         &mut self,
         egress: usize,
@@ -56,6 +59,7 @@ impl Switch {
     }
 
     /// Sends the packet whose turn it is in a queue that has lanes.
+    #[inline(never)]
     pub(super) fn send_from_lane(
         &mut self,
         index: usize,
@@ -82,6 +86,7 @@ impl Switch {
     }
 
     /// The next hop says whether a lane must stop.
+    #[inline(never)]
     pub(super) fn obey_lane(
         &mut self,
         port: usize,

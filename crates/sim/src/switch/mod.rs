@@ -216,14 +216,14 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        mut packet: Packet,
+        packet: Packet,
         now: Instant,
         context: &mut Context,
     ) {
-        if !self.passes_lane(egress, queue, &mut packet, now) {
-            return self.enqueue(egress, queue, None, packet, now, context);
-        }
         let port = &mut self.ports[egress];
+        if port.queues[queue].lanes().is_some() {
+            return self.pass_by_lane(egress, queue, packet, now, context);
+        }
         port.queues[queue].pass(packet.bytes);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
