@@ -60,6 +60,9 @@ pub struct Packet {
     pub ingress: PortIx,
     /// The traffic class it has on the present link: the egress queue it was sent from.
     pub class: Class,
+    /// The physical queue within its class that it was sent from, with flow control by physical
+    /// queues; else 0.
+    pub lane: u8,
     /// The ECN field.
     pub ecn: Ecn,
     /// The DSCP field, by which switches can classify: a switch cannot know how long a flow is.
@@ -112,6 +115,15 @@ pub enum Body {
     },
     /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.
     Cim,
+    /// Backpressure Flow Control (Goyal et al., NSDI 2022), one hop: about one physical queue.
+    Bfc {
+        /// The class that the queue is part of.
+        class: u8,
+        /// Its number within the class.
+        lane: u8,
+        /// Whether it must stop or may go on.
+        stop: bool,
+    },
 }
 
 impl Packet {
@@ -124,7 +136,7 @@ impl Packet {
     /// Whether it ends at the neighbour instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
-        matches!(self.body, Body::Pfc { .. } | Body::Cim)
+        matches!(self.body, Body::Pfc { .. } | Body::Cim | Body::Bfc { .. })
     }
 }
 

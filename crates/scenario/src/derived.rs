@@ -171,6 +171,7 @@ impl Variant {
         const QUEUE: f64 = 200.0;
         const PORT: f64 = 500.0;
         const PACKET: f64 = 64.0;
+        const ENTRY: f64 = 16.0;
         const FULL_QUEUES: f64 = 0.05;
         let Self { settings, graph, .. } = self;
         let frame = f64::from(check::largest_frame(settings));
@@ -187,6 +188,10 @@ impl Variant {
         };
         let queued = FULL_QUEUES * room / frame;
         let packets = in_flight * graph.hosts().count() as f64 + queued;
+        // Backpressure Flow Control: a flow table in every data queue of a switch.
+        let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
+        let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
+        let entries = f64::from(entries) * switch_ports as f64;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
@@ -195,6 +200,7 @@ impl Variant {
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET
+            + entries * f64::from(settings.switch.queue.count) * ENTRY
             + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)

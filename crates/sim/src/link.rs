@@ -27,6 +27,8 @@ pub struct Link {
     pub response: Duration,
     /// Preamble and gap, in bytes.
     pub wire_overhead: u16,
+    /// The longest frame that crosses it, in bytes, without them.
+    pub largest_frame: u16,
 }
 
 /// The sending end of a link.
@@ -93,7 +95,7 @@ impl Transmitter {
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
             Body::Pfc { .. } => self.link.response,
-            Body::Cim => Duration::ZERO,
+            Body::Cim | Body::Bfc { .. } => Duration::ZERO,
             _ => self.link.latency,
         };
         context.metrics.count_hop();

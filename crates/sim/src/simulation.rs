@@ -18,6 +18,7 @@ use crate::metric::{Metrics, Sampling};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::switch::Switch;
+use crate::switch::flow_control::bfc;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -68,6 +69,14 @@ impl Simulation {
     /// Runs it to its end.
     pub fn run_with(self, run: &Run) -> Outcome {
         let begun = std::time::Instant::now();
+        let (spec, finished) = self.finish(run);
+        let wall = begun.elapsed();
+        let violations = audit(&spec, &finished);
+        Outcome::new(&spec, &finished, violations, wall)
+    }
+
+    /// Runs it, and gives what is left.
+    pub(crate) fn finish(self, run: &Run) -> (Spec, Finished) {
         let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
             windows: self.windows,
@@ -87,9 +96,7 @@ impl Simulation {
             host.nic.tx.finish(now, metrics);
             host.receivers.iter_mut().for_each(|receiver| receiver.sample(now));
         }
-        let wall = begun.elapsed();
-        let violations = audit(&self.spec, &finished);
-        Outcome::new(&self.spec, &finished, violations, wall)
+        (self.spec, finished)
     }
 }
 
@@ -143,6 +150,7 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
         },
         response: response(spec),
         wire_overhead: spec.wire_overhead,
+        largest_frame: largest_frame(spec),
     };
     ports.map(link).collect()
 }
@@ -163,10 +171,15 @@ fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     groups.into_values().collect()
 }
 
+/// The frame of a full packet.
+fn largest_frame(spec: &Spec) -> u16 {
+    let transport::Spec::Rocev2(rocev2) = &spec.host.transport;
+    rocev2::Spec::frame(rocev2.mtu.0)
+}
+
 /// Windows as long as the shortest time from a decision to send to the arrival, and the longest.
 fn windows(spec: &Spec) -> (Windows, Duration) {
-    let transport::Spec::Rocev2(rocev2) = &spec.host.transport;
-    let largest = u64::from(rocev2::Spec::frame(rocev2.mtu.0));
+    let largest = u64::from(largest_frame(spec));
     let overhead = u64::from(spec.wire_overhead);
     let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
     let links = || spec.graph.links().map(|(_, _, end)| end);
@@ -221,6 +234,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         + hosts.iter().map(|host| host.consumed).sum::<u64>();
     let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
+    wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     let flies = finished.in_flight.len() as u64;
     if made != ended + waits + flies {
         wrong.push(format!(

@@ -4,6 +4,7 @@ use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify;
+use floodway_sim::switch::flow_control::bfc;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
 use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
@@ -22,6 +23,9 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     let flow_control = &settings.switch.flow_control;
     if let Some(spec) = &flow_control.pfc {
         check_pfc(settings, spec, graph, largest_frame, findings);
+    }
+    if let Some(spec) = &flow_control.bfc {
+        check_bfc(settings, spec, findings);
     }
     if let Some(spec) = &flow_control.congestion_isolation {
         check_isolation(settings, spec, findings);
@@ -200,6 +204,44 @@ pub fn headroom_of_all_ports<'a>(
         }
     }
     most
+}
+
+/// The most entries of a flow table for each physical queue: every port has such a table.
+const LARGEST_TABLE: u16 = 10_000;
+
+fn check_bfc(settings: &Document, spec: &bfc::Spec, findings: &mut Findings<'_>) {
+    const BFC: &str = "switch.flow_control.bfc";
+    const TABLE: &str = "switch.flow_control.bfc.table";
+    const TAU: &str = "switch.flow_control.bfc.tau";
+    const HOP_RTT: &str = "switch.flow_control.bfc.hop_rtt";
+    if spec.queues == 0 {
+        findings.error(
+            &["switch.flow_control.bfc.queues"],
+            "there are no physical queues to put packets into",
+            "write 1 to 255; the paper has 32",
+        );
+    }
+    if !(1..=LARGEST_TABLE).contains(&spec.table) {
+        findings.error(
+            &[TABLE],
+            format!("a flow table has {} entries for each physical queue", spec.table),
+            format!("write 1 to {LARGEST_TABLE}; the paper has 100"),
+        );
+    }
+    findings.positive(TAU, spec.tau);
+    findings.latency(TAU, spec.tau);
+    if let Some(hop_rtt) = spec.hop_rtt {
+        findings.positive(HOP_RTT, hop_rtt);
+        findings.latency(HOP_RTT, hop_rtt);
+    }
+    if settings.switch.flow_control.congestion_isolation.is_some() {
+        findings.error(
+            &[BFC],
+            "Backpressure Flow Control and Congestion Isolation are both on",
+            "each decides in which queue a flow waits: remove one of the two, for example with \
+             `switch.flow_control.congestion_isolation = false`",
+        );
+    }
 }
 
 fn check_isolation(

@@ -230,6 +230,7 @@ mod tests {
             bytes: 64,
             ingress: PortIx(port),
             class: Class(0),
+            lane: 0,
             ecn: Ecn::NotEct,
             dscp: Dscp::DEFAULT,
             body,

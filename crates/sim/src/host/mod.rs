@@ -2,6 +2,7 @@
 
 pub mod congestion;
 mod holds;
+mod lanes;
 mod nic;
 mod spec;
 pub mod transport;
@@ -20,6 +21,7 @@ use crate::link::Link;
 use crate::metric::Tally;
 use crate::switch;
 use holds::Holds;
+use lanes::Lanes;
 use nic::Nic;
 use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
 
@@ -120,6 +122,8 @@ impl Host {
             consumed: 0,
             shared,
         };
+        let bfc = host.shared.switch.flow_control.bfc.as_ref();
+        host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
         host.set_wake();
         host
     }
@@ -161,6 +165,9 @@ impl Host {
             let transport = self.shared.transport();
             let mut sender = Sender::new(flow, spec, header, control, transport, now);
             sender.renew_window(congestion, transport, now);
+            if let Some(lanes) = &mut self.nic.lanes {
+                sender.lane = lanes.take(class, flow);
+            }
             let slot = self.free.pop().unwrap_or_else(|| {
                 self.senders.push(None);
                 self.senders.len() as u32 - 1
@@ -190,13 +197,21 @@ impl Host {
                 self.nic.make_ready(slot, sender.class);
                 continue;
             }
-            sender.in_nic = false;
+            if sender.is_done() {
+                self.end(slot);
+                continue;
+            }
             if let Some(until) = self.holds.until(sender.dst(), sender.class, now) {
-                sender.in_nic = true;
                 sender.eligible_at = until;
                 self.nic.put_back(slot, sender.class, until);
                 continue;
             }
+            if let Some(lanes) = &mut self.nic.lanes
+                && lanes.parks(slot, sender.class, sender.lane)
+            {
+                continue;
+            }
+            sender.in_nic = false;
             let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
                 // Everything is sent; what is not acknowledged is waited for.
                 if sender.is_done() {
@@ -224,6 +239,9 @@ impl Host {
     fn end(&mut self, slot: u32) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        if let Some(lanes) = &mut self.nic.lanes {
+            lanes.give_back(sender.class, sender.lane);
+        }
         self.ended.push((sender.flow, sender.sent));
         self.free.push(slot);
     }
@@ -329,6 +347,7 @@ impl Host {
             bytes,
             ingress: PortIx(0),
             class: self.nic.control_class,
+            lane: 0,
             ecn: Ecn::NotEct,
             dscp: Dscp::DEFAULT,
             body,
@@ -373,6 +392,7 @@ impl Node for Host {
                 let until = now + Duration::from_ns(pause_ns.into());
                 self.holds.hold(towards, class, now, until);
             }
+            Body::Bfc { class, lane, stop } => self.nic.obey_lane(Class(class), lane, stop, now),
             Body::Cim => {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;
@@ -411,6 +431,10 @@ impl Node for Host {
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
         tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
+        if let Some(lanes) = &self.nic.lanes {
+            tally.bfc_collisions += lanes.collisions;
+            tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
+        }
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
         for (class, pause) in self.nic.tx.pauses.iter().enumerate() {

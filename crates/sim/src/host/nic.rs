@@ -9,6 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use floodway_model::id::CLASSES;
 use floodway_model::{Class, Instant, Packet};
 
+use super::lanes::Lanes;
 use super::spec::PauseScope;
 use super::transport::rocev2::Sender;
 use crate::link::{Link, Transmitter};
@@ -20,6 +21,8 @@ pub struct Nic {
     pub tx: Transmitter,
     /// The class of feedback and notifications.
     pub control_class: Class,
+    /// With Backpressure Flow Control: its physical queues.
+    pub lanes: Option<Box<Lanes>>,
     pause_scope: PauseScope,
     control: VecDeque<Packet>,
     /// By class: senders that may send.
@@ -37,6 +40,7 @@ impl Nic {
         Self {
             tx: Transmitter::new(link),
             control_class,
+            lanes: None,
             pause_scope,
             control: VecDeque::new(),
             ready: Default::default(),
@@ -101,6 +105,15 @@ impl Nic {
             let sender = senders[slot as usize].as_ref();
             let class = sender.expect("a sender leaves the NIC before it ends").class;
             self.make_ready(slot, class);
+        }
+    }
+
+    /// The switch says that a lane must stop, or may go on.
+    pub(super) fn obey_lane(&mut self, class: Class, lane: u8, stop: bool, now: Instant) {
+        let Some(lanes) = &mut self.lanes else { return };
+        for slot in lanes.obey(class, lane, stop, now) {
+            self.ready[class.index()].push_back(slot);
+            self.some_ready |= 1 << class.0;
         }
     }
 

@@ -24,6 +24,10 @@ impl Switch {
             tally.sfc_reminders += sfc.reminders;
             tally.sfc_proxy_pauses += sfc.proxy_pauses;
         }
+        if let Some(bfc) = &self.bfc {
+            tally.bfc_pauses += bfc.pauses;
+            tally.bfc_resumes += bfc.resumes;
+        }
         for (number, port) in self.ports.iter().enumerate() {
             tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();
@@ -35,6 +39,10 @@ impl Switch {
                 tally.isolations_refused += table.refused;
                 tally.cims_sent += table.cims_sent;
                 tally.cims_received += table.cims_received;
+            }
+            for lanes in port.queues.iter().filter_map(Queue::lanes) {
+                tally.bfc_collisions += lanes.collisions;
+                tally.bfc_paused_ns += lanes.paused().total_at(now).0 / 1_000;
             }
             for class in 0..CLASSES {
                 let told = self.pfc.as_ref().map(|pfc| *pfc.told(number, class));

@@ -6,6 +6,7 @@ mod audit;
 pub mod buffer;
 pub mod classify;
 pub mod flow_control;
+mod lanes;
 mod neighbours;
 pub mod occupancy;
 pub mod path;
@@ -27,6 +28,7 @@ use crate::link::{Link, Transmitter};
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 use buffer::Buffer;
+use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
@@ -54,6 +56,8 @@ pub struct Switch {
     pub pfc: Option<Pfc>,
     /// `None` without source flow control.
     pub sfc: Option<SourceFlowControl>,
+    /// `None` without Backpressure Flow Control.
+    pub bfc: Option<Bfc>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -87,10 +91,16 @@ impl Switch {
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let isolation = spec.flow_control.congestion_isolation.as_ref();
+        let bfc = spec.flow_control.bfc.as_ref();
+        // The last one is the control queue, which has no physical queues.
+        let queue = |link: &Link, number: u8| match bfc {
+            Some(bfc) if number < spec.queue.count => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            _ => Queue::default(),
+        };
         let make = |link: &Link| Port {
             tx: Transmitter::new(*link),
             link_control: VecDeque::new(),
-            queues: (0..=spec.queue.count).map(|_| Queue::default()).collect(),
+            queues: (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
             waiting: 0,
             occupancy: Occupancy::default(),
             scheduler: scheduler::State::default(),
@@ -115,6 +125,7 @@ impl Switch {
             occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
+            bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -228,6 +239,9 @@ impl Switch {
         context: &mut Context,
     ) {
         let port = &mut self.ports[egress];
+        if port.queues[queue].lanes().is_some() {
+            return self.pass_by_lane(egress, queue, packet, now, context);
+        }
         port.queues[queue].pass(packet.bytes);
         if packet.is_data() {
             port.occupancy.pass(packet.bytes);
@@ -254,7 +268,12 @@ impl Switch {
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, not_before });
+        let queued = Queued { packet, not_before };
+        if port.queues[queue].lanes().is_some() {
+            self.enter_lane(egress, queue, queued, now, context);
+        } else {
+            port.queues[queue].push(queued);
+        }
 
         if let Some(place) = isolated {
             self.after_isolation(egress, place, &packet, now, context);
@@ -348,6 +367,9 @@ impl Switch {
         }
         let Some(queue) = self.select(index, now) else { return };
         let port = &mut self.ports[index];
+        if port.queues[queue].lanes().is_some() {
+            return self.send_from_lane(index, queue, now, context);
+        }
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
@@ -379,7 +401,8 @@ impl Switch {
             if ready >> queue & 1 == 0 {
                 continue;
             }
-            let first = port.queues[queue].head().expect("a queue that waits has a head");
+            // None if all physical queues with packets are paused: their resumption comes as a frame.
+            let Some(first) = port.queues[queue].head() else { continue };
             // Congestion Isolation: the flow's earlier packets go first.
             if first.not_before > 0 {
                 let isolation = self.spec.flow_control.congestion_isolation.as_ref();
@@ -484,6 +507,10 @@ impl Node for Switch {
                 let goes_on = self.relay(packet, now, context);
                 self.received += u64::from(goes_on);
                 self.consumed += u64::from(!goes_on);
+            }
+            Body::Bfc { class, lane, stop } => {
+                self.consumed += 1;
+                self.obey_lane(port, (class, lane), stop, now, context);
             }
             Body::Data { .. } | Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
                 self.take_in(packet, now, context);

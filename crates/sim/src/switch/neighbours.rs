@@ -40,7 +40,7 @@ impl Switch {
     }
 
     /// A frame from here to the neighbour at `port`.
-    fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
+    pub(super) fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
         Packet {
             flow,
             connection: 0,
@@ -49,6 +49,7 @@ impl Switch {
             bytes,
             ingress: PortIx(0),
             class: Class(self.spec.queue.count),
+            lane: 0,
             ecn: Ecn::NotEct,
             dscp: Dscp::DEFAULT,
             body,

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{FlowId, Packet};
+use floodway_model::{FlowId, Instant, Packet};
+
+use super::flow_control::bfc::{Lanes, Left};
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,8 @@ pub struct Queued {
 #[derive(Debug, Default)]
 pub struct Queue {
     packets: VecDeque<Queued>,
+    /// With Backpressure Flow Control: its physical queues, which then have the packets.
+    lanes: Option<Box<Lanes>>,
     backlog: u64,
     departed: u64,
     /// The largest backlog there has been, bytes.
@@ -33,6 +37,23 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// An empty queue that consists of these physical queues.
+    pub fn of_lanes(lanes: Lanes) -> Self {
+        Self { lanes: Some(Box::new(lanes)), ..Self::default() }
+    }
+
+    /// Its physical queues, if it has any.
+    #[inline]
+    pub fn lanes(&self) -> Option<&Lanes> {
+        self.lanes.as_deref()
+    }
+
+    /// The same, to change them.
+    #[inline]
+    pub fn lanes_mut(&mut self) -> Option<&mut Lanes> {
+        self.lanes.as_deref_mut()
+    }
+
     /// Bytes that wait.
     #[inline]
     pub fn backlog(&self) -> u64 {
@@ -41,13 +62,13 @@ impl Queue {
 
     /// Packets that wait.
     pub fn len(&self) -> usize {
-        self.packets.len()
+        (self.packets_in - self.departed) as usize
     }
 
     /// Whether nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.packets_in == self.departed
     }
 
     /// Packets that have left.
@@ -56,21 +77,38 @@ impl Queue {
         self.departed
     }
 
-    /// The packet that would leave next.
+    /// The packet that would leave next; `None` also if all physical queues with packets are
+    /// paused.
     #[inline]
     pub fn head(&self) -> Option<&Queued> {
-        self.packets.front()
+        match &self.lanes {
+            None => self.packets.front(),
+            Some(lanes) => lanes.head(),
+        }
     }
 
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, queued: Queued) {
+        debug_assert!(self.lanes.is_none());
+        self.count_in(&queued);
+        self.packets.push_back(queued);
+    }
+
+    /// Appends a packet to a physical queue; `counted`: as a reason to pause.
+    #[inline]
+    pub fn push_to_lane(&mut self, lane: u8, queued: Queued, counted: bool) {
+        self.count_in(&queued);
+        self.lanes.as_mut().expect("it has lanes").push(lane, queued, counted);
+    }
+
+    #[inline]
+    fn count_in(&mut self, queued: &Queued) {
         let bytes = u64::from(queued.packet.bytes);
         self.backlog += bytes;
         self.max_backlog = self.max_backlog.max(self.backlog);
         self.packets_in += 1;
         self.bytes_in += bytes;
-        self.packets.push_back(queued);
     }
 
     /// A packet joins the empty queue and leaves it at once.
@@ -97,6 +135,15 @@ impl Queue {
         Some(queued)
     }
 
+    /// Removes the packet at the head of the physical queue whose turn it is; see [`Lanes::pop`].
+    #[inline]
+    pub fn pop_from_lane(&mut self, until: impl Fn(&Queued) -> Instant) -> Option<Left> {
+        let left = self.lanes.as_mut()?.pop(until)?;
+        self.backlog -= u64::from(left.queued.packet.bytes);
+        self.departed += 1;
+        Some(left)
+    }
+
     /// The number of packets that will have left when the last one of `flow` that waits here has;
     /// 0 if none waits.
     pub fn clear_of(&self, flow: FlowId) -> u64 {
@@ -106,12 +153,14 @@ impl Queue {
 
     /// Whether the books agree with the packets.
     pub fn is_consistent(&self) -> bool {
-        let bytes: u64 = self.packets.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
-        bytes == self.backlog && self.packets_in == self.departed + self.packets.len() as u64
+        let bytes: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
+        bytes == self.backlog
+            && self.packets_in == self.departed + self.iter().count() as u64
+            && self.lanes.as_ref().is_none_or(|lanes| lanes.is_consistent())
     }
 
     /// The packets that wait.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.packets.iter()
+        self.packets.iter().chain(self.lanes.iter().flat_map(|lanes| lanes.iter()))
     }
 }

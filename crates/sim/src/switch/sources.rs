@@ -70,6 +70,7 @@ impl Switch {
             class: Class(self.spec.queue.count),
             ecn: Ecn::NotEct,
             dscp: Dscp::DEFAULT,
+            lane: 0,
             body: Body::Sfc { towards: packet.dst, class, pause_ns },
         }
     }

@@ -1,6 +1,7 @@
 //! Flow control: mechanisms by which a switch stops its neighbours or the sources far away. A scenario may run
 //! several together; they are asked in the order of the fields of [`Spec`].
 
+pub mod bfc;
 pub mod congestion_isolation;
 pub mod pfc;
 pub mod source_flow_control;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
+    /// Pauses physical queues of the neighbour, nearly flow by flow.
+    pub bfc: Option<bfc::Spec>,
     /// Isolates congesting flows in a queue of their own.
     pub congestion_isolation: Option<congestion_isolation::Spec>,
     /// Tells the sources of what waits in a deep queue how long to be quiet.
@@ -23,6 +26,11 @@ pub struct Spec {
 
 /// The members of the family.
 pub const CATALOGUE: &[Entry] = &[
+    Entry {
+        family: "switch.flow_control",
+        name: "bfc",
+        summary: "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
+    },
     Entry {
         family: "switch.flow_control",
         name: "congestion_isolation",

@@ -37,6 +37,8 @@ pub struct Sender {
     pub flow: FlowId,
     /// The class in which it sends.
     pub class: Class,
+    /// The physical queue of the NIC that it has in that class; 0 if there are none.
+    pub lane: u8,
     /// The class that it returns to when it is no longer isolated, and when that is.
     home: (Class, Instant),
     /// How fast it may send.
@@ -86,6 +88,7 @@ impl Sender {
         Self {
             flow,
             class: header.class,
+            lane: 0,
             home: (header.class, Instant::NEVER),
             control,
             in_nic: true,
@@ -166,6 +169,7 @@ impl Sender {
             bytes: Spec::frame(transport.payload(psn, self.bytes, self.packets)),
             ingress: PortIx(0),
             class: self.class,
+            lane: self.lane,
             ecn: Ecn::Ect0,
             dscp: self.dscp,
             body: Body::Data { psn, sent_at: now },

@@ -252,6 +252,7 @@ mod tests {
             bytes: 1_000,
             ingress: PortIx(0),
             class: Class(0),
+            lane: 0,
             ecn: Ecn::Ect0,
             dscp: Dscp::DEFAULT,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },

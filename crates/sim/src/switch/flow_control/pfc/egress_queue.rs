@@ -112,6 +112,7 @@ mod tests {
                 bytes,
                 ingress: PortIx(port),
                 class: Class(class),
+                lane: 0,
                 ecn: Ecn::Ect0,
                 dscp: Dscp::DEFAULT,
                 body: Body::Data { psn: 0, sent_at: Instant::ZERO },

@@ -205,6 +205,7 @@ mod tests {
             class: Class(0),
             ecn: Ecn::Ect0,
             dscp: Dscp::DEFAULT,
+            lane: 0,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         }
     }

@@ -1,0 +1,143 @@
+//! The physical queues of a NIC, for Backpressure Flow Control: which one a sender has, and which
+//! senders wait because the switch has paused theirs.
+
+use floodway_model::id::CLASSES;
+use floodway_model::random::mix;
+use floodway_model::{Class, Duration, FlowId, Instant};
+
+use crate::switch::flow_control::bfc::{Bits, Paused};
+
+/// The physical queues of all classes: lanes in code, as in switches.
+#[derive(Debug)]
+pub struct Lanes {
+    count: u8,
+    classes: [OfClass; CLASSES],
+    /// Senders that had to share a lane.
+    pub collisions: u64,
+}
+
+#[derive(Debug, Default)]
+struct OfClass {
+    /// By lane: senders that have it.
+    senders: Vec<u32>,
+    taken: Bits,
+    paused: Paused,
+    /// By lane: senders that wait for its resumption.
+    parked: Vec<Vec<u32>>,
+    /// Where the search for a free lane begins.
+    next: u8,
+}
+
+impl Lanes {
+    /// This many in each class.
+    pub(super) fn new(count: u8) -> Self {
+        Self { count, classes: Default::default(), collisions: 0 }
+    }
+
+    /// The lane of a new sender: a free one if there is one, preferably one that may send, else by
+    /// hash.
+    pub(super) fn take(&mut self, class: Class, flow: FlowId) -> u8 {
+        let of = &mut self.classes[class.index()];
+        if of.senders.is_empty() {
+            of.senders.resize(self.count.into(), 0);
+            of.parked.resize_with(self.count.into(), Vec::new);
+        }
+        let free = Bits::below(self.count).without(&of.taken);
+        let may_send = free.without(of.paused.queues());
+        let lane = match may_send.next_from(of.next).or_else(|| free.next_from(of.next)) {
+            Some(lane) => lane,
+            None => {
+                self.collisions += 1;
+                (mix(u64::from(flow.0)) % u64::from(self.count)) as u8
+            }
+        };
+        of.next = if lane + 1 == self.count { 0 } else { lane + 1 };
+        of.taken.insert(lane);
+        of.senders[usize::from(lane)] += 1;
+        lane
+    }
+
+    /// A sender has ended.
+    pub(super) fn give_back(&mut self, class: Class, lane: u8) {
+        let of = &mut self.classes[class.index()];
+        let senders = &mut of.senders[usize::from(lane)];
+        *senders -= 1;
+        if *senders == 0 {
+            of.taken.remove(lane);
+        }
+    }
+
+    /// Whether the sender in this slot must wait; then it is kept until its lane may go on.
+    #[inline]
+    pub(super) fn parks(&mut self, slot: u32, class: Class, lane: u8) -> bool {
+        let of = &mut self.classes[class.index()];
+        let stops = of.paused.has(lane);
+        if stops {
+            of.parked[usize::from(lane)].push(slot);
+        }
+        stops
+    }
+
+    /// The switch says that a lane must stop, or may go on: then these senders may too.
+    pub(crate) fn obey(
+        &mut self,
+        class: Class,
+        lane: u8,
+        stop: bool,
+        now: Instant,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let of = &mut self.classes[class.index()];
+        of.paused.set(lane, stop, now);
+        let parked = of.parked.get_mut(usize::from(lane)).filter(|_| !stop);
+        parked.into_iter().flat_map(|parked| parked.drain(..))
+    }
+
+    /// Classes and lanes that may not send.
+    pub fn paused(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
+        let classes = self.classes.iter().enumerate();
+        classes.flat_map(|(class, of)| of.paused.queues().iter().map(move |l| (class as u8, l)))
+    }
+
+    /// Time that lanes were paused until `now`, summed.
+    pub fn paused_at(&self, now: Instant) -> Duration {
+        self.classes.iter().map(|of| of.paused.total_at(now)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sender_in_each_lane_as_far_as_they_go() {
+        let mut lanes = Lanes::new(3);
+        let class = Class(1);
+        let taken: Vec<u8> = (0..3).map(|flow| lanes.take(class, FlowId(flow))).collect();
+        assert_eq!((taken, lanes.collisions), (vec![0, 1, 2], 0));
+        let shared = lanes.take(class, FlowId(3));
+        assert!(shared < 3 && lanes.collisions == 1);
+        // Another class has lanes of its own.
+        assert_eq!((lanes.take(Class(0), FlowId(4)), lanes.collisions), (0, 1));
+        // A lane is free again when the last of its senders has ended.
+        let other = (0..3).find(|&lane| lane != shared).unwrap();
+        lanes.give_back(class, shared);
+        lanes.give_back(class, other);
+        assert_eq!(lanes.take(class, FlowId(5)), other);
+    }
+
+    #[test]
+    fn senders_wait_for_their_lane_in_their_class() {
+        let mut lanes = Lanes::new(2);
+        let (class, other) = (Class(0), Class(1));
+        let taken =
+            [(class, 0), (class, 1), (other, 2)].map(|(c, flow)| lanes.take(c, FlowId(flow)));
+        assert_eq!(taken, [0, 1, 0]);
+        assert_eq!(lanes.obey(class, 0, true, Instant(5)).count(), 0);
+        let parks = [(7, class, 0), (8, class, 1), (9, other, 0), (6, class, 0)];
+        let parks = parks.map(|(slot, class, lane)| lanes.parks(slot, class, lane));
+        assert_eq!(parks, [true, false, false, true]);
+        assert_eq!(lanes.paused().collect::<Vec<_>>(), [(0, 0)]);
+        assert_eq!(lanes.obey(class, 0, false, Instant(9)).collect::<Vec<_>>(), [7, 6]);
+        assert_eq!((lanes.paused().count(), lanes.paused_at(Instant(20))), (0, Duration(4)));
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether what switches count, what they have told and what their neighbours obey agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, NodeId, Packet};
+
+use crate::host::Host;
+use crate::switch::Switch;
+use crate::switch::flow_control::pfc::{Source, source_of};
+use crate::switch::queue::Queue;
+
+/// A lane at its sending end: node, port, class, lane.
+type End = (NodeId, usize, u8, u8);
+
+/// What is wrong at the end of a run, in a sentence each.
+pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (mut told, mut obeyed) = (BTreeSet::<End>::new(), BTreeSet::<End>::new());
+    // What the last word about a lane is, while it waits or is on the wire, no one obeys yet.
+    let mut unsettled: BTreeSet<End> = in_flight
+        .iter()
+        .filter_map(|frame| subject(frame, frame.dst, frame.ingress.index()))
+        .collect();
+    for switch in switches {
+        let Some(bfc) = &switch.bfc else { continue };
+        let mut counted = BTreeMap::new();
+        for packet in waiting(switch) {
+            *counted.entry((source_of(packet), packet.lane)).or_insert(0) += 1;
+        }
+        for (number, port) in switch.ports.iter().enumerate() {
+            let link = port.tx.link();
+            let peer = link.peer_port.index();
+            let about = |frame| subject(frame, link.peer, peer);
+            unsettled.extend(port.link_control.iter().filter_map(about));
+            for class in 0..CLASSES {
+                let source = Source::new(number, class);
+                for (lane, &count) in bfc.counts(source).iter().enumerate() {
+                    let lane = lane as u8;
+                    if count != counted.remove(&(source, lane)).unwrap_or(0) {
+                        wrong.push(format!("{}: a pause counter is wrong", switch.id()));
+                    }
+                    if count > 0 {
+                        told.insert((link.peer, peer, class as u8, lane));
+                    }
+                }
+            }
+            for (class, queue) in port.queues.iter().enumerate() {
+                let paused = queue.lanes().map(|lanes| lanes.paused().queues().iter());
+                let end = |lane| (switch.id(), number, class as u8, lane);
+                obeyed.extend(paused.into_iter().flatten().map(end));
+            }
+        }
+        if !counted.is_empty() {
+            wrong.push(format!("{}: packets count without a pause counter", switch.id()));
+        }
+    }
+    for host in hosts {
+        let paused = host.nic.lanes.iter().flat_map(|lanes| lanes.paused());
+        obeyed.extend(paused.map(|(class, lane)| (host.id(), 0, class, lane)));
+    }
+    let differ = told.symmetric_difference(&obeyed).filter(|end| !unsettled.contains(end)).count();
+    if differ > 0 {
+        wrong.push(format!("{differ} physical queues are not as the next hop has told them to be"));
+    }
+    wrong
+}
+
+/// The packets that are counted as reasons to pause.
+fn waiting(switch: &Switch) -> impl Iterator<Item = &Packet> {
+    let queues = switch.ports.iter().flat_map(|port| &port.queues);
+    let lanes = queues.filter_map(Queue::lanes);
+    lanes.flat_map(|lanes| lanes.counted()).map(|queued| &queued.packet)
+}
+
+/// The lane that a frame to this end is about.
+fn subject(frame: &Packet, node: NodeId, port: usize) -> Option<End> {
+    match frame.body {
+        Body::Bfc { class, lane, .. } => Some((node, port, class, lane)),
+        _ => None,
+    }
+}

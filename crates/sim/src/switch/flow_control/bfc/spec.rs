@@ -1,0 +1,91 @@
+use floodway_model::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::link::Link;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Physical queues in each data queue of a port, and in each data class of a NIC, 1 to 255.
+    /// Default 32 (the paper).
+    pub queues: u8,
+    /// Time between two pause frames in the paper, where they are sent periodically. Here each
+    /// change is told at once, so it is a margin of the pause threshold, (hop round trip + tau) x
+    /// rate / active queues. Default 1us (assumed: half a hop round trip of the paper's links).
+    pub tau: Duration,
+    /// Hop round trip (HRTT): from a pause or resume to the first packet that it changes. Default
+    /// none: of each link, twice the sum of its delay and the time of its longest frame, and
+    /// `switch.latency`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop_rtt: Option<Duration>,
+    /// How long a flow keeps its physical queue after its last packet has left, in hop round
+    /// trips. Default 2 (the paper).
+    pub sticky: u8,
+    /// Entries of the flow table for each physical queue, 1 to 10000. Flows whose identifiers
+    /// hash to the same entry are treated as one. Default 100 (the paper).
+    pub table: u16,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { queues: 32, tau: Duration::from_us(1), hop_rtt: None, sticky: 2, table: 100 }
+    }
+}
+
+impl Spec {
+    /// The hop round trip of a link whose far end is a switch with this latency.
+    ///
+    /// A pause may wait for a frame that is on the wire, and finds the neighbour in the midst of
+    /// another.
+    pub fn hop_round_trip(&self, link: &Link, latency: Duration) -> Duration {
+        let frame = u64::from(link.largest_frame) + u64::from(link.wire_overhead);
+        let way = link.delay + link.rate.time_for(Bytes(frame));
+        self.hop_rtt.unwrap_or(way * 2 + latency)
+    }
+
+    /// The most bytes that a packet may find in its physical queue without pausing the queue it
+    /// came from: what the queue, with its share of the port, sends in a hop round trip and `tau`.
+    pub fn threshold(&self, hop_round_trip: Duration, rate: Rate, active: u32) -> Bytes {
+        Bytes(rate.bytes_in(hop_round_trip + self.tau).0 / u64::from(active.max(1)))
+    }
+
+    /// Entries of a flow table.
+    pub fn entries(&self) -> u32 {
+        u32::from(self.table) * u32::from(self.queues)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{NodeId, PortIx};
+
+    #[test]
+    fn threshold_by_hand() {
+        let link = Link {
+            peer: NodeId(0),
+            peer_port: PortIx(0),
+            rate: Rate::from_gbps(100),
+            delay: Duration::from_ns(200),
+            latency: Duration::ZERO,
+            response: Duration::ZERO,
+            wire_overhead: 20,
+            largest_frame: 1086,
+        };
+        let spec = Spec::default();
+        // 2 x (200 ns + 1106 bytes x 80 ps) + 50 ns.
+        let hop = spec.hop_round_trip(&link, Duration::from_ns(50));
+        assert_eq!(hop, Duration(2 * (200_000 + 88_480) + 50_000));
+        // (626.96 ns + 1000 ns) x 12.5 bytes per ns = 20337 bytes, shared by 1, 2 and 4.
+        let shares = [1, 2, 4].map(|active| spec.threshold(hop, link.rate, active));
+        assert_eq!(shares, [Bytes(20_337), Bytes(10_168), Bytes(5_084)]);
+        // A queue that is paused itself may be the only one.
+        assert_eq!(spec.threshold(hop, link.rate, 0), Bytes(20_337));
+        // The paper's example: links of 1 us have a hop round trip of 2 us and more.
+        let paper = Spec { hop_rtt: Some(Duration::from_us(2)), ..Spec::default() };
+        let hop = paper.hop_round_trip(&link, Duration::from_ns(50));
+        assert_eq!(paper.threshold(hop, link.rate, 1), Bytes(37_500));
+    }
+}

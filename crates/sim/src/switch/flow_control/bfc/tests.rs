@@ -1,0 +1,262 @@
+use std::sync::atomic::AtomicBool;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::random::Stream;
+use floodway_model::{Body, Class, Dscp, Ecn, FlowId, FlowSpec, Graph, PortIx};
+use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
+
+use super::*;
+use crate::engine::Finished;
+use crate::host::{self, congestion};
+use crate::simulation::{Run, Simulation};
+use crate::switch::queue::{Queue, Queued};
+use crate::switch::{self, flow_control};
+
+const RATE: Rate = Rate::from_gbps(100);
+const FRAME: u64 = 1086;
+
+fn link() -> Link {
+    Link {
+        peer: NodeId(0),
+        peer_port: PortIx(0),
+        rate: RATE,
+        delay: Duration::from_ns(200),
+        latency: Duration::ZERO,
+        response: Duration::ZERO,
+        wire_overhead: 20,
+        largest_frame: FRAME as u16,
+    }
+}
+
+fn packet(flow: u32, bytes: u16) -> Queued {
+    let packet = Packet {
+        flow: FlowId(flow),
+        connection: 0,
+        src: NodeId(0),
+        dst: NodeId(1),
+        bytes,
+        ingress: PortIx(0),
+        class: Class(0),
+        lane: 0,
+        ecn: Ecn::NotEct,
+        dscp: Dscp::DEFAULT,
+        body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+    };
+    Queued { packet, not_before: 0 }
+}
+
+struct Harness {
+    lanes: Lanes,
+    chance: Stream,
+}
+
+impl Harness {
+    fn new(queues: u8) -> Self {
+        let spec = Spec { queues, ..Spec::default() };
+        Self { lanes: Lanes::new(&spec, &link()), chance: Stream::named(1, "lanes") }
+    }
+
+    fn lane_of(&mut self, flow: u32, now: u64) -> u8 {
+        self.lanes.lane_of(FlowId(flow), Instant(now), &mut self.chance)
+    }
+
+    fn push(&mut self, flow: u32, bytes: u16, now: u64) -> u8 {
+        let lane = self.lane_of(flow, now);
+        self.lanes.push(lane, packet(flow, bytes), false);
+        assert!(self.lanes.is_consistent());
+        lane
+    }
+
+    /// The flow whose packet leaves; it keeps its lane until then.
+    fn pop(&mut self, until: u64) -> Option<u32> {
+        let left = self.lanes.pop(|_| Instant(until));
+        assert!(self.lanes.is_consistent());
+        left.map(|left| left.queued.packet.flow.0)
+    }
+}
+
+#[test]
+fn a_flow_has_a_lane_of_its_own_while_there_is_one() {
+    let mut port = Harness::new(3);
+    let lanes: Vec<u8> = (0..3).map(|flow| port.push(flow, 100, 0)).collect();
+    assert_eq!(lanes, [0, 1, 2]);
+    assert_eq!((port.push(1, 100, 0), port.lanes.collisions), (1, 0));
+    // The fourth flow finds none that is empty.
+    let shared = port.push(3, 100, 0);
+    assert!(shared < 3 && port.lanes.collisions == 1);
+    assert_eq!(port.lanes.depth(shared), if shared == 1 { 300 } else { 200 });
+}
+
+#[test]
+fn a_flow_keeps_its_lane_for_a_while() {
+    let mut port = Harness::new(4);
+    assert_eq!(port.push(7, 100, 0), 0);
+    assert_eq!(port.pop(50), Some(7));
+    assert_eq!(port.lane_of(7, 50), 0);
+    // Later it is a new flow, and the lane that was given longest ago is next.
+    assert_eq!(port.lane_of(7, 51), 1);
+    // A flow that passed has its lane for as long.
+    port.lanes.pass(FlowId(7), Instant(90));
+    assert_eq!((port.lane_of(7, 90), port.lane_of(7, 91)), (1, 2));
+}
+
+#[test]
+fn an_empty_lane_that_may_send_is_preferred() {
+    let mut port = Harness::new(3);
+    port.lanes.obey(0, true, Instant(0));
+    port.lanes.obey(1, true, Instant(0));
+    assert_eq!(port.push(1, 100, 0), 2);
+    assert_eq!(port.push(2, 100, 0), 0);
+}
+
+#[test]
+fn lanes_share_by_bytes_and_paused_ones_wait() {
+    let mut port = Harness::new(8);
+    for _ in 0..60 {
+        port.push(1, 1086, 0);
+        (0..9).for_each(|_| _ = port.push(2, 100, 0));
+        port.push(3, 1086, 0);
+    }
+    assert_eq!(port.lanes.active(), 3);
+    let mut sent = [0u64; 4];
+    let mut send = |port: &mut Harness, times: usize| {
+        for _ in 0..times {
+            let bytes = u64::from(port.lanes.head().unwrap().packet.bytes) + 20;
+            sent[port.pop(0).unwrap() as usize] += bytes;
+        }
+        std::mem::take(&mut sent)
+    };
+    // 9 frames of 120 bytes on the wire are 1080, about one of 1106: no two are further apart than
+    // a quantum and a frame.
+    let shares = send(&mut port, 220);
+    assert!(shares[1].abs_diff(shares[2]) <= 2 * 1106 && shares[1].abs_diff(shares[3]) <= 1106);
+    assert!(shares[3] >= 19 * 1106, "{shares:?}");
+    port.lanes.obey(0, true, Instant(0));
+    assert_eq!(port.lanes.active(), 2);
+    let shares = send(&mut port, 110);
+    assert!(shares[1] == 0 && shares[2].abs_diff(shares[3]) <= 1106, "{shares:?}");
+    (1..3).for_each(|lane| port.lanes.obey(lane, true, Instant(0)));
+    assert!(port.lanes.head().is_none() && port.pop(0).is_none() && port.lanes.active() == 0);
+    port.lanes.obey(0, false, Instant(0));
+    assert_eq!(port.pop(0), Some(1));
+}
+
+#[test]
+fn the_comparison_is_with_the_threshold() {
+    let spec = Spec::default();
+    let bfc = Bfc::new(&spec, &[link()], Duration::from_ns(50));
+    let hop = spec.hop_round_trip(&link(), Duration::from_ns(50));
+    let packet = packet(0, 64).packet;
+    for active in 0..=40 {
+        let threshold = spec.threshold(hop, RATE, active).0;
+        assert!(!bfc.exceeds(threshold, active, &packet, RATE), "{active}");
+        assert!(bfc.exceeds(threshold + 1, active, &packet, RATE), "{active}");
+    }
+}
+
+fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
+    let mut graph = Graph::default();
+    (0..hosts).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
+    let hub = graph.add("switch", NodeKind::Switch { tier: 0 });
+    let delay = Duration::from_ns(200);
+    (0..hosts).for_each(|host| graph.link(NodeId(host), hub, RATE, delay));
+    let bfc = Some(Spec::default());
+    let mut spec = crate::Spec {
+        graph,
+        switch: switch::Spec {
+            flow_control: flow_control::Spec { bfc, ..Default::default() },
+            ..Default::default()
+        },
+        host: host::Spec {
+            congestion: congestion::Spec::LineRate(Default::default()),
+            ..Default::default()
+        },
+        flows,
+        wire_overhead: 20,
+        end,
+        warmup: Duration::ZERO,
+        measured_until: end,
+        sample_interval: Duration::from_us(10),
+        flow_samples: None,
+        seed: 1,
+    };
+    spec.switch.queue.size = floodway_model::Bytes(1 << 30);
+    let stop = AtomicBool::new(false);
+    Simulation::new(spec).finish(&Run { threads: 1, stop: &stop, watch: &|_| {} }).1
+}
+
+fn flow(src: u32, dst: u32, bytes: u64, start: u64) -> FlowSpec {
+    let start = Instant(start * 1_000);
+    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, stop: Instant::NEVER, workload: 0 }
+}
+
+#[test]
+fn depth_stays_within_the_threshold_and_what_is_on_its_way() {
+    let flows = [1, 2].map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0));
+    let finished = network(3, flows.to_vec(), Duration::from_ms(1));
+    let lanes = finished.switches[0].ports[0].queues[0].lanes().unwrap();
+    // 2 x (200 ns + 88.48 ns) = 576.96 ns; with 1 us 19712 bytes for one flow, 9856 for each of
+    // two. A packet may find that much and join, the next one finds more and pauses. From then on
+    // what the NIC sends in a hop round trip comes, 7212 bytes of frames and gaps.
+    let bound = 19_712 + 2 * FRAME + 7_212;
+    let deepest = lanes.max_depth();
+    assert!((9_856..=bound).contains(&deepest), "{deepest}");
+    assert_eq!(finished.switches[0].dropped, 0);
+    assert!(finished.switches[0].bfc.as_ref().unwrap().pauses > 100);
+    // Each of the two flows has a lane of its own, here and in its NIC.
+    assert_eq!(lanes.collisions, 0);
+    // A lane is resumed when the last packet that was counted leaves, and that is its last one:
+    // if both flows are in step the wire is idle until what they then send has come. Both lanes
+    // grow at half the link's rate to 9856 bytes (1577 ns) and for 495 ns more, then drain at the
+    // same rate for 2072 ns; the pause frame's and a full frame's time and both delays, 495 ns, are
+    // idle: 89 % in a fluid that is perfectly in step, more with packets.
+    let whole = whole_link(Duration::from_ms(1));
+    let sent = finished.switches[0].ports[0].tx.frames;
+    assert!((whole * 89 / 100..whole).contains(&sent), "{sent} of {whole}");
+}
+
+/// Full frames that a receiver's link carries in that time if it is never without one: the first
+/// of them comes when it has crossed the sender's link.
+fn whole_link(end: Duration) -> u64 {
+    (end.0 - 88_480 - 200_000) / 88_480 + 1
+}
+
+#[test]
+fn with_more_flows_the_link_is_full() {
+    let flows = (1..9).map(|src| flow(src, 0, FlowSpec::PERSISTENT, u64::from(src - 1) * 10_000));
+    let end = Duration::from_ms(1);
+    let finished = network(9, flows.collect(), end);
+    // Some lane always has packets, but for the first moments, in which all are in step.
+    let (sent, whole) = (finished.switches[0].ports[0].tx.frames, whole_link(end));
+    assert!(sent * 1000 >= whole * 998, "{sent} of {whole}");
+    assert_eq!(finished.switches[0].dropped, 0);
+}
+
+#[test]
+fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
+    let mut flows: Vec<FlowSpec> = (1..20).map(|src| flow(src, 0, 200_000, 0)).collect();
+    // The run goes on until this one has arrived, long after the others.
+    flows.push(flow(1, 2, 64, 2_000_000));
+    let mut finished = network(20, flows, Duration::from_ms(10));
+    let violations =
+        |finished: &Finished| audit(&finished.switches, &finished.hosts, &finished.in_flight);
+    assert_eq!(violations(&finished), Vec::<String>::new());
+    let switch = &mut finished.switches[0];
+    let bfc = switch.bfc.as_mut().unwrap();
+    assert!(bfc.pauses > 0 && bfc.pauses == bfc.resumes);
+    let sources = (0..20 * CLASSES).map(|at| Source::new(at / CLASSES, at % CLASSES));
+    let source = Source::new(3, 0);
+    assert_eq!(sources.flat_map(|source| bfc.counts(source)).sum::<u32>(), 0);
+    let queues = switch.ports.iter().flat_map(|port| &port.queues);
+    assert!(queues.filter_map(Queue::lanes).all(|lanes| lanes.paused().queues().is_empty()));
+    let lanes = finished.hosts.iter().flat_map(|host| &host.nic.lanes);
+    assert_eq!(lanes.flat_map(|lanes| lanes.paused()).count(), 0);
+
+    assert!(bfc.count(source, 0));
+    let told = "1 physical queues are not as the next hop has told them to be";
+    assert_eq!(violations(&finished), ["node 20: a pause counter is wrong", told]);
+    assert!(finished.switches[0].bfc.as_mut().unwrap().uncount(source, 0));
+    let lanes = finished.hosts[3].nic.lanes.as_mut().unwrap();
+    assert_eq!(lanes.obey(Class(0), 5, true, Instant::ZERO).count(), 0);
+    assert_eq!(violations(&finished), [told]);
+}
