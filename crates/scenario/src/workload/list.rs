@@ -14,6 +14,10 @@ use super::Surroundings;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
+    /// Each flow starts later than written by a time between zero and this, drawn anew in every
+    /// replication, so that replications of flows that are always the same differ. Default 0ns.
+    #[serde(default)]
+    pub jitter: Duration,
     /// The flows.
     pub flow: Vec<Flow>,
 }
@@ -58,11 +62,12 @@ impl Spec {
 
     pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let spec = |flow: &Flow| FlowSpec {
+        let mut chance = around.stream();
+        let mut spec = |flow: &Flow| FlowSpec {
             src: hosts[flow.src as usize],
             dst: hosts[flow.dst as usize],
             bytes: flow.bytes.map_or(FlowSpec::PERSISTENT, |bytes| bytes.0),
-            start: Instant::ZERO + flow.start,
+            start: Instant::ZERO + flow.start + Duration(chance.below(self.jitter.0 + 1)),
             stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
         };
