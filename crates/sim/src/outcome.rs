@@ -148,6 +148,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
             if flow.is_persistent() { 0 } else { flow.bytes }
         }))
         .f64("start_ns", "When the sender was given the message.", flows.iter().map(|flow| flow.start.0 as f64 / 1e3).collect())
+        .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(|flow| if flow.stop == Instant::NEVER { f64::NAN } else { flow.stop.0 as f64 / 1e3 }).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)

@@ -42,6 +42,8 @@ pub enum Rule {
     More(f64),
     /// No effect: the interval lies within this distance of zero.
     None(f64),
+    /// Not more, whatever less: the interval lies below this; what is surely above it is more.
+    NotAbove(f64),
     /// At most this, in every replication.
     AtMost(f64),
     /// From here to there, whatever the interval.
@@ -69,6 +71,9 @@ impl Rule {
             Self::None(within) => {
                 format!("reproduced if the interval lies within {within}{unit} of 0")
             }
+            Self::NotAbove(most) => {
+                format!("reproduced if the interval lies below {most}{unit}")
+            }
             Self::AtMost(most) => format!("reproduced up to {most}{unit}"),
             Self::Between(low, high) => format!("reproduced from {low} to {high}{unit}"),
             Self::Exactly(value) => format!("reproduced if it is {value}{unit}"),
@@ -91,6 +96,11 @@ impl Rule {
                 Some((low, high)) if -within <= low && high <= within => Verdict::Reproduced,
                 Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
                 Some(_) => Verdict::CannotJudge,
+            },
+            Self::NotAbove(most) => match measured.interval() {
+                Some((_, high)) if high <= most => Verdict::Reproduced,
+                Some((low, _)) if low > most => Verdict::NotReproduced,
+                _ => Verdict::CannotJudge,
             },
             Self::Less(least) => side(measured, -1.0, least, |_| true, value),
             Self::More(least) => side(measured, 1.0, least, |_| true, value),
@@ -233,6 +243,16 @@ mod tests {
         assert_eq!(Rule::None(2.0).judge(&of(0.1, -1.0, 1.5)), Verdict::Reproduced);
         assert_eq!(Rule::None(2.0).judge(&of(0.1, -3.0, 3.0)), Verdict::CannotJudge);
         assert_eq!(Rule::None(2.0).judge(&of(1.0, 0.5, 3.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn not_more_may_be_less() {
+        let rule = Rule::NotAbove(5.0);
+        assert_eq!(rule.judge(&of(-30.0, -40.0, -20.0)), Verdict::Reproduced);
+        assert_eq!(rule.judge(&of(1.0, -3.0, 4.0)), Verdict::Reproduced);
+        assert_eq!(rule.judge(&of(1.0, -3.0, 6.0)), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&of(9.0, 6.0, 12.0)), Verdict::NotReproduced);
+        assert_eq!(rule.judge(&Measured::exactly(1.0, "%")), Verdict::CannotJudge);
     }
 
     #[test]

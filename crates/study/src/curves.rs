@@ -166,7 +166,8 @@ mod tests {
         let flows = Table::new("flows", "")
             .u64("flow", "", vec![0, 1])
             .f64("start_ns", "", vec![0.0, 100.0])
-            .f64("fct_ns", "", vec![150.0, 200.0]);
+            .f64("fct_ns", "", vec![150.0, 200.0])
+            .f64("stop_ns", "", vec![f64::NAN; 2]);
         // 1000 bytes in 100 ns are 80 Gb/s.
         let deliveries = Table::new("deliveries", "")
             .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])

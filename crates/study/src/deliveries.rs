@@ -18,7 +18,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// From a start, an end if it finished, and samples of what had arrived. A flow that did not
+    /// From a start, an end if it finished or was stopped, and samples of what had arrived. A flow that did not
     /// finish ends at its last sample.
     fn new(flow: u64, start_ns: f64, end_ns: Option<f64>, samples: &[(f64, f64)]) -> Self {
         let inside = |time: f64| time > start_ns && end_ns.is_none_or(|end_ns: f64| time < end_ns);
@@ -87,6 +87,7 @@ impl Deliveries {
             samples.entry(*flow).or_default().push((times[at], bytes[at] as f64));
         }
         let (starts, fct) = (flows.f64s("start_ns"), flows.f64s("fct_ns"));
+        let stops = flows.f64s("stop_ns");
         let numbers = flows.u64s("flow").iter().enumerate();
         let places: BTreeMap<u64, usize> = numbers
             .filter(|(_, flow)| samples.contains_key(flow))
@@ -95,7 +96,11 @@ impl Deliveries {
         let one = |(flow, mut samples): (u64, Vec<(f64, f64)>)| {
             let at = *places.get(&flow)?;
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let end = Some(starts[at] + fct[at]).filter(|end| end.is_finite());
+            let finished = Some(starts[at] + fct[at]).filter(|end| end.is_finite());
+            // What was on its way when a flow was stopped is not a rate of its any more.
+            let stop = Some(stops[at]).filter(|stop| stop.is_finite() && finished.is_none());
+            samples.retain(|sample| stop.is_none_or(|stop| sample.0 <= stop));
+            let end = finished.or(stop);
             Some(Delivery::new(flow, starts[at], end, &samples))
         };
         let flows: Vec<Delivery> = samples.into_iter().filter_map(one).collect();
@@ -135,7 +140,8 @@ mod tests {
         let flows = Table::new("flows", "")
             .u64("flow", "", vec![4, 5, 6, 7])
             .f64("start_ns", "", vec![0.0, 100.0, 100.0, 0.0])
-            .f64("fct_ns", "", vec![200.0, 100.0, f64::NAN, 1.0]);
+            .f64("fct_ns", "", vec![200.0, 100.0, f64::NAN, 1.0])
+            .f64("stop_ns", "", vec![f64::NAN; 4]);
         // Sampled every 50 ns; the first flow has 600 bytes in the first half.
         let rows = [
             (50.0, 4, 300),
@@ -200,5 +206,22 @@ mod tests {
             .u64("flow", "", vec![])
             .u64("delivered_bytes", "", vec![]);
         assert_eq!(Deliveries::of(&empty, &flows), None);
+    }
+
+    #[test]
+    fn a_flow_that_was_stopped_ends_there() {
+        let flows = Table::new("flows", "")
+            .u64("flow", "", vec![0, 1])
+            .f64("start_ns", "", vec![0.0, 0.0])
+            .f64("stop_ns", "", vec![100.0, f64::NAN])
+            .f64("fct_ns", "", vec![f64::NAN; 2]);
+        let deliveries = Table::new("deliveries", "")
+            .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0])
+            .u64("flow", "", vec![0, 1, 0, 1])
+            .u64("delivered_bytes", "", vec![500, 500, 510, 1_500]);
+        let of = Deliveries::of(&deliveries, &flows).unwrap();
+        assert_eq!(of.flows[0].end_ns(), 100.0);
+        // Equal shares while both are there; afterwards there is one only, and nothing to share.
+        assert_eq!(of.fairness(100.0), Some(1.0));
     }
 }

@@ -20,6 +20,7 @@ pub fn flows(flows: &[Flow]) -> Table {
         .u64("workload", "", number(|flow| flow.1))
         .u64("bytes", "", number(|flow| flow.0))
         .f64("start_ns", "", vec![0.0; flows.len()])
+        .f64("stop_ns", "", vec![f64::NAN; flows.len()])
         .f64("fct_ns", "", times.clone())
         .f64("slowdown", "", times.iter().map(|time| time / 10.0).collect())
         .u64("lost_packets", "", vec![0; flows.len()])
