@@ -200,6 +200,15 @@ fn parts(measured: &Measured) -> (String, String) {
     value.map_or_else(|| ("-".to_owned(), String::new()), of)
 }
 
+/// A change in whole percents: `-63 [-70, -55]`; `-` if there is none.
+pub fn short(measured: &Measured) -> String {
+    let whole = |value: f64| format!("{:.0}", if value.abs() < 0.5 { 0.0 } else { value });
+    let Some(value) = measured.value else { return "-".to_owned() };
+    let range =
+        measured.interval().map(|(low, high)| format!(" [{}, {}]", whole(low), whole(high)));
+    whole(value) + &range.unwrap_or_default()
+}
+
 /// What a change does, in words: `falls by 63 % [55, 70]`, `does not change clearly (…)`.
 pub fn moves(measured: &Measured) -> String {
     let Some(value) = measured.value else { return "was not measured".to_owned() };

@@ -18,6 +18,7 @@
 //! - [`claim`]: rules and verdicts
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`ci`]: the study of Congestion Isolation
+//! - [`sfc`]: the study of Source Flow Control
 
 pub mod ci;
 pub mod claim;
@@ -31,6 +32,7 @@ pub mod histogram;
 pub mod measure;
 pub mod plan;
 pub mod section;
+pub mod sfc;
 
 use floodway_model::family::Entry;
 use floodway_report::study::{Claim, Section};
@@ -68,7 +70,7 @@ pub struct Study {
 }
 
 /// All studies.
-pub static CATALOGUE: &[&Study] = &[&ci::STUDY];
+pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY];
 
 impl Study {
     /// The verdict on every claim.

@@ -169,6 +169,15 @@ impl Evidence {
         self.runs(case).map(|(_, facts)| facts).fold((0, 0), sum)
     }
 
+    /// The same of a group.
+    pub fn unfinished_of_group(&self, case: Case, group: FlowGroup) -> (u64, u64) {
+        let of = |(_, facts): (u32, &Facts)| {
+            let summary = facts.group(group);
+            (summary.unfinished, summary.flows())
+        };
+        self.runs(case).map(of).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+    }
+
     /// The change of a number from one case to another.
     pub fn change(&self, from: Case, to: Case, number: impl Fn(&Facts) -> f64) -> Measured {
         change(self.pairs(from, to).map(|(_, a, b)| (number(a), number(b))))

@@ -21,7 +21,9 @@ fn every_experiment_of_every_level_is_valid_and_has_its_variants() {
                     assert!(scenario.variant(variant).is_ok(), "{} {variant}", experiment.name);
                 }
                 let replications = scenario.replications;
-                assert!(replications > 1 || experiment.name == "memory-size", "{replications}");
+                // What is the same in every replication needs one.
+                let alike = ["memory-size", "idle"].contains(&experiment.name);
+                assert!(replications > 1 || alike, "{replications}");
             }
         }
     }
@@ -81,4 +83,23 @@ fn every_claim_of_both_decks_has_a_verdict() {
         }
     }
     assert!((study.sections)(&Evidence::new(study, Level::Quick, &[])).is_empty());
+}
+
+#[test]
+fn every_claim_of_the_sfc_deck_has_a_verdict() {
+    let study = CATALOGUE.iter().find(|study| study.entry.name == "sfc").unwrap();
+    let claims = study.judge(&Evidence::new(study, Level::Quick, &[]));
+    let ids: BTreeSet<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+    let wanted = (1..=8).map(|n| format!("E{n}")).chain((1..=3).map(|n| format!("S{n}")));
+    assert_eq!(ids, wanted.collect::<Vec<_>>().iter().map(String::as_str).collect());
+    for claim in &claims {
+        for text in [&claim.metric, &claim.claimed, &claim.source, &claim.expected] {
+            assert!(!text.trim().is_empty(), "{} {}", claim.id, claim.part);
+        }
+        // Without runs only what follows from the scenarios can be judged.
+        let set_up = ["E1", "E2", "E7"].contains(&claim.id.as_str());
+        let simulated = ["round trip", "lossless"].contains(&claim.part.as_str());
+        let wanted = if set_up && !simulated { Verdict::Reproduced } else { Verdict::CannotJudge };
+        assert_eq!(claim.verdict, wanted, "{} {}: {:?}", claim.id, claim.part, claim.measured);
+    }
 }

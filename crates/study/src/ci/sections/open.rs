@@ -5,8 +5,7 @@ use floodway_report::study::Section;
 use crate::ci::plan::{OPEN, OPEN_CI};
 use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case};
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{Comparison, moves, number, table};
-use crate::measure::Measured;
+use crate::exhibit::{Comparison, moves, number, short, table};
 
 fn pauses(facts: &Facts) -> f64 {
     facts.number("pause_frames")
@@ -149,13 +148,4 @@ pub fn open(evidence: &Evidence) -> Section {
         rows,
     ));
     section
-}
-
-/// A change in whole percents.
-fn short(measured: &Measured) -> String {
-    let whole = |value: f64| format!("{:.0}", if value.abs() < 0.5 { 0.0 } else { value });
-    let Some(value) = measured.value else { return "-".to_owned() };
-    let range =
-        measured.interval().map(|(low, high)| format!(" [{}, {}]", whole(low), whole(high)));
-    whole(value) + &range.unwrap_or_default()
 }

@@ -1,0 +1,374 @@
+//! Claims about results, each with the rule that judges it and what was expected before the runs.
+//!
+//! The study runs on traffic of its own (`seed=2`). Expectations rest on two replications of the
+//! variants of benefits.toml on two pods with `seed=7`, which had been seen; where one says "open",
+//! nothing of the kind had been measured.
+
+use crate::claim::{Row, Rule};
+use crate::evidence::{Evidence, Facts};
+use crate::flows::{FlowGroup, Quantile};
+use crate::measure::Measured;
+
+use super::{INCAST, INTER, INTRA, LONG, MEDIUM, NATIVE, PFC, PROXY, SHORT, case, main};
+
+const BACKGROUND: &str = "background traffic performance";
+const INCASTS: &str = "incast performance and queue depth";
+const HIGH_LEVEL: &str = "high level concept";
+const WITH_PROXY: &str = "SFC w/ ToR proxy";
+const FAIR: &str = "fairness comparison with PFC";
+/// The figures are pictures without numbers in the text that we have.
+const LOWER: &str = "significantly lower than with PFC (a figure without numbers)";
+
+/// The mean completion time of a group against PFC.
+fn mean(evidence: &Evidence, variant: &'static str, group: FlowGroup) -> Measured {
+    let experiment = main(evidence);
+    evidence.fct_change(case(experiment, PFC), case(experiment, variant), group)
+}
+
+/// The 99th percentile likewise.
+fn p99(evidence: &Evidence, variant: &'static str, group: FlowGroup) -> Measured {
+    let (from, to) = (case(main(evidence), PFC), case(main(evidence), variant));
+    evidence.quantile_change(from, to, group, Quantile::P99)
+}
+
+/// A number about a run against PFC.
+fn of(evidence: &Evidence, variant: &'static str, name: &'static str) -> Measured {
+    let number = move |facts: &Facts| facts.number(name);
+    evidence.change(case(main(evidence), PFC), case(main(evidence), variant), number)
+}
+
+/// E3 to E5.
+pub const BENEFITS: &[Row] = &[
+    Row {
+        id: "E3",
+        part: "<10 KB, proxy, mean",
+        metric: "mean completion time of background messages < 10 KB, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -85 %",
+        measure: |e| mean(e, PROXY, SHORT),
+    },
+    Row {
+        id: "E3",
+        part: "<10 KB, proxy, p99",
+        metric: "the same, 99th percentile",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -80 %",
+        measure: |e| p99(e, PROXY, SHORT),
+    },
+    Row {
+        id: "E3",
+        part: "<10 KB, native, mean",
+        metric: "mean completion time of background messages < 10 KB, sfc-native against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -90 %",
+        measure: |e| mean(e, NATIVE, SHORT),
+    },
+    Row {
+        id: "E3",
+        part: "<10 KB, native, p99",
+        metric: "the same, 99th percentile",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -65 %",
+        measure: |e| p99(e, NATIVE, SHORT),
+    },
+    Row {
+        id: "E3",
+        part: "10 KB–1 MB, proxy, mean",
+        metric: "mean completion time of background messages of 10 KB to 1 MB, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -15 %: the NIC of a sender of incasts is paused as a whole",
+        measure: |e| mean(e, PROXY, MEDIUM),
+    },
+    Row {
+        id: "E3",
+        part: "10 KB–1 MB, proxy, p99",
+        metric: "the same, 99th percentile",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -5 %, too little to count",
+        measure: |e| p99(e, PROXY, MEDIUM),
+    },
+    Row {
+        id: "E3",
+        part: "10 KB–1 MB, native, mean",
+        metric: "mean completion time of background messages of 10 KB to 1 MB, sfc-native against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -90 %",
+        measure: |e| mean(e, NATIVE, MEDIUM),
+    },
+    Row {
+        id: "E3",
+        part: "10 KB–1 MB, native, p99",
+        metric: "the same, 99th percentile",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -65 %",
+        measure: |e| p99(e, NATIVE, MEDIUM),
+    },
+    Row {
+        id: "E3",
+        part: ">1 MB, proxy, mean",
+        metric: "mean completion time of background messages > 1 MB, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about +10 %: not reproduced",
+        measure: |e| mean(e, PROXY, LONG),
+    },
+    Row {
+        id: "E3",
+        part: ">1 MB, native, mean",
+        metric: "mean completion time of background messages > 1 MB, sfc-native against pfc",
+        claimed: LOWER,
+        source: BACKGROUND,
+        rule: Rule::Less(10.0),
+        expected: "about -60 %",
+        measure: |e| mean(e, NATIVE, LONG),
+    },
+    Row {
+        id: "E4",
+        part: "proxy, mean",
+        metric: "mean completion time of incast messages, sfc-proxy against pfc",
+        claimed: "SFC does not negatively affect the incast FCT",
+        source: INCASTS,
+        rule: Rule::NotAbove(5.0),
+        expected: "about +12 %: not reproduced",
+        measure: |e| mean(e, PROXY, INCAST),
+    },
+    Row {
+        id: "E4",
+        part: "proxy, p99",
+        metric: "the same, 99th percentile",
+        claimed: "SFC does not negatively affect the incast FCT",
+        source: INCASTS,
+        rule: Rule::NotAbove(5.0),
+        expected: "about -10 %",
+        measure: |e| p99(e, PROXY, INCAST),
+    },
+    Row {
+        id: "E4",
+        part: "native, mean",
+        metric: "mean completion time of incast messages, sfc-native against pfc",
+        claimed: "SFC does not negatively affect the incast FCT",
+        source: INCASTS,
+        rule: Rule::NotAbove(5.0),
+        expected: "about -17 %",
+        measure: |e| mean(e, NATIVE, INCAST),
+    },
+    Row {
+        id: "E4",
+        part: "native, p99",
+        metric: "the same, 99th percentile",
+        claimed: "SFC does not negatively affect the incast FCT",
+        source: INCASTS,
+        rule: Rule::NotAbove(5.0),
+        expected: "about -30 %",
+        measure: |e| p99(e, NATIVE, INCAST),
+    },
+    Row {
+        id: "E5",
+        part: "proxy, mean",
+        metric: "mean bytes in a switch, over time and switches, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "about -98 %",
+        measure: |e| of(e, PROXY, "switch_mean_occupancy_bytes"),
+    },
+    Row {
+        id: "E5",
+        part: "proxy, p99 of ports",
+        metric: "99th percentile of the bytes at a port, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "open: about -90 %",
+        measure: |e| of(e, PROXY, "port_p99_occupancy_bytes"),
+    },
+    Row {
+        id: "E5",
+        part: "proxy, largest",
+        metric: "the most bytes in a switch at any time, sfc-proxy against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "about -70 %",
+        measure: |e| of(e, PROXY, "switch_max_occupancy_bytes"),
+    },
+    Row {
+        id: "E5",
+        part: "native, mean",
+        metric: "mean bytes in a switch, over time and switches, sfc-native against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "about -80 %: sources that resume together send at line rate",
+        measure: |e| of(e, NATIVE, "switch_mean_occupancy_bytes"),
+    },
+    Row {
+        id: "E5",
+        part: "native, p99 of ports",
+        metric: "99th percentile of the bytes at a port, sfc-native against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "open: about -70 %",
+        measure: |e| of(e, NATIVE, "port_p99_occupancy_bytes"),
+    },
+    Row {
+        id: "E5",
+        part: "native, largest",
+        metric: "the most bytes in a switch at any time, sfc-native against pfc",
+        claimed: LOWER,
+        source: INCASTS,
+        rule: Rule::Less(10.0),
+        expected: "about -10 %, open whether it counts",
+        measure: |e| of(e, NATIVE, "switch_max_occupancy_bytes"),
+    },
+];
+
+/// Time over which shares of the link are compared, in nanoseconds.
+pub const SHARE_WINDOW: f64 = 1e6;
+
+/// By how much Jain's index is lower than with PFC.
+fn lost(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
+    let index = |facts: &Facts| facts.fairness(SHARE_WINDOW);
+    let pairs = evidence.pairs(case(experiment, PFC), case(experiment, variant));
+    crate::measure::estimate(pairs.map(|(_, pfc, sfc)| index(pfc) - index(sfc)), "")
+}
+
+/// E6.
+pub const FAIRNESS: &[Row] = &[
+    Row {
+        id: "E6",
+        part: "intra-switch, proxy",
+        metric: "Jain's index in windows of 1 ms, pfc less sfc-proxy, four senders at the switch",
+        claimed: "SFC does not hurt fairness provided by DCQCN",
+        source: FAIR,
+        rule: Rule::NotAbove(0.02),
+        expected: "about 0: marks keep the queue below the trigger nearly always",
+        measure: |e| lost(e, INTRA, PROXY),
+    },
+    Row {
+        id: "E6",
+        part: "intra-switch, native",
+        metric: "the same, sfc-native",
+        claimed: "SFC does not hurt fairness provided by DCQCN",
+        source: FAIR,
+        rule: Rule::NotAbove(0.02),
+        expected: "about 0",
+        measure: |e| lost(e, INTRA, NATIVE),
+    },
+    Row {
+        id: "E6",
+        part: "inter-switch, proxy",
+        metric: "the same, sfc-proxy, two of the senders at another edge switch",
+        claimed: "SFC does not hurt fairness provided by DCQCN",
+        source: FAIR,
+        rule: Rule::NotAbove(0.02),
+        expected: "about 0",
+        measure: |e| lost(e, INTER, PROXY),
+    },
+    Row {
+        id: "E6",
+        part: "inter-switch, native",
+        metric: "the same, sfc-native",
+        claimed: "SFC does not hurt fairness provided by DCQCN",
+        source: FAIR,
+        rule: Rule::NotAbove(0.02),
+        expected: "about 0",
+        measure: |e| lost(e, INTER, NATIVE),
+    },
+];
+
+/// E8.
+pub const CROSS_CHECK: &[Row] = &[Row {
+    id: "E8",
+    part: "",
+    metric: "results of another simulator with the same set-up",
+    claimed: "we observed comparable results on NS3",
+    source: "simulation setup",
+    rule: Rule::Never,
+    expected: "cannot be judged: neither the Fabsim-X nor the ns-3 results are published as numbers",
+    measure: |_| Measured::default(),
+}];
+
+/// Time that ports of switches were not allowed to send.
+fn switches_paused(facts: &Facts) -> f64 {
+    let tiers = (0..3).map(|tier| facts.number(&format!("tier_{tier}_paused_ns")));
+    tiers.sum::<f64>() / 1e3
+}
+
+/// What the introduction says beside the numbered claims.
+pub const STATEMENTS: &[Row] = &[
+    Row {
+        id: "S1",
+        part: "proxy",
+        metric: "time that ports of switches were paused, sfc-proxy",
+        claimed: "removes head-of-line blocking completely from the network",
+        source: HIGH_LEVEL,
+        rule: Rule::Exactly(0.0),
+        expected: "0: only hosts are paused",
+        measure: |e| e.most(case(main(e), PROXY), "us", switches_paused),
+    },
+    Row {
+        id: "S1",
+        part: "native",
+        metric: "the same, sfc-native",
+        claimed: "removes head-of-line blocking completely from the network",
+        source: HIGH_LEVEL,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| e.most(case(main(e), NATIVE), "us", switches_paused),
+    },
+    Row {
+        id: "S2",
+        part: "<10 KB",
+        metric: "mean completion time of background messages < 10 KB, sfc-proxy against sfc-native",
+        claimed: "only small chance for head-of-line blocking at sender NIC",
+        source: WITH_PROXY,
+        rule: Rule::NotAbove(10.0),
+        expected: "about +35 %: not reproduced",
+        measure: |e| by_proxy(e, SHORT),
+    },
+    Row {
+        id: "S2",
+        part: "10 KB–1 MB",
+        metric: "the same, messages of 10 KB to 1 MB",
+        claimed: "only small chance for head-of-line blocking at sender NIC",
+        source: WITH_PROXY,
+        rule: Rule::NotAbove(10.0),
+        expected: "about ten times as long: not reproduced",
+        measure: |e| by_proxy(e, MEDIUM),
+    },
+    Row {
+        id: "S3",
+        part: "",
+        metric: "how the gain depends on trigger, target and suppression period",
+        claimed: "does not require complex buffer tuning",
+        source: HIGH_LEVEL,
+        rule: Rule::Never,
+        expected: "no number is claimed; the section on open choices shows what tuning does",
+        measure: |_| Measured::default(),
+    },
+];
+
+/// What the proxy costs where the NIC could hold back by destination.
+fn by_proxy(evidence: &Evidence, group: FlowGroup) -> Measured {
+    let (native, proxy) = (case(main(evidence), NATIVE), case(main(evidence), PROXY));
+    evidence.fct_change(native, proxy, group)
+}

@@ -1,0 +1,123 @@
+//! The experiments, by level.
+
+use crate::plan::{Experiment, Level};
+
+use super::{IDLE, INTER, INTRA, LARGE, NATIVE, PFC, PROXY, SMALL};
+
+const BENEFITS: &str = "scenarios/sfc/benefits.toml";
+
+/// Two of the five pods: 128 hosts. An incast then takes nearly all of them.
+const TWO_PODS: &[&str] = &[
+    "topology.fat_tree.pods=2",
+    "workload.0.many_to_many.cluster_size=128",
+    "workload.1.incast_series.hosts=128",
+];
+
+/// A shorter version, for `--quick` and for the many rows of what the deck leaves open.
+const SHORTER: &[&str] = &["arrivals=4ms", "warmup=2.5ms", "limit=30ms"];
+
+/// Traffic that no rule or expectation was made from.
+const FRESH: &str = "seed=2";
+
+/// What the deck leaves open, and what its numbers could mean instead: one thing each is unlike
+/// benefits.toml.
+pub const OPEN: &[(&str, &str, &[&str])] = &[
+    ("open-base", "as it stands", &[]),
+    (
+        "open-ai-line",
+        "DCQCN: AI and Hyper AI as parts of the line rate (1.25 and 2.5 Gb/s)",
+        &[
+            "host.congestion.dcqcn.additive_increase=1.25Gbps",
+            "host.congestion.dcqcn.hyper_increase=2.5Gbps",
+        ],
+    ),
+    ("open-gain", "DCQCN: gain 5/1024", &["host.congestion.dcqcn.g=0.0048828125"]),
+    ("open-nic", "DCQCN: the NIC's rules", &["host.congestion.dcqcn.variant=nic"]),
+    (
+        "open-window-rate",
+        "DCQCN: the window follows the rate",
+        &["host.congestion.dcqcn.window_follows_rate=true"],
+    ),
+    (
+        "open-window-rtt",
+        "DCQCN: a window of one round trip (12 µs)",
+        &["host.congestion.dcqcn.window=12us"],
+    ),
+    ("open-no-ecn", "no ECN, so no DCQCN", &["switch.aqm=drop_tail"]),
+    ("open-load-03", "background at 30 %", &["workload.0.many_to_many.load=0.3"]),
+    (
+        "open-sizes-w2",
+        "search RPCs (W2) as background",
+        &["workload.0.many_to_many.sizes=google_search_rpc"],
+    ),
+    ("open-fan-in", "incasts of 30:1", &["workload.1.incast_series.senders=30"]),
+    ("open-latency", "no latency in switches: RTT 6.3 µs", &["switch.latency=0ns"]),
+];
+
+/// The same for PFC alone.
+pub const OPEN_PFC: &[(&str, &str, &[&str])] = &[
+    ("open-xon-low", "PFC: XON at 4 KB", &["switch.flow_control.pfc.xon=4KB"]),
+    (
+        "open-pfc-shared",
+        "PFC: dynamic thresholds, as for fairness",
+        &[
+            "variants.pfc.switch.flow_control.pfc.measured_on=ingress_pool",
+            "variants.pfc.switch.buffer.shared.ingress.pool=9MB",
+            "variants.pfc.switch.buffer.shared.ingress.alpha=0.5",
+            "variants.pfc.switch.buffer.shared.headroom=100KB",
+            "variants.pfc.switch.buffer.shared.egress=false",
+        ],
+    ),
+];
+
+/// The same for Source Flow Control alone, in both of its modes.
+pub const OPEN_SFC: &[(&str, &str, &[(&str, &str)])] = &[
+    ("open-by-flow", "one message per flow, not per source", &[("suppress_by", "flow")]),
+    ("open-no-cache", "no destination cache", &[("cache", "false")]),
+    ("open-deduct", "12 µs less of pause", &[("deduct", "12us")]),
+    ("open-suppress-3", "suppression period 3 µs", &[("suppression", "3us")]),
+    ("open-suppress-12", "suppression period 12 µs", &[("suppression", "12us")]),
+    ("open-trigger-50", "trigger 50 KB, target 25 KB", &[("trigger", "50KB"), ("target", "25KB")]),
+    (
+        "open-trigger-200",
+        "trigger 200 KB, target 100 KB",
+        &[("trigger", "200KB"), ("target", "100KB")],
+    ),
+];
+
+/// All experiments of a level.
+pub fn experiments(level: Level) -> Vec<Experiment> {
+    let small = Experiment::new(SMALL, BENEFITS).set(TWO_PODS);
+    let fairness = |name, file| Experiment::new(name, file).replications(5);
+    let mut plan = vec![
+        Experiment::new(IDLE, "scenarios/sfc/idle.toml"),
+        fairness(INTRA, "scenarios/sfc/fairness-intra.toml"),
+        fairness(INTER, "scenarios/sfc/fairness-inter.toml"),
+    ];
+    if level == Level::Quick {
+        plan.insert(0, small.replications(2).set(SHORTER));
+    } else {
+        plan.insert(0, small.replications(5));
+        let open =
+            |name| Experiment::new(name, BENEFITS).replications(3).set(TWO_PODS).set(SHORTER);
+        let both = OPEN.iter().map(|(name, _, set)| open(*name).set(set));
+        plan.extend(both.map(|experiment| experiment.variants(&[PFC, PROXY, NATIVE])));
+        let pfc = OPEN_PFC.iter().map(|(name, _, set)| open(*name).set(set));
+        plan.extend(pfc.map(|experiment| experiment.variants(&[PFC])));
+        for (name, _, fields) in OPEN_SFC {
+            let mut experiment = open(*name).variants(&[PROXY, NATIVE]);
+            for variant in [PROXY, NATIVE] {
+                for (field, value) in *fields {
+                    let path =
+                        format!("variants.{variant}.switch.flow_control.source_flow_control");
+                    experiment = experiment.set(&[&format!("{path}.{field}={value}")]);
+                }
+            }
+            plan.push(experiment);
+        }
+    }
+    if level == Level::Full {
+        plan.push(Experiment::new(LARGE, BENEFITS).replications(5));
+    }
+    plan.into_iter().map(|experiment| experiment.set(&[FRESH])).collect()
+}

@@ -1,0 +1,84 @@
+//! Shares of a link among four senders.
+
+use floodway_report::chart::{Axis, Mark};
+use floodway_report::study::{Exhibit, Section};
+
+use crate::curves::{share_chart, share_lines};
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{Entry, number, rows};
+use crate::sfc::claims::SHARE_WINDOW;
+use crate::sfc::{INTER, INTRA, MAIN, NATIVE, PFC, PROXY, case};
+
+/// Time over which the shares that are drawn are taken, in nanoseconds.
+const DRAWN_WINDOW: f64 = 2e5;
+
+/// The rate of the link that is shared, in Gb/s.
+const LINK: f64 = 100.0;
+
+/// Claim E6.
+pub fn fairness(evidence: &Evidence) -> Section {
+    let question = "Is the link shared as fairly as with PFC?";
+    let mut section = evidence.section("fairness", question, &["E6"], &[INTRA, INTER]);
+    if !evidence.has(case(INTRA, PFC)) {
+        return section;
+    }
+    let index = |experiment, variant| {
+        let index = |facts: &Facts| facts.fairness(SHARE_WINDOW);
+        evidence.number(case(experiment, variant), "", index)
+    };
+    let in_words = |experiment, variant| number(&index(experiment, variant));
+    section.answer = format!(
+        "Jain's index is {} with PFC, {} with the proxy and {} with NICs that obey among senders at \
+         the same switch, and {}, {} and {} if two of them are far away.",
+        in_words(INTRA, PFC),
+        in_words(INTRA, PROXY),
+        in_words(INTRA, NATIVE),
+        in_words(INTER, PFC),
+        in_words(INTER, PROXY),
+        in_words(INTER, NATIVE),
+    );
+    section.text = vec![
+        "Four flows to one host start 5 ms apart and stop 5 ms apart in the same order. Their shares \
+         are what arrives of each in a window of 1 ms; the index is 1 if all that are there have the \
+         same and 1/n if one of n has everything, averaged over the windows with at least two flows."
+            .to_owned(),
+    ];
+    let group = |(label, experiment): (&str, &'static str)| {
+        let entry = |(name, series): &(&'static str, usize)| {
+            Entry::new(*name, *series, index(experiment, name))
+        };
+        (label.to_owned(), MAIN.iter().map(entry).collect())
+    };
+    let places = [("intra-switch", INTRA), ("inter-switch", INTER)];
+    section.exhibits.push(rows(
+        "jain",
+        "How fair are the shares, by Jain's index?",
+        Axis::linear("Jain's index; 1 is fair", "").within(0.0, 1.0),
+        Mark::Point,
+        "",
+        places.map(group).to_vec(),
+    ));
+    let mut charts = Vec::new();
+    for (place, experiment) in places {
+        for (name, _) in MAIN {
+            let first = evidence.runs(case(experiment, name)).next();
+            if let Some(deliveries) = first.and_then(|(_, facts)| facts.deliveries.as_ref()) {
+                let lines = share_lines(deliveries, DRAWN_WINDOW, LINK);
+                charts.push(share_chart(&format!("{place}, {name}"), lines));
+            }
+        }
+    }
+    if !charts.is_empty() {
+        section.exhibits.push(Exhibit::Lines {
+            name: "shares".to_owned(),
+            caption: "What does each flow have of the link, over time?".to_owned(),
+            legend: (0..4).map(|flow| (flow, format!("flow {flow}"))).collect(),
+            charts,
+            columns: 3,
+            note: "First replication; payload in windows of 200 us over the rate of the link, of which \
+                   headers, preamble and gap take 7 %."
+                .to_owned(),
+        });
+    }
+    section
+}

@@ -1,0 +1,156 @@
+//! Completion times of background and incasts, and the idle network.
+
+use floodway_report::study::{Exhibit, Section};
+
+use super::{cases, change};
+use crate::curves::{tail_chart, tail_line};
+use crate::evidence::Evidence;
+use crate::exhibit::{Comparison, moves, number, table};
+use crate::flows::FlowGroup;
+use crate::sfc::{
+    BACKGROUND, IDLE, INCAST, LONG, MAIN, MEDIUM, NATIVE, PFC, PROXY, SHORT, SMALL, case, main,
+};
+
+/// Both modes against PFC.
+fn against_pfc(evidence: &Evidence, experiment: &'static str) -> Vec<Comparison> {
+    let of = |variant, series| {
+        Comparison::new(variant, series, case(experiment, PFC), case(experiment, variant))
+    };
+    let all = [of(PROXY, 1), of(NATIVE, 2)];
+    all.into_iter().filter(|comparison| evidence.has(comparison.to)).collect()
+}
+
+/// The tails of the completion times of groups.
+fn tails(
+    evidence: &Evidence,
+    name: &str,
+    caption: &str,
+    groups: &[FlowGroup],
+    columns: usize,
+) -> Exhibit {
+    let cases = cases(evidence, MAIN);
+    let chart = |group: &FlowGroup| {
+        let line = |(name, series, case): &(&'static str, usize, _)| {
+            tail_line(*series, name, &evidence.times(*case, *group))
+        };
+        tail_chart(group.label, &[], cases.iter().map(line).collect())
+    };
+    Exhibit::Lines {
+        name: name.to_owned(),
+        caption: caption.to_owned(),
+        legend: cases.iter().map(|(name, series, _)| (*series, (*name).to_owned())).collect(),
+        charts: groups.iter().map(chart).collect(),
+        columns,
+        note: "All flows of all replications. p99 lies where a line crosses 1 %.".to_owned(),
+    }
+}
+
+/// Claim E3.
+pub fn background(evidence: &Evidence) -> Section {
+    let main = main(evidence);
+    let question = "Do background messages arrive sooner?";
+    let mut section = evidence.section("background", question, &["E3", "S2"], &[SMALL, main]);
+    section.answer = format!(
+        "With NICs that obey, the mean completion time of messages below 10 KB {}, of 10 KB to 1 MB \
+         {}, of longer ones {}; with the proxy it {}, {} and {}.",
+        moves(&change(evidence, NATIVE, SHORT)),
+        moves(&change(evidence, NATIVE, MEDIUM)),
+        moves(&change(evidence, NATIVE, LONG)),
+        moves(&change(evidence, PROXY, SHORT)),
+        moves(&change(evidence, PROXY, MEDIUM)),
+        moves(&change(evidence, PROXY, LONG)),
+    );
+    section.text = vec![format!(
+        "{} hosts send each other Google RPCs at half of the capacity of their links, and again and \
+         again 120 of them send 256 KB each to one. PFC stops whole ports, hop by hop, and with them \
+         what is bound elsewhere. Source Flow Control stops the senders of the incast: by \
+         destination if NICs obey, or all of their data if the edge switch has to say it by PFC.",
+        evidence.servers(main)
+    )];
+    let left =
+        evidence.unfinished_in_words(&MAIN.iter().map(|(v, _)| case(main, v)).collect::<Vec<_>>());
+    section.text.extend((!left.is_empty()).then_some(left));
+    let caption = format!(
+        "How does the mean completion time change from PFC? {} hosts",
+        evidence.servers(main)
+    );
+    let comparisons = against_pfc(evidence, main);
+    section.exhibits.push(evidence.changes("background", &caption, "", &comparisons));
+    if main != SMALL && evidence.has(case(SMALL, PFC)) {
+        let caption = format!("The same with {} hosts", evidence.servers(SMALL));
+        let comparisons = against_pfc(evidence, SMALL);
+        section.exhibits.push(evidence.changes("background-small", &caption, "", &comparisons));
+    }
+    let caption = "How long do background messages take?";
+    section.exhibits.push(tails(evidence, "background-tails", caption, BACKGROUND, 3));
+    for (name, group) in [("short", SHORT), ("medium", MEDIUM), ("long", LONG)] {
+        let caption = format!("How long do messages take? {}", group.label);
+        let name = format!("background-{name}");
+        section.exhibits.push(evidence.quantiles(
+            &name,
+            &caption,
+            "",
+            group,
+            &cases(evidence, MAIN),
+        ));
+    }
+    section
+}
+
+/// Claim E4.
+pub fn incasts(evidence: &Evidence) -> Section {
+    let main = main(evidence);
+    let question = "Do incasts pay for it?";
+    let mut section = evidence.section("incasts", question, &["E4"], &[main]);
+    section.answer = format!(
+        "The mean completion time of incast messages {} with NICs that obey, and {} with the proxy.",
+        moves(&change(evidence, NATIVE, INCAST)),
+        moves(&change(evidence, PROXY, INCAST)),
+    );
+    section.text = vec![
+        "120 messages of 256 KB take a link of 100 Gb/s 2.65 ms with headers, preamble and gap, and \
+         the receiver has other traffic too: 2.5 ms is about what the last of them cannot do without."
+            .to_owned(),
+    ];
+    let caption = "How long do incast messages take?";
+    let all = cases(evidence, MAIN);
+    section.exhibits.push(evidence.quantiles("incast-times", caption, "", INCAST, &all));
+    let caption = "How often does an incast message take longer?";
+    section.exhibits.push(tails(evidence, "incast-tails", caption, &[INCAST], 2));
+    section
+}
+
+/// Claim E1.
+pub fn set_up(evidence: &Evidence) -> Section {
+    let question = "How long does the idle network take?";
+    let mut section = evidence.section("idle", question, &["E1", "E8"], &[IDLE]);
+    let of = case(IDLE, "base");
+    if !evidence.has(of) {
+        return section;
+    }
+    let (one, all) = (evidence.fct(of, SHORT), evidence.fct(of, MEDIUM));
+    let trip = one.value.zip(all.value).map_or(f64::NAN, |(one, all)| (all - one) / 100.0 / 1e3);
+    section.answer = format!("A round trip takes {trip:.3} us.");
+    section.text = vec![
+        "The deck has links of 0.5 us and a round trip of 12 us. Twelve links are 6 us, and the \
+         frames take 286.08 ns; what is left is taken to be the latency of ten switches, 571.392 ns \
+         each. A message of one packet takes one way; 101 packets of which one at a time is in flight \
+         take a hundred round trips more."
+            .to_owned(),
+        "The deck's authors saw comparable results with ns-3 (E8). Neither those nor the ones of \
+         Fabsim-X are published as numbers, so there is nothing to compare with; what is the same in \
+         any simulator, the idle network, is here."
+            .to_owned(),
+    ];
+    section.exhibits.push(table(
+        "idle",
+        "Messages in the idle network",
+        "",
+        &["", "completion time"],
+        vec![
+            vec!["1 packet".to_owned(), number(&one)],
+            vec!["101 packets, one in flight".to_owned(), number(&all)],
+        ],
+    ));
+    section
+}

@@ -1,0 +1,103 @@
+//! What the deck leaves open, and what its numbers do.
+
+use floodway_report::study::Section;
+
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{number, short, table};
+use crate::flows::FlowGroup;
+use crate::sfc::plan::{OPEN, OPEN_PFC, OPEN_SFC};
+use crate::sfc::{INCAST, MEDIUM, NATIVE, PFC, PROXY, SHORT, case};
+
+const BASE: &str = "open-base";
+
+fn held(facts: &Facts) -> f64 {
+    facts.number("switch_mean_occupancy_bytes")
+}
+
+/// Every other choice.
+pub fn open(evidence: &Evidence) -> Section {
+    let question = "Which open choices decide the result?";
+    let names: Vec<&'static str> = OPEN
+        .iter()
+        .chain(OPEN_PFC)
+        .map(|row| row.0)
+        .chain(OPEN_SFC.iter().map(|row| row.0))
+        .collect();
+    let mut section = evidence.section("open-choices", question, &["E3", "E4", "E5", "S3"], &names);
+    if !evidence.has(case(BASE, PFC)) {
+        return section;
+    }
+    let cells = |from: Case, to: Case| -> Vec<String> {
+        let fct = |group| short(&evidence.fct_change(from, to, group));
+        vec![fct(SHORT), fct(MEDIUM), fct(INCAST), short(&evidence.change(from, to, held))]
+    };
+    let mut rows = Vec::new();
+    let base = |variant| case(BASE, variant);
+    for (name, label, _) in OPEN {
+        let pfc = case(name, PFC);
+        if evidence.has(pfc) {
+            let mut row = vec![(*label).to_owned(), number(&evidence.fct(pfc, SHORT))];
+            row.extend(cells(pfc, case(name, NATIVE)));
+            row.extend(cells(pfc, case(name, PROXY)));
+            rows.push(row);
+        }
+    }
+    for (name, label, _) in OPEN_PFC {
+        let pfc = case(name, PFC);
+        if evidence.has(pfc) {
+            let mut row = vec![(*label).to_owned(), number(&evidence.fct(pfc, SHORT))];
+            row.extend(cells(pfc, base(NATIVE)));
+            row.extend(cells(pfc, base(PROXY)));
+            rows.push(row);
+        }
+    }
+    for (name, label, _) in OPEN_SFC {
+        if evidence.has(case(name, NATIVE)) {
+            let mut row = vec![(*label).to_owned(), number(&evidence.fct(base(PFC), SHORT))];
+            row.extend(cells(base(PFC), case(name, NATIVE)));
+            row.extend(cells(base(PFC), case(name, PROXY)));
+            rows.push(row);
+        }
+    }
+    let gains = |variant, group: FlowGroup| {
+        let clear = |name: &&(&'static str, &str, &[&str])| {
+            let of = evidence.fct_change(case(name.0, PFC), case(name.0, variant), group);
+            of.interval().is_some_and(|(_, high)| high < 0.0)
+        };
+        let run = OPEN.iter().filter(|(name, ..)| evidence.has(case(name, variant)));
+        (run.clone().filter(clear).count(), run.count())
+    };
+    let ((short_native, of), (short_proxy, _)) = (gains(NATIVE, SHORT), gains(PROXY, SHORT));
+    let ((medium_native, _), (medium_proxy, _)) = (gains(NATIVE, MEDIUM), gains(PROXY, MEDIUM));
+    section.answer = format!(
+        "Of {of} readings, background messages below 10 KB gain clearly in {short_native} with NICs \
+         that obey and in {short_proxy} with the proxy, those of 10 KB to 1 MB in {medium_native} and \
+         {medium_proxy}.",
+    );
+    section.text = vec![
+        "Each row is another reading, in a shorter version of the main experiment (128 hosts, three \
+         replications). Changes of the mean completion time, and of the mean bytes in a switch, from \
+         PFC, in percent, with 95 % intervals; where only one side is changed the other is that of \
+         the first row."
+            .to_owned(),
+    ];
+    section.exhibits.push(table(
+        "open-choices",
+        "What each choice does to the gain of Source Flow Control",
+        "",
+        &[
+            "",
+            "PFC: <10 KB",
+            "native: <10 KB",
+            "10 KB–1 MB",
+            "incast",
+            "bytes",
+            "proxy: <10 KB",
+            "10 KB–1 MB",
+            "incast",
+            "bytes",
+        ],
+        rows,
+    ));
+    section
+}
