@@ -95,7 +95,7 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         fairness(INTER, "scenarios/sfc/fairness-inter.toml"),
     ];
     if level == Level::Quick {
-        plan.insert(0, small.replications(2).set(SHORTER));
+        plan.insert(0, small.replications(4).set(SHORTER));
     } else {
         plan.insert(0, small.replications(5));
         let open =

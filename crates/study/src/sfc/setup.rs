@@ -78,7 +78,7 @@ pub const NETWORK: &[Row] = &[
         source: LOAD,
         rule: Rule::Between(57.999, 58.001),
         expected: SET_UP,
-        measure: |_| Measured::exactly(benefits(PFC).derived(1).host_load * 100.0, "%"),
+        measure: |_| Measured::exactly(benefits(PFC).derived(1).host_load * 100.0, "% of its link"),
     },
     Row {
         id: "E2",
