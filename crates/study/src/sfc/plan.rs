@@ -2,7 +2,7 @@
 
 use crate::plan::{Experiment, Level};
 
-use super::{IDLE, INTER, INTRA, LARGE, NATIVE, PFC, PROXY, SMALL};
+use super::{BFC, IDLE, INTER, INTRA, LARGE, NATIVE, PFC, PROXY, SMALL};
 
 const BENEFITS: &str = "scenarios/sfc/benefits.toml";
 
@@ -85,6 +85,46 @@ pub const OPEN_SFC: &[(&str, &str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Memory that never drops.
+const MEMORY: [&str; 2] = [
+    "variants.bfc.switch.buffer.shared.egress.pool=200MB",
+    "variants.bfc.switch.buffer.shared.egress.alpha=8.0",
+];
+/// No congestion control but a window.
+const ALONE: [&str; 3] = [
+    "switch.aqm=drop_tail",
+    "host.congestion=line_rate",
+    "host.transport.rocev2.in_flight=187.5KB",
+];
+
+/// What BFC needs.
+pub const OPEN_BFC: &[(&str, &str, &[&str])] = &[
+    ("open-bfc", "32 queues, as in benefits.toml", &[]),
+    ("open-bfc-128", "128 queues", &["variants.bfc.switch.flow_control.bfc.queues=128"]),
+    (
+        "open-bfc-128-memory",
+        "128 queues, memory that never drops",
+        &["variants.bfc.switch.flow_control.bfc.queues=128", MEMORY[0], MEMORY[1]],
+    ),
+    (
+        "open-bfc-255-memory",
+        "255 queues, memory that never drops",
+        &["variants.bfc.switch.flow_control.bfc.queues=255", MEMORY[0], MEMORY[1]],
+    ),
+    (
+        "open-bfc-alone",
+        "255 queues, memory that never drops, no DCQCN",
+        &[
+            "variants.bfc.switch.flow_control.bfc.queues=255",
+            MEMORY[0],
+            MEMORY[1],
+            ALONE[0],
+            ALONE[1],
+            ALONE[2],
+        ],
+    ),
+];
+
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {
     let small = Experiment::new(SMALL, BENEFITS).set(TWO_PODS);
@@ -104,6 +144,8 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         plan.extend(both.map(|experiment| experiment.variants(&[PFC, PROXY, NATIVE])));
         let pfc = OPEN_PFC.iter().map(|(name, _, set)| open(*name).set(set));
         plan.extend(pfc.map(|experiment| experiment.variants(&[PFC])));
+        let bfc = OPEN_BFC.iter().map(|(name, _, set)| open(*name).set(set));
+        plan.extend(bfc.map(|experiment| experiment.variants(&[BFC])));
         for (name, _, fields) in OPEN_SFC {
             let mut experiment = open(*name).variants(&[PROXY, NATIVE]);
             for variant in [PROXY, NATIVE] {

@@ -1,18 +1,23 @@
 //! No flow control, and backpressure by flow.
 
-use floodway_report::study::Section;
+use floodway_report::study::{Exhibit, Section};
 
 use super::{cases, change};
 use crate::evidence::Evidence;
-use crate::exhibit::{Comparison, moves, number, table};
+use crate::exhibit::{Comparison, moves, number, short, table};
 use crate::flows::Quantile;
-use crate::sfc::{ALL_VARIANTS, BFC, GROUPS, LOSSY, NATIVE, PFC, PROXY, SHORT, case, main};
+use crate::sfc::plan::OPEN_BFC;
+use crate::sfc::{
+    ALL_VARIANTS, BFC, GROUPS, INCAST, LOSSY, MEDIUM, NATIVE, PFC, PROXY, SHORT, case, main,
+};
 
 /// What else there is.
 pub fn rivals(evidence: &Evidence) -> Section {
     let main = main(evidence);
     let question = "What do other ways come to?";
-    let mut section = evidence.section("rivals", question, &["E3", "E4"], &[main]);
+    let mut names = vec![main];
+    names.extend(OPEN_BFC.iter().map(|row| row.0));
+    let mut section = evidence.section("rivals", question, &["E3", "E4"], &names);
     section.answer = format!(
         "The mean completion time of background messages below 10 KB {} without flow control and {} \
          with BFC, against PFC.",
@@ -58,5 +63,41 @@ pub fn rivals(evidence: &Evidence) -> Section {
         &["", "mean", "p50", "p99", "p99.9", "unfinished"],
         rows,
     ));
+    section.exhibits.extend(bfc(evidence));
     section
+}
+
+/// What BFC needs, if that was run.
+fn bfc(evidence: &Evidence) -> Option<Exhibit> {
+    let base = case("open-base", PFC);
+    let rows: Vec<Vec<String>> = OPEN_BFC
+        .iter()
+        .filter(|(name, ..)| evidence.has(case(name, BFC)))
+        .map(|(name, label, _)| {
+            let of = case(name, BFC);
+            let time = |group| number(&evidence.fct(of, group));
+            let counter = |name: &'static str| {
+                number(&evidence.number(of, "", move |facts| facts.number(name)))
+            };
+            vec![
+                (*label).to_owned(),
+                time(SHORT),
+                short(&evidence.fct_change(base, of, SHORT)),
+                time(MEDIUM),
+                time(INCAST),
+                counter("bfc_collisions"),
+                counter("dropped_packets"),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
+        table(
+            "rivals-bfc",
+            "What does BFC need?",
+            "128 hosts, short runs. A collision is a message that must share a physical queue. The \
+             change is that of the mean from PFC, in percent.",
+            &["", "<10 KB", "change from PFC", "10 KB–1 MB", "incast", "collisions", "drops"],
+            rows,
+        )
+    })
 }
