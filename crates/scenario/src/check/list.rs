@@ -12,7 +12,8 @@ pub fn check(path: &str, spec: &Spec, settings: &Document, findings: &mut Findin
         let help = "add one, for example the lines: [[workload.list.flow]], src = 0, dst = 1";
         findings.error(&[path], "the list has no flows", help);
     }
-    let longest = spec.flow.iter().filter_map(|flow| Some(flow.stop?.0.saturating_sub(flow.start.0))).min();
+    let longest =
+        spec.flow.iter().filter_map(|flow| Some(flow.stop?.0.saturating_sub(flow.start.0))).min();
     let longest = longest.map_or(settings.arrivals.0, |span| span.min(settings.arrivals.0));
     if spec.jitter.0 >= longest.max(1) {
         let jitter = path.replace(".flow", ".jitter");
