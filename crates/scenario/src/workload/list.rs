@@ -63,7 +63,7 @@ impl Spec {
     pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let mut chance = around.stream();
-        let mut spec = |flow: &Flow| FlowSpec {
+        let spec = |flow: &Flow| FlowSpec {
             src: hosts[flow.src as usize],
             dst: hosts[flow.dst as usize],
             bytes: flow.bytes.map_or(FlowSpec::PERSISTENT, |bytes| bytes.0),
