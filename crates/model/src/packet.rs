@@ -107,10 +107,10 @@ pub enum Body {
     Sfc {
         /// The host that the queue leads to.
         towards: NodeId,
-        /// The class in which what fills it came.
+        /// The class in which the flow that fills it begins, by its destination and DSCP.
         class: Class,
-        /// How long the source is to send nothing there in that class, in nanoseconds from the
-        /// message's arrival.
+        /// How long the source is to send nothing there that begins in that class, in nanoseconds
+        /// from the message's arrival.
         pause_ns: u32,
     },
     /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.

@@ -5,8 +5,8 @@ mod common;
 
 use common::*;
 use floodway_model::{Duration, FlowSpec, Graph};
-use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
+use floodway_sim::switch::flow_control::{congestion_isolation, pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 fn spec(graph: Graph, flows: Vec<FlowSpec>, sfc: Sfc, end: Duration) -> Spec {
@@ -149,6 +149,25 @@ fn it_gets_along_with_pfc() {
     assert_eq!(outcome.counter("dropped_packets"), 0);
     let bytes: u64 = delivered(&outcome).iter().sum();
     assert!(bytes as f64 > 0.97 * 12.5e9 * 1e-3 * 1024.0 / 1106.0, "{bytes}");
+}
+
+#[test]
+fn isolated_flows_are_stopped_in_the_class_that_their_source_sends() {
+    // Four senders at two leaves; only leaf 2 is congested, by host 4. It has the spines isolate the
+    // flows, so that they come to it in class 1, while the hosts send them in class 0, or, if they
+    // take part, in class 1 too.
+    let flows: Vec<_> = (0..4).map(|src| persistent(src, 4)).collect();
+    for (mode_of, hosts) in [Mode::Native, Mode::Proxy].map(|m| [(m, false), (m, true)]).concat() {
+        let mut spec = spec(clos(3, 2, 2), flows.clone(), mode(mode_of), Duration::from_ms(1));
+        spec.switch.queue.count = 2;
+        spec.switch.flow_control.congestion_isolation =
+            Some(congestion_isolation::Spec { hosts, ..congestion_isolation::Spec::default() });
+        let outcome = run(spec);
+        assert!(outcome.counter("cims_received") > 0);
+        // Of four times the line rate, untold, three quarters would wait: 37 MB.
+        let deepest = deepest(&outcome);
+        assert!(deepest < 500_000, "{mode_of:?}, hosts {hosts}: {deepest}");
+    }
 }
 
 #[test]

@@ -308,9 +308,17 @@ fn most_ports(graph: &Graph) -> (u64, &str) {
     most.map_or((0, ""), |node| (node.ports.len() as u64, &node.name))
 }
 
-/// The most that an egress queue can hold, whatever PFC does; `None` if it has no limit.
+/// The most that an egress queue can hold, whatever PFC does; `None` if it has no limit, for some
+/// class at least.
 pub fn largest_queue(settings: &Document) -> Option<Bytes> {
+    let pfc = settings.switch.flow_control.pfc.as_ref();
     match &settings.switch.buffer {
+        // Then the ingress has the limit.
+        buffer::Spec::PerQueue(_)
+            if pfc.is_some_and(|pfc| pfc.measured_on == MeasuredOn::Ingress) =>
+        {
+            None
+        }
         buffer::Spec::PerQueue(_) => Some(settings.switch.queue.size),
         buffer::Spec::Shared(memory) => memory.egress.as_ref().map(|pool| pool.fair(1)),
     }

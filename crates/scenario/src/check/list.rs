@@ -1,6 +1,6 @@
 //! Whether the flows of a list are possible.
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Duration};
 
 use super::Findings;
 use crate::document::Document;
@@ -12,19 +12,23 @@ pub fn check(path: &str, spec: &Spec, settings: &Document, findings: &mut Findin
         let help = "add one, for example the lines: [[workload.list.flow]], src = 0, dst = 1";
         findings.error(&[path], "the list has no flows", help);
     }
-    let longest =
-        spec.flow.iter().filter_map(|flow| Some(flow.stop?.0.saturating_sub(flow.start.0))).min();
-    let longest = longest.map_or(settings.arrivals.0, |span| span.min(settings.arrivals.0));
-    if spec.jitter.0 >= longest.max(1) {
-        let jitter = path.replace(".flow", ".jitter");
-        findings.error(
-            &[&jitter],
-            format!("a flow could start {} later, when it is over", spec.jitter),
-            "make `jitter` shorter than every flow and than the arrivals",
-        );
-    }
     for (number, flow) in spec.flow.iter().enumerate() {
         check_flow(&format!("{path}.{number}"), flow, settings, findings);
+    }
+    // What is left of each flow that begins in time at all, and of the arrivals after its start.
+    let end = |flow: &Flow| flow.stop.map_or(settings.arrivals, |stop| stop.min(settings.arrivals));
+    let left = |flow: &Flow| end(flow).0.saturating_sub(flow.start.0);
+    let least = spec.flow.iter().map(left).filter(|&left| left > 0).min();
+    if let Some(least) = least.filter(|&least| spec.jitter.0 >= least) {
+        findings.error(
+            &[&path.replace(".flow", ".jitter")],
+            format!(
+                "a flow could start {} later, but it or the arrivals end {} after its start",
+                spec.jitter,
+                Duration(least)
+            ),
+            "make `jitter` shorter than that",
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use floodway_model::Duration;
 use floodway_sim::switch::flow_control::source_flow_control::Spec;
 
 use super::Findings;
-use super::switch::there_are;
+use super::switch::{above_queue, there_are};
 use crate::document::Document;
 
 const TRIGGER: &str = "switch.flow_control.source_flow_control.trigger";
@@ -33,6 +33,14 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
             "name queues that there are, or none to watch all",
         );
     }
+    above_queue(
+        settings,
+        "switch.flow_control.source_flow_control",
+        "trigger",
+        ("the trigger", spec.trigger),
+        "no source is ever told",
+        findings,
+    );
     findings.latency(&path("deduct"), spec.deduct);
     findings.latency(&path("suppression"), spec.suppression);
     if spec.suppression == Duration::ZERO {

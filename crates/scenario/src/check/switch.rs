@@ -42,20 +42,26 @@ fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
         aqm::Spec::DropTail(_) => {}
         aqm::Spec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
-            above_queue(settings, "ramp", "high", ("the high threshold", spec.high), findings);
+            let what = ("the high threshold", spec.high);
+            above_queue(settings, "switch.aqm.ramp", "high", what, DROPS_FIRST, findings);
         }
         aqm::Spec::Step(spec) => {
-            above_queue(settings, "step", "threshold", ("the threshold", spec.threshold), findings);
+            let what = ("the threshold", spec.threshold);
+            above_queue(settings, "switch.aqm.step", "threshold", what, DROPS_FIRST, findings);
         }
     }
 }
 
-/// Whether a queue can become as deep as a threshold of its AQM.
-fn above_queue(
+const DROPS_FIRST: &str = "the full queue drops first";
+
+/// Whether a queue can become as deep as a threshold, that is the field of a table; and if not,
+/// what follows.
+pub fn above_queue(
     settings: &Document,
-    member: &str,
+    path: &str,
     field: &str,
     (what, threshold): (&str, Bytes),
+    follows: &str,
     findings: &mut Findings<'_>,
 ) {
     let Some(largest) = largest_queue(settings).filter(|&largest| threshold > largest) else {
@@ -65,11 +71,10 @@ fn above_queue(
         buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
         buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
     };
-    let path = format!("switch.aqm.{member}");
     findings.warn(
-        &[&format!("{path}.{field}"), &path],
+        &[&format!("{path}.{field}"), path],
         format!("{what} ({threshold}) is above {size} ({largest})"),
-        format!("the full queue drops first: lower `{field}` or {remedy}"),
+        format!("{follows}: lower `{field}` or {remedy}"),
     );
 }
 

@@ -1,5 +1,5 @@
-//! What a host holds back because source flow control asked for it: everything to a destination in
-//! a class, for a time.
+//! What a host holds back because source flow control asked for it: everything to a destination
+//! that begins in a class, even if it is isolated in another meanwhile, for a time.
 
 use floodway_model::{Class, Duration, Instant, NodeId};
 use rustc_hash::FxHashMap;

@@ -201,7 +201,7 @@ impl Host {
                 self.end(slot);
                 continue;
             }
-            if let Some(until) = self.holds.until(sender.dst(), sender.class, now) {
+            if let Some(until) = self.holds.until(sender.dst(), sender.home_class(), now) {
                 sender.eligible_at = until;
                 self.nic.put_back(slot, sender.class, until);
                 continue;

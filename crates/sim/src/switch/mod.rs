@@ -167,10 +167,10 @@ impl Switch {
         if !packet.is_data() {
             return self.enqueue_control(egress, packet, now, context);
         }
-        if self.sfc.is_some() {
-            self.remind(&packet, now, context);
-        }
         let queue = self.classify(&packet);
+        if self.sfc.is_some() {
+            self.remind(&packet, queue, now, context);
+        }
         let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };

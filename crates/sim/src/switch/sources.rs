@@ -38,13 +38,20 @@ impl Switch {
         }
     }
 
-    /// A data packet came from a host of this switch: stop it if its destination is paused.
+    /// A data packet came from a host of this switch: stop it if its destination is paused. Its flow
+    /// begins in the class `home`.
     #[inline]
-    pub(super) fn remind(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+    pub(super) fn remind(
+        &mut self,
+        packet: &Packet,
+        home: usize,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let port = packet.ingress.index();
         let Some(spec) = &self.spec.flow_control.source_flow_control else { return };
         let Some(sfc) = self.sfc.as_mut().filter(|_| self.ports[port].to_host) else { return };
-        let Some(pause_ns) = sfc.remind(spec, packet, now) else { return };
+        let Some(pause_ns) = sfc.remind(spec, packet, home as u8, now) else { return };
         match spec.mode {
             Mode::Proxy => {
                 self.pause_for(Source::new(port, packet.class.index()), pause_ns, now, context)
@@ -57,9 +64,10 @@ impl Switch {
         }
     }
 
-    /// To the source of `packet`: what goes where it goes, in its class, is to wait.
+    /// To the source of `packet`: what goes where it goes, in the class in which its flow begins, is
+    /// to wait. A switch on the way may have isolated it since, of which its source knows nothing.
     fn message(&self, packet: &Packet, pause_ns: u32) -> Packet {
-        let class = packet.class;
+        let class = Class(self.classify(packet) as u8);
         Packet {
             flow: packet.flow,
             connection: 0,
@@ -89,6 +97,14 @@ impl Switch {
             sfc.learn(message.dst.0, towards.0, class.0, pause_ns, now);
             if spec.mode == Mode::Proxy {
                 self.pause_for(Source::new(egress, class.index()), pause_ns, now, context);
+                // A NIC that takes part in Congestion Isolation may send the flow in either class.
+                if let Some(isolation) = &self.spec.flow_control.congestion_isolation
+                    && isolation.hosts
+                    && class.0 == isolation.monitored
+                {
+                    let congesting = Source::new(egress, isolation.congesting.into());
+                    self.pause_for(congesting, pause_ns, now, context);
+                }
                 return false;
             }
         }

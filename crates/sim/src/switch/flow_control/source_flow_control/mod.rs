@@ -28,7 +28,7 @@ pub struct SourceFlowControl {
     told: Rests<(u32, u32)>,
     /// When a host was last reminded of a destination and class.
     reminded: Rests<(u32, u32, u8)>,
-    /// By destination and class: until when it is paused. Never iterated.
+    /// By destination and class, that in which flows begin: until when it is paused. Never iterated.
     cache: FxHashMap<(u32, u8), Instant>,
     /// When the last pause in the cache ends: after it, none needs to be looked up.
     cache_until: Instant,
@@ -93,14 +93,15 @@ impl SourceFlowControl {
         self.cache_until = self.cache_until.max(until);
     }
 
-    /// A host of this switch has sent a data packet: for how many nanoseconds it is to be told to
-    /// be quiet, if its destination is paused and it is to be told now.
+    /// A host of this switch has sent a data packet of a flow that begins in `class`: for how many
+    /// nanoseconds it is to be told to be quiet, if its destination is paused in that class and it
+    /// is to be told now.
     #[inline]
-    pub fn remind(&mut self, spec: &Spec, packet: &Packet, now: Instant) -> Option<u32> {
+    pub fn remind(&mut self, spec: &Spec, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
         if self.cache_until <= now || !spec.cache {
             return None;
         }
-        let (dst, class) = (packet.dst.0, packet.class.0);
+        let dst = packet.dst.0;
         let until = *self.cache.get(&(dst, class))?;
         let left_ns = (until.since(now).0 / 1_000) as u32;
         let who = (packet.src.0, dst, class);
@@ -240,21 +241,21 @@ mod tests {
     #[test]
     fn the_cache_keeps_the_latest_end_and_tells_what_is_left() {
         let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(0)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(0)), None);
         sfc.learn(3, 9, 0, 20_000, us(0));
         // A shorter one does not shorten it.
         sfc.learn(4, 9, 0, 5_000, us(1));
         // Who was told itself is not told again so soon.
-        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), us(4)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), us(7)), Some(13_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(4)), Some(16_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(5)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 2, 9), us(5)), Some(15_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 8), us(5)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(10)), Some(10_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), us(20)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), 0, us(4)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), 0, us(7)), Some(13_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(4)), Some(16_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(5)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 2, 9), 0, us(5)), Some(15_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 8), 0, us(5)), None);
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(10)), Some(10_000));
+        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(20)), None);
         let without = Spec { cache: false, ..spec };
-        assert_eq!(sfc.remind(&without, &packet(0, 5, 9), us(10)), None);
+        assert_eq!(sfc.remind(&without, &packet(0, 5, 9), 0, us(10)), None);
     }
 
     #[test]
