@@ -90,7 +90,7 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
     let small = Experiment::new(SMALL, BENEFITS).set(TWO_PODS);
     let fairness = |name, file| Experiment::new(name, file).replications(5);
     let mut plan = vec![
-        Experiment::new(IDLE, "scenarios/sfc/idle.toml"),
+        Experiment::new(IDLE, "scenarios/sfc/idle.toml").single(),
         fairness(INTRA, "scenarios/sfc/fairness-intra.toml"),
         fairness(INTER, "scenarios/sfc/fairness-inter.toml"),
     ];

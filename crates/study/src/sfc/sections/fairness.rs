@@ -5,7 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 
 use crate::curves::{share_chart, share_lines};
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{Entry, number, rows};
+use crate::exhibit::{Entry, number, rows, table};
 use crate::sfc::claims::SHARE_WINDOW;
 use crate::sfc::{INTER, INTRA, MAIN, NATIVE, PFC, PROXY, case};
 
@@ -58,6 +58,25 @@ pub fn fairness(evidence: &Evidence) -> Section {
         "",
         places.map(group).to_vec(),
     ));
+    let mut rows = Vec::new();
+    for (place, experiment) in places {
+        for (name, _) in MAIN {
+            let count = |counter: &'static str| {
+                let of = |facts: &Facts| facts.number(counter);
+                number(&evidence.number(case(experiment, name), "", of))
+            };
+            let counters = ["cnps_sent", "pause_frames", "sfc_messages", "dropped_packets"];
+            let label = format!("{place}, {name}");
+            rows.push(std::iter::once(label).chain(counters.map(count)).collect());
+        }
+    }
+    section.exhibits.push(table(
+        "fairness-counts",
+        "Who holds the senders back?",
+        "Per run. Where flow control hardly ever acts, what is compared is DCQCN with itself.",
+        &["", "CNPs", "PFC frames that stop", "SFC messages", "packets dropped"],
+        rows,
+    ));
     let mut charts = Vec::new();
     for (place, experiment) in places {
         for (name, _) in MAIN {
@@ -75,7 +94,7 @@ pub fn fairness(evidence: &Evidence) -> Section {
             legend: (0..4).map(|flow| (flow, format!("flow {flow}"))).collect(),
             charts,
             columns: 3,
-            note: "First replication; payload in windows of 200 us over the rate of the link, of which \
+            note: "First replication; payload in windows of 200 µs over the rate of the link, of which \
                    headers, preamble and gap take 7 %."
                 .to_owned(),
         });

@@ -48,6 +48,13 @@ fn cases(
     of.filter(|(.., case)| evidence.has(*case)).collect()
 }
 
+/// What the variants are, for readers who have not seen the scenario.
+const VARIANTS: &str = "pfc: priority-based flow control, which stops whole ports hop by hop; the \
+    baseline. sfc-native: a switch with a deep queue tells the sender, whose NIC holds back what goes \
+    to that destination. sfc-proxy: the sender's edge switch turns the same message into a PFC frame, \
+    which stops all data of that sender. lossy: no flow control. bfc: backpressure by flow, hop by \
+    hop. All have the same DCQCN, window and ECN.";
+
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {
     let main = main(evidence);
@@ -60,7 +67,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         format!(
             "With Source Flow Control {how} and {} hosts, the mean completion time of background \
              messages below 10 KB {}, of those of 10 KB to 1 MB {}, of longer ones {}, and of incasts \
-             {}, against PFC; the bytes in a switch {} on average.",
+             {}, against PFC; the mean number of bytes in a switch {}.",
             evidence.servers(main),
             moves_of(variant, SHORT),
             moves_of(variant, MEDIUM),
