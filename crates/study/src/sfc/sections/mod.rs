@@ -49,11 +49,11 @@ fn cases(
 }
 
 /// What the variants are, for readers who have not seen the scenario.
-const VARIANTS: &str = "pfc: priority-based flow control, which stops whole ports hop by hop; the \
-    baseline. sfc-native: a switch with a deep queue tells the sender, whose NIC holds back what goes \
-    to that destination. sfc-proxy: the sender's edge switch turns the same message into a PFC frame, \
-    which stops all data of that sender. lossy: no flow control. bfc: backpressure by flow, hop by \
-    hop. All have the same DCQCN, window and ECN.";
+const VARIANTS: &str = "What is compared: pfc is priority-based flow control, which stops whole ports hop by hop; the \
+    baseline. With sfc-native a switch with a deep queue tells the sender, whose NIC holds back what goes \
+    to that destination. With sfc-proxy the sender's edge switch turns the same message into a PFC frame, \
+    which stops all data of that sender. lossy has no flow control, and bfc is backpressure by \
+    flow, hop by hop. All have the same DCQCN, window and ECN.";
 
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {

@@ -6,7 +6,7 @@ use floodway_report::study::{Exhibit, Section};
 use super::cases;
 use crate::curves::{depth_line, occupancy_chart};
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{moves, number, table};
+use crate::exhibit::{moves, number, table, value};
 use crate::measure::Measured;
 use crate::sfc::{ALL_VARIANTS, MAIN, NATIVE, PFC, PROXY, case, main};
 
@@ -143,7 +143,11 @@ pub fn pauses(evidence: &Evidence) -> Section {
     ];
     let cases = cases(evidence, ALL_VARIANTS);
     let line = |label: &str, of: &dyn Fn(Case) -> Measured| {
-        let values = cases.iter().map(|(.., case)| number(&of(*case)));
+        let cell = |of: Measured| match of.interval() {
+            Some((0.0, 0.0)) => value(&of),
+            _ => number(&of),
+        };
+        let values = cases.iter().map(|(.., case)| cell(of(*case)));
         std::iter::once(label.to_owned()).chain(values).collect::<Vec<_>>()
     };
     let mut rows = Vec::new();
@@ -152,20 +156,22 @@ pub fn pauses(evidence: &Evidence) -> Section {
         rows.push(line(&label, &|case| self::stopped(evidence, case, &[tier])));
     }
     rows.push(line("NICs stopped", &|case| nics_stopped(evidence, case)));
-    const COUNTERS: &[(&str, &str, &str)] = &[
-        ("PFC frames that stop, by thresholds", "pause_frames", ""),
-        ("destinations held by hosts", "sfc_holds_ns", "ns"),
-        ("SFC messages", "sfc_messages", ""),
-        ("reminders", "sfc_reminders", ""),
-        ("PFC frames that stop, by proxies", "sfc_proxy_pauses", ""),
-        ("BFC pauses", "bfc_pauses", ""),
-        ("BFC collisions", "bfc_collisions", ""),
-        ("CNPs", "cnps_sent", ""),
-        ("packets dropped", "dropped_packets", ""),
-        ("packets sent again", "retransmitted_packets", ""),
+    const COUNTERS: &[(&str, &str, &str, f64)] = &[
+        ("destinations held by NICs", "sfc_holds_ns", "ns", 1.0),
+        ("PFC frames that stop, by thresholds", "pause_frames", "", 1.0),
+        ("SFC messages", "sfc_messages", "", 1.0),
+        ("PFC frames that stop, by proxies", "sfc_proxy_pauses", "", 1.0),
+        ("reminders", "sfc_reminders", "", 1.0),
+        ("BFC pauses", "bfc_pauses", "", 1.0),
+        ("BFC collisions, thousands", "bfc_collisions", "", 1e3),
+        ("CNPs, thousands", "cnps_sent", "", 1e3),
+        ("packets dropped, thousands", "dropped_packets", "", 1e3),
+        ("packets sent again, thousands", "retransmitted_packets", "", 1e3),
     ];
-    for (label, name, unit) in COUNTERS {
-        rows.push(line(label, &|case| evidence.number(case, unit, |facts| facts.number(name))));
+    for (label, name, unit, per) in COUNTERS {
+        rows.push(line(label, &|case| {
+            evidence.number(case, unit, |facts| facts.number(name) / per)
+        }));
     }
     let mut head = vec!["per run"];
     head.extend(cases.iter().map(|(name, ..)| *name));

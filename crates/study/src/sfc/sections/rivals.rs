@@ -1,6 +1,7 @@
 //! No flow control, and backpressure by flow.
 
 use floodway_report::study::Section;
+use floodway_report::words::count;
 
 use super::{cases, change};
 use crate::evidence::Evidence;
@@ -14,6 +15,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
     let question = "What do other ways come to?";
     let mut section = evidence.section("rivals", question, &["E3", "E4"], &[main]);
     let (left, incasts) = evidence.unfinished_of_group(case(main, LOSSY), INCAST);
+    let [left, incasts] = [left, incasts].map(|flows| count(flows as f64));
     section.answer = format!(
         "The mean completion time of background messages below 10 KB {} without flow control and {} \
          with BFC, against PFC; without flow control {left} of {incasts} incast messages had not \
@@ -51,7 +53,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
                 quantile(Quantile::P50),
                 quantile(Quantile::P99),
                 quantile(Quantile::P999),
-                format!("{left} of {every}"),
+                [left, every].map(|flows| count(flows as f64)).join(" of "),
             ]);
         }
     }
