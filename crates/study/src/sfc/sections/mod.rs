@@ -9,7 +9,7 @@ mod rivals;
 use floodway_report::study::Section;
 
 use crate::evidence::{Case, Evidence};
-use crate::exhibit::{moves, number};
+use crate::exhibit::{moves, number, plain};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
@@ -85,15 +85,21 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             let index = |facts: &crate::evidence::Facts| facts.fairness(claims::SHARE_WINDOW);
             number(&evidence.number(case(experiment, variant), "", index))
         };
+        let count = |variant, counter: &'static str| {
+            plain(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
+        };
         answer.push(format!(
             "Four senders share a link with a fairness index of {} with PFC, {} with the proxy and {} \
-             with NICs that obey; with two of them far away, {}, {} and {}.",
+             with NICs that obey; with two of them far away, {}, {} and {}. PFC sends {} pause frames in a run, Source Flow Control {} and {} messages.",
             index(INTRA, PFC),
             index(INTRA, PROXY),
             index(INTRA, NATIVE),
             index(INTER, PFC),
             index(INTER, PROXY),
             index(INTER, NATIVE),
+            count(PFC, "pause_frames"),
+            count(PROXY, "sfc_messages"),
+            count(NATIVE, "sfc_messages"),
         ));
     }
     answer
