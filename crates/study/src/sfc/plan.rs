@@ -70,8 +70,11 @@ pub const OPEN_PFC: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// A reading of Source Flow Control: its name, what it is, and fields with their values.
+type Reading = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// The same for Source Flow Control alone, in both of its modes.
-pub const OPEN_SFC: &[(&str, &str, &[(&str, &str)])] = &[
+pub const OPEN_SFC: &[Reading] = &[
     ("open-by-flow", "one message per flow, not per source", &[("suppress_by", "flow")]),
     ("open-no-cache", "no destination cache", &[("cache", "false")]),
     ("open-deduct", "12 µs less of pause", &[("deduct", "12us")]),
