@@ -72,6 +72,10 @@ fn what_is_set_of_a_variant_is_not_for_a_scenario_without_any() {
         assert_eq!(command.contains("trigger"), !experiment.single, "{command}");
         assert_eq!(experiment.scenario(study.library, &wrong).is_ok(), experiment.single);
     }
+    // The parameters are then the deck's no longer: the trigger of two scenarios is not.
+    let claims = study.judge(&Evidence::new(study, Level::Quick, &right));
+    let parameters = claims.iter().find(|claim| claim.part == "parameters").unwrap();
+    assert_eq!((parameters.measured, parameters.verdict), (Some(30.0), Verdict::NotReproduced));
 }
 
 #[test]
