@@ -184,7 +184,7 @@ impl Row {
                 (Rule::Never, ..) => "the source gives too little to compare with",
                 (_, None, _) => "not measured at this level, or nothing of the kind happened",
                 (_, _, None) => "one replication has no interval",
-                (_, _, Some((low, high))) if low > 0.0 || high < 0.0 => {
+                (Rule::Effect(..), _, Some((low, high))) if low > 0.0 || high < 0.0 => {
                     "the number is a bound or a count, and has no size to compare"
                 }
                 _ => "the interval is too wide to tell",

@@ -117,6 +117,12 @@ impl Facts {
         self.scalars.get(name).copied().unwrap_or(0.0)
     }
 
+    /// The number of this name; NaN for one that the run does not know. For numbers of which zero
+    /// would be an answer.
+    pub fn known(&self, name: &str) -> f64 {
+        self.scalars.get(name).copied().unwrap_or(f64::NAN)
+    }
+
     /// The largest backlog of a queue of this number, in bytes.
     pub fn largest(&self, queue: u64) -> f64 {
         let of = self.queues.iter().filter(|fact| fact.queue == queue);

@@ -194,6 +194,12 @@ pub fn number(measured: &Measured) -> String {
     format!("{value} {range}").trim_end().to_owned()
 }
 
+/// The same without the interval where it is a single point: what is zero in every run is just zero.
+pub fn plain(measured: &Measured) -> String {
+    let point = measured.interval().is_some_and(|(low, high)| low == high);
+    if point { value(measured) } else { number(measured) }
+}
+
 fn parts(measured: &Measured) -> (String, String) {
     let Measured { value, low, high, unit, .. } = *measured;
     let of = |value| words::measured(value, low, high, unit);
@@ -250,6 +256,11 @@ mod tests {
         assert_eq!(moves(&Measured::default()), "was not measured");
         assert_eq!(moves(&Measured::exactly(-50.0, "%")), "falls by 50 % (in one replication)");
         assert_eq!(moves(&of(0.0, -9.0, 9.0)), "does not change clearly (0.0 % [-9.0, +9.0])");
+        let nothing = of(0.0, 0.0, 0.0);
+        assert_eq!(
+            (number(&nothing), plain(&nothing)),
+            ("0.0 % [0.0, 0.0]".into(), "0.0 %".into())
+        );
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));
     }
 }

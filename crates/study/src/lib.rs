@@ -15,6 +15,7 @@
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
 //! - [`measure`]: numbers with intervals from the evidence
+//! - [`library`]: what the scenarios say
 //! - [`claim`]: rules and verdicts
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`ci`]: the study of Congestion Isolation
@@ -29,6 +30,7 @@ pub mod exhibit;
 pub mod fairness;
 pub mod flows;
 pub mod histogram;
+pub mod library;
 pub mod measure;
 pub mod plan;
 pub mod section;

@@ -35,17 +35,24 @@ pub struct Experiment {
     pub variants: Vec<&'static str>,
     /// Settings, as `--set` takes them.
     pub set: Vec<String>,
+    /// Whether its scenario has no variants, so that settings of a variant are not for it.
+    pub single: bool,
 }
 
 impl Experiment {
     /// All variants of a scenario as its file has it.
     pub fn new(name: &'static str, file: &'static str) -> Self {
-        Self { name, file, variants: Vec::new(), set: Vec::new() }
+        Self { name, file, variants: Vec::new(), set: Vec::new(), single: false }
     }
 
     /// Only these variants.
     pub fn variants(self, variants: &[&'static str]) -> Self {
         Self { variants: variants.to_vec(), ..self }
+    }
+
+    /// Of a scenario without variants.
+    pub fn single(self) -> Self {
+        Self { single: true, ..self }
     }
 
     /// With these settings more.
@@ -59,9 +66,15 @@ impl Experiment {
         self.set(&[&format!("replications={number}")])
     }
 
+    /// Its own settings, and after them those of `more` that are for it.
+    fn settings<'a>(&'a self, more: &'a [String]) -> impl Iterator<Item = &'a String> {
+        let is_for_it = |setting: &&String| !(self.single && setting.starts_with("variants."));
+        self.set.iter().chain(more.iter().filter(is_for_it))
+    }
+
     /// The scenario, from a library, with `more` settings after its own.
     pub fn scenario(&self, library: &[(&str, &str)], more: &[String]) -> Result<Scenario, Error> {
-        let set = self.set.iter().chain(more).cloned().collect();
+        let set = self.settings(more).cloned().collect();
         Scenario::of_library(library, self.file, &Overrides { quick: false, set })
     }
 
@@ -69,8 +82,7 @@ impl Experiment {
     pub fn command(&self, more: &[String]) -> String {
         let mut words = vec!["floodway run".to_owned(), self.file.to_owned()];
         words.extend(self.variants.iter().map(|name| format!("--variant {name}")));
-        let settings = self.set.iter().chain(more);
-        words.extend(settings.map(|setting| format!("--set {}", quoted(setting))));
+        words.extend(self.settings(more).map(|setting| format!("--set {}", quoted(setting))));
         words.push(format!("--out results/{}", self.name));
         words.join(" ")
     }

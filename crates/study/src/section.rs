@@ -1,6 +1,7 @@
 //! What the sections of all studies have in common.
 
 use floodway_report::study::Section;
+use floodway_report::words::count;
 
 use crate::evidence::{Case, Evidence};
 
@@ -36,7 +37,8 @@ impl Evidence {
     pub fn unfinished_in_words(&self, cases: &[Case]) -> String {
         let left = |case: &Case| {
             let (left, all) = self.unfinished(*case);
-            (left > 0).then(|| format!("{left} of {all} flows of {}", case.variant))
+            let [of, every] = [left, all].map(|flows| count(flows as f64));
+            (left > 0).then(|| format!("{of} of {every} flows of {}", case.variant))
         };
         let left: Vec<String> = cases.iter().filter_map(left).collect();
         if left.is_empty() {

@@ -60,6 +60,25 @@ fn an_experiments_command_is_what_it_runs() {
 }
 
 #[test]
+fn what_is_set_of_a_variant_is_not_for_a_scenario_without_any() {
+    let study = CATALOGUE.iter().find(|study| study.entry.name == "sfc").unwrap();
+    let of = "switch.flow_control.source_flow_control.trigger=200KB";
+    let right = [format!("variants.sfc-proxy.{of}"), "seed=7".to_owned()];
+    let wrong = [format!("variants.sfc-proxies.{of}")];
+    for experiment in (study.plan)(Level::Quick) {
+        let command = experiment.command(&right);
+        assert!(experiment.scenario(study.library, &right).is_ok(), "{command}");
+        assert!(command.contains("seed=7"));
+        assert_eq!(command.contains("trigger"), !experiment.single, "{command}");
+        assert_eq!(experiment.scenario(study.library, &wrong).is_ok(), experiment.single);
+    }
+    // The parameters are then the deck's no longer: the trigger of two scenarios is not.
+    let claims = study.judge(&Evidence::new(study, Level::Quick, &right));
+    let parameters = claims.iter().find(|claim| claim.part == "parameters").unwrap();
+    assert_eq!((parameters.measured, parameters.verdict), (Some(30.0), Verdict::NotReproduced));
+}
+
+#[test]
 fn every_claim_of_both_decks_has_a_verdict() {
     let study = CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap();
     let claims = study.judge(&Evidence::new(study, Level::Quick, &[]));

@@ -1,11 +1,16 @@
 //! Claims about the set-up: whether the scenarios are what the decks describe.
 
-use floodway_scenario::{Overrides, Scenario, Variant, topology};
+use floodway_scenario::topology;
 
 use crate::claim::{Row, Rule, SET_UP};
+use crate::evidence::Evidence;
+use crate::library::Value;
 use crate::measure::{Measured, estimate};
 
-use super::{CI, MICE, STUDY, WITHOUT, case};
+use super::{CI, MICE, WITHOUT, case};
+
+const LOSSLESS: &str = "scenarios/ci/lossless.toml";
+const FULL: &str = "scenarios/ci/full.toml";
 
 /// Of the deck of January 2018.
 pub const ROWS_D: &[Row] = &[
@@ -17,7 +22,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(128.0),
         expected: SET_UP,
-        measure: |_| servers("scenarios/ci/lossless.toml"),
+        measure: |e| servers(e, LOSSLESS),
     },
     Row {
         id: "D1",
@@ -27,7 +32,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(1152.0),
         expected: SET_UP,
-        measure: |_| servers("scenarios/ci/full.toml"),
+        measure: |e| servers(e, FULL),
     },
     Row {
         id: "D1",
@@ -37,10 +42,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, simulation set-up",
         rule: Rule::Exactly(72.0),
         expected: SET_UP,
-        measure: |_| {
-            let switches = variant("scenarios/ci/full.toml", WITHOUT).graph().switches().count();
-            Measured::exactly(switches as f64, "")
-        },
+        measure: |e| e.of_variant(FULL, WITHOUT, "", |of| of.graph().switches().count() as f64),
     },
     Row {
         id: "D1",
@@ -65,7 +67,7 @@ pub const ROWS_D: &[Row] = &[
         source: "2018-01, compared solutions",
         rule: Rule::Exactly(12.0),
         expected: SET_UP,
-        measure: |_| thresholds(),
+        measure: |e| e.values_as_in(THRESHOLDS),
     },
 ];
 
@@ -79,10 +81,7 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, simulation highlights",
         rule: Rule::Exactly(1050.0),
         expected: SET_UP,
-        measure: |_| {
-            let hosts = variant("scenarios/ci/full.toml", WITHOUT).workloads()[0].hosts();
-            Measured::exactly(hosts as f64, "")
-        },
+        measure: |e| e.of_variant(FULL, WITHOUT, "", |of| of.workloads()[0].hosts() as f64),
     },
     Row {
         id: "A4",
@@ -92,10 +91,8 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, simulation highlights",
         rule: Rule::Exactly(80.0),
         expected: SET_UP,
-        measure: |_| {
-            let flows =
-                variant("scenarios/ci/full.toml", WITHOUT).workloads()[1].persistent_flows();
-            Measured::exactly(flows as f64, "")
+        measure: |e| {
+            e.of_variant(FULL, WITHOUT, "", |of| of.workloads()[1].persistent_flows() as f64)
         },
     },
     Row {
@@ -106,7 +103,7 @@ pub const ROWS_A: &[Row] = &[
         source: "IETF 101, queue models",
         rule: Rule::Exactly(12.0),
         expected: SET_UP,
-        measure: |_| thresholds(),
+        measure: |e| e.values_as_in(THRESHOLDS),
     },
 ];
 
@@ -119,52 +116,32 @@ pub const ROWS_A_LINK: &[Row] = &[Row {
     source: "IETF 101, simulation highlights",
     rule: Rule::Between(38.0, 42.0),
     expected: SET_UP,
-    measure: |_| {
-        let settings = variant("scenarios/ci/lossless.toml", WITHOUT).settings;
-        let topology::Spec::Clos(clos) = settings.topology else {
-            unreachable!("lossless.toml is a Clos network")
-        };
-        Measured::exactly(clos.fabric_delay.as_ns() / (1.468 / 0.299_792_458), "m")
+    measure: |e| {
+        e.of_variant(LOSSLESS, WITHOUT, "m", |of| {
+            let topology::Spec::Clos(clos) = &of.settings.topology else {
+                unreachable!("lossless.toml is a Clos network")
+            };
+            clos.fabric_delay.as_ns() / (1.468 / 0.299_792_458)
+        })
     },
 }];
 
-/// A variant of a scenario of the study.
-fn variant(file: &str, name: &str) -> Variant {
-    let scenario = Scenario::of_library(STUDY.library, file, &Overrides::default());
-    let scenario = scenario.unwrap_or_else(|error| panic!("a test reads each: {error}"));
-    let variant = scenario.variants().iter().find(|variant| variant.name == name);
-    variant.unwrap_or_else(|| panic!("{file} has a variant {name}")).clone()
+fn servers(evidence: &Evidence, file: &str) -> Measured {
+    evidence.of_variant(file, WITHOUT, "", |of| of.graph().hosts().count() as f64)
 }
 
-fn servers(file: &str) -> Measured {
-    Measured::exactly(variant(file, WITHOUT).graph().hosts().count() as f64, "")
-}
-
-/// What the decks say of queues and thresholds, by the place in the settings of a variant.
-const THRESHOLDS: &[(&str, &str, &str)] = &[
-    (WITHOUT, "/switch/queue/size", "1MB"),
-    (WITHOUT, "/switch/flow_control/pfc/xoff", "750KB"),
-    (WITHOUT, "/switch/flow_control/pfc/xon", "4KB"),
-    (WITHOUT, "/switch/aqm/ramp/low", "10KB"),
-    (WITHOUT, "/switch/aqm/ramp/high", "300KB"),
-    (WITHOUT, "/switch/aqm/ramp/max_probability", "0.01"),
-    (CI, "/switch/queue/size", "1MB"),
-    (CI, "/switch/flow_control/pfc/xoff", "750KB"),
-    (CI, "/switch/flow_control/pfc/xon", "4KB"),
-    (CI, "/switch/flow_control/congestion_isolation/curve/low", "10KB"),
-    (CI, "/switch/flow_control/congestion_isolation/curve/high", "300KB"),
-    (CI, "/switch/flow_control/congestion_isolation/curve/max_probability", "0.01"),
+/// What the decks say of queues and thresholds.
+const THRESHOLDS: &[Value] = &[
+    (LOSSLESS, WITHOUT, "/switch/queue/size", "1MB"),
+    (LOSSLESS, WITHOUT, "/switch/flow_control/pfc/xoff", "750KB"),
+    (LOSSLESS, WITHOUT, "/switch/flow_control/pfc/xon", "4KB"),
+    (LOSSLESS, WITHOUT, "/switch/aqm/ramp/low", "10KB"),
+    (LOSSLESS, WITHOUT, "/switch/aqm/ramp/high", "300KB"),
+    (LOSSLESS, WITHOUT, "/switch/aqm/ramp/max_probability", "0.01"),
+    (LOSSLESS, CI, "/switch/queue/size", "1MB"),
+    (LOSSLESS, CI, "/switch/flow_control/pfc/xoff", "750KB"),
+    (LOSSLESS, CI, "/switch/flow_control/pfc/xon", "4KB"),
+    (LOSSLESS, CI, "/switch/flow_control/congestion_isolation/curve/low", "10KB"),
+    (LOSSLESS, CI, "/switch/flow_control/congestion_isolation/curve/high", "300KB"),
+    (LOSSLESS, CI, "/switch/flow_control/congestion_isolation/curve/max_probability", "0.01"),
 ];
-
-/// How many of them the scenario has.
-fn thresholds() -> Measured {
-    let is = |(name, place, value): &&(&str, &str, &str)| {
-        let settings = variant("scenarios/ci/lossless.toml", name).settings;
-        let settings = serde_json::to_value(&settings).expect("settings have text keys");
-        let found = settings.pointer(place);
-        found.is_some_and(|found| {
-            found.as_str() == Some(value) || found.as_f64() == value.parse().ok()
-        })
-    };
-    Measured::exactly(THRESHOLDS.iter().filter(is).count() as f64, "")
-}

@@ -1,5 +1,6 @@
 //! Source Flow Control: the IEEE 802.1 deck "Source Flow Control Simulation Results: Fairness and
-//! Performance" (interim of May 2022; claims E1 to E8), and two statements of its introduction.
+//! Performance" (interim of May 2022; claims E1 to E8), and three statements of its introduction
+//! (S1 to S3).
 
 mod claims;
 mod plan;

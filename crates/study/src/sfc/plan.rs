@@ -2,7 +2,7 @@
 
 use crate::plan::{Experiment, Level};
 
-use super::{BFC, IDLE, INTER, INTRA, LARGE, NATIVE, PFC, PROXY, SMALL};
+use super::{BFC, IDLE, INTER, INTRA, LARGE, LOSSY, NATIVE, PFC, PROXY, SMALL};
 
 const BENEFITS: &str = "scenarios/sfc/benefits.toml";
 
@@ -50,6 +50,12 @@ pub const OPEN: &[(&str, &str, &[&str])] = &[
         "search RPCs (W2) as background",
         &["workload.0.many_to_many.sizes=google_search_rpc"],
     ),
+    ("open-incasts-2", "incasts at 2 % of the capacity", &["workload.1.incast_series.load=0.02"]),
+    (
+        "open-incasts-05",
+        "incasts at 0.5 %: hardly two at once",
+        &["workload.1.incast_series.load=0.005"],
+    ),
     ("open-fan-in", "incasts of 30:1", &["workload.1.incast_series.senders=30"]),
     ("open-latency", "no latency in switches: RTT 6.3 µs", &["switch.latency=0ns"]),
 ];
@@ -70,8 +76,11 @@ pub const OPEN_PFC: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// A reading of Source Flow Control: its name, what it is, and fields with their values.
+type Reading = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// The same for Source Flow Control alone, in both of its modes.
-pub const OPEN_SFC: &[(&str, &str, &[(&str, &str)])] = &[
+pub const OPEN_SFC: &[Reading] = &[
     ("open-by-flow", "one message per flow, not per source", &[("suppress_by", "flow")]),
     ("open-no-cache", "no destination cache", &[("cache", "false")]),
     ("open-deduct", "12 µs less of pause", &[("deduct", "12us")]),
@@ -97,23 +106,26 @@ const ALONE: [&str; 3] = [
     "host.transport.rocev2.in_flight=187.5KB",
 ];
 
-/// What BFC needs.
-pub const OPEN_BFC: &[(&str, &str, &[&str])] = &[
-    ("open-bfc", "32 queues, as in benefits.toml", &[]),
-    ("open-bfc-128", "128 queues", &["variants.bfc.switch.flow_control.bfc.queues=128"]),
+/// What the rivals need: name, what it is, variant, settings.
+pub const OPEN_RIVALS: &[(&str, &str, &str, &[&str])] = &[
+    ("open-bfc", "32 queues, as in benefits.toml", BFC, &[]),
+    ("open-bfc-128", "128 queues", BFC, &["variants.bfc.switch.flow_control.bfc.queues=128"]),
     (
         "open-bfc-128-memory",
         "128 queues, memory that never drops",
+        BFC,
         &["variants.bfc.switch.flow_control.bfc.queues=128", MEMORY[0], MEMORY[1]],
     ),
     (
         "open-bfc-255-memory",
         "255 queues, memory that never drops",
+        BFC,
         &["variants.bfc.switch.flow_control.bfc.queues=255", MEMORY[0], MEMORY[1]],
     ),
     (
         "open-bfc-alone",
         "255 queues, memory that never drops, no DCQCN",
+        BFC,
         &[
             "variants.bfc.switch.flow_control.bfc.queues=255",
             MEMORY[0],
@@ -123,6 +135,13 @@ pub const OPEN_BFC: &[(&str, &str, &[&str])] = &[
             ALONE[2],
         ],
     ),
+    ("open-lossy", "go-back-N, as in benefits.toml", LOSSY, &[]),
+    (
+        "open-lossy-selective",
+        "selective repeat (IRN)",
+        LOSSY,
+        &["host.transport.rocev2.recovery=selective_repeat"],
+    ),
 ];
 
 /// All experiments of a level.
@@ -130,7 +149,7 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
     let small = Experiment::new(SMALL, BENEFITS).set(TWO_PODS);
     let fairness = |name, file| Experiment::new(name, file).replications(5);
     let mut plan = vec![
-        Experiment::new(IDLE, "scenarios/sfc/idle.toml"),
+        Experiment::new(IDLE, "scenarios/sfc/idle.toml").single(),
         fairness(INTRA, "scenarios/sfc/fairness-intra.toml"),
         fairness(INTER, "scenarios/sfc/fairness-inter.toml"),
     ];
@@ -144,8 +163,8 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         plan.extend(both.map(|experiment| experiment.variants(&[PFC, PROXY, NATIVE])));
         let pfc = OPEN_PFC.iter().map(|(name, _, set)| open(*name).set(set));
         plan.extend(pfc.map(|experiment| experiment.variants(&[PFC])));
-        let bfc = OPEN_BFC.iter().map(|(name, _, set)| open(*name).set(set));
-        plan.extend(bfc.map(|experiment| experiment.variants(&[BFC])));
+        let rivals = OPEN_RIVALS.iter();
+        plan.extend(rivals.map(|(name, _, of, set)| open(*name).set(set).variants(&[of])));
         for (name, _, fields) in OPEN_SFC {
             let mut experiment = open(*name).variants(&[PROXY, NATIVE]);
             for variant in [PROXY, NATIVE] {

@@ -1,13 +1,14 @@
 //! Claims about the set-up: whether the scenarios are what the deck describes.
 
 use floodway_model::graph::NodeKind;
-use floodway_scenario::{Overrides, Scenario, Variant, topology, workload};
+use floodway_scenario::{Variant, topology, workload};
 
 use crate::claim::{Row, Rule, SET_UP};
 use crate::evidence::{Evidence, Facts};
+use crate::library::Value;
 use crate::measure::Measured;
 
-use super::{IDLE, INTER, INTRA, MEDIUM, NATIVE, PFC, PROXY, SHORT, STUDY, case, main};
+use super::{IDLE, INTER, INTRA, LARGE, MEDIUM, NATIVE, PFC, PROXY, SHORT, SMALL, case};
 
 const SYSTEM: &str = "backup, system configuration";
 const LOAD: &str = "traffic load configuration";
@@ -23,7 +24,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(320.0),
         expected: SET_UP,
-        measure: |_| Measured::exactly(benefits(PFC).graph().hosts().count() as f64, ""),
+        measure: |e| benefits(e, "", |of| of.graph().hosts().count() as f64),
     },
     Row {
         id: "E1",
@@ -33,7 +34,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(56.0),
         expected: SET_UP,
-        measure: |_| Measured::exactly(benefits(PFC).graph().switches().count() as f64, ""),
+        measure: |e| benefits(e, "", |of| of.graph().switches().count() as f64),
     },
     Row {
         id: "E1",
@@ -43,11 +44,12 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(20.0),
         expected: SET_UP,
-        measure: |_| {
-            let variant = benefits(PFC);
-            let graph = variant.graph();
-            let ports = graph.switches().map(|id| graph.node(id).ports.len()).max();
-            Measured::exactly(ports.unwrap_or(0) as f64, "")
+        measure: |e| {
+            benefits(e, "", |of| {
+                let graph = of.graph();
+                let ports = graph.switches().map(|id| graph.node(id).ports.len()).max();
+                ports.unwrap_or(0) as f64
+            })
         },
     },
     Row {
@@ -58,7 +60,7 @@ pub const NETWORK: &[Row] = &[
         source: SYSTEM,
         rule: Rule::Exactly(1.0),
         expected: SET_UP,
-        measure: |_| Measured::exactly(oversubscription(), ""),
+        measure: |e| benefits(e, "", oversubscription),
     },
     Row {
         id: "E1",
@@ -78,7 +80,7 @@ pub const NETWORK: &[Row] = &[
         source: LOAD,
         rule: Rule::Between(57.999, 58.001),
         expected: SET_UP,
-        measure: |_| Measured::exactly(benefits(PFC).derived(1).host_load * 100.0, "% of its link"),
+        measure: |e| benefits(e, "% of its link", |of| of.derived(1).host_load * 100.0),
     },
     Row {
         id: "E2",
@@ -88,7 +90,7 @@ pub const NETWORK: &[Row] = &[
         source: LOAD,
         rule: Rule::Between(95.999, 96.001),
         expected: SET_UP,
-        measure: |_| between_incasts(),
+        measure: |e| benefits(e, "us", between_incasts),
     },
 ];
 
@@ -102,39 +104,31 @@ pub const PARAMETERS: &[Row] = &[
         source: SWITCH,
         rule: Rule::Exactly(PARAMETER_COUNT as f64),
         expected: SET_UP,
-        measure: |_| parameters(),
+        measure: |e| e.values_as_in(&DECK),
     },
     Row {
         id: "E7",
         part: "lossless",
-        metric: "packets dropped in any run with PFC",
+        metric: "packets dropped in any run of benefits or fairness with PFC, the most",
         claimed: "PFC parameters are selected to ensure losslessness; no egress drops",
         source: SWITCH,
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
         measure: |evidence| {
             let drops = |facts: &Facts| facts.drops.values().sum::<u64>() as f64;
-            let cases = [main(evidence), INTRA, INTER].map(|name| case(name, PFC));
+            let cases = [SMALL, LARGE, INTRA, INTER].map(|name| case(name, PFC));
             let most = cases.map(|of| evidence.most(of, "", drops).value);
             Measured { value: most.into_iter().flatten().reduce(f64::max), ..Measured::default() }
         },
     },
 ];
 
-/// A variant of a scenario of the study.
-fn variant(file: &str, name: &str) -> Variant {
-    let scenario = Scenario::of_library(STUDY.library, file, &Overrides::default());
-    let scenario = scenario.unwrap_or_else(|error| panic!("a test reads each: {error}"));
-    let variant = scenario.variants().iter().find(|variant| variant.name == name);
-    variant.unwrap_or_else(|| panic!("{file} has a variant {name}")).clone()
+/// A number of the network or the traffic of benefits.toml, the same in all of its variants.
+fn benefits(evidence: &Evidence, unit: &'static str, number: impl Fn(&Variant) -> f64) -> Measured {
+    evidence.of_variant(BENEFITS, PFC, unit, number)
 }
 
-fn benefits(name: &str) -> Variant {
-    variant("scenarios/sfc/benefits.toml", name)
-}
-
-fn oversubscription() -> f64 {
-    let variant = benefits(PFC);
+fn oversubscription(variant: &Variant) -> f64 {
     let graph = variant.graph();
     let up = |kind| kind == NodeKind::Switch { tier: 1 };
     let hosts: u64 = graph.hosts().map(|id| graph.node(id).ports[0].rate.0).sum();
@@ -153,8 +147,7 @@ fn round_trip(evidence: &Evidence) -> Measured {
     Measured { value: ns.map(|ns| ns / 1e3), unit: "us", ..Measured::default() }
 }
 
-fn between_incasts() -> Measured {
-    let variant = benefits(PFC);
+fn between_incasts(variant: &Variant) -> f64 {
     let settings = &variant.settings;
     let workload::Spec::IncastSeries(series) = &settings.workload[1] else {
         unreachable!("the second workload of benefits.toml is a series of incasts")
@@ -164,14 +157,14 @@ fn between_incasts() -> Measured {
     };
     let bits = f64::from(series.senders) * series.bytes.0 as f64 * 8.0;
     let capacity = f64::from(series.hosts) * tree.host_rate.0 as f64;
-    Measured::exactly(bits / (series.load * capacity) * 1e6, "us")
+    bits / (series.load * capacity) * 1e6
 }
 
 const FAIRNESS: &str = "scenarios/sfc/fairness-intra.toml";
 const BENEFITS: &str = "scenarios/sfc/benefits.toml";
 
 /// What the deck says, by scenario, variant, place in the settings, and value.
-const DECK: [(&str, &str, &str, &str); PARAMETER_COUNT] = [
+const DECK: [Value; PARAMETER_COUNT] = [
     (BENEFITS, PROXY, "/switch/flow_control/source_flow_control/trigger", "100KB"),
     (BENEFITS, PROXY, "/switch/flow_control/source_flow_control/target", "50KB"),
     (BENEFITS, PROXY, "/switch/flow_control/source_flow_control/suppression", "6us"),
@@ -207,18 +200,3 @@ const DECK: [(&str, &str, &str, &str); PARAMETER_COUNT] = [
 ];
 
 const PARAMETER_COUNT: usize = 32;
-
-/// How many of them the scenarios have.
-fn parameters() -> Measured {
-    let is = |(file, name, place, value): &&(&str, &str, &str, &str)| {
-        let settings = variant(file, name).settings;
-        let settings = serde_json::to_value(&settings).expect("settings have text keys");
-        settings.pointer(place).is_some_and(|found| match found {
-            serde_json::Value::String(text) => text == value,
-            serde_json::Value::Number(number) => number.as_f64() == value.parse().ok(),
-            serde_json::Value::Bool(flag) => flag.to_string() == *value,
-            _ => false,
-        })
-    };
-    Measured::exactly(DECK.iter().filter(is).count() as f64, "")
-}

@@ -5,7 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 
 use crate::curves::{share_chart, share_lines};
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{Entry, number, rows};
+use crate::exhibit::{Entry, number, plain, rows, table};
 use crate::sfc::claims::SHARE_WINDOW;
 use crate::sfc::{INTER, INTRA, MAIN, NATIVE, PFC, PROXY, case};
 
@@ -27,15 +27,22 @@ pub fn fairness(evidence: &Evidence) -> Section {
         evidence.number(case(experiment, variant), "", index)
     };
     let in_words = |experiment, variant| number(&index(experiment, variant));
+    let count = |variant, counter: &'static str| {
+        plain(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
+    };
     section.answer = format!(
         "Jain's index is {} with PFC, {} with the proxy and {} with NICs that obey among senders at \
-         the same switch, and {}, {} and {} if two of them are far away.",
+         the same switch, and {}, {} and {} if two of them are far away. At the same switch PFC sends \
+         {} pause frames a run, and Source Flow Control {} and {} messages.",
         in_words(INTRA, PFC),
         in_words(INTRA, PROXY),
         in_words(INTRA, NATIVE),
         in_words(INTER, PFC),
         in_words(INTER, PROXY),
         in_words(INTER, NATIVE),
+        count(PFC, "pause_frames"),
+        count(PROXY, "sfc_messages"),
+        count(NATIVE, "sfc_messages"),
     );
     section.text = vec![
         "Four flows to one host start 5 ms apart and stop 5 ms apart in the same order. Their shares \
@@ -58,6 +65,26 @@ pub fn fairness(evidence: &Evidence) -> Section {
         "",
         places.map(group).to_vec(),
     ));
+    let mut rows = Vec::new();
+    for (place, experiment) in places {
+        for (name, _) in MAIN {
+            let count = |counter: &'static str| {
+                let of = |facts: &Facts| facts.number(counter);
+                plain(&evidence.number(case(experiment, name), "", of))
+            };
+            let counters = ["cnps_sent", "pause_frames", "sfc_messages", "dropped_packets"];
+            let label = format!("{place}, {name}");
+            rows.push(std::iter::once(label).chain(counters.map(count)).collect());
+        }
+    }
+    section.exhibits.push(table(
+        "fairness-counts",
+        "Who holds the senders back?",
+        "Per run. Where flow control hardly ever acts, DCQCN is compared with itself, and a claim that \
+         flow control does no harm is a weak one.",
+        &["", "CNPs", "PFC frames that stop", "SFC messages", "packets dropped"],
+        rows,
+    ));
     let mut charts = Vec::new();
     for (place, experiment) in places {
         for (name, _) in MAIN {
@@ -75,7 +102,7 @@ pub fn fairness(evidence: &Evidence) -> Section {
             legend: (0..4).map(|flow| (flow, format!("flow {flow}"))).collect(),
             charts,
             columns: 3,
-            note: "First replication; payload in windows of 200 us over the rate of the link, of which \
+            note: "First replication; payload in windows of 200 µs over the rate of the link, of which \
                    headers, preamble and gap take 7 %."
                 .to_owned(),
         });

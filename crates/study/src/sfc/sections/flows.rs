@@ -2,7 +2,7 @@
 
 use floodway_report::study::{Exhibit, Section};
 
-use super::{cases, change};
+use super::{VARIANTS, cases, change};
 use crate::curves::{tail_chart, tail_line};
 use crate::evidence::Evidence;
 use crate::exhibit::{Comparison, moves, number, table};
@@ -60,13 +60,15 @@ pub fn background(evidence: &Evidence) -> Section {
         moves(&change(evidence, PROXY, MEDIUM)),
         moves(&change(evidence, PROXY, LONG)),
     );
-    section.text = vec![format!(
-        "{} hosts send each other Google RPCs at half of the capacity of their links, and again and \
-         again 120 of them send 256 KB each to one. PFC stops whole ports, hop by hop, and with them \
-         what is bound elsewhere. Source Flow Control stops the senders of the incast: by \
-         destination if NICs obey, or all of their data if the edge switch has to say it by PFC.",
-        evidence.servers(main)
-    )];
+    section.text = vec![
+        VARIANTS.to_owned(),
+        format!(
+            "{} hosts send each other Google RPCs at half of the capacity of their links, and again \
+             and again 120 of them send 256 KB each to one. Of messages > 1 MB there are too few in \
+             a run to judge their 99th percentile.",
+            evidence.servers(main)
+        ),
+    ];
     let left =
         evidence.unfinished_in_words(&MAIN.iter().map(|(v, _)| case(main, v)).collect::<Vec<_>>());
     section.text.extend((!left.is_empty()).then_some(left));
@@ -108,8 +110,9 @@ pub fn incasts(evidence: &Evidence) -> Section {
         moves(&change(evidence, PROXY, INCAST)),
     );
     section.text = vec![
-        "120 messages of 256 KB take a link of 100 Gb/s 2.65 ms with headers, preamble and gap, and \
-         the receiver has other traffic too: 2.5 ms is about what the last of them cannot do without."
+        "With headers, preambles and gaps, 120 messages of 256 KB need a link of 100 Gb/s for 2.65 ms, \
+         and the receiver gets other traffic too: the last message of an incast cannot arrive sooner, \
+         whatever the flow control. If all share the link evenly, the mean is nearly as long."
             .to_owned(),
     ];
     let caption = "How long do incast messages take?";
@@ -130,9 +133,9 @@ pub fn set_up(evidence: &Evidence) -> Section {
     }
     let (one, all) = (evidence.fct(of, SHORT), evidence.fct(of, MEDIUM));
     let trip = one.value.zip(all.value).map_or(f64::NAN, |(one, all)| (all - one) / 100.0 / 1e3);
-    section.answer = format!("A round trip takes {trip:.3} us.");
+    section.answer = format!("A round trip takes {trip:.3} µs.");
     section.text = vec![
-        "The deck has links of 0.5 us and a round trip of 12 us. Twelve links are 6 us, and the \
+        "The deck has links of 0.5 µs and a round trip of 12 µs. Twelve links are 6 µs, and the \
          frames take 286.08 ns; what is left is taken to be the latency of ten switches, 571.392 ns \
          each. A message of one packet takes one way; 101 packets of which one at a time is in flight \
          take a hundred round trips more."

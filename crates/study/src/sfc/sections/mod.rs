@@ -9,7 +9,7 @@ mod rivals;
 use floodway_report::study::Section;
 
 use crate::evidence::{Case, Evidence};
-use crate::exhibit::{moves, number};
+use crate::exhibit::{moves, number, plain};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
@@ -48,6 +48,13 @@ fn cases(
     of.filter(|(.., case)| evidence.has(*case)).collect()
 }
 
+/// What the variants are, for readers who have not seen the scenario.
+const VARIANTS: &str = "What is compared: pfc is priority-based flow control, which stops whole ports hop by hop; the \
+    baseline. With sfc-native a switch with a deep queue tells the sender, whose NIC holds back what goes \
+    to that destination. With sfc-proxy the sender's edge switch turns the same message into a PFC frame, \
+    which stops all data of that sender. lossy has no flow control, and bfc is backpressure by \
+    flow, hop by hop. All have the same DCQCN, window and ECN.";
+
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {
     let main = main(evidence);
@@ -60,7 +67,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         format!(
             "With Source Flow Control {how} and {} hosts, the mean completion time of background \
              messages below 10 KB {}, of those of 10 KB to 1 MB {}, of longer ones {}, and of incasts \
-             {}, against PFC; the bytes in a switch {} on average.",
+             {}, against PFC; the mean number of bytes in a switch {}.",
             evidence.servers(main),
             moves_of(variant, SHORT),
             moves_of(variant, MEDIUM),
@@ -78,15 +85,21 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             let index = |facts: &crate::evidence::Facts| facts.fairness(claims::SHARE_WINDOW);
             number(&evidence.number(case(experiment, variant), "", index))
         };
+        let count = |variant, counter: &'static str| {
+            plain(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
+        };
         answer.push(format!(
             "Four senders share a link with a fairness index of {} with PFC, {} with the proxy and {} \
-             with NICs that obey; with two of them far away, {}, {} and {}.",
+             with NICs that obey; with two of them far away, {}, {} and {}. PFC sends {} pause frames in a run, Source Flow Control {} and {} messages.",
             index(INTRA, PFC),
             index(INTRA, PROXY),
             index(INTRA, NATIVE),
             index(INTER, PFC),
             index(INTER, PROXY),
             index(INTER, NATIVE),
+            count(PFC, "pause_frames"),
+            count(PROXY, "sfc_messages"),
+            count(NATIVE, "sfc_messages"),
         ));
     }
     answer

@@ -1,11 +1,13 @@
 //! What waits in switches, and who is stopped.
 
+use floodway_model::graph::NodeKind;
 use floodway_report::study::{Exhibit, Section};
 
 use super::cases;
 use crate::curves::{depth_line, occupancy_chart};
-use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{moves, number, table};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{moves, number, plain, table};
+use crate::measure::Measured;
 use crate::sfc::{ALL_VARIANTS, MAIN, NATIVE, PFC, PROXY, case, main};
 
 /// The tiers of the fat-tree.
@@ -21,15 +23,15 @@ pub fn queues(evidence: &Evidence) -> Section {
         moves(&evidence.change(case(main, PFC), case(main, variant), bytes))
     };
     section.answer = format!(
-        "On average the bytes in a switch {} with NICs that obey and {} with the proxy; the most that \
-         was ever in a switch {} and {}.",
+        "The mean number of bytes in a switch {} with NICs that obey and {} with the proxy; the most \
+         that was ever in a switch {} and {}.",
         held(NATIVE, "switch_mean_occupancy_bytes"),
         held(PROXY, "switch_mean_occupancy_bytes"),
         held(NATIVE, "switch_max_occupancy_bytes"),
         held(PROXY, "switch_max_occupancy_bytes"),
     );
     section.text = vec![
-        "Every 2 us the data in each port and each switch is counted. PFC with static thresholds \
+        "Every 2 µs the data in each port and each switch is counted. PFC with static thresholds \
          holds up to 650 KB for each ingress port before it stops a neighbour; Source Flow Control \
          speaks up at 100 KB in an egress queue, and what its senders send until they hear it still \
          comes."
@@ -40,8 +42,8 @@ pub fn queues(evidence: &Evidence) -> Section {
         let line = |(name, series, case): &(&'static str, usize, _)| {
             depth_line(*series, name, &evidence.occupancy(*case, scope, &[number]))
         };
-        let marks = [(1e5, "trigger"), (6.5e5, "XOFF")];
-        let marks = if scope == "port" { &marks[..] } else { &[] };
+        // XOFF is about bytes by ingress, which are spread over egress ports.
+        let marks: &[_] = if scope == "port" { &[(1e5, "SFC trigger")] } else { &[] };
         let heading = format!("{tier} {scope}s").replace("switchs", "switches");
         occupancy_chart(&heading, range, marks, cases.iter().map(line).collect())
     };
@@ -83,6 +85,32 @@ pub fn queues(evidence: &Evidence) -> Section {
     section
 }
 
+/// The share of the measurement that a time is, of so many ports, in percent.
+fn share(facts: &Facts, ns: f64, ports: f64) -> f64 {
+    100.0 * ns / (ports * facts.known("measured_ns"))
+}
+
+/// The share of time that ports of switches of these tiers may not send data, of those that lead to
+/// another switch: hosts stop nobody.
+fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
+    let Some(scenario) = evidence.scenario(case.experiment) else { return Measured::default() };
+    let graph = scenario.variants()[0].graph();
+    let is_of = |kind| tiers.iter().any(|tier| kind == NodeKind::Switch { tier: *tier as u8 });
+    let of = graph.switches().filter(|id| is_of(graph.node(*id).kind));
+    let to_switch = |peer| matches!(graph.node(peer).kind, NodeKind::Switch { .. });
+    let ports = of.flat_map(|id| &graph.node(id).ports).filter(|end| to_switch(end.peer)).count();
+    let paused = |facts: &Facts, tier: &u64| facts.known(&format!("tier_{tier}_paused_ns"));
+    evidence.number(case, "% of time", |facts| {
+        share(facts, tiers.iter().map(|tier| paused(facts, tier)).sum(), ports as f64)
+    })
+}
+
+/// The share of time that NICs may not send data at all.
+fn nics_stopped(evidence: &Evidence, case: Case) -> Measured {
+    let hosts = evidence.servers(case.experiment) as f64;
+    evidence.number(case, "% of time", |facts| share(facts, facts.known("hosts_paused_ns"), hosts))
+}
+
 /// Who is stopped, by what.
 pub fn pauses(evidence: &Evidence) -> Section {
     let main = main(evidence);
@@ -91,46 +119,67 @@ pub fn pauses(evidence: &Evidence) -> Section {
     let number_of = |variant, name: &'static str| {
         number(&evidence.number(case(main, variant), "", move |facts| facts.number(name)))
     };
+    let stopped = |variant| plain(&stopped(evidence, case(main, variant), &[0, 1, 2]));
     section.answer = format!(
-        "PFC takes {} pause frames a run; Source Flow Control takes {} messages with the proxy and \
-         {} with NICs that obey, and no port of a switch is ever stopped.",
+        "PFC takes {} pause frames a run, and ports between switches are stopped for {}. Source Flow \
+         Control takes {} messages and {} pause frames with the proxy, and {} messages with NICs that \
+         obey; ports between switches are then stopped for {} and {}. NICs are stopped as a whole for \
+         {} with PFC, and for {} with the proxy.",
         number_of(PFC, "pause_frames"),
+        stopped(PFC),
         number_of(PROXY, "sfc_messages"),
+        number_of(PROXY, "sfc_proxy_pauses"),
         number_of(NATIVE, "sfc_messages"),
+        stopped(PROXY),
+        stopped(NATIVE),
+        plain(&nics_stopped(evidence, case(main, PFC))),
+        plain(&nics_stopped(evidence, case(main, PROXY))),
     );
     section.text = vec![
-        "Counted from the warm-up to the end of arrivals. Reminders are pauses by which edge switches \
-         stop their hosts because of the destination cache."
+        "Counted from the warm-up to the end of arrivals. A port counts as stopped while it may not \
+         send data, whether it has any or not; only ports that lead to another switch count. Reminders are pauses by which edge switches stop their \
+         hosts because of the destination cache; how long destinations are held is summed over hosts \
+         and destinations."
+            .to_owned(),
+        "All variants are offered the same messages. One that sends clearly fewer packets in the same \
+         time does not carry the load: messages pile up in its hosts as long as new ones come, and its \
+         completion times depend on how long that is."
             .to_owned(),
     ];
-    const COUNTERS: &[(&str, &str, &str)] = &[
-        ("PFC frames that stop", "pause_frames", ""),
-        ("ports of edge switches paused", "tier_0_paused_ns", "ns"),
-        ("ports of aggregation switches paused", "tier_1_paused_ns", "ns"),
-        ("ports of core switches paused", "tier_2_paused_ns", "ns"),
-        ("hosts paused", "hosts_paused_ns", "ns"),
-        ("destinations held by hosts", "sfc_holds_ns", "ns"),
-        ("SFC messages", "sfc_messages", ""),
-        ("reminders", "sfc_reminders", ""),
-        ("PFC frames by proxies", "sfc_proxy_pauses", ""),
-        ("BFC pauses", "bfc_pauses", ""),
-        ("CNPs", "cnps_sent", ""),
-        ("packets dropped", "dropped_packets", ""),
-        ("packets sent again", "retransmitted_packets", ""),
-    ];
     let cases = cases(evidence, ALL_VARIANTS);
-    let row = |(label, name, unit): &(&str, &'static str, &'static str)| {
-        let mut row = vec![(*label).to_owned()];
-        for (.., case) in &cases {
-            let value = evidence.number(*case, unit, |facts| facts.number(name));
-            row.push(number(&value));
-        }
-        row
+    let line = |label: &str, of: &dyn Fn(Case) -> Measured| {
+        let values = cases.iter().map(|(.., case)| plain(&of(*case)));
+        std::iter::once(label.to_owned()).chain(values).collect::<Vec<_>>()
     };
+    let mut rows = Vec::new();
+    for (label, tier) in TIERS {
+        let label = format!("ports of {label} switches stopped");
+        rows.push(line(&label, &|case| self::stopped(evidence, case, &[tier])));
+    }
+    rows.push(line("NICs stopped", &|case| nics_stopped(evidence, case)));
+    const COUNTERS: &[(&str, &str, &str, f64)] = &[
+        ("destinations held by NICs", "sfc_holds_ns", "ns", 1.0),
+        ("PFC frames that stop, by thresholds", "pause_frames", "", 1.0),
+        ("SFC messages", "sfc_messages", "", 1.0),
+        ("PFC frames that stop, by proxies", "sfc_proxy_pauses", "", 1.0),
+        ("reminders", "sfc_reminders", "", 1.0),
+        ("BFC pauses", "bfc_pauses", "", 1.0),
+        ("BFC collisions, thousands", "bfc_collisions", "", 1e3),
+        ("CNPs, thousands", "cnps_sent", "", 1e3),
+        ("data packets sent, thousands", "data_packets_sent", "", 1e3),
+        ("packets sent again, thousands", "retransmitted_packets", "", 1e3),
+    ];
+    for (label, name, unit, per) in COUNTERS {
+        rows.push(line(label, &|case| {
+            evidence.number(case, unit, |facts| facts.number(name) / per)
+        }));
+    }
+    rows.push(line("packets dropped in the whole run, thousands", &|case| {
+        evidence.number(case, "", |facts| facts.drops.values().sum::<u64>() as f64 / 1e3)
+    }));
     let mut head = vec!["per run"];
     head.extend(cases.iter().map(|(name, ..)| *name));
     let caption = "Pauses, messages and losses";
-    let rows = COUNTERS.iter().map(row).collect();
     section.exhibits.push(table("pauses", caption, "", &head, rows));
     section
 }

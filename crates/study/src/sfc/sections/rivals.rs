@@ -1,12 +1,13 @@
 //! No flow control, and backpressure by flow.
 
 use floodway_report::study::{Exhibit, Section};
+use floodway_report::words::count;
 
 use super::{cases, change};
 use crate::evidence::Evidence;
 use crate::exhibit::{Comparison, moves, number, short, table};
 use crate::flows::Quantile;
-use crate::sfc::plan::OPEN_BFC;
+use crate::sfc::plan::OPEN_RIVALS;
 use crate::sfc::{
     ALL_VARIANTS, BFC, GROUPS, INCAST, LOSSY, MEDIUM, NATIVE, PFC, PROXY, SHORT, case, main,
 };
@@ -16,21 +17,26 @@ pub fn rivals(evidence: &Evidence) -> Section {
     let main = main(evidence);
     let question = "What do other ways come to?";
     let mut names = vec![main];
-    names.extend(OPEN_BFC.iter().map(|row| row.0));
+    names.extend(OPEN_RIVALS.iter().map(|row| row.0));
     let mut section = evidence.section("rivals", question, &["E3", "E4"], &names);
+    let (left, incasts) = evidence.unfinished_of_group(case(main, LOSSY), INCAST);
+    let [left, incasts] = [left, incasts].map(|flows| count(flows as f64));
     section.answer = format!(
         "The mean completion time of background messages below 10 KB {} without flow control and {} \
-         with BFC, against PFC.",
+         with BFC, against PFC; without flow control {left} of {incasts} incast messages had not \
+         finished when the runs ended.",
         moves(&change(evidence, LOSSY, SHORT)),
         moves(&change(evidence, BFC, SHORT)),
     );
     section.text = vec![
         "Without flow control the same shared memory drops what it has no room for, and go-back-N \
-         sends it again; the end of a message that is lost waits for a timeout of 4 ms. BFC (NSDI \
+         sends it again; the end of a message that is lost waits for a timeout of 4 ms, \
+         and a receiver asks for the same packet once in 500 µs at most. BFC (NSDI \
          2022) pauses single physical queues, hop by hop; here with 32 of them at each port, and with \
          the same DCQCN, window and shared memory as all others. It is at a disadvantage: at this load \
          some 40 incast messages wait at once for each uplink of an edge switch, more than there are \
-         queues, so that background messages must share queues with paused ones."
+         queues, so that background messages must share queues with paused ones (collisions are counted \
+         in the section on pauses)."
             .to_owned(),
     ];
     let all = cases(evidence, ALL_VARIANTS);
@@ -52,7 +58,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
                 quantile(Quantile::P50),
                 quantile(Quantile::P99),
                 quantile(Quantile::P999),
-                format!("{left} of {every}"),
+                [left, every].map(|flows| count(flows as f64)).join(" of "),
             ]);
         }
     }
@@ -63,40 +69,41 @@ pub fn rivals(evidence: &Evidence) -> Section {
         &["", "mean", "p50", "p99", "p99.9", "unfinished"],
         rows,
     ));
-    section.exhibits.extend(bfc(evidence));
+    section.exhibits.extend(needs(evidence));
     section
 }
 
-/// What BFC needs, if that was run.
-fn bfc(evidence: &Evidence) -> Option<Exhibit> {
+/// What they need, if that was run.
+fn needs(evidence: &Evidence) -> Option<Exhibit> {
     let base = case("open-base", PFC);
-    let rows: Vec<Vec<String>> = OPEN_BFC
+    let rows: Vec<Vec<String>> = OPEN_RIVALS
         .iter()
-        .filter(|(name, ..)| evidence.has(case(name, BFC)))
-        .map(|(name, label, _)| {
-            let of = case(name, BFC);
+        .filter(|(name, _, variant, _)| evidence.has(case(name, variant)))
+        .map(|(name, label, variant, _)| {
+            let of = case(name, variant);
             let time = |group| number(&evidence.fct(of, group));
             let counter = |name: &'static str| {
                 number(&evidence.number(of, "", move |facts| facts.number(name)))
             };
             vec![
-                (*label).to_owned(),
+                format!("{variant}: {label}"),
                 time(SHORT),
                 short(&evidence.fct_change(base, of, SHORT)),
                 time(MEDIUM),
                 time(INCAST),
                 counter("bfc_collisions"),
                 counter("dropped_packets"),
+                count(evidence.unfinished(of).0 as f64),
             ]
         })
         .collect();
     (!rows.is_empty()).then(|| {
         table(
-            "rivals-bfc",
-            "What does BFC need?",
-            "128 hosts, short runs. A collision is a message that must share a physical queue. The \
-             change is that of the mean from PFC, in percent.",
-            &["", "<10 KB", "change from PFC", "10 KB–1 MB", "incast", "collisions", "drops"],
+            "rivals-needs",
+            "What do they need?",
+            "128 hosts, short runs. A collision is a message that must share a physical queue; \"change\" \
+             is that of the mean from PFC, in percent; messages that are left had not finished.",
+            &["", "<10 KB", "change", "10 KB–1 MB", "incast", "collisions", "drops", "left"],
             rows,
         )
     })
