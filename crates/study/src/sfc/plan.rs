@@ -62,7 +62,7 @@ pub const OPEN: &[(&str, &str, &[&str])] = &[
 
 /// The same for PFC alone.
 pub const OPEN_PFC: &[(&str, &str, &[&str])] = &[
-    ("open-xon-low", "PFC: XON at 4 KB", &["switch.flow_control.pfc.xon=4KB"]),
+    ("open-xon-low", "PFC: XON at 4 KB", &["variants.pfc.switch.flow_control.pfc.xon=4KB"]),
     (
         "open-pfc-shared",
         "PFC: dynamic thresholds, as for fairness",

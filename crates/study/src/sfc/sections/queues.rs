@@ -167,15 +167,15 @@ pub fn pauses(evidence: &Evidence) -> Section {
         ("BFC collisions, thousands", "bfc_collisions", "", 1e3),
         ("CNPs, thousands", "cnps_sent", "", 1e3),
         ("data packets sent, thousands", "data_packets_sent", "", 1e3),
-        ("packets sent again, thousands", "retransmitted_packets", "", 1e3),
+        ("packets sent again", "retransmitted_packets", "", 1.0),
     ];
     for (label, name, unit, per) in COUNTERS {
         rows.push(line(label, &|case| {
             evidence.number(case, unit, |facts| facts.number(name) / per)
         }));
     }
-    rows.push(line("packets dropped in the whole run, thousands", &|case| {
-        evidence.number(case, "", |facts| facts.drops.values().sum::<u64>() as f64 / 1e3)
+    rows.push(line("packets dropped in the whole run", &|case| {
+        evidence.number(case, "", |facts| facts.drops.values().sum::<u64>() as f64)
     }));
     let mut head = vec!["per run"];
     head.extend(cases.iter().map(|(name, ..)| *name));
