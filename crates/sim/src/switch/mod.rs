@@ -3,10 +3,11 @@
 
 pub mod aqm;
 mod audit;
+mod backpressure;
 pub mod buffer;
 pub mod classify;
 pub mod flow_control;
-mod lanes;
+
 mod neighbours;
 pub mod occupancy;
 pub mod path;
