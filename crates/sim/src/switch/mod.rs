@@ -7,7 +7,6 @@ mod backpressure;
 pub mod buffer;
 pub mod classify;
 pub mod flow_control;
-
 mod neighbours;
 pub mod occupancy;
 pub mod path;
@@ -294,7 +293,7 @@ impl Switch {
     }
 
     /// The egress port.
-    #[inline]
+    #[inline(always)]
     fn forward(&self, packet: &Packet) -> usize {
         match self.routes.towards(packet.dst) {
             Hops::Host(port) => usize::from(port),

@@ -1,5 +1,6 @@
 //! What a switch tells sources far away: source flow control messages, which are forwarded like
-//! feedback, and what the source's edge switch makes of them.
+//! feedback, and what the source's edge switch makes of them. Kept out of line, so that switches
+//! without them are not slower.
 
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Dscp, Ecn, Instant, Packet, PortIx};
@@ -12,7 +13,7 @@ use crate::routing::Hops;
 
 impl Switch {
     /// A data packet has joined a queue: tell its source if the queue is too deep.
-    #[inline]
+    #[inline(never)]
     pub(super) fn tell_source(
         &mut self,
         egress: usize,
@@ -25,7 +26,7 @@ impl Switch {
         let Some(sfc) = self.sfc.as_mut().filter(|_| spec.covers(queue)) else { return };
         let port = &self.ports[egress];
         let backlog = port.queues[queue].backlog();
-        let drain = Drain {
+        let drain = || Drain {
             rate: port.tx.link().rate,
             share: self.spec.scheduler.share(queue, port.waiting, self.spec.queue.count),
         };
@@ -40,7 +41,7 @@ impl Switch {
 
     /// A data packet came from a host of this switch: stop it if its destination is paused. Its flow
     /// begins in the class `home`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn remind(
         &mut self,
         packet: &Packet,

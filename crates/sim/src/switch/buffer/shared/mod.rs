@@ -42,7 +42,7 @@ impl Memory {
     }
 
     /// `held` is what the source has, headroom included, and `backlog` what the queue has.
-    #[inline]
+    #[inline(never)]
     pub fn admit(
         &self,
         source: Source,
@@ -67,7 +67,7 @@ impl Memory {
     }
 
     /// `held` and `backlog` are without the frame.
-    #[inline]
+    #[inline(never)]
     pub fn join(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
         if let Some(egress) = &mut self.egress {
             egress.add(backlog, bytes);
@@ -84,7 +84,7 @@ impl Memory {
     }
 
     /// `held` and `backlog` are with the frame.
-    #[inline]
+    #[inline(never)]
     pub fn leave(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
         if let Some(egress) = &mut self.egress {
             egress.remove(backlog, bytes);
@@ -97,7 +97,7 @@ impl Memory {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn share(&self, source: Source, held: u64) -> Share {
         let threshold = self.ingress.as_ref().map_or(f64::INFINITY, Book::threshold);
         Share { held, in_headroom: self.headroom[source.index()], threshold }

@@ -67,13 +67,13 @@ impl SourceFlowControl {
         packet: &Packet,
         queue: u32,
         backlog: u64,
-        drain: Drain,
+        drain: impl FnOnce() -> Drain,
         now: Instant,
     ) -> Option<u32> {
         if backlog < spec.trigger.0 {
             return None;
         }
-        let pause_ns = spec.pause_ns(backlog, drain);
+        let pause_ns = spec.pause_ns(backlog, drain());
         let who = match spec.suppress_by {
             SuppressBy::Source => packet.src.0,
             SuppressBy::Flow => packet.flow.0,
@@ -215,7 +215,7 @@ mod tests {
     fn a_source_is_told_once_per_suppression_period_and_queue() {
         let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
         let mut told = |flow, src, queue, backlog, at| {
-            sfc.on_enqueue(&spec, &packet(flow, src, 9), queue, backlog, DRAIN, at)
+            sfc.on_enqueue(&spec, &packet(flow, src, 9), queue, backlog, || DRAIN, at)
         };
         assert_eq!(told(0, 1, 0, 99_999, us(0)), None);
         assert_eq!(told(0, 1, 0, 100_000, us(0)), Some(4_000));
@@ -233,7 +233,7 @@ mod tests {
         let spec = Spec { suppress_by: SuppressBy::Flow, ..Spec::default() };
         let mut sfc = SourceFlowControl::new(8);
         for (flow, tells) in [(0, true), (0, false), (1, true)] {
-            let told = sfc.on_enqueue(&spec, &packet(flow, 1, 9), 0, 100_000, DRAIN, us(0));
+            let told = sfc.on_enqueue(&spec, &packet(flow, 1, 9), 0, 100_000, || DRAIN, us(0));
             assert_eq!(told.is_some(), tells);
         }
     }
