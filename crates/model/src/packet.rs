@@ -81,6 +81,41 @@ pub enum Body {
         /// When its first bit left the sender.
         sent_at: Instant,
     },
+    /// A TCP segment: a piece of a message, numbered in segments instead of bytes. What is sent
+    /// again is cut as it was the first time.
+    Segment {
+        /// What its header says beyond the number.
+        flags: SegmentFlags,
+        /// Number of the segment within the flow, from 0.
+        psn: u32,
+        /// When its first bit left the sender.
+        sent_at: Instant,
+    },
+    /// TCP acknowledgement without data.
+    TcpAck {
+        /// What its header says beyond the numbers.
+        flags: AckFlags,
+        /// Segments that have arrived with CE, modulo 65,536: for the packet counter that accurate
+        /// ECN feedback carries in three bits, and for the byte counters of its option, which
+        /// resolve its ambiguity (RFC 9768).
+        marked: u16,
+        /// The segment that the receiver expects: everything below has arrived.
+        ack: u32,
+        /// Selective acknowledgements, the one with the segment that came last first (RFC 2018);
+        /// two, which is what has room beside timestamps and the accurate ECN option.
+        sack: [SackBlock; 2],
+    },
+    /// TCP handshake, from the sender of the message to its receiver: what it offers to do with
+    /// ECN.
+    Syn {
+        /// How it understands ECN feedback.
+        feedback: EcnFeedback,
+    },
+    /// The answer: what both will do.
+    SynAck {
+        /// How ECN feedback is given.
+        feedback: EcnFeedback,
+    },
     /// Everything below `psn` has arrived (RoCEv2 acknowledge).
     Ack {
         /// The next packet sequence number that the receiver expects.
@@ -126,11 +161,69 @@ pub enum Body {
     },
 }
 
+/// Flags of a TCP segment with data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentFlags {
+    /// CWR: the sender has reduced its window (RFC 3168 section 6.1.2).
+    pub window_reduced: bool,
+    /// PSH: the last segment of what the application handed over at once.
+    pub push: bool,
+}
+
+/// Flags of a TCP acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckFlags {
+    /// ECE: congestion was experienced, by RFC 3168 or by RFC 8257.
+    pub congestion: bool,
+    /// The segment that it answers had arrived before (RFC 2883; which one it was, the sender does
+    /// not need to know).
+    pub duplicate: bool,
+}
+
+/// Segments that have arrived above what a TCP acknowledgement acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// The first of them, counted from the acknowledged one. Blocks further away than 65,535
+    /// segments are not told.
+    pub from: u16,
+    /// How many; 0 if there is no block.
+    pub count: u16,
+}
+
+/// How a TCP receiver tells the sender what it saw in the ECN field, agreed on in the handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnFeedback {
+    /// Not at all: segments are not ECN-capable.
+    #[default]
+    None,
+    /// ECE from a mark until the sender has answered it with CWR (RFC 3168 section 6.1).
+    Classic,
+    /// ECE is the mark of the last segment, with an acknowledgement at each change (RFC 8257
+    /// section 3.2).
+    Dctcp,
+    /// By counters of marked segments (RFC 9768).
+    Accurate,
+}
+
 impl Packet {
-    /// Whether it carries a piece of a message, which flow control and the books are about.
+    /// Whether it carries a piece of a message.
     #[inline]
     pub const fn is_data(&self) -> bool {
-        matches!(self.body, Body::Data { .. })
+        matches!(self.body, Body::Data { .. } | Body::Segment { .. })
+    }
+
+    /// Whether it waits in the control queue of a port: feedback of RoCEv2 and notifications. TCP
+    /// has its acknowledgements among the data, like every switch that looks at classes only.
+    #[inline]
+    pub const fn is_control(&self) -> bool {
+        !matches!(
+            self.body,
+            Body::Data { .. }
+                | Body::Segment { .. }
+                | Body::TcpAck { .. }
+                | Body::Syn { .. }
+                | Body::SynAck { .. }
+        )
     }
 
     /// Whether it ends at the neighbour instead of being forwarded.
@@ -148,6 +241,8 @@ pub mod length {
     pub const SHORTEST_FRAME: u16 = 64;
     /// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
     pub const ROCE_OVERHEAD: u16 = 62;
+    /// Ethernet 14, IPv4 20, TCP 20 with timestamps 12, FCS 4: of a segment with data.
+    pub const TCP_OVERHEAD: u16 = 70;
     /// [`ROCE_OVERHEAD`] and AETH 4.
     pub const ROCE_ACK: u16 = 66;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.

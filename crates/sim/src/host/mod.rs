@@ -161,8 +161,16 @@ impl Host {
             let connection = self.shared.places[flow.index()].1;
             let header = Header { connection, dscp, class };
             let congestion = &self.shared.host.congestion;
-            let control = congestion::State::new(congestion, line_rate);
             let transport = self.shared.transport();
+            let path = congestion::Path {
+                line_rate,
+                payload: transport.mtu.0,
+                wire: u64::from(rocev2::Spec::frame(transport.mtu.0))
+                    + u64::from(self.nic.tx.link().wire_overhead),
+                initial_window: u32::MAX,
+                seed: 0,
+            };
+            let control = congestion::State::new(congestion, &path);
             let mut sender = Sender::new(flow, spec, header, control, transport, now);
             sender.renew_window(congestion, transport, now);
             if let Some(lanes) = &mut self.nic.lanes {
@@ -386,6 +394,9 @@ impl Node for Host {
                     sender.control.on_cnp(congestion, now);
                     sender.renew_window(congestion, self.shared.transport(), now);
                 }
+            }
+            Body::Segment { .. } | Body::TcpAck { .. } | Body::Syn { .. } | Body::SynAck { .. } => {
+                unreachable!("no host speaks TCP")
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
             Body::Sfc { towards, class, pause_ns } => {

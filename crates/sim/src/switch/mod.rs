@@ -164,7 +164,7 @@ impl Switch {
     fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
         self.received += 1;
         let egress = self.forward(&packet);
-        if !packet.is_data() {
+        if packet.is_control() {
             return self.enqueue_control(egress, packet, now, context);
         }
         let queue = self.classify(&packet);
@@ -243,7 +243,7 @@ impl Switch {
             return self.pass_by_lane(egress, queue, packet, now, context);
         }
         port.queues[queue].pass(packet.bytes);
-        if packet.is_data() {
+        if !packet.is_control() {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
@@ -512,7 +512,14 @@ impl Node for Switch {
                 self.consumed += 1;
                 self.obey_lane(port, (class, lane), stop, now, context);
             }
-            Body::Data { .. } | Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
+            Body::Data { .. }
+            | Body::Segment { .. }
+            | Body::TcpAck { .. }
+            | Body::Syn { .. }
+            | Body::SynAck { .. }
+            | Body::Ack { .. }
+            | Body::Nak { .. }
+            | Body::Cnp => {
                 self.take_in(packet, now, context);
             }
         }

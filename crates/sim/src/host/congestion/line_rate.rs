@@ -1,10 +1,9 @@
 //! No congestion control: the shortest example of the family.
 
-use floodway_model::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Control;
+use super::{Control, Path};
 
 /// It has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,10 +14,13 @@ pub struct Spec {}
 #[derive(Debug)]
 pub struct State;
 
+impl State {
+    /// The state of a flow that begins.
+    pub fn new(_: &Spec, _: &Path) -> Self {
+        Self
+    }
+}
+
 impl Control for State {
     type Spec = Spec;
-
-    fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
-        None
-    }
 }

@@ -3,11 +3,18 @@
 //! An algorithm is told what happens to its flow and asked for a rate and a window; it writes only
 //! the methods it cares about. It sets no timers: what it does by the clock it catches up on when it is asked,
 //! because a rate matters only at the moment when a packet is sent.
+//!
+//! Acknowledgements, losses, marks and round trips are found by the transport, which says at most
+//! once per round trip that there is congestion. The algorithm answers by another window at once;
+//! how what is in flight gets there is the transport's business again.
 
 pub mod dcqcn;
+pub mod events;
 pub mod line_rate;
 
 use floodway_model::{Instant, Rate};
+
+pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
 floodway_model::family! {
     /// How fast a flow may send.
@@ -22,6 +29,30 @@ impl Default for Spec {
     }
 }
 
+/// What a flow's congestion control knows from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// The rate of the sender's NIC.
+    pub line_rate: Rate,
+    /// Payload of a full packet, in bytes.
+    pub payload: u64,
+    /// Bytes of a full packet on the wire, preamble and gap included.
+    pub wire: u64,
+    /// Full packets that may be sent before anything is heard of the receiver; only TCP says it
+    /// (RFC 6928).
+    pub initial_window: u32,
+    /// Decides the random choices of this flow's congestion control.
+    pub seed: u64,
+}
+
+#[cfg(test)]
+impl Path {
+    /// Packets of 1448 bytes in frames of 1518 on a link without preamble and gap.
+    pub fn at(line_rate: Rate) -> Self {
+        Self { line_rate, payload: 1_448, wire: 1_518, initial_window: 10, seed: 1 }
+    }
+}
+
 /// One flow's congestion control, told of events in order of time.
 pub trait Control {
     /// The algorithm's parameters.
@@ -29,7 +60,9 @@ pub trait Control {
 
     /// Bits per second on the wire at which the next packet may follow the one that is sent now;
     /// `None` for as fast as the NIC.
-    fn rate(&mut self, spec: &Self::Spec, now: Instant) -> Option<f64>;
+    fn rate(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<f64> {
+        None
+    }
 
     /// The most payload bytes that are sent and not acknowledged; `None` for no limit. Asked when a
     /// packet is sent and when feedback has come.
@@ -38,72 +71,107 @@ pub trait Control {
         None
     }
 
-    /// A frame of this many bytes is sent.
+    /// A frame of this many bytes on the wire is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
 
-    /// A congestion notification packet has come back.
+    /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
+
+    /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
+    /// about what it told.
+    fn on_ack(&mut self, _spec: &Self::Spec, _ack: &Ack) {}
+
+    /// A packet is taken for lost (TCP).
+    fn on_lost(&mut self, _spec: &Self::Spec, _lost: &Lost) {}
+
+    /// The first loss or mark of a round trip (TCP): the window becomes what it should be when all
+    /// that is in flight now is acknowledged.
+    fn on_congestion(&mut self, _spec: &Self::Spec, _congestion: &Congestion) {}
+
+    /// The retransmission timer has rung: everything in flight is taken for lost (TCP).
+    fn on_timeout(&mut self, _spec: &Self::Spec, _timeout: &Timeout) {}
+
+    /// Everything that was in flight at the last congestion event or timeout is acknowledged (TCP).
+    fn on_recovered(&mut self, _spec: &Self::Spec, _now: Instant) {}
+
+    /// The last [`Control::on_congestion`] or [`Control::on_timeout`] was a mistake: nothing had
+    /// been lost (RFC 3522; TCP).
+    fn on_undo(&mut self, _spec: &Self::Spec, _now: Instant) {}
+
+    /// The flow sends again after it had nothing to send, and nothing in flight, for longer than
+    /// its retransmission timeout (RFC 5681 section 4.1; TCP).
+    fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant) {}
 }
 
-/// The state of one flow, whichever the algorithm.
-#[derive(Debug)]
-pub enum State {
-    /// See [`line_rate`].
-    LineRate(line_rate::State),
-    /// See [`dcqcn`].
-    Dcqcn(dcqcn::State),
-}
-
-/// Calls a method of the state of the chosen algorithm with its parameters.
-macro_rules! dispatch {
-    ($self:ident, $spec:ident, $method:ident $(, $argument:expr)*) => {
-        match ($self, $spec) {
-            (State::LineRate(state), Spec::LineRate(spec)) => state.$method(spec $(, $argument)*),
-            (State::Dcqcn(state), Spec::Dcqcn(spec)) => state.$method(spec $(, $argument)*),
-            _ => unreachable!("a state is made from its own parameters"),
+/// Makes [`State`], one flow's state of whichever algorithm, from the rows of the family: each
+/// has a module with `State` and `State::new(&Spec, &Path)`.
+macro_rules! states {
+    ($($variant:ident = $module:ident,)+) => {
+        /// The state of one flow, whichever the algorithm.
+        #[derive(Debug)]
+        pub enum State {
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`].")]
+                $variant($module::State),
+            )+
         }
+
+        impl State {
+            /// The state of a flow that begins.
+            pub fn new(spec: &Spec, path: &Path) -> Self {
+                match spec {
+                    $(Spec::$variant(spec) => Self::$variant($module::State::new(spec, path)),)+
+                }
+            }
+
+            states! { @methods ($($variant,)+)
+                rate(now: Instant)(now) -> Option<f64>,
+                window(now: Instant)(now) -> Option<u64>,
+                on_send(now: Instant, bytes: u64)(now, bytes) -> (),
+                on_cnp(now: Instant)(now) -> (),
+                on_ack(ack: &Ack)(ack) -> (),
+                on_lost(lost: &Lost)(lost) -> (),
+                on_congestion(congestion: &Congestion)(congestion) -> (),
+                on_timeout(timeout: &Timeout)(timeout) -> (),
+                on_recovered(now: Instant)(now) -> (),
+                on_undo(now: Instant)(now) -> (),
+                on_restart(now: Instant)(now) -> (),
+            }
+        }
+    };
+    (@methods $variants:tt
+        $($method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty,)+) => {
+        $(states! { @method $variants $method($($argument: $type),*) $pass -> $result })+
+    };
+    (@method ($($variant:ident,)+)
+        $method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty) => {
+        #[doc = concat!("See [`Control::", stringify!($method), "`].")]
+        #[inline]
+        pub fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
+            match (self, spec) {
+                $((Self::$variant(state), Spec::$variant(spec)) => {
+                    states!(@call state, spec, $method, $pass)
+                })+
+                _ => unreachable!("a state is made from its own parameters"),
+            }
+        }
+    };
+    (@call $state:ident, $spec:ident, $method:ident, ($($argument:ident),*)) => {
+        $state.$method($spec $(, $argument)*)
     };
 }
 
-impl State {
-    /// The state of a flow that begins, at a NIC of this rate.
-    pub fn new(spec: &Spec, line_rate: Rate) -> Self {
-        match spec {
-            Spec::LineRate(_) => Self::LineRate(line_rate::State),
-            Spec::Dcqcn(spec) => Self::Dcqcn(dcqcn::State::new(spec, line_rate)),
-        }
-    }
-
-    /// See [`Control::rate`].
-    #[inline]
-    pub fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {
-        dispatch!(self, spec, rate, now)
-    }
-
-    /// See [`Control::window`].
-    #[inline]
-    pub fn window(&mut self, spec: &Spec, now: Instant) -> Option<u64> {
-        dispatch!(self, spec, window, now)
-    }
-
-    /// See [`Control::on_send`].
-    #[inline]
-    pub fn on_send(&mut self, spec: &Spec, now: Instant, bytes: u64) {
-        dispatch!(self, spec, on_send, now, bytes);
-    }
-
-    /// See [`Control::on_cnp`].
-    pub fn on_cnp(&mut self, spec: &Spec, now: Instant) {
-        dispatch!(self, spec, on_cnp, now);
-    }
+states! {
+    LineRate = line_rate,
+    Dcqcn = dcqcn,
 }
 
 impl Spec {
     /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {
-            Self::LineRate(_) => None,
             Self::Dcqcn(spec) => Some(spec.cnp_interval),
+            _ => None,
         }
     }
 }

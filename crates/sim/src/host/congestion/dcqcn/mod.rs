@@ -7,9 +7,9 @@
 
 mod spec;
 
-use floodway_model::{Instant, Rate};
+use floodway_model::Instant;
 
-use super::Control;
+use super::{Control, Path};
 pub use spec::{Spec, Variant};
 
 /// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
@@ -42,7 +42,8 @@ pub struct State {
 
 impl State {
     /// A flow that begins: line rate, alpha 1.
-    pub fn new(spec: &Spec, line_rate: Rate) -> Self {
+    pub fn new(spec: &Spec, path: &Path) -> Self {
+        let line_rate = path.line_rate;
         let window = spec.window.map(|time| line_rate.bytes_in(time).0);
         let line_rate = line_rate.0 as f64;
         Self {
@@ -186,7 +187,7 @@ impl Control for State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Bytes, Duration};
+    use floodway_model::{Bytes, Duration, Rate};
 
     const LINE: f64 = 100e9;
 
@@ -195,7 +196,7 @@ mod tests {
     }
 
     fn with(spec: &Spec) -> State {
-        State::new(spec, Rate::from_gbps(100))
+        State::new(spec, &Path::at(Rate::from_gbps(100)))
     }
 
     fn begun() -> State {

@@ -26,7 +26,7 @@ fn pair_with(
 ) -> (Sender, Receiver) {
     let (src, dst) = (NodeId(0), NodeId(1));
     let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0 };
-    let control = congestion::State::new(congestion, Rate::from_gbps(100));
+    let control = congestion::State::new(congestion, &congestion::Path::at(Rate::from_gbps(100)));
     let header = Header { connection: 0, dscp: Dscp::DEFAULT, class: Class(0) };
     let sender = Sender::new(FlowId(0), &flow, header, control, spec, Instant::ZERO);
     (sender, Receiver::new(&flow, 0, spec))
