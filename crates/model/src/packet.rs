@@ -241,6 +241,8 @@ pub mod length {
     pub const SHORTEST_FRAME: u16 = 64;
     /// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
     pub const ROCE_OVERHEAD: u16 = 62;
+    /// Ethernet 14, IPv4 20, UDP 8, FCS 4.
+    pub const UDP_OVERHEAD: u16 = 46;
     /// Ethernet 14, IPv4 20, TCP 20 with timestamps 12, FCS 4: of a segment with data.
     pub const TCP_OVERHEAD: u16 = 70;
     /// [`ROCE_OVERHEAD`] and AETH 4.

@@ -10,7 +10,8 @@ use floodway_model::{Duration, Instant, NodeId};
 
 use crate::Spec;
 use crate::engine::{Finished, Stop};
-use crate::host::transport::rocev2::{Receiver, Sent};
+use crate::host::Receiver;
+use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;

@@ -4,6 +4,8 @@ pub mod congestion;
 mod holds;
 mod lanes;
 mod nic;
+mod receiver;
+mod sender;
 mod spec;
 pub mod transport;
 
@@ -12,6 +14,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use floodway_model::packet::length;
+use floodway_model::random;
 use floodway_model::{
     Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
 };
@@ -23,15 +26,20 @@ use crate::switch;
 use holds::Holds;
 use lanes::Lanes;
 use nic::Nic;
-use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
+use sender::{Header, Sender};
+use transport::Sent;
+use transport::rocev2::Arrived;
 
-pub use spec::{PauseScope, Spec};
+pub use receiver::Receiver;
+pub use spec::{PauseScope, Profile, Spec};
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
 pub struct Shared {
     /// Parameters of the hosts.
     pub host: Spec,
+    /// How flows are sent, by workload; a single one if all workloads are alike.
+    pub profiles: Vec<Profile>,
     /// Parameters of the switches, whose classes the NICs use too.
     pub switch: switch::Spec,
     /// All flows.
@@ -43,12 +51,19 @@ pub struct Shared {
     pub tiers: u8,
     /// Time between two samples of what flows without a size have delivered.
     pub flow_samples: Option<Duration>,
+    /// Decides every random choice.
+    pub seed: u64,
 }
 
 impl Shared {
-    fn transport(&self) -> &rocev2::Spec {
-        let transport::Spec::Rocev2(spec) = &self.host.transport;
-        spec
+    /// How a flow is sent.
+    #[inline]
+    pub fn profile(&self, flow: FlowId) -> &Profile {
+        // Nearly always there is one: no look-up in the list of all flows then.
+        match self.profiles.as_slice() {
+            [only] => only,
+            profiles => &profiles[usize::from(self.flows[flow.index()].workload)],
+        }
     }
 }
 
@@ -73,7 +88,7 @@ pub struct Host {
     /// When a sender may have waited too long.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
     /// Senders that have ended, with what they counted.
-    pub ended: Vec<(FlowId, rocev2::Sent)>,
+    pub ended: Vec<(FlowId, Sent)>,
     wake: Instant,
     /// CNPs sent.
     pub cnps: u64,
@@ -96,7 +111,7 @@ impl Host {
     ) -> Self {
         let receiver = |&flow: &FlowId| {
             let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
-            let mut receiver = Receiver::new(spec, back, shared.transport());
+            let mut receiver = Receiver::new(spec, back, shared.profile(flow));
             if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
                 receiver.sample_every(interval);
             }
@@ -134,8 +149,8 @@ impl Host {
     }
 
     /// The senders that have not ended, with what they have counted so far.
-    pub fn sending(&self) -> impl Iterator<Item = (FlowId, rocev2::Sent)> + '_ {
-        self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent))
+    pub fn sending(&self) -> impl Iterator<Item = (FlowId, Sent)> + '_ {
+        self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent()))
     }
 
     /// What it shares with all hosts; its `places` lead to [`Host::receivers`].
@@ -157,22 +172,12 @@ impl Host {
             let switch = &self.shared.switch;
             let dscp = switch.classify.dscp(spec);
             let class = Class(switch.classify.queue(dscp, spec.dst, switch.queue.count));
-            let line_rate = self.nic.tx.link().rate;
             let connection = self.shared.places[flow.index()].1;
             let header = Header { connection, dscp, class };
-            let congestion = &self.shared.host.congestion;
-            let transport = self.shared.transport();
-            let path = congestion::Path {
-                line_rate,
-                payload: transport.mtu.0,
-                wire: u64::from(rocev2::Spec::frame(transport.mtu.0))
-                    + u64::from(self.nic.tx.link().wire_overhead),
-                initial_window: u32::MAX,
-                seed: 0,
-            };
-            let control = congestion::State::new(congestion, &path);
-            let mut sender = Sender::new(flow, spec, header, control, transport, now);
-            sender.renew_window(congestion, transport, now);
+            let profile = self.shared.profile(flow);
+            let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
+            let link = self.nic.tx.link();
+            let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
             if let Some(lanes) = &mut self.nic.lanes {
                 sender.lane = lanes.take(class, flow);
             }
@@ -220,7 +225,8 @@ impl Host {
                 continue;
             }
             sender.in_nic = false;
-            let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
+            let profile = self.shared.profile(sender.flow);
+            let Some(packet) = sender.next_packet(profile, now) else {
                 // Everything is sent; what is not acknowledged is waited for.
                 if sender.is_done() {
                     self.end(slot);
@@ -231,9 +237,8 @@ impl Host {
             self.emitted += 1;
             self.nic.tx.transmit(packet, class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            let spec = &self.shared.host.congestion;
-            let gap = sender.pace(spec, now, packet.bytes, wire, self.nic.tx.link());
-            sender.renew_window(spec, self.shared.transport(), now);
+            let gap = sender.pace(profile, now, packet.bytes, wire, self.nic.tx.link());
+            sender.renew_window(profile, now);
             if sender.has_more() {
                 sender.in_nic = true;
                 sender.eligible_at = now + gap;
@@ -250,7 +255,7 @@ impl Host {
         if let Some(lanes) = &mut self.nic.lanes {
             lanes.give_back(sender.class, sender.lane);
         }
-        self.ended.push((sender.flow, sender.sent));
+        self.ended.push((sender.flow, sender.sent()));
         self.free.push(slot);
     }
 
@@ -288,7 +293,11 @@ impl Host {
             // The slot may have another sender since, and the timer may have been set anew.
             let current = |sender: &&mut Sender| sender.flow == flow && sender.rings_at == at;
             let Some(sender) = sender.filter(current) else { continue };
-            sender.on_timer(now, self.shared.transport());
+            let profile = self.shared.profile(flow);
+            if sender.deadline(profile) <= now {
+                sender.on_timer(profile, now);
+            }
+            sender.rings_at = sender.deadline(profile);
             self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
             self.revisit(slot);
         }
@@ -298,12 +307,14 @@ impl Host {
     fn on_feedback(&mut self, connection: u32, psn: u32, arrived: Option<u32>, now: Instant) {
         let slot = self.slots[connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
         match arrived {
-            None => sender.on_ack(psn, now),
-            Some(arrived) => sender.on_nak(psn, arrived, now),
+            None => transport.on_ack(psn, now),
+            Some(arrived) => transport.on_nak(psn, arrived, now),
         }
-        sender.renew_window(&self.shared.host.congestion, self.shared.transport(), now);
-        if sender.rings_earlier(self.shared.transport()) {
+        let profile = self.shared.profile(sender.flow);
+        sender.renew_window(profile, now);
+        if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
         self.revisit(slot);
@@ -317,13 +328,23 @@ impl Host {
         now: Instant,
         context: &mut Context,
     ) {
-        let shared = &self.shared;
-        let (transport, congestion) = (shared.transport(), &shared.host.congestion);
         let receiver = &mut self.receivers[packet.connection as usize];
-        let arrived = receiver.on_data(transport, psn, sent_at, packet, now);
-        let notify = packet.ecn == Ecn::Ce && receiver.may_notify(congestion.cnp_interval(), now);
+        receiver.count(packet, sent_at, now);
         let connection = receiver.back;
+        let profile = self.shared.profile(packet.flow);
+        let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
+            (receiver::Transport::Rocev2(receiver), transport::Spec::Rocev2(spec)) => {
+                let interval = profile.congestion.cnp_interval();
+                let notify = packet.ecn == Ecn::Ce && receiver.may_notify(interval, now);
+                (receiver.on_data(spec, psn, now), notify)
+            }
+            (receiver::Transport::Udp(receiver), _) => {
+                (Arrived { completes: receiver.on_data(psn), ..Arrived::default() }, false)
+            }
+            _ => unreachable!("a receiver is made from its own parameters"),
+        };
         if arrived.completes {
+            receiver.finished = Some(now);
             context.metrics.count_flow_done();
         }
         if notify {
@@ -390,9 +411,9 @@ impl Node for Host {
             Body::Cnp => {
                 let slot = self.slots[packet.connection as usize] as usize;
                 if let Some(Some(sender)) = self.senders.get_mut(slot) {
-                    let congestion = &self.shared.host.congestion;
-                    sender.control.on_cnp(congestion, now);
-                    sender.renew_window(congestion, self.shared.transport(), now);
+                    let profile = self.shared.profile(sender.flow);
+                    sender.control().on_cnp(&profile.congestion, now);
+                    sender.renew_window(profile, now);
                 }
             }
             Body::Segment { .. } | Body::TcpAck { .. } | Body::Syn { .. } | Body::SynAck { .. } => {

@@ -11,7 +11,7 @@ use floodway_model::{Class, Instant, Packet};
 
 use super::lanes::Lanes;
 use super::spec::PauseScope;
-use super::transport::rocev2::Sender;
+use super::sender::Sender;
 use crate::link::{Link, Transmitter};
 
 /// The interface. Senders are known to it by their slots.

@@ -1,16 +1,67 @@
 //! Transports: how a message becomes packets and arrives complete.
 
 pub mod rocev2;
+pub mod udp;
+
+use floodway_model::{Body, Duration, Ecn};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
     "host.transport":
     Rocev2 = "rocev2" (rocev2::Spec):
         "RoCEv2 reliable connection: acknowledgements, loss recovery, retransmission timeout.",
+    Udp = "udp" (udp::Spec): "Datagrams, which are neither acknowledged nor sent again.",
 }
 
 impl Default for Spec {
     fn default() -> Self {
         Self::Rocev2(rocev2::Spec::default())
     }
+}
+
+impl Spec {
+    /// Payload of a full packet, in bytes.
+    pub fn payload(&self) -> u64 {
+        match self {
+            Self::Rocev2(spec) => spec.mtu.0,
+            Self::Udp(spec) => spec.payload.0,
+        }
+    }
+
+    /// Length of the frame that carries `payload` bytes, at most [`Spec::payload`].
+    pub fn frame(&self, payload: u64) -> u16 {
+        match self {
+            Self::Rocev2(_) => rocev2::Spec::frame(payload),
+            Self::Udp(_) => udp::Spec::frame(payload),
+        }
+    }
+
+    /// The frame of a full packet.
+    pub fn largest_frame(&self) -> u16 {
+        self.frame(self.payload())
+    }
+}
+
+/// What a transport gives the NIC to send: everything but the addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// What it carries.
+    pub body: Body,
+    /// Frame length in bytes.
+    pub bytes: u16,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// Data packets put on the wire, repetitions included.
+    pub packets: u64,
+    /// Of these, repetitions.
+    pub retransmitted: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Round trips that were measured, and their sum.
+    pub round_trips: (u64, Duration),
 }

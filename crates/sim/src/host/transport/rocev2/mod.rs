@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use receiver::{Arrived, Receiver};
-pub use sender::{Header, Sender, Sent};
+pub use sender::Sender;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

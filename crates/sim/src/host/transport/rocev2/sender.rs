@@ -1,60 +1,19 @@
 //! The sending side of one message.
 
-use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant};
-use floodway_model::{NodeId, Packet, PortIx};
+use floodway_model::{Body, Duration, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::recovery::{self, selective_repeat};
 use crate::host::congestion;
-use crate::link::Link;
-
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sent {
-    /// Data packets put on the wire, repetitions included.
-    pub packets: u64,
-    /// Of these, repetitions.
-    pub retransmitted: u64,
-    /// Timeouts.
-    pub timeouts: u64,
-}
-
-/// What stands on every packet of a message beside its addresses.
-#[derive(Clone, Copy, Debug)]
-pub struct Header {
-    /// The connection of the receiver.
-    pub connection: u32,
-    /// What switches are told of the flow.
-    pub dscp: Dscp,
-    /// The class in which it leaves the NIC.
-    pub class: Class,
-}
+use crate::host::transport::{Frame, Sent};
 
 /// The sending side of one message.
 #[derive(Debug)]
 pub struct Sender {
-    /// Which flow.
-    pub flow: FlowId,
-    /// The class in which it sends.
-    pub class: Class,
-    /// The physical queue of the NIC that it has in that class; 0 if there are none.
-    pub lane: u8,
-    /// The class that it returns to when it is no longer isolated, and when that is.
-    home: (Class, Instant),
     /// How fast it may send.
     pub control: congestion::State,
-    /// Whether the NIC has it among those that send or will.
-    pub in_nic: bool,
-    /// When its rate lets it send its next packet.
-    pub eligible_at: Instant,
     /// What it has sent.
     pub sent: Sent,
-    /// When its timer rings.
-    pub rings_at: Instant,
-    src: NodeId,
-    dst: NodeId,
-    connection: u32,
-    dscp: Dscp,
     bytes: u64,
     packets: u32,
     /// When a message without a size ends with what has been sent.
@@ -72,11 +31,9 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// The sender of `flow`, which it makes ready at once.
+    /// The sender of `flow`, from now on.
     pub fn new(
-        flow: FlowId,
-        spec: &FlowSpec,
-        header: Header,
+        flow: &FlowSpec,
         control: congestion::State,
         transport: &Spec,
         now: Instant,
@@ -86,22 +43,11 @@ impl Sender {
             recovery::Spec::SelectiveRepeat(_) => Some(Box::default()),
         };
         Self {
-            flow,
-            class: header.class,
-            lane: 0,
-            home: (header.class, Instant::NEVER),
             control,
-            in_nic: true,
-            eligible_at: now,
             sent: Sent::default(),
-            rings_at: now + transport.recovery.timeout(0),
-            src: spec.src,
-            dst: spec.dst,
-            connection: header.connection,
-            dscp: header.dscp,
-            bytes: spec.bytes,
-            packets: transport.packets(spec),
-            stop: spec.stop,
+            bytes: flow.bytes,
+            packets: transport.packets(flow),
+            stop: flow.stop,
             window: transport.window(),
             next: 0,
             unacknowledged: 0,
@@ -140,7 +86,7 @@ impl Sender {
 
     /// The next packet; `None` if all are sent that may be.
     #[inline]
-    pub fn next_packet(&mut self, transport: &Spec, now: Instant) -> Option<Packet> {
+    pub fn next_frame(&mut self, transport: &Spec, now: Instant) -> Option<Frame> {
         if now >= self.stop {
             self.end_here(transport);
         }
@@ -161,42 +107,8 @@ impl Sender {
         } else {
             self.fresh = self.next;
         }
-        Some(Packet {
-            flow: self.flow,
-            connection: self.connection,
-            src: self.src,
-            dst: self.dst,
-            bytes: Spec::frame(transport.payload(psn, self.bytes, self.packets)),
-            ingress: PortIx(0),
-            class: self.class,
-            lane: self.lane,
-            ecn: Ecn::Ect0,
-            dscp: self.dscp,
-            body: Body::Data { psn, sent_at: now },
-        })
-    }
-
-    /// A frame of `bytes` that takes `wire` is being sent: the time until the next may follow.
-    #[inline]
-    pub fn pace(
-        &mut self,
-        spec: &congestion::Spec,
-        now: Instant,
-        bytes: u16,
-        wire: Duration,
-        link: &Link,
-    ) -> Duration {
-        let bytes = u64::from(bytes) + u64::from(link.wire_overhead);
-        self.control.on_send(spec, now, bytes);
-        match self.control.rate(spec, now) {
-            None => wire,
-            Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
-        }
-    }
-
-    /// The host that it sends to.
-    pub fn dst(&self) -> NodeId {
-        self.dst
+        let bytes = Spec::frame(transport.payload(psn, self.bytes, self.packets));
+        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: Ecn::Ect0 })
     }
 
     /// After a packet was sent or feedback has come: as much may be in flight as congestion control
@@ -206,29 +118,6 @@ impl Sender {
         if let Some(bytes) = self.control.window(spec, now) {
             self.window = transport.window().min(transport.whole_packets(bytes).max(1));
         }
-    }
-
-    /// The class in which it sends unless it is isolated.
-    pub fn home_class(&self) -> Class {
-        self.home.0
-    }
-
-    /// It sends in this class from now on, and until `until`.
-    pub fn isolate(&mut self, class: Class, until: Instant) {
-        self.class = class;
-        self.home.1 = until;
-    }
-
-    /// Whether its isolation is over, so that it sends in another class than before.
-    #[inline]
-    pub fn returns(&mut self, now: Instant) -> bool {
-        if now < self.home.1 {
-            return false;
-        }
-        self.home.1 = Instant::NEVER;
-        let changes = self.class != self.home.0;
-        self.class = self.home.0;
-        changes
     }
 
     /// Everything before `psn` has arrived.
@@ -257,36 +146,21 @@ impl Sender {
         }
     }
 
-    /// Its timer rings: if it has waited too long, what it has sent is taken for lost. Sets the
-    /// timer anew.
+    /// When it has waited too long for progress.
+    #[inline]
+    pub fn deadline(&self, transport: &Spec) -> Instant {
+        self.last_progress + transport.recovery.timeout(self.next - self.unacknowledged)
+    }
+
+    /// That moment has come: what it has sent, if there is something, is taken for lost.
     pub fn on_timer(&mut self, now: Instant, transport: &Spec) {
-        if self.next == self.unacknowledged {
-            self.last_progress = now;
-        } else if now.since(self.last_progress) >= self.timeout(transport) {
+        if self.next != self.unacknowledged && now >= self.deadline(transport) {
             match &mut self.selective {
                 Some(state) => state.on_timeout(self.unacknowledged, self.next - 1),
                 None => self.next = self.unacknowledged,
             }
-            self.last_progress = now;
             self.sent.timeouts += 1;
         }
-        self.rings_at = self.last_progress + self.timeout(transport);
-    }
-
-    /// Whether, after feedback, its timer must ring earlier than it was set to; sets it.
-    #[inline]
-    pub fn rings_earlier(&mut self, transport: &Spec) -> bool {
-        // Only selective repeat has a timeout that can become shorter.
-        if self.selective.is_none() {
-            return false;
-        }
-        let at = self.last_progress + self.timeout(transport);
-        let earlier = at < self.rings_at;
-        self.rings_at = self.rings_at.min(at);
-        earlier
-    }
-
-    fn timeout(&self, transport: &Spec) -> Duration {
-        transport.recovery.timeout(self.next - self.unacknowledged)
+        self.last_progress = now;
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Body, Bytes, Class, Dscp, Duration, FlowId, FlowSpec, Instant};
-use floodway_model::{NodeId, Packet, Rate};
+use floodway_model::{Body, Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
 use proptest::prelude::*;
 
 use super::recovery::{self, go_back_n, selective_repeat};
-use super::{Arrived, Header, Receiver, Sender, Spec};
+use super::{Arrived, Receiver, Sender, Spec};
 use crate::host::congestion;
+use crate::host::transport::Frame;
 
 fn pair(bytes: u64, spec: &Spec) -> (Sender, Receiver) {
     pair_with(&congestion::Spec::default(), Instant::NEVER, bytes, spec)
@@ -27,9 +27,8 @@ fn pair_with(
     let (src, dst) = (NodeId(0), NodeId(1));
     let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0 };
     let control = congestion::State::new(congestion, &congestion::Path::at(Rate::from_gbps(100)));
-    let header = Header { connection: 0, dscp: Dscp::DEFAULT, class: Class(0) };
-    let sender = Sender::new(FlowId(0), &flow, header, control, spec, Instant::ZERO);
-    (sender, Receiver::new(&flow, 0, spec))
+    let sender = Sender::new(&flow, control, spec, Instant::ZERO);
+    (sender, Receiver::new(&flow, spec))
 }
 
 fn go_back_n() -> Spec {
@@ -41,12 +40,12 @@ fn selective_repeat() -> Spec {
 }
 
 /// Gives a packet to the receiver a microsecond after it was sent.
-fn give(receiver: &mut Receiver, spec: &Spec, packet: &Packet) -> Arrived {
+fn give(receiver: &mut Receiver, spec: &Spec, packet: &Frame) -> Arrived {
     let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
-    receiver.on_data(spec, psn, sent_at, packet, sent_at + Duration::from_us(1))
+    receiver.on_data(spec, psn, sent_at + Duration::from_us(1))
 }
 
-fn psn(packet: &Packet) -> u32 {
+fn psn(packet: &Frame) -> u32 {
     let Body::Data { psn, .. } = packet.body else { panic!("not data") };
     psn
 }
@@ -95,19 +94,18 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
                 Body::Nak { psn, arrived } => sender.on_nak(psn, arrived, now),
                 other => panic!("{other:?}"),
             }
-            sender.rings_earlier(spec);
         }
         if sender.is_done() {
             break;
         }
-        if sender.rings_at <= now {
+        if sender.deadline(spec) <= now {
             sender.on_timer(now, spec);
         }
         while let Some((_, packet)) = there.front().copied().filter(|(at, _)| *at <= ns) {
             there.pop_front();
-            let packet: Packet = packet;
-            let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
-            let arrived = receiver.on_data(spec, psn, sent_at, &packet, now);
+            let packet: Frame = packet;
+            let Body::Data { psn, .. } = packet.body else { panic!("not data") };
+            let arrived = receiver.on_data(spec, psn, now);
             assert!(receiver.delivered() >= delivered, "taken back");
             delivered = receiver.delivered();
             assert_eq!(arrived.completes, arrived.completes && story.finished == 0, "twice");
@@ -124,7 +122,7 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
                 answers += 1;
             }
         }
-        if let Some(packet) = sender.next_packet(spec, now) {
+        if let Some(packet) = sender.next_frame(spec, now) {
             if lose(false, story.sent.len()) {
                 story.lost += 1;
             } else {
@@ -133,8 +131,8 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             story.sent.push((psn(&packet), ns));
         }
     }
-    assert_eq!((receiver.delivered(), receiver.reordered), (bytes, 0));
-    assert!(receiver.finished.is_some() && !sender.has_more());
+    assert_eq!(receiver.delivered(), bytes);
+    assert!(story.finished > 0 && !sender.has_more());
     (story.retransmitted, story.timeouts) = (sender.sent.retransmitted, sender.sent.timeouts);
     story
 }
@@ -150,23 +148,23 @@ fn a_message_is_cut_and_put_together() {
         let (mut sender, mut receiver) = pair(2_500, &spec);
         let mut frames = Vec::new();
         for n in 0.. {
-            let Some(packet) = sender.next_packet(&spec, Instant(n)) else { break };
+            let Some(packet) = sender.next_frame(&spec, Instant(n)) else { break };
             frames.push(packet.bytes);
             let arrived = give(&mut receiver, &spec, &packet);
             sender.on_ack(arrived.acknowledge.unwrap(), Instant(n));
         }
         // 1024 + 1024 + 452 bytes of payload, 62 of headers each.
         assert_eq!(frames, [1086, 1086, 514]);
-        assert!(sender.is_done() && receiver.finished.is_some());
+        assert!(sender.is_done());
         assert_eq!(receiver.delivered(), 2_500);
     }
 }
 
 /// A packet every 100 ns until 1 us.
-fn until_one_microsecond(spec: &Spec) -> (Sender, Receiver, Vec<Packet>) {
+fn until_one_microsecond(spec: &Spec) -> (Sender, Receiver, Vec<Frame>) {
     let (mut sender, receiver) = pair_until(Instant(1_000_000), FlowSpec::PERSISTENT, spec);
     let at = |n| Instant(n * TICK * 1_000);
-    let packets = (0..20).filter_map(|n| sender.next_packet(spec, at(n))).collect();
+    let packets = (0..20).filter_map(|n| sender.next_frame(spec, at(n))).collect();
     (sender, receiver, packets)
 }
 
@@ -184,8 +182,7 @@ fn a_flow_that_stops_is_done_when_all_that_was_sent_is_acknowledged() {
             sender.on_ack(arrived.acknowledge.unwrap(), Instant(3_000_000));
         }
         assert!(sender.is_done() && !sender.has_more());
-        assert_eq!(receiver.delivered_of_persistent(), 10 * 1024);
-        assert_eq!(receiver.finished, None);
+        assert_eq!(receiver.delivered(), 10 * 1024);
     }
 }
 
@@ -202,7 +199,7 @@ fn a_flow_that_has_stopped_repeats_what_was_lost() {
             arrived.missing.into_iter().for_each(|missing| sender.on_nak(missing, psn, now));
         }
         let mut now = Instant(4_000_000);
-        while let Some(packet) = sender.next_packet(&spec, now) {
+        while let Some(packet) = sender.next_frame(&spec, now) {
             assert_eq!(packet.bytes, 1086);
             let arrived = give(&mut receiver, &spec, &packet);
             arrived.acknowledge.into_iter().for_each(|psn| sender.on_ack(psn, now));
@@ -218,14 +215,14 @@ fn a_flow_that_has_stopped_repeats_what_was_lost() {
 fn a_flow_that_may_not_send_before_it_stops_is_done_with_nothing() {
     let spec = go_back_n();
     let (mut sender, _) = pair_until(Instant(1_000), FlowSpec::PERSISTENT, &spec);
-    assert!(sender.next_packet(&spec, Instant(1_000)).is_none());
+    assert!(sender.next_frame(&spec, Instant(1_000)).is_none());
     assert!(sender.is_done() && !sender.has_more());
 }
 
 #[test]
 fn one_byte_is_a_shortest_frame() {
     let (mut sender, _) = pair(1, &go_back_n());
-    let packet = sender.next_packet(&go_back_n(), Instant::ZERO).unwrap();
+    let packet = sender.next_frame(&go_back_n(), Instant::ZERO).unwrap();
     assert_eq!(packet.bytes, 64);
 }
 
@@ -233,8 +230,8 @@ fn one_byte_is_a_shortest_frame() {
 fn going_back() {
     let spec = go_back_n();
     let (mut sender, mut receiver) = pair(5 * 1024, &spec);
-    let mut packets: Vec<Packet> =
-        (0..4).map(|n| sender.next_packet(&spec, Instant(n)).unwrap()).collect();
+    let mut packets: Vec<Frame> =
+        (0..4).map(|n| sender.next_frame(&spec, Instant(n)).unwrap()).collect();
     packets.remove(1);
     let answers: Vec<Arrived> =
         packets.iter().map(|packet| give(&mut receiver, &spec, packet)).collect();
@@ -242,16 +239,15 @@ fn going_back() {
     assert_eq!(answers[1].missing, Some(1));
     assert_eq!(answers[2], Arrived::default());
     sender.on_nak(1, 2, Instant(10));
-    assert_eq!(psn(&sender.next_packet(&spec, Instant(11)).unwrap()), 1);
+    assert_eq!(psn(&sender.next_frame(&spec, Instant(11)).unwrap()), 1);
     assert_eq!(sender.sent.retransmitted, 1);
-    assert_eq!(receiver.reordered, 0);
 }
 
 #[test]
 fn a_stale_nak_does_nothing() {
     for spec in [go_back_n(), selective_repeat()] {
         let (mut sender, _) = pair(5 * 1024, &spec);
-        (0..5).for_each(|n| assert!(sender.next_packet(&spec, Instant(n)).is_some()));
+        (0..5).for_each(|n| assert!(sender.next_frame(&spec, Instant(n)).is_some()));
         sender.on_ack(4, Instant(10));
         sender.on_nak(2, 3, Instant(11));
         assert!(!sender.has_more());
@@ -263,13 +259,13 @@ fn the_timer_waits_for_silence() {
     let recovery = go_back_n::Spec { retransmit_timeout: Duration(1_000), ..Default::default() };
     let spec = Spec { recovery: recovery::Spec::GoBackN(recovery), ..Spec::default() };
     let (mut sender, _) = pair(5 * 1024, &spec);
-    (0..3).for_each(|n| assert!(sender.next_packet(&spec, Instant(n)).is_some()));
+    (0..3).for_each(|n| assert!(sender.next_frame(&spec, Instant(n)).is_some()));
     sender.on_ack(1, Instant(600));
-    sender.on_timer(Instant(1_000), &spec);
-    assert_eq!((sender.rings_at, sender.sent.timeouts), (Instant(1_600), 0));
+    sender.on_ack(1, Instant(1_000));
+    assert_eq!((sender.deadline(&spec), sender.sent.timeouts), (Instant(1_600), 0));
     sender.on_timer(Instant(1_600), &spec);
-    assert_eq!((sender.rings_at, sender.sent.timeouts), (Instant(2_600), 1));
-    assert_eq!(psn(&sender.next_packet(&spec, Instant(1_700)).unwrap()), 1);
+    assert_eq!((sender.deadline(&spec), sender.sent.timeouts), (Instant(2_600), 1));
+    assert_eq!(psn(&sender.next_frame(&spec, Instant(1_700)).unwrap()), 1);
 }
 
 #[test]
@@ -278,7 +274,7 @@ fn acknowledgements_can_be_coalesced() {
         let spec = Spec { ack_every: 2, ..spec };
         let (mut sender, mut receiver) = pair(5 * 1024, &spec);
         let acks: Vec<Option<u32>> = (0..5)
-            .map(|n| sender.next_packet(&spec, Instant(n)).unwrap())
+            .map(|n| sender.next_frame(&spec, Instant(n)).unwrap())
             .map(|packet| give(&mut receiver, &spec, &packet).acknowledge)
             .collect();
         assert_eq!(acks, [None, Some(2), None, Some(4), Some(5)]);
@@ -450,7 +446,7 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
         let (mut sender, _) = pair_with(&congestion, Instant::NEVER, 100 * 1_024, &spec);
         let sends = |sender: &mut Sender, ns: u64| {
             let mut sent = Vec::new();
-            while let Some(packet) = sender.next_packet(&spec, Instant(ns * 1_000)) {
+            while let Some(packet) = sender.next_frame(&spec, Instant(ns * 1_000)) {
                 sent.push(psn(&packet));
             }
             sent
@@ -488,14 +484,14 @@ fn a_gap_is_filled_although_the_window_is_full() {
 fn what_is_held_has_arrived() {
     let spec = selective_repeat();
     let (mut sender, mut receiver) = pair(3 * 1024 + 10, &spec);
-    let packets: Vec<Packet> =
-        (0..4).map(|n| sender.next_packet(&spec, Instant(n)).unwrap()).collect();
+    let packets: Vec<Frame> =
+        (0..4).map(|n| sender.next_frame(&spec, Instant(n)).unwrap()).collect();
     give(&mut receiver, &spec, &packets[2]);
     assert_eq!(receiver.delivered(), 1024);
     give(&mut receiver, &spec, &packets[3]);
     assert_eq!(receiver.delivered(), 1024 + 10);
     give(&mut receiver, &spec, &packets[0]);
     assert_eq!(receiver.delivered(), 2 * 1024 + 10);
-    give(&mut receiver, &spec, &packets[1]);
-    assert_eq!((receiver.delivered(), receiver.finished.is_some()), (3 * 1024 + 10, true));
+    assert!(give(&mut receiver, &spec, &packets[1]).completes);
+    assert_eq!(receiver.delivered(), 3 * 1024 + 10);
 }

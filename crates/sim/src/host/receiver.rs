@@ -1,0 +1,121 @@
+//! The receiving side of a flow: what every transport counts, and the transport.
+
+use floodway_model::{Body, Duration, Ecn, FlowSpec, Instant, Packet};
+
+use super::Profile;
+use super::transport::{self, rocev2, udp};
+
+/// The receiving side of one flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The connection of the sender, for feedback.
+    pub back: u32,
+    /// How what arrives is put together.
+    pub transport: Transport,
+    /// When the last packet came.
+    pub finished: Option<Instant>,
+    /// Packets with CE.
+    pub marked: u64,
+    /// Packets that came after one that was sent later.
+    pub reordered: u64,
+    persistent: bool,
+    /// When the last packet that came had been sent.
+    last_sent_at: Option<Instant>,
+    /// What has been delivered at each sample, of a flow that is sampled.
+    samples: Option<Box<Samples>>,
+}
+
+/// The receiving side of the transport, whichever it is.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// See [`rocev2`].
+    Rocev2(rocev2::Receiver),
+    /// See [`udp`].
+    Udp(udp::Receiver),
+}
+
+/// What has been delivered at regular times. Nothing has to happen at these times: what is
+/// delivered changes only when a packet comes, so the samples that have become due are taken before
+/// each packet, and the rest when the run has ended.
+#[derive(Clone, Debug)]
+struct Samples {
+    interval: Duration,
+    next: Instant,
+    delivered: Vec<u64>,
+}
+
+impl Receiver {
+    /// The receiver of a flow whose sender is reached by the connection `back`.
+    pub fn new(flow: &FlowSpec, back: u32, profile: &Profile) -> Self {
+        Self {
+            back,
+            transport: match &profile.transport {
+                transport::Spec::Rocev2(spec) => {
+                    Transport::Rocev2(rocev2::Receiver::new(flow, spec))
+                }
+                transport::Spec::Udp(spec) => Transport::Udp(udp::Receiver::new(spec, flow)),
+            },
+            finished: None,
+            marked: 0,
+            reordered: 0,
+            persistent: flow.is_persistent(),
+            last_sent_at: None,
+            samples: None,
+        }
+    }
+
+    /// From now on it keeps what has been delivered after every `interval` of the run.
+    pub fn sample_every(&mut self, interval: Duration) {
+        let next = Instant::ZERO + interval;
+        self.samples = Some(Box::new(Samples { interval, next, delivered: Vec::new() }));
+    }
+
+    /// Takes the samples that are due until `now`.
+    #[inline]
+    pub fn sample(&mut self, now: Instant) {
+        if self.samples.as_ref().is_some_and(|samples| samples.next <= now) {
+            self.take_samples(now);
+        }
+    }
+
+    #[cold]
+    fn take_samples(&mut self, now: Instant) {
+        let delivered = self.delivered();
+        let Some(samples) = &mut self.samples else { return };
+        while samples.next <= now {
+            samples.delivered.push(delivered);
+            samples.next += samples.interval;
+        }
+    }
+
+    /// What had been delivered at each multiple of the interval, as [`Receiver::delivered`] counts.
+    /// What comes at the moment of a sample is not in it.
+    pub fn samples(&self) -> &[u64] {
+        self.samples.as_ref().map_or(&[], |samples| &samples.delivered)
+    }
+
+    /// A packet that was sent at `sent_at` has come: what is counted for every transport.
+    #[inline]
+    pub fn count(&mut self, packet: &Packet, sent_at: Instant, now: Instant) {
+        self.sample(now);
+        if self.last_sent_at.is_some_and(|last| sent_at <= last) {
+            self.reordered += 1;
+        }
+        self.last_sent_at = Some(sent_at);
+        self.marked += u64::from(packet.ecn == Ecn::Ce);
+    }
+
+    /// [`Receiver::delivered`] of a flow that never ends; 0 of any other.
+    pub fn delivered_of_persistent(&self) -> u64 {
+        if self.persistent { self.delivered() } else { 0 }
+    }
+
+    /// Payload bytes that have arrived, each once; of RoCEv2 also what is held behind a missing
+    /// packet.
+    pub fn delivered(&self) -> u64 {
+        match &self.transport {
+            Transport::Rocev2(receiver) => receiver.delivered(),
+            Transport::Udp(receiver) => receiver.delivered(),
+        }
+    }
+}

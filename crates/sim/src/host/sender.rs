@@ -1,0 +1,247 @@
+//! The sending side of a flow, as the NIC sees it: whatever the transport, it has a class, a time
+//! from which it may send, a next frame, and a timer.
+
+use floodway_model::{Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+
+use super::Profile;
+use super::congestion;
+use super::transport::{self, Frame, Sent, rocev2, udp};
+use crate::link::Link;
+
+/// What stands on every packet of a flow beside its addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// The connection of the receiver.
+    pub connection: u32,
+    /// What switches are told of the flow.
+    pub dscp: Dscp,
+    /// The class in which it leaves the NIC.
+    pub class: Class,
+}
+
+/// The sending side of one flow.
+#[derive(Debug)]
+pub struct Sender {
+    /// Which flow.
+    pub flow: FlowId,
+    /// The class in which it sends.
+    pub class: Class,
+    /// The physical queue of the NIC that it has in that class; 0 if there are none.
+    pub lane: u8,
+    /// Whether the NIC has it among those that send or will.
+    pub in_nic: bool,
+    /// When its rate lets it send its next packet.
+    pub eligible_at: Instant,
+    /// When its timer rings, as the host has it: its deadline may have moved on since.
+    pub rings_at: Instant,
+    /// How its message becomes packets.
+    pub transport: Transport,
+    /// The class that it returns to when it is no longer isolated, and when that is.
+    home: (Class, Instant),
+    src: NodeId,
+    dst: NodeId,
+    connection: u32,
+    dscp: Dscp,
+}
+
+/// The sending side of the transport, whichever it is.
+#[derive(Debug)]
+pub enum Transport {
+    /// See [`rocev2`].
+    Rocev2(rocev2::Sender),
+    /// See [`udp`].
+    Udp(udp::Sender),
+}
+
+impl Sender {
+    /// The sender of `flow`, which may send at once. `seed` is for the random choices of its
+    /// congestion control.
+    pub fn new(
+        (flow, spec): (FlowId, &FlowSpec),
+        header: Header,
+        profile: &Profile,
+        link: &Link,
+        seed: u64,
+        now: Instant,
+    ) -> Self {
+        let transport = &profile.transport;
+        let path = congestion::Path {
+            line_rate: link.rate,
+            payload: transport.payload(),
+            wire: u64::from(transport.largest_frame()) + u64::from(link.wire_overhead),
+            initial_window: u32::MAX,
+            seed,
+        };
+        let control = congestion::State::new(&profile.congestion, &path);
+        let mut sender = Self {
+            flow,
+            class: header.class,
+            lane: 0,
+            in_nic: true,
+            eligible_at: now,
+            rings_at: Instant::NEVER,
+            transport: match transport {
+                transport::Spec::Rocev2(transport) => {
+                    Transport::Rocev2(rocev2::Sender::new(spec, control, transport, now))
+                }
+                transport::Spec::Udp(transport) => {
+                    Transport::Udp(udp::Sender::new(transport, spec, control))
+                }
+            },
+            home: (header.class, Instant::NEVER),
+            src: spec.src,
+            dst: spec.dst,
+            connection: header.connection,
+            dscp: header.dscp,
+        };
+        sender.renew_window(profile, now);
+        sender.rings_at = sender.deadline(profile);
+        sender
+    }
+
+    /// The host that it sends to.
+    pub fn dst(&self) -> NodeId {
+        self.dst
+    }
+
+    /// What it has sent.
+    pub fn sent(&self) -> Sent {
+        match &self.transport {
+            Transport::Rocev2(sender) => sender.sent,
+            Transport::Udp(sender) => sender.sent,
+        }
+    }
+
+    /// Whether nothing is left to do.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        match &self.transport {
+            Transport::Rocev2(sender) => sender.is_done(),
+            Transport::Udp(sender) => sender.is_done(),
+        }
+    }
+
+    /// Whether there is a packet to send, now or when the rate allows.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        match &self.transport {
+            Transport::Rocev2(sender) => sender.has_more(),
+            Transport::Udp(sender) => !sender.is_done(),
+        }
+    }
+
+    /// The next packet; `None` if all are sent that may be.
+    #[inline]
+    pub fn next_packet(&mut self, profile: &Profile, now: Instant) -> Option<Packet> {
+        let frame = match (&mut self.transport, &profile.transport) {
+            (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
+                sender.next_frame(spec, now)
+            }
+            (Transport::Udp(sender), transport::Spec::Udp(spec)) => sender.next_frame(spec, now),
+            _ => unreachable!("a sender is made from its own parameters"),
+        };
+        let Frame { body, bytes, ecn } = frame?;
+        Some(Packet {
+            flow: self.flow,
+            connection: self.connection,
+            src: self.src,
+            dst: self.dst,
+            bytes,
+            ingress: PortIx(0),
+            class: self.class,
+            lane: self.lane,
+            ecn,
+            dscp: self.dscp,
+            body,
+        })
+    }
+
+    /// Its congestion control.
+    #[inline]
+    pub fn control(&mut self) -> &mut congestion::State {
+        match &mut self.transport {
+            Transport::Rocev2(sender) => &mut sender.control,
+            Transport::Udp(sender) => &mut sender.control,
+        }
+    }
+
+    /// A frame of `bytes` that takes `wire` is being sent: the time until the next may follow.
+    #[inline]
+    pub fn pace(
+        &mut self,
+        profile: &Profile,
+        now: Instant,
+        bytes: u16,
+        wire: Duration,
+        link: &Link,
+    ) -> Duration {
+        let bytes = u64::from(bytes) + u64::from(link.wire_overhead);
+        let control = self.control();
+        control.on_send(&profile.congestion, now, bytes);
+        match control.rate(&profile.congestion, now) {
+            None => wire,
+            Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
+        }
+    }
+
+    /// After a packet was sent or feedback has come: as much may be in flight as congestion control
+    /// lets it now.
+    #[inline]
+    pub fn renew_window(&mut self, profile: &Profile, now: Instant) {
+        if let (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) =
+            (&mut self.transport, &profile.transport)
+        {
+            sender.renew_window(&profile.congestion, spec, now);
+        }
+    }
+
+    /// When it has waited too long for what it waits for.
+    #[inline]
+    pub fn deadline(&self, profile: &Profile) -> Instant {
+        match (&self.transport, &profile.transport) {
+            (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => sender.deadline(spec),
+            _ => Instant::NEVER,
+        }
+    }
+
+    /// Whether, after feedback, its timer must ring earlier than it was set to; sets it.
+    #[inline]
+    pub fn rings_earlier(&mut self, profile: &Profile) -> bool {
+        let deadline = self.deadline(profile);
+        let earlier = deadline < self.rings_at;
+        self.rings_at = self.rings_at.min(deadline);
+        earlier
+    }
+
+    /// Its deadline has come.
+    pub fn on_timer(&mut self, profile: &Profile, now: Instant) {
+        if let (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) =
+            (&mut self.transport, &profile.transport)
+        {
+            sender.on_timer(now, spec);
+        }
+    }
+
+    /// The class in which it sends unless it is isolated.
+    pub fn home_class(&self) -> Class {
+        self.home.0
+    }
+
+    /// It sends in this class from now on, and until `until`.
+    pub fn isolate(&mut self, class: Class, until: Instant) {
+        self.class = class;
+        self.home.1 = until;
+    }
+
+    /// Whether its isolation is over, so that it sends in another class than before.
+    #[inline]
+    pub fn returns(&mut self, now: Instant) -> bool {
+        if now < self.home.1 {
+            return false;
+        }
+        self.home.1 = Instant::NEVER;
+        let changes = self.class != self.home.0;
+        self.class = self.home.0;
+        changes
+    }
+}
