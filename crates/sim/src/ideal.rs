@@ -41,7 +41,8 @@ impl<'a> Ideal<'a> {
         if flow.is_persistent() {
             return None;
         }
-        let transport::Spec::Rocev2(transport) = &self.spec.host.transport;
+        let profile = &self.spec.profiles[usize::from(flow.workload)];
+        let transport::Spec::Rocev2(transport) = &profile.transport;
         let packets = u64::from(transport.packets(flow));
         let last = flow.bytes - (packets - 1) * transport.mtu.0;
         let overhead = u64::from(self.spec.wire_overhead);

@@ -25,13 +25,15 @@ use lanes::Lanes;
 use nic::Nic;
 use transport::rocev2::{self, Arrived, Header, Receiver, Sender};
 
-pub use spec::{PauseScope, Spec};
+pub use spec::{PauseScope, Profile, Spec};
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
 pub struct Shared {
     /// Parameters of the hosts.
     pub host: Spec,
+    /// How flows are sent, by workload; a single one if all workloads are alike.
+    pub profiles: Vec<Profile>,
     /// Parameters of the switches, whose classes the NICs use too.
     pub switch: switch::Spec,
     /// All flows.
@@ -46,8 +48,18 @@ pub struct Shared {
 }
 
 impl Shared {
-    fn transport(&self) -> &rocev2::Spec {
-        let transport::Spec::Rocev2(spec) = &self.host.transport;
+    /// How a flow is sent.
+    #[inline]
+    pub fn profile(&self, flow: FlowId) -> &Profile {
+        // Nearly always there is one: no look-up in the list of all flows then.
+        match self.profiles.as_slice() {
+            [only] => only,
+            profiles => &profiles[usize::from(self.flows[flow.index()].workload)],
+        }
+    }
+
+    fn transport(&self, flow: FlowId) -> &rocev2::Spec {
+        let transport::Spec::Rocev2(spec) = &self.profile(flow).transport;
         spec
     }
 }
@@ -96,7 +108,7 @@ impl Host {
     ) -> Self {
         let receiver = |&flow: &FlowId| {
             let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
-            let mut receiver = Receiver::new(spec, back, shared.transport());
+            let mut receiver = Receiver::new(spec, back, shared.transport(flow));
             if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
                 receiver.sample_every(interval);
             }
@@ -160,9 +172,9 @@ impl Host {
             let line_rate = self.nic.tx.link().rate;
             let connection = self.shared.places[flow.index()].1;
             let header = Header { connection, dscp, class };
-            let congestion = &self.shared.host.congestion;
+            let congestion = &self.shared.profile(flow).congestion;
             let control = congestion::State::new(congestion, line_rate);
-            let transport = self.shared.transport();
+            let transport = self.shared.transport(flow);
             let mut sender = Sender::new(flow, spec, header, control, transport, now);
             sender.renew_window(congestion, transport, now);
             if let Some(lanes) = &mut self.nic.lanes {
@@ -212,7 +224,7 @@ impl Host {
                 continue;
             }
             sender.in_nic = false;
-            let Some(packet) = sender.next_packet(self.shared.transport(), now) else {
+            let Some(packet) = sender.next_packet(self.shared.transport(sender.flow), now) else {
                 // Everything is sent; what is not acknowledged is waited for.
                 if sender.is_done() {
                     self.end(slot);
@@ -223,9 +235,9 @@ impl Host {
             self.emitted += 1;
             self.nic.tx.transmit(packet, class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            let spec = &self.shared.host.congestion;
+            let spec = &self.shared.profile(sender.flow).congestion;
             let gap = sender.pace(spec, now, packet.bytes, wire, self.nic.tx.link());
-            sender.renew_window(spec, self.shared.transport(), now);
+            sender.renew_window(spec, self.shared.transport(sender.flow), now);
             if sender.has_more() {
                 sender.in_nic = true;
                 sender.eligible_at = now + gap;
@@ -280,7 +292,7 @@ impl Host {
             // The slot may have another sender since, and the timer may have been set anew.
             let current = |sender: &&mut Sender| sender.flow == flow && sender.rings_at == at;
             let Some(sender) = sender.filter(current) else { continue };
-            sender.on_timer(now, self.shared.transport());
+            sender.on_timer(now, self.shared.transport(flow));
             self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
             self.revisit(slot);
         }
@@ -294,8 +306,9 @@ impl Host {
             None => sender.on_ack(psn, now),
             Some(arrived) => sender.on_nak(psn, arrived, now),
         }
-        sender.renew_window(&self.shared.host.congestion, self.shared.transport(), now);
-        if sender.rings_earlier(self.shared.transport()) {
+        let transport = self.shared.transport(sender.flow);
+        sender.renew_window(&self.shared.profile(sender.flow).congestion, transport, now);
+        if sender.rings_earlier(transport) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
         self.revisit(slot);
@@ -310,7 +323,8 @@ impl Host {
         context: &mut Context,
     ) {
         let shared = &self.shared;
-        let (transport, congestion) = (shared.transport(), &shared.host.congestion);
+        let flow = packet.flow;
+        let (transport, congestion) = (shared.transport(flow), &shared.profile(flow).congestion);
         let receiver = &mut self.receivers[packet.connection as usize];
         let arrived = receiver.on_data(transport, psn, sent_at, packet, now);
         let notify = packet.ecn == Ecn::Ce && receiver.may_notify(congestion.cnp_interval(), now);
@@ -382,9 +396,9 @@ impl Node for Host {
             Body::Cnp => {
                 let slot = self.slots[packet.connection as usize] as usize;
                 if let Some(Some(sender)) = self.senders.get_mut(slot) {
-                    let congestion = &self.shared.host.congestion;
+                    let congestion = &self.shared.profile(sender.flow).congestion;
                     sender.control.on_cnp(congestion, now);
-                    sender.renew_window(congestion, self.shared.transport(), now);
+                    sender.renew_window(congestion, self.shared.transport(sender.flow), now);
                 }
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
