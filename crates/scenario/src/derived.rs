@@ -48,7 +48,8 @@ pub struct DerivedVariant {
     pub unloaded_rtt: Duration,
     /// What a host's link carries in that time.
     pub bdp: Bytes,
-    /// What congestion control lets a flow that begins have in flight, if it has a window.
+    /// What congestion control lets a flow that begins have in flight, if it has a window; the most
+    /// of all workloads.
     pub congestion_window: Option<Bytes>,
     /// Headroom, if there is PFC.
     pub headroom: Option<Headroom>,
@@ -113,10 +114,16 @@ impl Variant {
         let rate = host_rate(graph);
         let order = settings.placement.order(graph, seed);
         let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
+        let profiles = settings.profiles();
         let demands: Vec<Demand> =
             shares().flat_map(|(workload, around)| workload.demands(around)).collect();
-        let wire = wire_factor(settings);
-        let host_load = host_load(graph, &demands);
+        // The same with headers, preamble and gap.
+        let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
+            let factor = check::wire_factor(settings, profile);
+            let demands = workload.demands(around).into_iter();
+            demands.map(move |demand| Demand { rate: demand.rate * factor, ..demand })
+        });
+        let wire_demands: Vec<Demand> = on_wire.collect();
         let expected_flows =
             shares().map(|(workload, around)| workload.expected_flows(around)).sum();
         let steady = 1.0 - settings.warmup.as_secs() / settings.arrivals.as_secs();
@@ -136,14 +143,11 @@ impl Variant {
             },
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
-            congestion_window: match &settings.host.congestion {
-                congestion::Spec::LineRate(_) => None,
-                congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
-            },
+            congestion_window: profiles.iter().filter_map(|p| window(&p.congestion, rate)).max(),
             headroom: self.headroom(),
-            host_load,
-            host_wire_load: host_load * wire,
-            fabric_wire_load: fabric_load(graph, &demands, wire),
+            host_load: host_load(graph, &demands),
+            host_wire_load: host_load(graph, &wire_demands),
+            fabric_wire_load: fabric_load(graph, &wire_demands),
             expected_flows,
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
@@ -207,10 +211,12 @@ impl Variant {
     }
 }
 
-/// Wire bytes of a full packet over its payload.
-fn wire_factor(settings: &Document) -> f64 {
-    let wire = f64::from(check::largest_frame(settings)) + settings.wire_overhead.0 as f64;
-    wire / check::mtu(settings).0 as f64
+/// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.
+fn window(control: &congestion::Spec, rate: Rate) -> Option<Bytes> {
+    match control {
+        congestion::Spec::LineRate(_) => None,
+        congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+    }
 }
 
 /// The rate of the fastest host's link.
@@ -257,8 +263,8 @@ fn host_load(graph: &Graph, demands: &[Demand]) -> f64 {
 /// Steps of the sum over receivers and links beyond which it would take minutes.
 const MOST_STEPS: usize = 2_000_000_000;
 
-/// Wire load of the links between switches if every switch splits evenly over equal next hops.
-fn fabric_load(graph: &Graph, demands: &[Demand], wire: f64) -> Option<Spread> {
+/// Load of the links between switches by demands on the wire if every switch splits evenly over equal next hops.
+fn fabric_load(graph: &Graph, demands: &[Demand]) -> Option<Spread> {
     let links: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
     let mut by_receiver: Vec<Vec<(NodeId, f64)>> = vec![Vec::new(); graph.nodes.len()];
     for demand in demands {
@@ -281,7 +287,7 @@ fn fabric_load(graph: &Graph, demands: &[Demand], wire: f64) -> Option<Spread> {
     for id in graph.switches() {
         for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
             if is_switch(end.peer) {
-                loads.push(bits * wire / end.rate.0 as f64);
+                loads.push(bits / end.rate.0 as f64);
             }
         }
     }

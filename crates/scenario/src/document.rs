@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration};
-use floodway_sim::{host, switch};
+use floodway_sim::host::{PauseScope, Profile, congestion, transport};
+use floodway_sim::switch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,9 +64,9 @@ pub struct Document {
     pub switch: switch::Spec,
     /// All hosts.
     #[serde(default)]
-    pub host: host::Spec,
+    pub host: Host,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
-    pub workload: Vec<workload::Spec>,
+    pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
     /// Default one variant, `base`, that changes nothing.
     #[serde(default, skip_serializing)]
@@ -73,6 +74,18 @@ pub struct Document {
     /// Overlay that makes a scaled-down version, for `--quick`.
     #[serde(default, skip_serializing)]
     pub quick: Option<Value>,
+}
+
+/// What a host is made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// What a pause stops. Default `class`.
+    pub pause_scope: PauseScope,
+    /// How messages become packets and arrive complete, unless their workload says otherwise.
+    pub transport: transport::Spec,
+    /// How fast a flow may send, unless its workload says otherwise.
+    pub congestion: congestion::Spec,
 }
 
 fn one_u64() -> u64 {
@@ -92,6 +105,16 @@ impl Document {
     pub fn sample_interval(&self) -> Duration {
         self.sample_interval.unwrap_or(Duration((self.limit.0 / 2000).max(1)))
     }
+
+    /// How the flows of each workload are sent, by its number.
+    pub fn profiles(&self) -> Vec<Profile> {
+        let Host { transport, congestion, .. } = &self.host;
+        let profile = |entry: &workload::Entry| Profile {
+            transport: entry.transport.as_ref().unwrap_or(transport).clone(),
+            congestion: entry.congestion.as_ref().unwrap_or(congestion).clone(),
+        };
+        self.workload.iter().map(profile).collect()
+    }
 }
 
 /// The JSON Schema of scenario files, for editors: `topology`, `switch` and so on with every
@@ -106,7 +129,9 @@ pub fn json_schema() -> Value {
 /// Adds what the reader accepts beyond the structures: a member's name for the member with its
 /// defaults, and true or false for a mechanism that may be absent.
 fn add_shorthands(schema: &mut Value) {
-    if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
+    // An element of `workload` is a table in any case: things stand beside its member.
+    let is_table = schema.get("properties").is_some();
+    if let Some(Value::Array(choices)) = schema.get_mut("oneOf").filter(|_| !is_table) {
         let name = |choice: &Value| {
             let required = choice.get("required")?.as_array()?;
             (required.len() == 1).then(|| required[0].clone())

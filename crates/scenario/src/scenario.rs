@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_model::Graph;
 use floodway_model::random::Stream;
-use floodway_sim::Spec;
+use floodway_sim::{Spec, host};
 use miette::Severity;
 
 use crate::check;
@@ -167,7 +167,8 @@ impl Variant {
         Spec {
             graph: graph.clone(),
             switch: settings.switch.clone(),
-            host: settings.host.clone(),
+            host: host::Spec { pause_scope: settings.host.pause_scope },
+            profiles: settings.profiles(),
             flows: workload::flows(workloads, settings, graph, seed),
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,

@@ -185,7 +185,8 @@ fn set_addresses_workloads_and_variants() {
 fn a_member_of_a_workload_is_replaced_too() {
     let more = "[variants.v.workload.1.many_to_many]\n\
         sizes = \"1KB\"\nclusters = 1\ncluster_size = 2\nload = 0.1\n";
-    let names: Vec<_> = only(more, &[]).settings.workload.iter().map(|w| w.name()).collect();
+    let names: Vec<_> =
+        only(more, &[]).settings.workload.iter().map(|w| w.traffic.name()).collect();
     assert_eq!(names, ["many_to_many", "many_to_many"]);
 }
 

@@ -8,7 +8,6 @@ use floodway_model::units::ByteTime;
 use floodway_model::{Duration, FlowSpec, Graph, NodeId};
 
 use crate::Spec;
-use crate::host::transport::{self, rocev2};
 
 /// Completion times on an idle network.
 pub struct Ideal<'a> {
@@ -41,12 +40,13 @@ impl<'a> Ideal<'a> {
         if flow.is_persistent() {
             return None;
         }
-        let transport::Spec::Rocev2(transport) = &self.spec.host.transport;
-        let packets = u64::from(transport.packets(flow));
-        let last = flow.bytes - (packets - 1) * transport.mtu.0;
+        let transport = &self.spec.profiles[usize::from(flow.workload)].transport;
+        let payload = transport.payload();
+        let packets = flow.bytes.div_ceil(payload);
+        let last = flow.bytes - (packets - 1) * payload;
         let overhead = u64::from(self.spec.wire_overhead);
-        let wire = |payload| u64::from(rocev2::Spec::frame(payload)) + overhead;
-        let (full, last) = (wire(transport.mtu.0), wire(last));
+        let wire = |payload| u64::from(transport.frame(payload)) + overhead;
+        let (full, last) = (wire(payload), wire(last));
 
         let hops = self.hops(flow);
         let latency = self.spec.switch.latency * (hops.len() as u64 - 1);

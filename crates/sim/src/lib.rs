@@ -38,6 +38,8 @@ pub struct Spec {
     pub switch: switch::Spec,
     /// All hosts.
     pub host: host::Spec,
+    /// How flows are sent: one for each workload, by its number.
+    pub profiles: Vec<host::Profile>,
     /// What is sent, in order of start.
     pub flows: Vec<FlowSpec>,
     /// Preamble and inter-frame gap that a frame costs on the wire, in bytes.

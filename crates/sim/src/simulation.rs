@@ -11,8 +11,7 @@ use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
 
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
-use crate::host::transport::{self, rocev2};
-use crate::host::{Host, Shared};
+use crate::host::{Host, Profile, Shared};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::outcome::Outcome;
@@ -44,11 +43,13 @@ impl Simulation {
     pub fn new(spec: Spec) -> Self {
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
+            profiles: profiles(&spec),
             switch: spec.switch.clone(),
             places: places(&spec),
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
             flow_samples: spec.flow_samples,
+            seed: spec.seed,
         });
         let nodes = Nodes {
             switches: switches(&spec),
@@ -98,6 +99,15 @@ impl Simulation {
         }
         (self.spec, finished)
     }
+}
+
+/// How flows are sent, by workload; a single one if all workloads are alike.
+fn profiles(spec: &Spec) -> Vec<Profile> {
+    let mut profiles = spec.profiles.clone();
+    if profiles.windows(2).all(|pair| pair[0] == pair[1]) {
+        profiles.truncate(1);
+    }
+    profiles
 }
 
 /// By flow: its place among those its sender sends and those its receiver receives.
@@ -171,10 +181,10 @@ fn groups(graph: &Graph) -> Vec<Vec<NodeId>> {
     groups.into_values().collect()
 }
 
-/// The frame of a full packet.
+/// The longest frame: a full packet of the workload whose packets are largest.
 fn largest_frame(spec: &Spec) -> u16 {
-    let transport::Spec::Rocev2(rocev2) = &spec.host.transport;
-    rocev2::Spec::frame(rocev2.mtu.0)
+    let frames = spec.profiles.iter().map(|profile| profile.transport.largest_frame());
+    frames.max().unwrap_or(length::SHORTEST_FRAME)
 }
 
 /// Windows as long as the shortest time from a decision to send to the arrival, and the longest.

@@ -150,7 +150,7 @@ proptest! {
             spec.switch.flow_control.pfc = Some(pfc);
         }
         if dcqcn {
-            spec.host.congestion = congestion::Spec::Dcqcn(Default::default());
+            control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
         }
         let outcome = run(spec);
         prop_assert!(outcome.counter("bfc_pauses") > 0);

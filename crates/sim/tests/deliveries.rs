@@ -61,7 +61,7 @@ fn busy() -> Spec {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
     spec.switch.flow_control.pfc = Some(pfc::Spec::default());
-    spec.host.congestion = congestion::Spec::Dcqcn(Default::default());
+    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
     spec.end = Duration::from_ms(2);
     spec
 }

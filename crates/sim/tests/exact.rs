@@ -4,7 +4,6 @@ mod common;
 
 use common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
-use floodway_sim::host::transport;
 
 /// Frames of the default transport at 100 Gb/s: 80 ps a byte, 62 bytes of headers, 20 of preamble
 /// and gap.
@@ -82,8 +81,7 @@ fn a_flow_that_stops_sends_until_then_and_no_longer() {
     for ack_every in [1, 4] {
         let mut spec = plain(star(2), vec![stopping.clone()]);
         spec.end = Duration::from_ms(50);
-        let transport::Spec::Rocev2(rocev2) = &mut spec.host.transport;
-        rocev2.ack_every = ack_every;
+        rocev2(&mut spec, |rocev2| rocev2.ack_every = ack_every);
         let outcome = run(spec);
         let flows = outcome.table("flows");
         assert_eq!(flows.u64s("delivered_bytes"), [PACKETS * 1024]);

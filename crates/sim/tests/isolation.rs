@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use floodway_model::Duration;
-use floodway_sim::host::congestion;
+use floodway_sim::host::congestion::{self, dcqcn};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::flow_control::congestion_isolation::Signal;
@@ -15,12 +15,11 @@ use floodway_sim::{Outcome, Simulation, Spec};
 fn busy(signal: Signal) -> Spec {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
-    spec.host.congestion = congestion::Spec::Dcqcn(Default::default());
     let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
     isolation.signal = signal;
     // Slow senders down late, so that queues fill and pauses happen.
-    let congestion::Spec::Dcqcn(dcqcn) = &mut spec.host.congestion else { unreachable!() };
-    dcqcn.cnp_interval = Duration::from_us(50);
+    let dcqcn = dcqcn::Spec { cnp_interval: Duration::from_us(50), ..Default::default() };
+    control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec.end = Duration::from_ms(2);
     spec
 }

@@ -6,7 +6,7 @@ use common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use floodway_sim::host::congestion;
-use floodway_sim::host::transport::{self, rocev2::recovery};
+use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -24,8 +24,7 @@ fn both() -> [recovery::Spec; 2] {
 }
 
 fn with(mut spec: Spec, recovery: recovery::Spec) -> Spec {
-    let transport::Spec::Rocev2(rocev2) = &mut spec.host.transport;
-    rocev2.recovery = recovery;
+    rocev2(&mut spec, |rocev2| rocev2.recovery = recovery.clone());
     spec
 }
 
@@ -51,7 +50,7 @@ fn busy() -> Spec {
     flows.sort_by_key(|flow| (flow.start, flow.src));
     let mut spec = plain(clos(8, 4, 4), flows);
     spec.switch.queue.size = Bytes(30_000);
-    spec.host.congestion = congestion::Spec::Dcqcn(Default::default());
+    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
     spec.seed = 3;
     spec
 }

@@ -60,7 +60,7 @@ fn busy(pfc: bool) -> Spec {
         cnp_interval: Duration::from_us(50),
         ..congestion::dcqcn::Spec::default()
     };
-    spec.host.congestion = congestion::Spec::Dcqcn(dcqcn);
+    control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec.end = Duration::from_ms(2);
     spec
 }

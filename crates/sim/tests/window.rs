@@ -5,7 +5,6 @@ mod common;
 use common::*;
 use floodway_model::{Bytes, Duration, FlowSpec};
 use floodway_sim::host::congestion::{self, dcqcn};
-use floodway_sim::host::transport;
 use floodway_sim::{Outcome, Spec};
 
 /// Full packets and acknowledgements on the wire at 100 Gb/s, 80 ps a byte, and a cable.
@@ -23,7 +22,7 @@ fn window(packets: u64) -> Option<Duration> {
 
 fn with(dcqcn: dcqcn::Spec, flows: Vec<FlowSpec>) -> Spec {
     let mut spec = plain(star(2), flows);
-    spec.host.congestion = congestion::Spec::Dcqcn(dcqcn);
+    control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec
 }
 
@@ -51,8 +50,7 @@ fn a_window_leaves_before_the_first_acknowledgement() {
     // The transport has a limit of its own: the lower one holds.
     for (of_transport, of_control, lower) in [(3, 7, 3), (7, 3, 3)] {
         let mut spec = windowed(of_control, flow());
-        let transport::Spec::Rocev2(rocev2) = &mut spec.host.transport;
-        rocev2.in_flight = Some(Bytes(of_transport * 1024));
+        rocev2(&mut spec, |rocev2| rocev2.in_flight = Some(Bytes(of_transport * 1024)));
         assert_eq!(before(spec), lower);
     }
 }
@@ -83,11 +81,12 @@ fn incast(follows: bool) -> Spec {
     let flows = (1..16).map(|src| flow(src, 0, 300_000, 0)).collect();
     let mut spec = plain(star(16), flows);
     spec.switch = isolating();
-    spec.host.congestion = congestion::Spec::Dcqcn(dcqcn::Spec {
+    let dcqcn = dcqcn::Spec {
         window: Some(Duration::from_us(1)),
         window_follows_rate: follows,
         ..Default::default()
-    });
+    };
+    control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec
 }
 

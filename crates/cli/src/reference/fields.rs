@@ -74,20 +74,34 @@ impl<'a> Writer<'a> {
             let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
             let table = self.table_of(field).expect("these are tables");
             match members(table) {
-                Some(members) => self.family(&path, field, members),
+                Some(members) => self.family(&path, field, table, members),
                 None => self.table(&path, table),
             }
         }
     }
 
-    /// A family: its members, each with its fields.
-    fn family(&mut self, path: &str, field: &'a Value, members: Vec<(&'a str, &'a Value)>) {
+    /// A family: what may stand beside a member, and its members, each with its fields.
+    fn family(
+        &mut self,
+        path: &str,
+        field: &'a Value,
+        table: &'a Value,
+        members: Vec<(&'a str, &'a Value)>,
+    ) {
         let _ = writeln!(self.text, "### {}\n", code(path));
         self.describe(field);
         let names: Vec<_> = members.iter().map(|(name, _)| code(name)).collect();
         let several = field["type"] == "array";
         let how = if several { "Each element is one of" } else { "One of" };
         let _ = writeln!(self.text, "{how} {}.\n", names.join(", "));
+        let beside = fields(table);
+        if !beside.is_empty() {
+            self.text.push_str("| beside it | meaning |\n| --- | --- |\n");
+            for (name, field) in beside {
+                let _ = writeln!(self.text, "| `{name}` | {} |", meaning(field));
+            }
+            self.text.push('\n');
+        }
         for (name, member) in members {
             self.table(&format!("{path}.{name}"), self.resolved(member));
         }

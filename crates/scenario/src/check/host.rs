@@ -3,6 +3,7 @@
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::transport::rocev2::{self, recovery};
+use floodway_sim::host::transport::udp;
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::switch::aqm;
 
@@ -11,26 +12,94 @@ use crate::derived;
 use crate::document::Document;
 use crate::workload::Ready;
 
+/// How some flows are sent, and where that was written: for all hosts, or for a workload.
+struct Placed<'a> {
+    transport: &'a transport::Spec,
+    transport_path: String,
+    congestion: &'a congestion::Spec,
+    congestion_path: String,
+}
+
+/// Every combination of transport and congestion control that the workloads use.
+fn all(settings: &Document) -> Vec<Placed<'_>> {
+    let (transport, congestion) = (&settings.host.transport, &settings.host.congestion);
+    let mut all: Vec<Placed<'_>> = Vec::new();
+    for (number, entry) in settings.workload.iter().enumerate() {
+        let placed = Placed {
+            transport: entry.transport.as_ref().unwrap_or(transport),
+            transport_path: path(number, "transport", entry.transport.is_some()),
+            congestion: entry.congestion.as_ref().unwrap_or(congestion),
+            congestion_path: path(number, "congestion", entry.congestion.is_some()),
+        };
+        let same = |other: &Placed<'_>| {
+            other.transport_path == placed.transport_path
+                && other.congestion_path == placed.congestion_path
+        };
+        if !all.iter().any(same) {
+            all.push(placed);
+        }
+    }
+    all
+}
+
+/// Where a family of hosts was written that a workload has for its own, or has of all hosts.
+fn path(workload: usize, family: &str, own: bool) -> String {
+    if own { format!("workload.{workload}.{family}") } else { format!("host.{family}") }
+}
+
 /// The longest frame, if packets can be made.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
-    match &settings.host.congestion {
-        congestion::Spec::LineRate(_) => {}
-        congestion::Spec::Dcqcn(spec) => check_dcqcn(settings, spec, findings),
+    let all = all(settings);
+    let mut longest = Some(0);
+    let mut seen: Vec<&str> = Vec::new();
+    for Placed { transport, transport_path, congestion, congestion_path, .. } in &all {
+        if !seen.contains(&congestion_path.as_str()) {
+            seen.push(congestion_path);
+            match congestion {
+                congestion::Spec::LineRate(_) => {}
+                congestion::Spec::Dcqcn(spec) => {
+                    check_dcqcn(congestion_path, settings, spec, findings);
+                }
+            }
+        }
+        if !seen.contains(&transport_path.as_str()) {
+            seen.push(transport_path);
+            let frame = match transport {
+                transport::Spec::Rocev2(spec) => {
+                    check_rocev2(transport_path, settings, spec, findings)
+                }
+                transport::Spec::Udp(spec) => check_udp(transport_path, settings, spec, findings),
+            };
+            longest = longest.zip(frame).map(|(longest, frame)| frame.max(longest));
+        }
     }
-    let transport::Spec::Rocev2(spec) = &settings.host.transport;
+    longest
+}
+
+/// The longest frame, if packets can be made.
+fn check_rocev2(
+    path: &str,
+    settings: &Document,
+    spec: &rocev2::Spec,
+    findings: &mut Findings<'_>,
+) -> Option<u16> {
+    let field = |name: &str| format!("{path}.rocev2.{name}");
     if spec.ack_every == 0 {
-        let message = "`host.transport.rocev2.ack_every` is 0";
+        let message = format!("`{}` is 0", field("ack_every"));
         let help = "write 1 to acknowledge every packet, n for every n-th";
-        findings.error(&["host.transport.rocev2.ack_every"], message, help);
+        findings.error(&[&field("ack_every")], message, help);
     }
-    for (path, timeout) in timeouts(spec) {
-        findings.positive(path, timeout);
+    for (path, timeout) in timeouts(path, spec) {
+        findings.positive(&path, timeout);
     }
     if let recovery::Spec::SelectiveRepeat(recovery) = &spec.recovery
         && recovery.retransmit_timeout_low > recovery.retransmit_timeout
     {
         findings.error(
-            &[LOW_TIMEOUT, SELECTIVE_TIMEOUT],
+            &[
+                &field("recovery.selective_repeat.retransmit_timeout_low"),
+                &field("recovery.selective_repeat.retransmit_timeout"),
+            ],
             format!(
                 "the timeout with few packets in flight ({}) is above the one with many ({})",
                 recovery.retransmit_timeout_low, recovery.retransmit_timeout
@@ -40,12 +109,12 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     }
     if spec.mtu.0 == 0 {
         let help = "write the payload of a full packet, for example \"1024B\"";
-        findings.error(&["host.transport.rocev2.mtu"], "packets would carry 0 bytes", help);
+        findings.error(&[&field("mtu")], "packets would carry 0 bytes", help);
         return None;
     }
     if let Some(bytes) = spec.in_flight.filter(|_| spec.window() < spec.ack_every.max(1)) {
         findings.error(
-            &["host.transport.rocev2.in_flight", "host.transport.rocev2.ack_every"],
+            &[&field("in_flight"), &field("ack_every")],
             format!(
                 "{bytes} in flight are {} packets, and an acknowledgement comes after {}",
                 spec.window(),
@@ -54,15 +123,44 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
             "the sender would wait for its timer: raise `in_flight`, or lower `ack_every`",
         );
     }
-    let overhead = u64::from(length::ROCE_OVERHEAD);
+    let limits = "RoCEv2 has MTUs from 256 to 4096 bytes";
+    check_frame((&field("mtu"), spec.mtu), length::ROCE_OVERHEAD, limits, settings, findings)
+}
+
+/// The longest frame, if packets can be made.
+fn check_udp(
+    path: &str,
+    settings: &Document,
+    spec: &udp::Spec,
+    findings: &mut Findings<'_>,
+) -> Option<u16> {
+    let field = format!("{path}.udp.payload");
+    if spec.payload.0 == 0 {
+        let help = "write the payload of a full datagram, for example \"1472B\"";
+        findings.error(&[&field], "datagrams would carry 0 bytes", help);
+        return None;
+    }
+    let limits = "an Ethernet packet of 1500 bytes has room for 1472";
+    check_frame((&field, spec.payload), length::UDP_OVERHEAD, limits, settings, findings)
+}
+
+/// The frame of a full packet, written at this place, if it can be made.
+fn check_frame(
+    (path, payload): (&str, Bytes),
+    overhead: u16,
+    limits: &str,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<u16> {
     let most = u64::from(u16::MAX);
-    let frame = spec.mtu.0.saturating_add(overhead);
+    let frame = payload.0.saturating_add(overhead.into());
     let on_wire = frame.saturating_add(settings.wire_overhead.0);
     if frame > most {
+        let what = if path.ends_with("mtu") { "an MTU" } else { "a payload" };
         findings.error(
-            &["host.transport.rocev2.mtu"],
-            format!("an MTU of {} makes frames of {frame} bytes", spec.mtu),
-            format!("frames have at most {most} bytes: RoCEv2 has MTUs from 256 to 4096 bytes"),
+            &[path],
+            format!("{what} of {payload} makes frames of {frame} bytes"),
+            format!("frames have at most {most} bytes: {limits}"),
         );
         return None;
     }
@@ -77,8 +175,13 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     Some(frame as u16)
 }
 
-fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &mut Findings<'_>) {
-    let path = |field: &str| format!("host.congestion.dcqcn.{field}");
+fn check_dcqcn(
+    family: &str,
+    settings: &Document,
+    spec: &congestion::dcqcn::Spec,
+    findings: &mut Findings<'_>,
+) {
+    let path = |field: &str| format!("{family}.dcqcn.{field}");
     if !(spec.g > 0.0 && spec.g <= 1.0) {
         findings.error(
             &[&path("g")],
@@ -113,30 +216,28 @@ fn check_dcqcn(settings: &Document, spec: &congestion::dcqcn::Spec, findings: &m
                     \"15us\", or remove it";
         findings.error(&[&path("window")], "the window is zero", help);
     }
+    // The number of a workload is not part of a header.
+    let table = if family.starts_with("host") { family } else { "workload.congestion" };
     let isolates = settings.switch.flow_control.congestion_isolation.is_some();
     if matches!(settings.switch.aqm, aqm::Spec::DropTail(_)) && !isolates {
         findings.warn(
-            &["switch.aqm", "host.congestion.dcqcn", "host.congestion"],
+            &["switch.aqm", &format!("{family}.dcqcn"), family],
             "DCQCN listens to marks, and nothing marks",
-            "choose [switch.aqm.ramp], or [host.congestion.line_rate] if that is meant",
+            format!("choose [switch.aqm.ramp], or [{table}.line_rate] if that is meant"),
         );
     }
 }
 
-const SELECTIVE_TIMEOUT: &str =
-    "host.transport.rocev2.recovery.selective_repeat.retransmit_timeout";
-const LOW_TIMEOUT: &str = "host.transport.rocev2.recovery.selective_repeat.retransmit_timeout_low";
-
 /// The timeouts of a transport, with their paths.
-fn timeouts(spec: &rocev2::Spec) -> Vec<(&'static str, Duration)> {
+fn timeouts(path: &str, spec: &rocev2::Spec) -> Vec<(String, Duration)> {
+    let path = |name: &str| format!("{path}.rocev2.recovery.{name}");
     match &spec.recovery {
-        recovery::Spec::GoBackN(spec) => vec![(
-            "host.transport.rocev2.recovery.go_back_n.retransmit_timeout",
-            spec.retransmit_timeout,
-        )],
+        recovery::Spec::GoBackN(spec) => {
+            vec![(path("go_back_n.retransmit_timeout"), spec.retransmit_timeout)]
+        }
         recovery::Spec::SelectiveRepeat(spec) => vec![
-            (SELECTIVE_TIMEOUT, spec.retransmit_timeout),
-            (LOW_TIMEOUT, spec.retransmit_timeout_low),
+            (path("selective_repeat.retransmit_timeout"), spec.retransmit_timeout),
+            (path("selective_repeat.retransmit_timeout_low"), spec.retransmit_timeout_low),
         ],
     }
 }
@@ -152,12 +253,51 @@ pub fn check_on(
     workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
-    let transport::Spec::Rocev2(spec) = &settings.host.transport;
+    let all = all(settings);
+    let mut seen: Vec<&str> = Vec::new();
+    for placed in &all {
+        if !seen.contains(&placed.transport_path.as_str()) {
+            seen.push(&placed.transport_path);
+            check_rocev2_on(placed, settings, graph, largest_frame, workloads, findings);
+        }
+        let congestion::Spec::Dcqcn(spec) = placed.congestion else { continue };
+        let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
+        let path = format!("{}.dcqcn.min_rate", placed.congestion_path);
+        if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest)
+            && !seen.contains(&placed.congestion_path.as_str())
+        {
+            findings.error(
+                &[&path, "topology"],
+                format!(
+                    "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
+                    spec.min_rate
+                ),
+                format!("lower `{path}`: the default is \"100Mbps\""),
+            );
+        }
+        seen.push(&placed.congestion_path);
+        if let (Some(slowest), Some(window)) = (slowest, spec.window) {
+            check_window(placed, spec, window, slowest, findings);
+        }
+    }
+}
+
+fn check_rocev2_on(
+    placed: &Placed<'_>,
+    settings: &Document,
+    graph: &Graph,
+    largest_frame: u16,
+    workloads: &[Ready],
+    findings: &mut Findings<'_>,
+) {
+    let path = &placed.transport_path;
+    let field = |name: &str| format!("{path}.rocev2.{name}");
+    let transport::Spec::Rocev2(spec) = placed.transport else { return };
     let round_trip = derived::round_trip(settings, graph, largest_frame);
-    for (path, timeout) in timeouts(spec) {
+    for (path, timeout) in timeouts(path, spec) {
         if timeout > Duration::ZERO && timeout <= round_trip {
             findings.error(
-                &[path],
+                &[&path],
                 format!(
                     "the retransmission timeout ({timeout}) is not above the round-trip time of \
                      an empty network ({round_trip})"
@@ -167,16 +307,16 @@ pub fn check_on(
         }
     }
     let rates = || graph.hosts().map(|host| graph.node(host).ports[0].rate);
-    let wire = Bytes(u64::from(largest_frame) + settings.wire_overhead.0);
+    let wire = Bytes(u64::from(rocev2::Spec::frame(spec.mtu.0)) + settings.wire_overhead.0);
     if let Some(slowest) = rates().min() {
         let packets = u64::from(spec.ack_every);
         let waits = Duration(slowest.time_for(wire).0.saturating_mul(packets));
-        let shortest = timeouts(spec).into_iter().min_by_key(|(_, timeout)| *timeout);
+        let shortest = timeouts(path, spec).into_iter().min_by_key(|(_, timeout)| *timeout);
         if let Some((path, timeout)) = shortest.filter(|(_, timeout)| *timeout > Duration::ZERO)
             && waits >= timeout
         {
             findings.error(
-                &["host.transport.rocev2.ack_every", path],
+                &[&field("ack_every"), &path],
                 format!(
                     "{packets} packets, after which an acknowledgement comes, take {waits} at \
                      {slowest}, and the retransmission timeout is {timeout}"
@@ -185,53 +325,42 @@ pub fn check_on(
             );
         }
     }
-    let endless = workloads.iter().any(|workload| workload.persistent_flows() > 0);
+    let numbered = workloads.iter().zip(&settings.workload).enumerate();
+    let mut of_this = numbered.filter(|(number, (_, entry))| {
+        self::path(*number, "transport", entry.transport.is_some()) == *path
+    });
+    let endless = of_this.any(|(_, (workload, _))| workload.persistent_flows() > 0);
     if let Some(fastest) = rates().max().filter(|_| endless) {
         let packets = settings.limit.0 / fastest.time_for(wire).0.max(1);
         if packets >= u64::from(u32::MAX) {
             findings.error(
-                &["limit", "host.transport.rocev2.mtu"],
+                &["limit", &field("mtu")],
                 format!(
                     "a flow without a size could send {packets} packets at {fastest} until the \
                      limit, and packet numbers end at {}",
                     u32::MAX
                 ),
-                "lower `limit`, or raise `host.transport.rocev2.mtu`",
+                format!("lower `limit`, or raise `{}`", field("mtu")),
             );
-        }
-    }
-    if let congestion::Spec::Dcqcn(spec) = &settings.host.congestion {
-        let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
-        if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest) {
-            findings.error(
-                &["host.congestion.dcqcn.min_rate", "topology"],
-                format!(
-                    "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
-                    spec.min_rate
-                ),
-                "lower `host.congestion.dcqcn.min_rate`: the default is \"100Mbps\"",
-            );
-        }
-        if let (Some(slowest), Some(window)) = (slowest, spec.window) {
-            check_window(settings, spec, window, slowest, findings);
         }
     }
 }
 
 /// Whether a window at the slowest host holds a packet, and lets acknowledgements come.
 fn check_window(
-    settings: &Document,
+    placed: &Placed<'_>,
     spec: &congestion::dcqcn::Spec,
     window: Duration,
     slowest: Rate,
     findings: &mut Findings<'_>,
 ) {
-    const WINDOW: &str = "host.congestion.dcqcn.window";
-    let transport::Spec::Rocev2(transport) = &settings.host.transport;
+    let path = format!("{}.dcqcn.window", placed.congestion_path);
+    let of_transport = |name: &str| format!("{}.rocev2.{name}", placed.transport_path);
+    let transport::Spec::Rocev2(transport) = placed.transport else { return };
     let bytes = slowest.bytes_in(window);
     if window > Duration::ZERO && bytes < transport.mtu {
         findings.error(
-            &[WINDOW, "host.transport.rocev2.mtu"],
+            &[&path, &of_transport("mtu")],
             format!(
                 "a window of {window} is {bytes} at {slowest}, and a packet carries {}",
                 transport.mtu
@@ -248,7 +377,7 @@ fn check_window(
     let packets = transport.whole_packets(bytes.0).max(1);
     if window > Duration::ZERO && packets < transport.ack_every {
         findings.error(
-            &[WINDOW, "host.transport.rocev2.ack_every"],
+            &[&path, &of_transport("ack_every")],
             format!(
                 "a window of {window} is {} at {rate}, and an acknowledgement comes after {}",
                 if packets == 1 { "1 packet".to_owned() } else { format!("{packets} packets") },

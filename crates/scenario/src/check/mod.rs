@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
-use floodway_sim::host::transport;
+use floodway_sim::host::Profile;
 use floodway_sim::switch::flow_control::pfc;
 
 use crate::document::Document;
@@ -49,7 +49,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
-        traffic::check_on(settings, graph, frame, &workloads, &mut findings);
+        traffic::check_on(settings, graph, &workloads, &mut findings);
     }
     let sound = findings.problems.iter().all(|problem| !is_error(problem));
     let checked = match graph {
@@ -221,16 +221,17 @@ fn rough(mut value: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {}", units[unit])
 }
 
-/// The payload of a full packet.
-pub fn mtu(settings: &Document) -> Bytes {
-    match &settings.host.transport {
-        transport::Spec::Rocev2(spec) => spec.mtu,
-    }
+/// Wire bytes of a full packet over its payload.
+pub fn wire_factor(settings: &Document, profile: &Profile) -> f64 {
+    let wire = f64::from(profile.transport.largest_frame()) + settings.wire_overhead.0 as f64;
+    wire / profile.transport.payload() as f64
 }
 
-/// The longest frame on any link, for a payload that fits.
+/// The longest frame on any link, for payloads that fit.
 pub fn largest_frame(settings: &Document) -> u16 {
-    (mtu(settings).0 + u64::from(length::ROCE_OVERHEAD)) as u16
+    let profiles = settings.profiles();
+    let frames = profiles.iter().map(|profile| profile.transport.largest_frame());
+    frames.max().unwrap_or(length::SHORTEST_FRAME)
 }
 
 /// The kinds of links that end at a switch, each with the name of one end.

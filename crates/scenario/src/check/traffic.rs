@@ -1,10 +1,10 @@
 //! Whether the workloads fit the network and the times.
 
-use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_sim::host::Profile;
 
 use super::sizes::{SizesError, sizes};
-use super::{Findings, MOST_SAMPLES, list, mtu, rough_bytes, rough_time};
+use super::{Findings, MOST_SAMPLES, list, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
 use crate::workload::{self, Distribution, Ready, Spec, incast, incast_series, many_to_many};
 
@@ -22,7 +22,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
         findings.error(&["workload"], message, "at most 65535 are possible");
     }
     let numbered = settings.workload.iter().enumerate();
-    let ready = numbered.filter_map(|(number, spec)| match spec {
+    let ready = numbered.filter_map(|(number, entry)| match &entry.traffic {
         Spec::ManyToMany(spec) => {
             let sizes =
                 check_many_to_many(&format!("workload.{number}.many_to_many"), spec, findings);
@@ -147,7 +147,6 @@ fn check_incast(path: &str, spec: &incast::Spec, settings: &Document, findings: 
 pub fn check_on(
     settings: &Document,
     graph: &Graph,
-    largest_frame: u16,
     workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
@@ -159,10 +158,10 @@ pub fn check_on(
         return;
     };
     check_flow_numbers(settings, graph, workloads, findings);
-    check_loads(settings, largest_frame, findings);
+    check_loads(settings, findings);
     check_flow_samples(settings, workloads, findings);
-    for (number, workload) in workloads.iter().enumerate() {
-        check_largest(number, workload.largest_flow(), settings, slowest, findings);
+    for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
+        check_largest(number, workload.largest_flow(), settings, &profile, slowest, findings);
     }
 }
 
@@ -171,7 +170,8 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
     let hosts = graph.hosts().count() as u64;
     let mut taken: u64 = 0;
     let mut enough = true;
-    for (number, spec) in settings.workload.iter().enumerate() {
+    for (number, entry) in settings.workload.iter().enumerate() {
+        let spec = &entry.traffic;
         let (needs, what, field) = match spec {
             Spec::ManyToMany(spec) => (
                 u64::from(spec.clusters) * u64::from(spec.cluster_size),
@@ -251,21 +251,25 @@ fn check_flow_numbers(
 
 /// Whether the hosts' links can carry what is offered: by each workload, or by all if they share
 /// their hosts, of which the first in order then send for every workload.
-fn check_loads(settings: &Document, largest_frame: u16, findings: &mut Findings<'_>) {
+fn check_loads(settings: &Document, findings: &mut Findings<'_>) {
+    let profiles = settings.profiles();
     let load = |spec: &Spec| match spec {
         Spec::ManyToMany(spec) => Some(spec.load),
         Spec::IncastSeries(spec) => Some(spec.load),
         Spec::Incast(_) | Spec::List(_) => None,
     };
-    let mut sum = 0.0;
-    for (number, spec) in settings.workload.iter().enumerate() {
+    let (mut sum, mut wire_sum) = (0.0, 0.0);
+    for (number, entry) in settings.workload.iter().enumerate() {
+        let spec = &entry.traffic;
         let Some(load) = load(spec) else { continue };
         let path = format!("workload.{number}.{}.load", spec.name());
+        let wire_factor = wire_factor(settings, &profiles[number]);
         if !settings.share_hosts {
-            check_wire_load(&path, load, settings, largest_frame, findings);
+            check_wire_load(&path, load, load * wire_factor, findings);
             continue;
         }
-        let before = sum;
+        let wire_before = wire_sum;
+        wire_sum += load * wire_factor;
         // To nine digits, so that tenths add up.
         sum = ((sum + load) * 1e9).round() / 1e9;
         if sum > 1.0 {
@@ -277,16 +281,10 @@ fn check_loads(settings: &Document, largest_frame: u16, findings: &mut Findings<
             return;
         }
         // Said once, of the workload with which it begins.
-        if wire_load(before, settings, largest_frame) <= 1.0 {
-            check_wire_load(&path, sum, settings, largest_frame, findings);
+        if wire_before <= 1.0 {
+            check_wire_load(&path, sum, wire_sum, findings);
         }
     }
-}
-
-/// What a load of payload is with headers, preamble and gap.
-fn wire_load(load: f64, settings: &Document, largest_frame: u16) -> f64 {
-    let wire = f64::from(largest_frame) + settings.wire_overhead.0 as f64;
-    load * wire / mtu(settings).0 as f64
 }
 
 /// Whether what flows deliver can be kept.
@@ -316,14 +314,7 @@ fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut F
 }
 
 /// Payload at a load of 1 does not fit beside its headers.
-fn check_wire_load(
-    path: &str,
-    load: f64,
-    settings: &Document,
-    largest_frame: u16,
-    findings: &mut Findings<'_>,
-) {
-    let wire_load = wire_load(load, settings, largest_frame);
+fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Findings<'_>) {
     if load <= 1.0 && wire_load > 1.0 {
         findings.warn(
             &[path],
@@ -351,11 +342,12 @@ fn check_largest(
     number: usize,
     largest: u64,
     settings: &Document,
+    profile: &Profile,
     slowest: Rate,
     findings: &mut Findings<'_>,
 ) {
-    let mtu = mtu(settings).0;
-    let paths = size_paths(number, &settings.workload[number]);
+    let mtu = profile.transport.payload();
+    let paths = size_paths(number, &settings.workload[number].traffic);
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let packets = largest.div_ceil(mtu);
     if packets >= u64::from(u32::MAX) {
@@ -366,7 +358,8 @@ fn check_largest(
         );
         return;
     }
-    let per_packet = u64::from(length::ROCE_OVERHEAD) + settings.wire_overhead.0;
+    let headers = u64::from(profile.transport.largest_frame()) - mtu;
+    let per_packet = headers + settings.wire_overhead.0;
     let alone = slowest.time_for(Bytes(largest + packets * per_packet));
     let left = Duration(settings.limit.0.saturating_sub(settings.arrivals.0));
     if alone > left && left > Duration::ZERO {

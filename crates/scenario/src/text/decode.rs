@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
                 entries => {
                     let found = entries.iter().map(|entry| entry.key.clone()).collect();
                     let place = entries.last().map_or(&self.item.place, |entry| &entry.key_place);
-                    Err(Fault::new(Kind::NotOne { members, found }).at(place))
+                    Err(Fault::new(Kind::NotOne { members: members.join(", "), found }).at(place))
                 }
             },
             _ => self.wrong(format!("one of {}", members.join(", "))),

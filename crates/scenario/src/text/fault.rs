@@ -27,7 +27,9 @@ pub enum Kind {
     /// A family has no such member.
     UnknownMember { name: String, members: &'static [&'static str] },
     /// Not exactly one member is named.
-    NotOne { members: &'static [&'static str], found: Vec<String> },
+    NotOne { members: String, found: Vec<String> },
+    /// Another member is named beside the one that counts.
+    Second(&'static str),
     /// A required field is not there.
     Missing(&'static str),
     /// Another kind of value is expected.
@@ -56,7 +58,10 @@ impl Fault {
 
     /// As it is shown, at its `path` in `document`.
     pub fn problem(&self, path: &[String], document: &Item) -> Problem {
-        let place = self.place.clone().unwrap_or_else(|| document.place.clone());
+        let place = match self.kind {
+            Kind::Second(name) => document.locate(&format!("{}.{name}", path.join("."))),
+            _ => self.place.clone().unwrap_or_else(|| document.place.clone()),
+        };
         let owner = |path: &[String]| match path {
             [] => "a scenario".to_owned(),
             keys => format!("`{}`", keys.join(".")),
@@ -72,7 +77,7 @@ impl Fault {
             ),
             Kind::NotOne { members, found } if found.is_empty() => (
                 format!("{} names none of its members", owner(path)),
-                format!("write one of them: {}", members.join(", ")),
+                format!("write one of them: {members}"),
             ),
             Kind::NotOne { found, .. } => {
                 let found: Vec<_> = found.iter().map(|name| format!("`{name}`")).collect();
@@ -81,6 +86,10 @@ impl Fault {
                     "keep one of them".to_owned(),
                 )
             }
+            Kind::Second(name) => (
+                format!("{} takes one member, and `{name}` is a second one", owner(path)),
+                "keep one of them".to_owned(),
+            ),
             Kind::Missing(field) => (
                 format!("{} needs the field `{field}`", owner(path)),
                 format!("add `{field}`{}", example(field)),
@@ -166,5 +175,16 @@ impl de::Error for Fault {
 
     fn missing_field(field: &'static str) -> Self {
         Self::new(Kind::Missing(field))
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::new(Kind::Second(field))
+    }
+
+    fn invalid_length(length: usize, expected: &dyn de::Expected) -> Self {
+        match length {
+            0 => Self::new(Kind::NotOne { members: expected.to_string(), found: Vec::new() }),
+            _ => Self::custom(format_args!("{length} values are not {expected}")),
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! - Tables are merged key by key; anything else is replaced.
 //! - Where exactly one member of a family is chosen (`switch.aqm`), naming another member
 //!   replaces the one below; naming the same one merges their parameters. A member's name as
-//!   text, `aqm = "drop_tail"`, chooses it with its defaults or with the parameters below.
+//!   text, `aqm = "drop_tail"`, chooses it with its defaults or with the parameters below. What
+//!   stands beside the member of a workload, its `congestion`, stays when the member is replaced.
 //! - A mechanism that may be absent (`switch.flow_control.pfc`), or a book of a shared memory, is
 //!   removed by `false`; `true` puts it there with its defaults or leaves it as it is.
 //! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
@@ -13,17 +14,27 @@ use std::sync::Arc;
 use super::item::{Entry, Item, Table, Value, parse_value};
 use super::problem::Problem;
 use super::source::{Place, Source};
+use crate::workload;
 
 /// The families whose members stand side by side, each absent or present.
 const SIDE_BY_SIDE: &str = "switch.flow_control";
 
 /// Whether exactly one member of a family stands at this path.
 fn is_family(path: &[String]) -> bool {
-    if matches!(path, [first, _index] if first == "workload") {
-        return true;
-    }
-    let path = path.join(".");
+    let path = match path {
+        [first, _index] if first == "workload" => return true,
+        // Families of hosts, beside a workload's member.
+        [first, _index, rest @ ..] if first == "workload" && is_beside(&rest[0]) => {
+            format!("host.{}", rest.join("."))
+        }
+        path => path.join("."),
+    };
     path != SIDE_BY_SIDE && crate::catalogue().any(|entry| entry.family == path)
+}
+
+/// Whether a key of an element of `workload` is no member but stands beside one.
+fn is_beside(key: &str) -> bool {
+    workload::BESIDE.contains(&key)
 }
 
 /// A memory whose two books may each be absent.
@@ -78,10 +89,12 @@ pub fn merge(base: &mut Item, over: &Item) -> Result<(), Problem> {
 fn merge_at(base: &mut Item, over: &Item, path: &mut Vec<String>) -> Result<(), Problem> {
     match (&mut base.value, &over.value) {
         (Value::Table(below), Value::Table(above)) => {
-            if is_family(path) && above.entries.iter().any(|entry| below.get(&entry.key).is_none())
-            {
-                *base = over.clone();
-                return Ok(());
+            let of_workload = path.first().is_some_and(|first| first == "workload");
+            let stays = |entry: &Entry| of_workload && path.len() == 2 && is_beside(&entry.key);
+            let replaces = |entry: &Entry| !stays(entry) && below.get(&entry.key).is_none();
+            if is_family(path) && above.entries.iter().any(replaces) {
+                below.entries.retain(stays);
+                base.place = over.place.clone();
             }
             for entry in &above.entries {
                 path.push(entry.key.clone());

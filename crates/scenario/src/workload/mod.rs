@@ -7,6 +7,7 @@
 
 pub mod builtin;
 pub mod distribution;
+mod entry;
 pub mod incast;
 pub mod incast_series;
 pub mod list;
@@ -18,6 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use distribution::{Distribution, Sampling};
+pub(crate) use entry::BESIDE;
+pub use entry::Entry;
 
 use crate::document::Document;
 

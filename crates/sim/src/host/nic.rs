@@ -10,8 +10,8 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Class, Instant, Packet};
 
 use super::lanes::Lanes;
-use super::spec::PauseScope;
 use super::sender::Sender;
+use super::spec::PauseScope;
 use crate::link::{Link, Transmitter};
 
 /// The interface. Senders are known to it by their slots.

@@ -1,6 +1,6 @@
 //! The receiving side of a flow: what every transport counts, and the transport.
 
-use floodway_model::{Body, Duration, Ecn, FlowSpec, Instant, Packet};
+use floodway_model::{Duration, Ecn, FlowSpec, Instant, Packet};
 
 use super::Profile;
 use super::transport::{self, rocev2, udp};

@@ -3,12 +3,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{congestion, transport};
 
-/// What a host is made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// What all flows of a host share.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What a pause stops. Default `class`.
+    /// What a pause stops.
     pub pause_scope: PauseScope,
+}
+
+/// How the flows of a workload are sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
     /// How messages become packets and arrive complete.
     pub transport: transport::Spec,
     /// How fast a flow may send.

@@ -4,7 +4,7 @@
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
-use floodway_sim::host::{self, congestion};
+use floodway_sim::host::{self, congestion, transport};
 use floodway_sim::switch::{self, flow_control};
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -71,17 +71,20 @@ pub fn busy_flows() -> Vec<FlowSpec> {
     flows
 }
 
-/// No flow control, no marking, no congestion control, and queues that hold everything.
+/// No flow control, no marking, no congestion control, and queues that hold everything; flows are
+/// of workloads 0 and 1.
 pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
     let mut switch = switch::Spec::default();
     switch.queue.size = floodway_model::Bytes(1 << 40);
+    let uncontrolled = host::Profile {
+        congestion: congestion::Spec::LineRate(Default::default()),
+        ..Default::default()
+    };
     Spec {
         graph,
         switch,
-        host: host::Spec {
-            congestion: congestion::Spec::LineRate(Default::default()),
-            ..host::Spec::default()
-        },
+        host: host::Spec::default(),
+        profiles: vec![uncontrolled; 2],
         flows,
         wire_overhead: 20,
         end: Duration::from_ms(100),
@@ -90,6 +93,20 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         seed: 1,
+    }
+}
+
+/// Gives the flows of all workloads this congestion control.
+pub fn control(spec: &mut Spec, congestion: congestion::Spec) {
+    spec.profiles.iter_mut().for_each(|profile| profile.congestion = congestion.clone());
+}
+
+/// Changes the transport of the flows of all workloads.
+pub fn rocev2(spec: &mut Spec, change: impl Fn(&mut transport::rocev2::Spec)) {
+    for profile in &mut spec.profiles {
+        if let transport::Spec::Rocev2(rocev2) = &mut profile.transport {
+            change(rocev2);
+        }
     }
 }
 

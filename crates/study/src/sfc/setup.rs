@@ -149,7 +149,7 @@ fn round_trip(evidence: &Evidence) -> Measured {
 
 fn between_incasts(variant: &Variant) -> f64 {
     let settings = &variant.settings;
-    let workload::Spec::IncastSeries(series) = &settings.workload[1] else {
+    let workload::Spec::IncastSeries(series) = &settings.workload[1].traffic else {
         unreachable!("the second workload of benefits.toml is a series of incasts")
     };
     let topology::Spec::FatTree(tree) = &settings.topology else {

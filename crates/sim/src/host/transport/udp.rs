@@ -174,8 +174,7 @@ mod tests {
     fn it_ends_when_it_is_stopped() {
         let spec = Spec::default();
         let (src, dst, start, stop) = (NodeId(0), NodeId(1), Instant::ZERO, Instant(20));
-        let flow =
-            FlowSpec { src, dst, bytes: FlowSpec::PERSISTENT, start, stop, workload: 0 };
+        let flow = FlowSpec { src, dst, bytes: FlowSpec::PERSISTENT, start, stop, workload: 0 };
         let congestion = congestion::Spec::LineRate(Default::default());
         let control = congestion::State::new(&congestion, &Path::at(Rate::from_gbps(1)));
         let mut sender = Sender::new(&spec, &flow, control);

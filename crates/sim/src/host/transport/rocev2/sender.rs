@@ -1,6 +1,6 @@
 //! The sending side of one message.
 
-use floodway_model::{Body, Duration, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::recovery::{self, selective_repeat};

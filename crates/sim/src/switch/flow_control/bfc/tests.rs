@@ -167,10 +167,11 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
             flow_control: flow_control::Spec { bfc, ..Default::default() },
             ..Default::default()
         },
-        host: host::Spec {
+        host: host::Spec::default(),
+        profiles: vec![host::Profile {
             congestion: congestion::Spec::LineRate(Default::default()),
             ..Default::default()
-        },
+        }],
         flows,
         wire_overhead: 20,
         end,

@@ -1,0 +1,124 @@
+//! An element of `[[workload]]`: one member of the family, and beside it what its flows have
+//! otherwise than those of other workloads.
+
+use std::fmt;
+
+use floodway_sim::host::{congestion, transport};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,
+};
+
+use super::{CATALOGUE, Spec};
+
+/// One workload.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(extend("unevaluatedProperties" = false))]
+pub struct Entry {
+    /// What is sent.
+    #[serde(flatten)]
+    pub traffic: Spec,
+    /// Replaces `[host.transport]` for the flows of this workload: `[workload.transport.rocev2]`.
+    /// Default that of `host`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<transport::Spec>,
+    /// Replaces `[host.congestion]` for the flows of this workload: `[workload.congestion.dcqcn]`.
+    /// Default that of `host`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<congestion::Spec>,
+}
+
+const TRANSPORT: &str = "transport";
+const CONGESTION: &str = "congestion";
+
+/// What an element may have beside its traffic.
+pub(crate) const BESIDE: [&str; 2] = [TRANSPORT, CONGESTION];
+
+/// All keys of an element.
+const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
+    let mut keys = [TRANSPORT; CATALOGUE.len() + BESIDE.len()];
+    let mut member = 0;
+    while member < CATALOGUE.len() {
+        keys[member] = CATALOGUE[member].name;
+        member += 1;
+    }
+    keys[CATALOGUE.len() + 1] = CONGESTION;
+    keys
+};
+
+/// By hand, because a derived `flatten` would take the values out of the reader's sight, and with
+/// them their places.
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("Entry", &KEYS, EntryVisitor)
+    }
+}
+
+struct EntryVisitor;
+
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = Entry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a workload")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+        let (mut traffic, mut transport, mut congestion) = (None, None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                TRANSPORT => transport = map.next_value()?,
+                CONGESTION => congestion = map.next_value()?,
+                member => {
+                    let known = CATALOGUE.iter().find(|entry| entry.name == member);
+                    let name = known
+                        .map(|entry| entry.name)
+                        .ok_or_else(|| de::Error::unknown_field(member, &KEYS))?;
+                    if traffic.is_some() {
+                        return Err(de::Error::duplicate_field(name));
+                    }
+                    let member = MapAccessDeserializer::new(Member { name, map: &mut map });
+                    traffic = Some(Spec::deserialize(member)?);
+                }
+            }
+        }
+        match traffic {
+            Some(traffic) => Ok(Entry { traffic, transport, congestion }),
+            None => Err(de::Error::invalid_length(0, &Members)),
+        }
+    }
+}
+
+/// The members of the family, as what is expected.
+struct Members;
+
+impl de::Expected for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+/// The member of a family alone: a key that was read, and its value.
+struct Member<'a, A> {
+    name: &'static str,
+    map: &'a mut A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Member<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        let name: StrDeserializer<'_, A::Error> = self.name.into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}

@@ -1,0 +1,128 @@
+//! Workloads whose flows are sent otherwise than those of others.
+
+use floodway_model::Bytes;
+use floodway_scenario::workload::CATALOGUE;
+use floodway_scenario::{Document, Overrides, Scenario, json_schema};
+use floodway_sim::host::{Profile, congestion, transport};
+
+const BASE: &str = r#"
+name = "sample"
+arrivals = "1ms"
+limit = "5ms"
+
+[topology.star]
+hosts = 8
+
+[switch.aqm.ramp]
+
+[host.congestion.dcqcn]
+g = 0.5
+
+[host.transport.rocev2]
+mtu = "512B"
+
+[[workload]]
+[workload.incast]
+senders = 3
+[workload.congestion.dcqcn]
+min_rate = "1Gbps"
+[workload.transport.rocev2]
+mtu = "4096B"
+
+[[workload]]
+incast = { senders = 3 }
+"#;
+
+fn profiles(more: &str, set: &[&str]) -> Vec<Profile> {
+    let set = set.iter().map(|&setting| setting.to_owned()).collect();
+    let scenario =
+        Scenario::parse(&format!("{BASE}{more}"), "s.toml", &Overrides { quick: false, set })
+            .unwrap_or_else(|error| panic!("{}", error.plain()));
+    scenario.build(scenario.variants().last().unwrap(), 0).profiles
+}
+
+fn mtus(profiles: &[Profile]) -> Vec<u64> {
+    profiles.iter().map(|profile| profile.transport.payload()).collect()
+}
+
+fn dcqcn(profile: &Profile) -> congestion::dcqcn::Spec {
+    let congestion::Spec::Dcqcn(spec) = &profile.congestion else { panic!("not DCQCN") };
+    spec.clone()
+}
+
+#[test]
+fn what_a_workload_has_replaces_what_hosts_have() {
+    let profiles = profiles("", &[]);
+    assert_eq!(mtus(&profiles), [4096, 512]);
+    // As a whole: `g` is the default again, not that of the hosts.
+    let first = congestion::dcqcn::Spec {
+        min_rate: floodway_model::Rate::from_gbps(1),
+        ..Default::default()
+    };
+    assert_eq!(dcqcn(&profiles[0]), first);
+    assert_eq!(dcqcn(&profiles[1]).g, 0.5);
+    let rocev2 = transport::rocev2::Spec { mtu: Bytes(4096), ..Default::default() };
+    assert_eq!(profiles[0].transport, transport::Spec::Rocev2(rocev2));
+}
+
+#[test]
+fn overlays_reach_it() {
+    let names = |set: &[&str]| {
+        let profiles = profiles("", set);
+        profiles.iter().map(|profile| profile.congestion.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["workload.1.congestion=line_rate"]), ["dcqcn", "line_rate"]);
+    assert_eq!(names(&["workload.0.congestion.line_rate={}"]), ["line_rate", "dcqcn"]);
+    assert_eq!(names(&["host.congestion=line_rate"]), ["dcqcn", "line_rate"]);
+    // The same member keeps its parameters; without it hosts' hold again.
+    let merged = profiles("", &["workload.0.congestion.dcqcn.g=0.25"]);
+    assert_eq!(dcqcn(&merged[0]).min_rate, floodway_model::Rate::from_gbps(1));
+    assert_eq!(dcqcn(&merged[0]).g, 0.25);
+    assert_eq!(dcqcn(&profiles("", &["workload.0.congestion=false"])[0]).g, 0.5);
+    let variant = "[variants.a.workload.0.congestion.line_rate]\n";
+    assert_eq!(profiles(variant, &[])[0].congestion.name(), "line_rate");
+    let deep = "workload.0.transport.rocev2.recovery=selective_repeat";
+    let transport::Spec::Rocev2(rocev2) = &profiles("", &[deep])[0].transport else { panic!() };
+    assert_eq!((rocev2.recovery.name(), rocev2.mtu), ("selective_repeat", Bytes(4096)));
+}
+
+#[test]
+fn it_stays_when_the_traffic_is_replaced() {
+    let set = [
+        "workload.0.many_to_many={sizes=\"1KB\", clusters=1, cluster_size=2, load=0.1}",
+        "workload.0.many_to_many.load=0.2",
+    ];
+    assert_eq!(mtus(&profiles("", &set)), [4096, 512]);
+}
+
+#[test]
+fn settings_read_back_as_they_are() {
+    let scenario = Scenario::parse(BASE, "s.toml", &Overrides::default()).unwrap();
+    let settings = &scenario.variants()[0].settings;
+    let value = serde_json::to_value(settings).unwrap();
+    assert_eq!(value["workload"][0]["incast"]["senders"], 3);
+    assert_eq!(value["workload"][0]["transport"]["rocev2"]["mtu"], "4.096KB");
+    assert!(value["workload"][1].get("transport").is_none());
+    let back: Document = serde_json::from_value(value).unwrap();
+    assert_eq!(back, *settings);
+}
+
+#[test]
+fn the_frames_of_every_workload_count() {
+    let scenario = Scenario::parse(BASE, "s.toml", &Overrides::default()).unwrap();
+    // A round trip of the larger: 4096 + 82 bytes there and 86 back, over two links at 80 ps a
+    // byte and 200 ns each, and no latency in the switch.
+    let expected = 2 * (4178 + 86) * 80 + 4 * 200_000;
+    assert_eq!(scenario.derived().variants[0].unloaded_rtt.0, expected);
+}
+
+#[test]
+fn the_schema_of_a_workload_has_members_and_what_stands_beside_them() {
+    let schema = json_schema();
+    let workload = &schema["$defs"]["Entry"];
+    assert!(workload["properties"]["congestion"].is_object());
+    let members = workload["oneOf"].as_array().unwrap();
+    assert_eq!(members.len(), CATALOGUE.len());
+    assert!(members.iter().all(|member| member["type"] == "object"));
+    assert_eq!(workload["unevaluatedProperties"], false);
+}
