@@ -127,10 +127,21 @@ pub enum Body {
 }
 
 impl Packet {
-    /// Whether it carries a piece of a message, which flow control and the books are about.
+    /// Whether it carries a piece of a message.
     #[inline]
     pub const fn is_data(&self) -> bool {
         matches!(self.body, Body::Data { .. })
+    }
+
+    /// Whether it is feedback or a message between nodes, for which every port has a queue above
+    /// those of data. Everything else joins a data queue.
+    #[inline]
+    pub const fn is_control(&self) -> bool {
+        match self.body {
+            Body::Data { .. } => false,
+            Body::Ack { .. } | Body::Nak { .. } | Body::Cnp | Body::Sfc { .. } => true,
+            Body::Pfc { .. } | Body::Cim | Body::Bfc { .. } => true,
+        }
     }
 
     /// Whether it ends at the neighbour instead of being forwarded.
