@@ -46,6 +46,12 @@ pub struct Document {
     /// `deliveries`), because it never ends or is stopped. Default none: no such samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_samples: Option<Duration>,
+    /// Whether every data queue of a switch records how long it is and how long packets have
+    /// waited when they leave (tables `departures` and
+    /// `sojourns`). Takes up to about 50 KB per queue. Default
+    /// false.
+    #[serde(default)]
+    pub departures: bool,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]

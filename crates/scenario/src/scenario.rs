@@ -177,6 +177,7 @@ impl Variant {
             measured_until: settings.arrivals,
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
+            departures: settings.departures,
             seed,
         }
     }

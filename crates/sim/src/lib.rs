@@ -57,6 +57,9 @@ pub struct Spec {
     /// Time between two samples of what every flow that has no size has delivered; above zero, or
     /// `None` for no such samples.
     pub flow_samples: Option<Duration>,
+    /// Whether every data queue of a switch records how long it is and how long packets have
+    /// waited when they leave.
+    pub departures: bool,
     /// Decides every random choice.
     pub seed: u64,
 }

@@ -1,6 +1,7 @@
 //! What came out of a run, as tables.
 
 mod deliveries;
+mod departures;
 mod occupancy;
 
 use floodway_model::flow::numbered;
@@ -20,8 +21,8 @@ use crate::switch::flow_control::pfc::Paused;
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// `flows`, `queues`, `depths`, `switches`, `occupancy`, `timeline`, `deliveries`, `pauses`,
-    /// `links`, `drops` and `counters`.
+    /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `switches`, `occupancy`,
+    /// `timeline`, `deliveries`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -50,6 +51,8 @@ impl Outcome {
             flow_table,
             queue_table(spec, finished),
             depth_table(finished),
+            departures::departures(spec, finished),
+            departures::sojourns(spec, finished),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
             timeline_table(finished),
@@ -207,7 +210,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.3.bytes_in).collect())
         .u64(
             "marked_packets",
-            "Packets that were marked with CE on joining.",
+            "Packets that were marked with CE on joining or leaving.",
             rows.iter().map(|row| row.3.marked).collect(),
         )
 }
@@ -389,7 +392,7 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
         .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
         .u64("port", "Egress port.", rows.iter().map(|row| row.1).collect())
         .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
-        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
+        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
         .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
 }

@@ -125,9 +125,7 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
 
 fn switches(spec: &Spec) -> Vec<Switch> {
     let graph = &spec.graph;
-    let make = |(id, routes): (NodeId, Routes)| {
-        Switch::new(id, graph, &spec.switch, routes, &links(spec, id), spec.seed)
-    };
+    let make = |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id));
     graph.switches().zip(Routes::of(graph)).map(make).collect()
 }
 

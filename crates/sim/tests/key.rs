@@ -18,13 +18,14 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 15] = [
+    let changes: [Change; 16] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
         ("warm-up", |spec| spec.warmup += Duration(1)),
         ("end of arrivals", |spec| spec.measured_until += Duration(1)),
         ("sampling", |spec| spec.sample_interval += Duration(1)),
+        ("departures", |spec| spec.departures = true),
         ("samples of flows", |spec| spec.flow_samples = Some(Duration(1))),
         ("overhead", |spec| spec.wire_overhead += 1),
         ("a node more", |spec| {

@@ -34,6 +34,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
         check_classify(&switch.classify, count, findings);
     }
     check_aqm(settings, findings);
+    check_times(settings, findings);
     check_scheduler(&switch.scheduler, count, findings);
 }
 
@@ -49,6 +50,37 @@ fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
             let what = ("the threshold", spec.threshold);
             above_queue(settings, "switch.aqm.step", "threshold", what, DROPS_FIRST, findings);
         }
+    }
+}
+
+/// Whether queues are such that packets can be judged or recorded when they leave.
+fn check_times(settings: &Document, findings: &mut Findings<'_>) {
+    let switch = &settings.switch;
+    let flow_control = &switch.flow_control;
+    let path = format!("switch.aqm.{}", switch.aqm.name());
+    if switch.aqm.judges_departures() {
+        let judges = format!("`{path}` judges packets that leave");
+        if flow_control.bfc.is_some() {
+            findings.error(
+                &["switch.flow_control.bfc", &path],
+                format!("{judges}, and those of Backpressure Flow Control leave by physical queue"),
+                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+            );
+        }
+        if flow_control.congestion_isolation.is_some() {
+            findings.error(
+                &["switch.flow_control.congestion_isolation", &path],
+                format!("{judges}, and Congestion Isolation counts on those in the queue to leave"),
+                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+            );
+        }
+    }
+    if settings.departures && flow_control.bfc.is_some() {
+        findings.error(
+            &["departures", "switch.flow_control.bfc"],
+            "departures are recorded by queue, and with Backpressure Flow Control packets leave by physical queue",
+            "remove `departures` or [switch.flow_control.bfc]",
+        );
     }
 }
 

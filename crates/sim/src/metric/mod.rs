@@ -4,9 +4,11 @@
 //! merging them in any order gives the same. What belongs to one port or flow is counted there.
 
 mod depth;
+mod sojourn;
 mod tally;
 
 pub use depth::{BINS, bin_edge, bin_of};
+pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
 pub use tally::Tally;
 
 use floodway_model::id::CLASSES;
@@ -42,6 +44,12 @@ impl Sampling {
     #[inline]
     pub fn measures(&self, index: usize) -> bool {
         self.at(index) < self.measured_until
+    }
+
+    /// Whether this moment belongs to the measurement.
+    #[inline]
+    pub fn measures_at(&self, at: Instant) -> bool {
+        self.from <= at && at < self.measured_until
     }
 
     /// When sample `index` is due.

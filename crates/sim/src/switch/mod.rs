@@ -6,6 +6,7 @@ mod audit;
 mod backpressure;
 pub mod buffer;
 pub mod classify;
+mod departure;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
@@ -21,12 +22,14 @@ use std::collections::{BTreeMap, VecDeque};
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Ecn, FlowId, Graph, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, Ecn, FlowId, Instant, NodeId, Packet};
 
+use crate::Spec as Whole;
 use crate::engine::{Alarms, Context, Node};
 use crate::link::{Link, Transmitter};
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
+use aqm::Verdict;
 use buffer::Buffer;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
@@ -63,6 +66,10 @@ pub struct Switch {
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// Whether the queue management judges packets that leave.
+    judges_departures: bool,
+    /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
+    no_shortcut: bool,
     orders: Vec<Order>,
     /// Frames that came in to be forwarded.
     pub received: u64,
@@ -80,22 +87,20 @@ pub struct Switch {
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.
-    pub fn new(
-        id: NodeId,
-        graph: &Graph,
-        spec: &Spec,
-        routes: Routes,
-        links: &[Link],
-        seed: u64,
-    ) -> Self {
+    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link]) -> Self {
+        let (graph, spec) = (&whole.graph, &whole.switch);
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let isolation = spec.flow_control.congestion_isolation.as_ref();
         let bfc = spec.flow_control.bfc.as_ref();
-        // The last one is the control queue, which has no physical queues.
+        let judges_departures = spec.aqm.judges_departures();
+        let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
+        // The last one is the control queue, which has neither physical queues nor times.
         let queue = |link: &Link, number: u8| match bfc {
-            Some(bfc) if number < spec.queue.count => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
-            _ => Queue::default(),
+            _ if number == spec.queue.count => Queue::default(),
+            Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            None if timed => Queue::timed(whole.departures),
+            None => Queue::default(),
         };
         let make = |link: &Link| Port {
             tx: Transmitter::new(*link),
@@ -103,6 +108,7 @@ impl Switch {
             queues: (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
             waiting: 0,
             occupancy: Occupancy::default(),
+            aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
             scheduler: scheduler::State::default(),
             isolation: isolation.map(|_| Isolation::default()),
             peer_isolates: isolation.is_some_and(|isolation| {
@@ -129,7 +135,9 @@ impl Switch {
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
-            chance: Stream::named(seed, &node.name),
+            chance: Stream::named(whole.seed, &node.name),
+            judges_departures,
+            no_shortcut: judges_departures || whole.departures,
             orders: Vec::new(),
             received: 0,
             emitted: 0,
@@ -181,7 +189,7 @@ impl Switch {
             packet.ecn = Ecn::Ce;
             self.ports[egress].queues[queue].marked += 1;
         }
-        if isolated.is_none() && self.ports[egress].passes(queue, now) {
+        if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
         }
         self.enqueue(egress, queue, isolated, packet, now, context);
@@ -222,10 +230,18 @@ impl Switch {
             let marked = table.marks(spec, place) && packet.ecn.is_capable();
             return Some((congesting, Some(place), marked));
         }
-        if self.spec.aqm.congested(port.queues[queue].backlog(), &mut self.chance) {
-            return packet.ecn.is_capable().then_some((queue, None, true));
+        let control = port.queues.len() - 1;
+        let mut view = aqm::View {
+            queues: &port.queues[..control],
+            tx: &port.tx,
+            now,
+            chance: &mut self.chance,
+        };
+        match port.aqm.on_arrival(queue, packet, &mut view) {
+            Verdict::Pass => Some((queue, None, false)),
+            Verdict::Congested => packet.ecn.is_capable().then_some((queue, None, true)),
+            Verdict::Drop => None,
         }
-        Some((queue, None, false))
     }
 
     /// The port has nothing else to send: the packet goes straight to the wire.
@@ -272,7 +288,7 @@ impl Switch {
         if port.queues[queue].lanes().is_some() {
             self.enter_lane(egress, queue, queued, now, context);
         } else {
-            port.queues[queue].push(queued);
+            port.queues[queue].push(queued, now);
         }
 
         if let Some(place) = isolated {
@@ -319,7 +335,7 @@ impl Switch {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let pfc = self.spec.flow_control.pfc.as_ref();
-        let lossless = packet.is_data() && pfc.is_some_and(|pfc| pfc.covers(packet.class.0));
+        let lossless = !packet.is_control() && pfc.is_some_and(|pfc| pfc.covers(packet.class.0));
         self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
         self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
@@ -342,7 +358,7 @@ impl Switch {
             return self.pass(egress, queue, packet, now, context);
         }
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, not_before: 0 });
+        port.queues[queue].push(Queued { packet, not_before: 0 }, now);
         self.nudge(egress, now, context);
     }
 
@@ -365,7 +381,11 @@ impl Switch {
             port.tx.transmit(frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
-        let Some(queue) = self.select(index, now) else { return };
+        let Some(mut queue) = self.select(index, now) else { return };
+        if self.no_shortcut {
+            let Some(leaves) = self.judge_departure(index, queue, now, context) else { return };
+            queue = leaves;
+        }
         let port = &mut self.ports[index];
         if port.queues[queue].lanes().is_some() {
             return self.send_from_lane(index, queue, now, context);
@@ -416,7 +436,10 @@ impl Switch {
             some = true;
         }
         if some {
-            return Some(self.spec.scheduler.select(&heads[..control], &mut port.scheduler));
+            let queues = &port.queues;
+            let sojourn = |queue: usize| queues[queue].sojourn(now);
+            let state = &mut port.scheduler;
+            return Some(self.spec.scheduler.select(&heads[..control], sojourn, state));
         }
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..control).filter(|queue| port.waiting >> queue & 1 != 0);

@@ -7,7 +7,7 @@ use floodway_model::{Instant, Packet};
 use super::flow_control::congestion_isolation::Isolation;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
-use super::scheduler;
+use super::{aqm, scheduler};
 use crate::link::Transmitter;
 
 /// One port.
@@ -23,6 +23,8 @@ pub struct Port {
     pub waiting: u8,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
+    /// What the queue management remembers.
+    pub aqm: aqm::State,
     /// Where the scheduler is.
     pub scheduler: scheduler::State,
     /// The flows that are isolated at this egress; `None` without Congestion Isolation.
@@ -46,7 +48,7 @@ pub enum DropReason {
     EgressThreshold,
     /// It would have held more than the ingress pool lets its port and class have.
     IngressThreshold,
-    /// The AQM chose it, and it was not ECN-capable.
+    /// The queue management chose it, and it was not ECN-capable or more than a mark was needed.
     Aqm,
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{FlowId, Instant, Packet};
+use floodway_model::{Duration, Ecn, FlowId, Instant, Packet};
 
 use super::flow_control::bfc::{Lanes, Left};
+use crate::metric::Departures;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +17,22 @@ pub struct Queued {
     pub not_before: u64,
 }
 
+/// What a queue knows about time, if somebody asks: kept apart, so that others are not larger.
+#[derive(Debug, Default)]
+pub struct Times {
+    /// When the packets came that wait, in their order.
+    arrivals: VecDeque<Instant>,
+    /// What is recorded about those that leave, if anything is.
+    pub departures: Option<Departures>,
+}
+
 /// One egress queue.
 #[derive(Debug, Default)]
 pub struct Queue {
     packets: VecDeque<Queued>,
     /// With Backpressure Flow Control: its physical queues, which then have the packets.
     lanes: Option<Box<Lanes>>,
+    times: Option<Box<Times>>,
     backlog: u64,
     departed: u64,
     /// The largest backlog there has been, bytes.
@@ -30,7 +41,7 @@ pub struct Queue {
     pub packets_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// Packets that were marked on joining.
+    /// Packets that were marked on joining or on leaving.
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.
     pub sampled: u64,
@@ -40,6 +51,14 @@ impl Queue {
     /// An empty queue that consists of these physical queues.
     pub fn of_lanes(lanes: Lanes) -> Self {
         Self { lanes: Some(Box::new(lanes)), ..Self::default() }
+    }
+
+    /// An empty queue that keeps the time at which each of its packets came; `recorded`: and
+    /// records departures.
+    pub fn timed(recorded: bool) -> Self {
+        let departures = recorded.then(Departures::default);
+        let times = Times { arrivals: VecDeque::new(), departures };
+        Self { times: Some(Box::new(times)), ..Self::default() }
     }
 
     /// Its physical queues, if it has any.
@@ -87,12 +106,50 @@ impl Queue {
         }
     }
 
+    /// When the packet at the head came; `None` if nothing waits or no times are kept.
+    #[inline]
+    pub fn head_since(&self) -> Option<Instant> {
+        self.times.as_ref()?.arrivals.front().copied()
+    }
+
+    /// How long the packet at the head has waited: zero if nothing waits or no times are kept.
+    #[inline]
+    pub fn sojourn(&self, now: Instant) -> Duration {
+        self.head_since().map_or(Duration::ZERO, |since| now.since(since))
+    }
+
+    /// What is recorded about departures, if it is.
+    pub fn departures(&self) -> Option<&Departures> {
+        self.times.as_ref()?.departures.as_ref()
+    }
+
+    /// The packet at the head is about to leave: records how long the queue is, the packet
+    /// included, and how long it has waited, if this queue is recorded.
+    #[inline]
+    pub fn record_departure(&mut self, now: Instant) {
+        let (length, sojourn) = (self.len() as u64, self.sojourn(now));
+        if let Some(departures) = self.times.as_mut().and_then(|times| times.departures.as_mut()) {
+            departures.count(length, sojourn);
+        }
+    }
+
+    /// Marks the packet at the head.
+    pub fn mark_head(&mut self) {
+        if let Some(head) = self.packets.front_mut() {
+            head.packet.ecn = Ecn::Ce;
+            self.marked += 1;
+        }
+    }
+
     /// Appends a packet.
     #[inline]
-    pub fn push(&mut self, queued: Queued) {
+    pub fn push(&mut self, queued: Queued, now: Instant) {
         debug_assert!(self.lanes.is_none());
         self.count_in(&queued);
         self.packets.push_back(queued);
+        if let Some(times) = &mut self.times {
+            times.arrivals.push_back(now);
+        }
     }
 
     /// Appends a packet to a physical queue; `counted`: as a reason to pause.
@@ -128,6 +185,9 @@ impl Queue {
         let queued = self.packets.pop_front()?;
         self.backlog -= u64::from(queued.packet.bytes);
         self.departed += 1;
+        if let Some(times) = &mut self.times {
+            times.arrivals.pop_front();
+        }
         if self.packets.is_empty() {
             // Begin at the front of the ring again, where the memory is in the cache.
             self.packets.clear();
@@ -156,6 +216,7 @@ impl Queue {
         let bytes: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
         bytes == self.backlog
             && self.packets_in == self.departed + self.iter().count() as u64
+            && self.times.as_ref().is_none_or(|times| times.arrivals.len() == self.len())
             && self.lanes.as_ref().is_none_or(|lanes| lanes.is_consistent())
     }
 

@@ -92,6 +92,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         measured_until: Duration::from_ms(1_000),
         sample_interval: Duration::from_us(10),
         flow_samples: None,
+        departures: false,
         seed: 1,
     }
 }

@@ -1,10 +1,19 @@
-//! Active queue management: what happens to a packet because of the queue it joins.
+//! Active queue management: what happens to a packet because of the queues of its port, when it
+//! arrives and when it is about to leave.
+//!
+//! There are no timers. An algorithm with periodic updates catches up on them when it is asked
+//! next, which is exact: every packet that joins or leaves a data queue is shown to it first, and in
+//! between only time goes on.
 
 pub mod drop_tail;
 pub mod ramp;
 pub mod step;
 
 use floodway_model::random::Stream;
+use floodway_model::{Duration, Instant, Packet, Rate};
+
+use super::queue::Queue;
+use crate::link::Transmitter;
 
 floodway_model::family! {
     /// How an egress queue tells its senders of congestion.
@@ -22,14 +31,150 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Whether congestion is to be told to the sender of a packet that joins a queue of `backlog`
-    /// bytes (without itself): a mark if it is ECN-capable, else a drop.
-    #[inline]
-    pub fn congested(&self, backlog: u64, chance: &mut Stream) -> bool {
+    /// Whether it is to see packets that leave too, to judge them or to know the queues at every
+    /// moment.
+    pub const fn judges_departures(&self) -> bool {
         match self {
-            Self::DropTail(_) => false,
-            Self::Ramp(ramp) => ramp.selects(backlog, chance),
-            Self::Step(step) => step.selects(backlog),
+            Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+        }
+    }
+
+    /// Whether it asks how long packets have waited, so that queues must keep their arrival times.
+    pub const fn needs_times(&self) -> bool {
+        match self {
+            Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+        }
+    }
+}
+
+/// What is to happen to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Pass,
+    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop.
+    Congested,
+    /// It is dropped, whatever its ECN field says.
+    Drop,
+}
+
+impl Verdict {
+    /// Congested or not.
+    #[inline]
+    pub const fn congested(congested: bool) -> Self {
+        if congested { Self::Congested } else { Self::Pass }
+    }
+}
+
+/// What an algorithm may look at: the port as it is before the packet joins, or while the packet
+/// that is to leave is still at the head of its queue.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The data queues. How long their heads have waited is known if [`Spec::needs_times`].
+    pub queues: &'a [Queue],
+    /// The sending end that they lead to: when it is free, and what its link is like.
+    pub tx: &'a Transmitter,
+    /// The time.
+    pub now: Instant,
+    /// The chance of the switch.
+    pub chance: &'a mut Stream,
+}
+
+impl View<'_> {
+    /// Bytes that wait in a queue, without preamble and gap.
+    #[inline]
+    pub fn backlog(&self, queue: usize) -> u64 {
+        self.queues[queue].backlog()
+    }
+
+    /// Bytes that wait in all data queues.
+    pub fn total_backlog(&self) -> u64 {
+        self.queues.iter().map(Queue::backlog).sum()
+    }
+
+    /// Packets that wait in a queue.
+    #[inline]
+    pub fn packets(&self, queue: usize) -> usize {
+        self.queues[queue].len()
+    }
+
+    /// How long the head of a queue has waited; zero if it is empty.
+    #[inline]
+    pub fn sojourn(&self, queue: usize) -> Duration {
+        self.queues[queue].sojourn(self.now)
+    }
+
+    /// The rate of the link.
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        self.tx.link().rate
+    }
+
+    /// The longest frame there is, in bytes as backlogs count them.
+    #[inline]
+    pub fn largest_frame(&self) -> u64 {
+        self.tx.link().largest_frame.into()
+    }
+
+    /// The same with preamble and gap, in bytes as schedulers count them.
+    #[inline]
+    pub fn largest_on_wire(&self) -> u64 {
+        self.largest_frame() + u64::from(self.tx.link().wire_overhead)
+    }
+}
+
+/// An algorithm with a memory: one for all data queues of a port.
+pub trait Aqm {
+    /// About a packet that is to join `queue`. The port may still have no room for it.
+    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict;
+
+    /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
+    /// sojourn time of its queue. Only asked if [`Spec::judges_departures`].
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let _ = (queue, packet, view);
+        Verdict::Pass
+    }
+}
+
+/// The queue management of one port: an algorithm with what it remembers.
+#[derive(Debug)]
+pub enum State {
+    /// It has neither parameters nor memory.
+    DropTail,
+    /// It remembers nothing.
+    Ramp(ramp::Spec),
+    /// It remembers nothing.
+    Step(step::Spec),
+}
+
+impl State {
+    /// That of a port with this many data queues.
+    pub fn new(spec: &Spec, queues: usize) -> Self {
+        let _ = queues;
+        match spec {
+            Spec::DropTail(_) => Self::DropTail,
+            Spec::Ramp(spec) => Self::Ramp(spec.clone()),
+            Spec::Step(spec) => Self::Step(spec.clone()),
+        }
+    }
+
+    /// See [`Aqm::on_arrival`].
+    #[inline]
+    pub fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let _ = packet;
+        match self {
+            Self::DropTail => Verdict::Pass,
+            Self::Ramp(ramp) => Verdict::congested(ramp.selects(view.backlog(queue), view.chance)),
+            Self::Step(step) => Verdict::congested(step.selects(view.backlog(queue))),
+        }
+    }
+
+    /// See [`Aqm::on_departure`].
+    #[inline]
+    pub fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let _ = (queue, packet, view);
+        match self {
+            Self::DropTail | Self::Ramp(_) | Self::Step(_) => Verdict::Pass,
         }
     }
 }

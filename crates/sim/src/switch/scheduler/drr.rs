@@ -71,6 +71,13 @@ impl Spec {
 }
 
 impl Spec {
+    /// See [`super::Spec::take_back`].
+    pub fn take_back(&self, queue: usize, length: u32, state: &mut State) {
+        if queue >= usize::from(self.strict) {
+            state.deficit[queue] += length;
+        }
+    }
+
     fn weight(&self, queue: usize) -> u32 {
         self.weights.get(queue).copied().unwrap_or(1)
     }
@@ -151,6 +158,19 @@ mod tests {
         let spec = Spec { strict: 2, ..Spec::default() };
         assert_eq!(shares(&spec, &[84, 1106], 10), [840, 0]);
         assert_eq!(shares(&spec, &[0, 1106], 10), [0, 11_060]);
+    }
+
+    #[test]
+    fn what_is_dropped_costs_nothing() {
+        let (spec, mut state) = (Spec::default(), State::default());
+        // The quantum of 1500 is for one frame of 1000. Each time it is dropped, and the deficit is
+        // there for the next one, which is sent: then it is the turn of the other queue.
+        for _ in 0..5 {
+            assert_eq!(spec.select(&[1000, 1000], &mut state), 0);
+            spec.take_back(0, 1000, &mut state);
+        }
+        assert_eq!(spec.select(&[1000, 1000], &mut state), 0);
+        assert_eq!(spec.select(&[1000, 1000], &mut state), 1);
     }
 
     #[test]

@@ -5,6 +5,8 @@
 pub mod drr;
 pub mod strict;
 
+use floodway_model::Duration;
+
 floodway_model::family! {
     /// Which data queue sends next.
     "switch.scheduler":
@@ -27,12 +29,34 @@ pub struct State {
 
 impl Spec {
     /// The queue that sends next. `heads[q]` is the wire length of the frame at the head of queue
-    /// q, 0 if that queue has none or may not send. At least one is not 0.
+    /// q, 0 if that queue has none or may not send. At least one is not 0. `_sojourn(q)` is how
+    /// long that frame has waited, for a scheduler that [needs times](Self::needs_times).
     #[inline]
-    pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+    pub fn select(
+        &self,
+        heads: &[u32],
+        _sojourn: impl Fn(usize) -> Duration,
+        state: &mut State,
+    ) -> usize {
         match self {
             Self::Strict(_) => strict::select(heads),
             Self::Drr(spec) => spec.select(heads, &mut state.drr),
+        }
+    }
+
+    /// The frame of that wire length for which `queue` was selected last is dropped, not sent: it
+    /// costs the queue nothing.
+    pub fn take_back(&self, queue: usize, length: u32, state: &mut State) {
+        match self {
+            Self::Strict(_) => {}
+            Self::Drr(spec) => spec.take_back(queue, length, &mut state.drr),
+        }
+    }
+
+    /// Whether it asks how long packets have waited, so that queues must keep their arrival times.
+    pub const fn needs_times(&self) -> bool {
+        match self {
+            Self::Strict(_) | Self::Drr(_) => false,
         }
     }
 

@@ -179,6 +179,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         measured_until: end,
         sample_interval: Duration::from_us(10),
         flow_samples: None,
+        departures: false,
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);

@@ -263,7 +263,7 @@ mod tests {
     /// 400 KB of flows 1 and 2 in turn: above `high`, so the curve selects for certain.
     fn deep() -> Queue {
         let mut queue = Queue::default();
-        (0..400).for_each(|n| queue.push(packet(1 + n % 2)));
+        (0..400).for_each(|n| queue.push(packet(1 + n % 2), Instant::ZERO));
         queue
     }
 

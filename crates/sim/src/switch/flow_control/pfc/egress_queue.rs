@@ -117,7 +117,7 @@ mod tests {
                 dscp: Dscp::DEFAULT,
                 body: Body::Data { psn: 0, sent_at: Instant::ZERO },
             };
-            self.queues[egress].push(Queued { packet, not_before: 0 });
+            self.queues[egress].push(Queued { packet, not_before: 0 }, Instant::ZERO);
             let charge = Charge { source: source_of(&packet), egress: (egress, 0) };
             let mut orders = Vec::new();
             self.meter.on_enqueue(&self.spec, &charge, &self.queues[egress], &mut orders);

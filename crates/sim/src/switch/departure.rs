@@ -1,0 +1,77 @@
+//! Packets that are about to leave: the queue management judges them, and what they have seen is
+//! recorded. Kept out of line, so that switches without either are not slower.
+
+use floodway_model::Instant;
+
+use super::Switch;
+use super::aqm::{self, Verdict};
+use super::port::DropReason;
+use crate::engine::Context;
+
+impl Switch {
+    /// `queue` was selected on the free wire of `index`: the queue whose head leaves, once the
+    /// queue management has nothing against it. `None` if nothing does, because all that could have
+    /// was dropped, or because the wire is not free any more.
+    #[inline(never)]
+    pub(super) fn judge_departure(
+        &mut self,
+        index: usize,
+        mut queue: usize,
+        now: Instant,
+        context: &mut Context,
+    ) -> Option<usize> {
+        while queue != self.control_queue() && self.judges_departures {
+            match self.verdict(index, queue, now) {
+                Verdict::Pass => break,
+                Verdict::Congested => {
+                    self.ports[index].queues[queue].mark_head();
+                    break;
+                }
+                Verdict::Drop => self.drop_head(index, queue, now, context),
+            }
+            // Flow control, told of the drop, may have used the wire; then its end is waited for.
+            if self.ports[index].tx.busy_until > now {
+                return None;
+            }
+            queue = self.select(index, now)?;
+        }
+        let queues = &mut self.ports[index].queues;
+        if queues[queue].head().is_some_and(|head| head.packet.is_data())
+            && context.metrics.sampling().measures_at(now)
+        {
+            queues[queue].record_departure(now);
+        }
+        Some(queue)
+    }
+
+    /// About the packet at the head; `Congested` only if it can be marked.
+    fn verdict(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
+        let port = &mut self.ports[index];
+        let control = port.queues.len() - 1;
+        let head = port.queues[queue].head().expect("a queue that was selected has a packet");
+        let mut view = aqm::View {
+            queues: &port.queues[..control],
+            tx: &port.tx,
+            now,
+            chance: &mut self.chance,
+        };
+        match port.aqm.on_departure(queue, &head.packet, &mut view) {
+            Verdict::Congested if !head.packet.ecn.is_capable() => Verdict::Drop,
+            verdict => verdict,
+        }
+    }
+
+    /// The packet at the head, for which the wire was free, is dropped instead: all books are
+    /// settled as if it had been sent.
+    fn drop_head(&mut self, index: usize, queue: usize, now: Instant, context: &mut Context) {
+        let port = &mut self.ports[index];
+        let packet = port.queues[queue].pop().expect("a head that was judged is there").packet;
+        if port.queues[queue].is_empty() {
+            port.waiting &= !(1 << queue);
+        }
+        let length = u32::from(packet.bytes) + u32::from(port.tx.link().wire_overhead);
+        self.spec.scheduler.take_back(queue, length, &mut port.scheduler);
+        self.drop(index, queue, DropReason::Aqm, packet);
+        self.release(index, queue, &packet, now, context);
+    }
+}
