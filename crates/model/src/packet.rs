@@ -226,17 +226,6 @@ impl Packet {
         )
     }
 
-    /// Whether it is feedback or a message between nodes, for which every port has a queue above
-    /// those of data. Everything else joins a data queue.
-    #[inline]
-    pub const fn is_control(&self) -> bool {
-        match self.body {
-            Body::Data { .. } => false,
-            Body::Ack { .. } | Body::Nak { .. } | Body::Cnp | Body::Sfc { .. } => true,
-            Body::Pfc { .. } | Body::Cim | Body::Bfc { .. } => true,
-        }
-    }
-
     /// Whether it ends at the neighbour instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
