@@ -1,11 +1,12 @@
 //! Numbers that follow from a scenario, for `floodway check`: what its author should know before
 //! waiting for a run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
 use floodway_sim::host::congestion;
 use floodway_sim::switch::buffer::{self, shared};
 use serde::Serialize;
@@ -46,7 +47,7 @@ pub struct DerivedVariant {
     /// Round-trip time of a full packet and its acknowledgement between the hosts farthest from
     /// each other in an empty network, store and forward.
     pub unloaded_rtt: Duration,
-    /// What a host's link carries in that time.
+    /// What the slowest link on that way carries in that time.
     pub bdp: Bytes,
     /// What congestion control lets a flow that begins have in flight, if it has a window; the most
     /// of all workloads.
@@ -110,7 +111,7 @@ impl Variant {
     pub fn derived(&self, seed: u64) -> DerivedVariant {
         let Self { settings, graph, .. } = self;
         let size = settings.topology.size();
-        let unloaded_rtt = round_trip(settings, graph, check::largest_frame(settings));
+        let (unloaded_rtt, slowest) = longest_way(settings, graph, check::largest_frame(settings));
         let rate = host_rate(graph);
         let order = settings.placement.order(graph, seed);
         let shares = || workload::surroundings(self.workloads(), settings, graph, &order, seed);
@@ -135,14 +136,14 @@ impl Variant {
             oversubscription: match &settings.topology {
                 topology::Spec::Clos(spec) => Some(spec.oversubscription()),
                 topology::Spec::FatTree(spec) => Some(spec.edge_oversubscription()),
-                topology::Spec::Star(_) => None,
+                topology::Spec::Star(_) | topology::Spec::Dumbbell(_) => None,
             },
             aggregation_oversubscription: match &settings.topology {
                 topology::Spec::FatTree(spec) => Some(spec.aggregation_oversubscription()),
-                topology::Spec::Clos(_) | topology::Spec::Star(_) => None,
+                _ => None,
             },
             unloaded_rtt,
-            bdp: rate.bytes_in(unloaded_rtt),
+            bdp: slowest.bytes_in(unloaded_rtt),
             congestion_window: profiles.iter().filter_map(|p| window(&p.congestion, rate)).max(),
             headroom: self.headroom(),
             host_load: host_load(graph, &demands),
@@ -227,12 +228,37 @@ fn host_rate(graph: &Graph) -> Rate {
 /// The time of a full packet to the farthest host and of its acknowledgement back, when nothing
 /// else is sent.
 pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Duration {
-    let Some(from) = graph.hosts().next() else { return Duration::ZERO };
-    let distances = graph.distances(from);
-    let farthest = graph.hosts().max_by_key(|host| distances[host.index()]).unwrap_or(from);
-    let Some(path) = graph.path(from, farthest) else { return Duration::ZERO };
+    longest_way(settings, graph, largest_frame).0
+}
+
+/// That time, and the rate of the slowest link on the way. Hosts may be far from each other by the
+/// number of links, and by the delays of their own: tried is the first host of each kind of link.
+fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Duration, Rate) {
+    let link = |host: NodeId| graph.node(host).ports[0];
+    let mut kinds = BTreeMap::new();
+    for host in graph.hosts() {
+        kinds.entry((link(host).rate, link(host).delay)).or_insert(host);
+    }
+    let ways = kinds.into_values().filter_map(|from| {
+        let distances = graph.distances(from);
+        let farthest =
+            graph.hosts().max_by_key(|host| (distances[host.index()], link(*host).delay));
+        let path = graph.path(from, farthest?)?;
+        let ends = path.iter().map(|(node, port)| graph.node(*node).ports[port.index()].rate);
+        Some((time_of(settings, graph, &path, largest_frame), ends.min()?))
+    });
+    ways.max_by_key(|(time, _)| *time).unwrap_or_default()
+}
+
+/// The time of a frame along a path and of its acknowledgement back.
+fn time_of(
+    settings: &Document,
+    graph: &Graph,
+    path: &[(NodeId, PortIx)],
+    largest_frame: u16,
+) -> Duration {
     let mut time = Duration::ZERO;
-    for (node, port) in path {
+    for &(node, port) in path {
         let link = &graph.node(node).ports[port.index()];
         for frame in [largest_frame, length::ROCE_ACK] {
             let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);

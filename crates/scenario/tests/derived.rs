@@ -56,6 +56,35 @@ load = 0.3
 }
 
 #[test]
+fn a_dumbbell_by_hand() {
+    let derived = |more: &str| {
+        let text = format!(
+            "name = \"d\"\narrivals = \"1s\"\nlimit = \"5s\"\n[switch.aqm.ramp]\n\
+             [host.transport.rocev2.recovery.go_back_n]\nretransmit_timeout = \"1s\"\n\
+             [topology.dumbbell]\nleft = 3\nright = 2\n{more}\n\
+             [[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 3\n"
+        );
+        let scenario = Scenario::parse(&text, "d.toml", &Overrides::default())
+            .unwrap_or_else(|error| panic!("{}", error.plain()));
+        assert_eq!(scenario.warnings(), []);
+        scenario.derived().variants[0].clone()
+    };
+    // 8 ms of light, and 1106 and 86 bytes: twice at 8 ns a byte, once at 200 ns a byte.
+    let of_frames = 2 * (1_106 + 86) * 8_000 + (1_106 + 86) * 200_000;
+    let ps = 8_000_000_000 + of_frames;
+    assert_eq!(derived("").unloaded_rtt, Duration(ps));
+    // What the bottleneck carries then, 5 bytes in a microsecond; 27 packets of 1500 bytes are it.
+    assert_eq!(derived("").bdp, Bytes(ps * 5 / 1_000_000));
+    assert_eq!(derived("").bdp.0 / 1_500, 27);
+    // The host that is farthest away counts, wherever it is on its side.
+    for delays in [r#"["1ms", "17ms"]"#, r#"["17ms", "1ms"]"#] {
+        let longer = derived(&format!("left_delays = {delays}"));
+        assert_eq!(longer.unloaded_rtt, Duration(ps + 2 * 16_000_000_000));
+    }
+    assert_eq!((derived("").hosts, derived("").switches, derived("").links), (5, 2, 6));
+}
+
+#[test]
 fn fabric_load_by_hand() {
     // Two leaves with two hosts each, one spine; clusters of two neighbours stay on their leaf,
     // one cluster of four sends 2/3 of its traffic across.

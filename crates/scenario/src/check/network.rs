@@ -1,11 +1,11 @@
 //! Whether the topology can be built.
 
-use floodway_model::Graph;
+use floodway_model::{Graph, Rate};
 use floodway_sim::engine::MAX_PORTS;
 
-use super::Findings;
+use super::{Findings, is_error};
 use crate::document::Document;
-use crate::topology::{Spec, clos, fat_tree, star};
+use crate::topology::{Spec, clos, dumbbell, fat_tree, star};
 
 /// What the engine can number.
 const MOST_PORTS: u64 = MAX_PORTS as u64;
@@ -15,13 +15,17 @@ const MOST_NODES: u64 = 4_000_000;
 
 /// The network, if it can be built.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> {
-    let before = findings.problems.len();
+    let errors = |findings: &Findings<'_>| {
+        findings.problems.iter().filter(|problem| is_error(problem)).count()
+    };
+    let before = errors(findings);
     match &settings.topology {
         Spec::Clos(spec) => check_clos(spec, findings),
         Spec::FatTree(spec) => check_fat_tree(spec, findings),
         Spec::Star(spec) => check_star(spec, findings),
+        Spec::Dumbbell(spec) => check_dumbbell(spec, findings),
     }
-    if findings.problems.len() > before {
+    if errors(findings) > before {
         return None;
     }
     let size = settings.topology.size();
@@ -41,7 +45,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
             format!("at most {MOST_NODES} are possible: make it smaller"),
         );
     }
-    (findings.problems.len() == before).then(|| settings.topology.build())
+    (errors(findings) == before).then(|| settings.topology.build())
 }
 
 fn check_clos(spec: &clos::Spec, findings: &mut Findings<'_>) {
@@ -137,4 +141,34 @@ fn check_star(spec: &star::Spec, findings: &mut Findings<'_>) {
     }
     findings.link_rate("topology.star.rate", spec.rate);
     findings.latency("topology.star.delay", spec.delay);
+}
+
+fn check_dumbbell(spec: &dumbbell::Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("topology.dumbbell.{field}");
+    for (side, hosts) in [("left", spec.left), ("right", spec.right)] {
+        if hosts == 0 {
+            let message = format!("there are 0 hosts on the {side}");
+            let help = "write at least 1; for a single switch use [topology.star]";
+            findings.error(&[&path(side)], message, help);
+        }
+    }
+    findings.link_rate(&path("host_rate"), spec.host_rate);
+    findings.link_rate(&path("bottleneck_rate"), spec.bottleneck_rate);
+    findings.latency(&path("host_delay"), spec.host_delay);
+    findings.latency(&path("bottleneck_delay"), spec.bottleneck_delay);
+    for (number, &delay) in spec.left_delays.iter().enumerate() {
+        findings.latency(&path(&format!("left_delays.{number}")), delay);
+    }
+    let all = spec.host_rate.0.saturating_mul(spec.left.max(spec.right).into());
+    if all <= spec.bottleneck_rate.0 && all > 0 {
+        findings.warn(
+            &[&path("bottleneck_rate"), &path("host_rate"), "topology.dumbbell"],
+            format!(
+                "the hosts of one side send {} in all, and the link between the switches carries {}",
+                Rate(all),
+                spec.bottleneck_rate
+            ),
+            "it is no bottleneck: lower `bottleneck_rate`, or raise `host_rate`",
+        );
+    }
 }

@@ -3,8 +3,11 @@
 //! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`.
 
 pub mod clos;
+pub mod dumbbell;
 pub mod fat_tree;
 pub mod star;
+
+use std::ops::Range;
 
 use floodway_model::Graph;
 
@@ -15,6 +18,8 @@ floodway_model::family! {
     FatTree = "fat_tree" (fat_tree::Spec):
         "Three tiers: pods of edge and aggregation switches, joined by core switches.",
     Star = "star" (star::Spec): "Hosts around one switch.",
+    Dumbbell = "dumbbell" (dumbbell::Spec):
+        "Hosts on two switches that are joined by one link, the bottleneck.",
 }
 
 /// How large a network would be, known before it is built.
@@ -37,6 +42,7 @@ impl Spec {
             Self::Clos(spec) => spec.size(),
             Self::FatTree(spec) => spec.size(),
             Self::Star(spec) => spec.size(),
+            Self::Dumbbell(spec) => spec.size(),
         }
     }
 
@@ -46,6 +52,15 @@ impl Spec {
             Self::Clos(spec) => spec.build(),
             Self::FatTree(spec) => spec.build(),
             Self::Star(spec) => spec.build(),
+            Self::Dumbbell(spec) => spec.build(),
+        }
+    }
+
+    /// The numbers of the hosts on the left and on the right of a network that has two sides.
+    pub fn sides(&self) -> Option<[Range<u64>; 2]> {
+        match self {
+            Self::Dumbbell(spec) => Some(spec.sides()),
+            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) => None,
         }
     }
 }
