@@ -5,8 +5,12 @@
 //! next, which is exact: every packet that joins or leaves a data queue is shown to it first, and in
 //! between only time goes on.
 
+pub mod bernoulli;
+pub mod codel;
 pub mod drop_tail;
+pub mod pie;
 pub mod ramp;
+pub mod red;
 pub mod step;
 
 use floodway_model::random::Stream;
@@ -22,6 +26,10 @@ floodway_model::family! {
     Ramp = "ramp" (ramp::Spec):
         "Marks by instantaneous depth, from 0 at a low to a maximum at a high threshold (WRED/ECN).",
     Step = "step" (step::Spec): "Marks every packet above one threshold of the depth (DCTCP).",
+    Red = "red" (red::Spec): "Random early detection on the average depth, as Linux `tc red`.",
+    Codel = "codel" (codel::Spec): "Controlled delay: drops at the head by sojourn time (RFC 8289).",
+    Pie = "pie" (pie::Spec): "Proportional integral controller of the delay (RFC 8033).",
+    Bernoulli = "bernoulli" (bernoulli::Spec): "Congestion at random, with a constant probability.",
 }
 
 impl Default for Spec {
@@ -36,6 +44,8 @@ impl Spec {
     pub const fn judges_departures(&self) -> bool {
         match self {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+            Self::Red(_) | Self::Bernoulli(_) => false,
+            Self::Codel(_) | Self::Pie(_) => true,
         }
     }
 
@@ -43,6 +53,8 @@ impl Spec {
     pub const fn needs_times(&self) -> bool {
         match self {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+            Self::Red(_) | Self::Bernoulli(_) => false,
+            Self::Codel(_) | Self::Pie(_) => true,
         }
     }
 }
@@ -126,7 +138,10 @@ impl View<'_> {
 /// An algorithm with a memory: one for all data queues of a port.
 pub trait Aqm {
     /// About a packet that is to join `queue`. The port may still have no room for it.
-    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict;
+    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let _ = (queue, packet, view);
+        Verdict::Pass
+    }
 
     /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
     /// sojourn time of its queue. Only asked if [`Spec::judges_departures`].
@@ -145,36 +160,54 @@ pub enum State {
     Ramp(ramp::Spec),
     /// It remembers nothing.
     Step(step::Spec),
+    /// An average per queue.
+    Red(Box<red::Red>),
+    /// Times per queue.
+    Codel(codel::Codel),
+    /// A controller per queue.
+    Pie(Box<pie::Pie>),
+    /// It remembers nothing.
+    Bernoulli(bernoulli::Spec),
 }
 
 impl State {
-    /// That of a port with this many data queues.
+    /// That of a port with this many data queues. Panics if the spec is not valid.
     pub fn new(spec: &Spec, queues: usize) -> Self {
-        let _ = queues;
         match spec {
             Spec::DropTail(_) => Self::DropTail,
             Spec::Ramp(spec) => Self::Ramp(spec.clone()),
             Spec::Step(spec) => Self::Step(spec.clone()),
+            Spec::Red(spec) => {
+                let tc = spec.tc().unwrap_or_else(|wrong| panic!("RED: {wrong}"));
+                Self::Red(Box::new(red::Red::new(tc, queues)))
+            }
+            Spec::Codel(spec) => Self::Codel(codel::Codel::new(spec, queues)),
+            Spec::Pie(spec) => Self::Pie(Box::new(pie::Pie::new(spec, queues))),
+            Spec::Bernoulli(spec) => Self::Bernoulli(spec.clone()),
         }
     }
 
     /// See [`Aqm::on_arrival`].
     #[inline]
     pub fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = packet;
         match self {
             Self::DropTail => Verdict::Pass,
             Self::Ramp(ramp) => Verdict::congested(ramp.selects(view.backlog(queue), view.chance)),
             Self::Step(step) => Verdict::congested(step.selects(view.backlog(queue))),
+            Self::Red(red) => red.on_arrival(queue, packet, view),
+            Self::Codel(_) => Verdict::Pass,
+            Self::Pie(pie) => pie.on_arrival(queue, packet, view),
+            Self::Bernoulli(bernoulli) => Verdict::congested(bernoulli.selects(view.chance)),
         }
     }
 
     /// See [`Aqm::on_departure`].
     #[inline]
     pub fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = (queue, packet, view);
         match self {
-            Self::DropTail | Self::Ramp(_) | Self::Step(_) => Verdict::Pass,
+            Self::Codel(codel) => codel.on_departure(queue, packet, view),
+            Self::Pie(pie) => pie.on_departure(queue, packet, view),
+            _ => Verdict::Pass,
         }
     }
 }

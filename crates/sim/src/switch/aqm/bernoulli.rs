@@ -1,0 +1,55 @@
+//! Congestion at random, with a constant probability for every packet: what the rate of a sender
+//! depends on is measured with it (the "rate laws": Mathis et al., CCR 1997, for Reno).
+
+use floodway_model::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Probability, for every packet that arrives, that it is congested: 0 to 1. Default 0.01
+    /// (assumed).
+    pub probability: f64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { probability: 0.01 }
+    }
+}
+
+impl Spec {
+    /// Rolls the dice for a packet.
+    #[inline]
+    pub fn selects(&self, chance: &mut Stream) -> bool {
+        chance.chance(self.probability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_often_as_it_says_and_without_memory() {
+        let spec = Spec { probability: 0.1 };
+        let mut chance = Stream::named(11, "test");
+        let marks: Vec<bool> = (0..100_000).map(|_| spec.selects(&mut chance)).collect();
+        // Mean 10000, standard deviation 95; pairs: mean 1000, at most 33 (Poisson). Five of them.
+        let hits = marks.iter().filter(|mark| **mark).count();
+        assert!((9_525..10_475).contains(&hits), "{hits}");
+        let pairs = marks.windows(2).filter(|pair| pair[0] && pair[1]).count();
+        assert!((835..1_165).contains(&pairs), "{pairs}");
+    }
+
+    #[test]
+    fn never_and_always() {
+        let mut chance = Stream::named(1, "test");
+        let hits = |probability, chance: &mut Stream| {
+            (0..1_000).filter(|_| Spec { probability }.selects(chance)).count()
+        };
+        assert_eq!((hits(0.0, &mut chance), hits(1.0, &mut chance)), (0, 1_000));
+    }
+}

@@ -1,0 +1,164 @@
+//! Controlled delay (RFC 8289): drops at the head of the queue when every packet of an interval
+//! has waited longer than the target, and then the more often the longer that goes on.
+
+#[cfg(test)]
+mod tests;
+
+use floodway_model::{Duration, Instant, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Sojourn time that is acceptable at all times. Default 5ms (RFC 8289, section 4.3).
+    pub target: Duration,
+    /// For how long it may be exceeded before the first drop; about the largest round trip time.
+    /// Default 100ms (RFC 8289, section 4.2).
+    pub interval: Duration,
+    /// Whether ECN-capable packets are marked instead of dropped. Default true (Linux: only with
+    /// the word `ecn`).
+    pub ecn: bool,
+    /// Sojourn time above which every ECN-capable packet is marked besides, for senders that need
+    /// a threshold (Linux `ce_threshold`). Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Duration>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_ms(5),
+            interval: Duration::from_ms(100),
+            ecn: true,
+            ce_threshold: None,
+        }
+    }
+}
+
+/// What it remembers of one queue, with the names of RFC 8289, section 5.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    /// When the sojourn time will have been above the target for an interval, if it is.
+    first_above_time: Option<Instant>,
+    /// Whether it is dropping.
+    dropping: bool,
+    /// When the next drop is due, while dropping; else when it would have been.
+    drop_next: Instant,
+    /// Drops since it went into that state.
+    count: u32,
+    /// `count` when it last went into that state.
+    lastcount: u32,
+    /// A packet was dropped at `drop_next`: the time of the next drop follows if the packet
+    /// behind it has waited too long as well.
+    dropped: bool,
+}
+
+/// CoDel in all data queues of a port, each by itself.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    spec: Spec,
+    queues: Vec<Queue>,
+}
+
+impl Codel {
+    /// That of a port with this many queues.
+    pub fn new(spec: &Spec, queues: usize) -> Self {
+        Self { spec: spec.clone(), queues: vec![Queue::default(); queues] }
+    }
+}
+
+impl Spec {
+    /// `interval / sqrt(count)` after `from`. The square root is exact; Linux has one of 16 bits.
+    fn control_law(&self, from: Instant, count: u32) -> Instant {
+        from + Duration((self.interval.0 as f64 / f64::from(count).sqrt()).round() as u64)
+    }
+}
+
+/// A packet that is to leave.
+struct Head {
+    sojourn: Duration,
+    /// Whether more than a packet's length of data stays behind it.
+    backlogged: bool,
+    now: Instant,
+}
+
+impl Queue {
+    /// Whether the queue has been bad for an interval: `dodequeue`.
+    fn ok_to_drop(&mut self, spec: &Spec, head: &Head) -> bool {
+        if head.sojourn < spec.target || !head.backlogged {
+            self.first_above_time = None;
+            return false;
+        }
+        match self.first_above_time {
+            None => {
+                self.first_above_time = Some(head.now + spec.interval);
+                false
+            }
+            Some(time) => head.now >= time,
+        }
+    }
+
+    /// Whether the packet is to be dropped or, if `marks`, marked: `deque`, one packet at a time.
+    fn hits(&mut self, spec: &Spec, head: &Head, marks: bool) -> bool {
+        let ok_to_drop = self.ok_to_drop(spec, head);
+        let after_a_drop = std::mem::take(&mut self.dropped);
+        if !self.dropping {
+            if ok_to_drop {
+                self.begin(spec, head.now);
+            }
+            return ok_to_drop;
+        }
+        if !ok_to_drop {
+            self.dropping = false;
+            return false;
+        }
+        if after_a_drop {
+            self.drop_next = spec.control_law(self.drop_next, self.count);
+        }
+        if head.now < self.drop_next {
+            return false;
+        }
+        self.count += 1;
+        if marks {
+            // A marked packet leaves, and no other is looked at now.
+            self.drop_next = spec.control_law(self.drop_next, self.count);
+        } else {
+            self.dropped = true;
+        }
+        true
+    }
+
+    /// Goes into the dropping state. If it was there not long ago, the rate of drops that did it
+    /// then is where it begins.
+    fn begin(&mut self, spec: &Spec, now: Instant) {
+        let delta = self.count.wrapping_sub(self.lastcount);
+        let recent = now.since(self.drop_next.min(now)) < spec.interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.lastcount = self.count;
+        self.drop_next = spec.control_law(now, self.count);
+        self.dropping = true;
+    }
+}
+
+impl Aqm for Codel {
+    #[inline(never)]
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let left = view.backlog(queue) - u64::from(packet.bytes);
+        let head = Head {
+            sojourn: view.sojourn(queue),
+            backlogged: left > view.largest_frame(),
+            now: view.now,
+        };
+        let capable = packet.ecn.is_capable();
+        let marks = self.spec.ecn && capable;
+        if self.queues[queue].hits(&self.spec, &head, marks) {
+            return if marks { Verdict::Congested } else { Verdict::Drop };
+        }
+        let above = self.spec.ce_threshold.is_some_and(|threshold| head.sojourn > threshold);
+        Verdict::congested(above && capable)
+    }
+}

@@ -1,0 +1,202 @@
+//! Proportional integral controller enhanced (RFC 8033): drops on arrival with a probability that
+//! a controller adapts so that the queue's delay stays near a target.
+//!
+//! The delay is that of the last packet that left, by its time of arrival (section 4.3 of the RFC
+//! allows either that or an estimate of the departure rate; Linux without `dq_rate_estimator` does
+//! the same), and zero if the queue was empty then. The controller is updated at the multiples of
+//! `tupdate`.
+
+#[cfg(test)]
+mod tests;
+
+use floodway_model::random::Stream;
+use floodway_model::{Duration, Instant, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The delay that it aims at. Default 15ms (RFC 8033, section 4.2: QDELAY_REF).
+    pub target: Duration,
+    /// Time between two updates of the probability. Default 15ms (same section: T_UPDATE).
+    pub tupdate: Duration,
+    /// Weight of the deviation from the target, per second. Default 0.125 (same section).
+    pub alpha: f64,
+    /// Weight of the change of the delay, per second. Default 1.25 (same section).
+    pub beta: f64,
+    /// After a quiet time nothing is dropped for this long. Default 150ms (section 4.4:
+    /// MAX_BURST).
+    pub max_burst: Duration,
+    /// Whether ECN-capable packets are marked instead of dropped. Default true (section 5.1;
+    /// Linux: only with the word `ecn`).
+    pub ecn: bool,
+    /// Probability above which they are dropped all the same. Default 0.1 (section 5.1:
+    /// mark_ecnth).
+    pub mark_ecnth: f64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_ms(15),
+            tupdate: Duration::from_ms(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Duration::from_ms(150),
+            ecn: true,
+            mark_ecnth: 0.1,
+        }
+    }
+}
+
+/// Sum of probabilities below which nothing is dropped, and from which the next packet is
+/// (section 5.4), so that drops do not come in clusters by chance.
+const ACCUMULATED: (f64, f64) = (0.85, 8.5);
+
+/// Steps of the probability are at most this long once it is 0.1 (section 5.5).
+const LARGEST_STEP: f64 = 0.02;
+
+/// What is left of the probability after an update with little delay, now and before (section 4.2).
+const DECAY: f64 = 0.98;
+
+/// The controller's gain is divided by the second number as long as the probability is below the
+/// first (section 4.2): a relative change needs smaller steps there.
+const GAINS: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+
+/// What it remembers of one queue, with the names of the RFC.
+#[derive(Clone, Debug)]
+struct Queue {
+    drop_prob: f64,
+    accu_prob: f64,
+    burst_allowance: Duration,
+    /// The delay at the last update.
+    qdelay_old: Duration,
+    /// That of the last packet that left.
+    qdelay: Duration,
+}
+
+/// PIE in all data queues of a port, each by itself.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    spec: Spec,
+    queues: Vec<Queue>,
+    next_update: Instant,
+}
+
+impl Pie {
+    /// That of a port with this many queues.
+    pub fn new(spec: &Spec, queues: usize) -> Self {
+        let queue = Queue {
+            drop_prob: 0.0,
+            accu_prob: 0.0,
+            burst_allowance: spec.max_burst,
+            qdelay_old: Duration::ZERO,
+            qdelay: Duration::ZERO,
+        };
+        let next_update = Instant::ZERO + spec.tupdate;
+        Self { spec: spec.clone(), queues: vec![queue; queues], next_update }
+    }
+
+    /// The drop probability of a queue.
+    pub fn probability(&self, queue: usize) -> f64 {
+        self.queues[queue].drop_prob
+    }
+
+    /// Makes the updates that are due. Since the last packet nothing has changed that they look at.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now {
+            for queue in &mut self.queues {
+                queue.update(&self.spec);
+            }
+            self.next_update += self.spec.tupdate;
+            if self.queues.iter().all(|queue| queue.is_quiet(&self.spec)) {
+                // Further updates would change nothing.
+                let left = now.since(self.next_update.min(now)).0 / self.spec.tupdate.0;
+                self.next_update += self.spec.tupdate * left;
+            }
+        }
+    }
+}
+
+impl Queue {
+    /// The periodic update: sections 4.2, 4.4 and 5.5.
+    fn update(&mut self, spec: &Spec) {
+        let (delay, old) = (self.qdelay, self.qdelay_old);
+        let seconds = |later: Duration, earlier: Duration| later.as_secs() - earlier.as_secs();
+        let mut step = spec.alpha * seconds(delay, spec.target) + spec.beta * seconds(delay, old);
+        let gain = GAINS.iter().find(|(below, _)| self.drop_prob < *below);
+        step /= gain.map_or(1.0, |(_, divisor)| *divisor);
+        if self.drop_prob >= 0.1 {
+            step = step.min(LARGEST_STEP);
+        }
+        self.drop_prob += step;
+        let half = Duration(spec.target.0 / 2);
+        let calm = delay < half && old < half;
+        if calm {
+            self.drop_prob *= DECAY;
+        }
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        self.qdelay_old = delay;
+        self.burst_allowance = Duration(self.burst_allowance.0.saturating_sub(spec.tupdate.0));
+        if self.drop_prob == 0.0 && calm {
+            self.burst_allowance = spec.max_burst;
+        }
+    }
+
+    /// Whether updates would leave it as it is as long as nothing leaves it.
+    fn is_quiet(&self, spec: &Spec) -> bool {
+        self.drop_prob == 0.0
+            && self.qdelay == Duration::ZERO
+            && self.qdelay_old == Duration::ZERO
+            && self.burst_allowance == spec.max_burst
+    }
+
+    /// Whether a packet that arrives is to be dropped or marked: sections 4.1, 4.4 and 5.4.
+    fn drop_early(&mut self, spec: &Spec, short: bool, chance: &mut Stream) -> bool {
+        if self.burst_allowance > Duration::ZERO {
+            return false;
+        }
+        if short || (self.qdelay_old.0 < spec.target.0 / 2 && self.drop_prob < 0.2) {
+            return false;
+        }
+        if self.drop_prob == 0.0 {
+            self.accu_prob = 0.0;
+        }
+        self.accu_prob += self.drop_prob;
+        let dropped = self.accu_prob >= ACCUMULATED.0
+            && (self.accu_prob >= ACCUMULATED.1 || chance.chance(self.drop_prob));
+        if dropped {
+            self.accu_prob = 0.0;
+        }
+        dropped
+    }
+}
+
+impl Aqm for Pie {
+    #[inline(never)]
+    fn on_arrival(&mut self, queue: usize, _packet: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view.now);
+        let short = view.backlog(queue) <= 2 * view.largest_frame();
+        let queue = &mut self.queues[queue];
+        if !queue.drop_early(&self.spec, short, view.chance) {
+            Verdict::Pass
+        } else if self.spec.ecn && queue.drop_prob <= self.spec.mark_ecnth {
+            Verdict::Congested
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    #[inline(never)]
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view.now);
+        let last = view.backlog(queue) == u64::from(packet.bytes);
+        self.queues[queue].qdelay = if last { Duration::ZERO } else { view.sojourn(queue) };
+        Verdict::Pass
+    }
+}

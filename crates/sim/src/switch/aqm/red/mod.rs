@@ -1,0 +1,191 @@
+//! Random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking, 1993) as Linux
+//! computes it: `tc` makes numbers of what it is told ([`Tc`], iproute2 `q_red.c` and `tc_red.c`),
+//! and the kernel computes with these in whole numbers ([`Red`], `net/red.h` and `sch_red.c`).
+//!
+//! - On every arrival the average becomes `avg + w (backlog - avg)`, with the backlog in bytes
+//!   before the packet joins, or decays if queue and wire have been idle.
+//! - Below `min` nothing happens, from `max` on every packet is congested. In between the probability
+//!   rises from 0 to `probability`, and marks are spread evenly: their distance is uniform from 1 to
+//!   1/p packets, not geometric.
+//! - Above `limit` everything is dropped.
+
+mod tc;
+#[cfg(test)]
+mod tests;
+
+use floodway_model::{Bytes, Duration, Instant, Packet, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+pub use tc::Tc;
+
+/// Parameters: either `command`, or the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// What Linux would be told, `tc qdisc add dev eth2 root red limit 1600000 min 120000 ...`, in
+    /// the units of `tc` (1kb is 1024 bytes); what comes before `red` is not looked at. It takes
+    /// the place of all the fields below, with the defaults of `tc`. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The most bytes that may wait. Default 1600000B (Data Center to the Home deck).
+    pub limit: Bytes,
+    /// Average up to which nothing is marked. Default 120000B (same deck: 24 ms at 40 Mb/s).
+    pub min: Bytes,
+    /// Average from which everything is marked. Default 360000B (same deck: 72 ms).
+    pub max: Bytes,
+    /// Length of an average packet. Default 1000B (same deck).
+    pub avpkt: Bytes,
+    /// Packets in a burst that is let pass; decides the weight of the average, 1/128 with the
+    /// deck's numbers. Default 220 (same deck).
+    pub burst: u32,
+    /// Rate of the link, for the decay of the average in idle time. Default 40Mbps (same deck).
+    pub bandwidth: Rate,
+    /// Probability just below `max`, 0 to 1. Default 0.02 (`tc`).
+    pub probability: f64,
+    /// Whether ECN-capable packets are marked instead of dropped. Default true (same deck; `tc`:
+    /// false).
+    pub ecn: bool,
+    /// Whether they are dropped all the same when the average is above `max`. Default false (`tc`).
+    pub harddrop: bool,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            command: None,
+            limit: Bytes(1_600_000),
+            min: Bytes(120_000),
+            max: Bytes(360_000),
+            avpkt: Bytes(1_000),
+            burst: 220,
+            bandwidth: Rate(40_000_000),
+            probability: 0.02,
+            ecn: true,
+            harddrop: false,
+        }
+    }
+}
+
+impl Spec {
+    /// What `tc` makes of it, or what is wrong with it, in one sentence without its end.
+    pub fn tc(&self) -> Result<Tc, String> {
+        match &self.command {
+            Some(command) => Tc::of_command(command),
+            None => Tc::of_fields(self),
+        }
+    }
+}
+
+/// What RED remembers of one queue.
+#[derive(Clone, Debug)]
+struct Average {
+    /// The average backlog in bytes, times 2^`wlog`.
+    avg: u64,
+    /// Packets since the last mark; -1 when the average was not between the thresholds.
+    count: i64,
+    /// A random number, at first and from each mark on, that `count` times the excess of the average
+    /// has to reach for the next mark.
+    goal: u32,
+}
+
+/// RED in all data queues of a port, each by itself.
+#[derive(Clone, Debug)]
+pub struct Red {
+    tc: Tc,
+    queues: Vec<Average>,
+}
+
+/// What the average says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    None,
+    /// Between the thresholds, by chance.
+    Mark,
+    /// Above the upper one.
+    HardMark,
+}
+
+impl Red {
+    /// That of a port with this many queues.
+    pub fn new(tc: Tc, queues: usize) -> Self {
+        Self { tc, queues: vec![Average { avg: 0, count: -1, goal: 0 }; queues] }
+    }
+
+    /// The average backlog of a queue, in bytes.
+    pub fn average(&self, queue: usize) -> f64 {
+        self.queues[queue].avg as f64 / f64::from(1u32 << self.tc.wlog)
+    }
+}
+
+impl Average {
+    /// A packet arrives at a queue of `backlog` bytes that has been idle for `idle`, if it has. Whole
+    /// numbers as in `red_calc_qavg`.
+    fn update(&mut self, tc: &Tc, backlog: u64, idle: Option<Duration>) {
+        let Some(idle) = idle else {
+            self.avg = self.avg + backlog - (self.avg >> tc.wlog);
+            return;
+        };
+        let us = (idle.0 / 1_000_000).min(255 << tc.scell_log);
+        let shift = tc.stab[(us >> tc.scell_log) as usize & 255];
+        self.avg = if shift > 0 {
+            self.avg >> shift
+        } else {
+            // The table is too coarse for short times: linear, but by half at most.
+            let less = ((u128::from(self.avg) * u128::from(us)) >> tc.scell_log) as u64;
+            let half = self.avg >> 1;
+            if less < half { self.avg - less } else { half }
+        };
+    }
+
+    /// What follows from the average: `red_action`. `random` gives 32 random bits.
+    fn action(&mut self, tc: &Tc, mut random: impl FnMut() -> u32) -> Action {
+        let (low, high) = (u64::from(tc.min) << tc.wlog, u64::from(tc.max) << tc.wlog);
+        if self.avg < low {
+            self.count = -1;
+            return Action::None;
+        }
+        if self.avg >= high {
+            self.count = -1;
+            return Action::HardMark;
+        }
+        self.count += 1;
+        if self.count == 0 {
+            self.goal = random() / tc.slope;
+        } else if ((self.avg - low) >> tc.wlog) * self.count as u64 >= u64::from(self.goal) {
+            self.count = 0;
+            self.goal = random() / tc.slope;
+            return Action::Mark;
+        }
+        Action::None
+    }
+}
+
+impl Aqm for Red {
+    #[inline(never)]
+    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let (tc, backlog) = (&self.tc, view.backlog(queue));
+        let average = &mut self.queues[queue];
+        average.update(tc, backlog, idle(backlog, view.tx.busy_until, view.now));
+        let action = average.action(tc, || (view.chance.bits() >> 32) as u32);
+        let verdict = match action {
+            Action::None => Verdict::Pass,
+            Action::HardMark if tc.harddrop => Verdict::Drop,
+            Action::Mark | Action::HardMark if tc.ecn => Verdict::Congested,
+            Action::Mark | Action::HardMark => Verdict::Drop,
+        };
+        // The queue inside RED, which is asked last.
+        if backlog + u64::from(packet.bytes) > u64::from(tc.limit) {
+            Verdict::Drop
+        } else {
+            verdict
+        }
+    }
+}
+
+/// How long an empty queue has been idle: since the wire has been free, as Linux finds when it
+/// asks for the next packet and there is none. `None` as long as the wire is busy.
+fn idle(backlog: u64, free: Instant, now: Instant) -> Option<Duration> {
+    (backlog == 0 && free <= now).then(|| now.since(free))
+}
