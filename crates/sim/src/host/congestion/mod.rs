@@ -8,11 +8,13 @@
 //! once per round trip that there is congestion. The algorithm answers by another window at once;
 //! how what is in flight gets there is the transport's business again.
 
+pub mod bbr;
+pub mod bbr3;
 pub mod dcqcn;
 pub mod events;
 pub mod line_rate;
 
-use floodway_model::{Instant, Rate};
+use floodway_model::{Duration, Instant, Rate};
 
 pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
@@ -21,6 +23,8 @@ floodway_model::family! {
     "host.congestion":
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Bbr = "bbr" (bbr::Spec): "Paces at the bandwidth that was delivered (BBR, version 1).",
+    Bbr3 = "bbr3" (bbr3::Spec): "BBR that also heeds loss and, if wanted, marks (version 3).",
 }
 
 impl Default for Spec {
@@ -70,6 +74,9 @@ pub trait Control {
     fn window(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<u64> {
         None
     }
+
+    /// The connection is established, and the handshake took this round-trip time (TCP).
+    fn on_established(&mut self, _spec: &Self::Spec, _now: Instant, _rtt: Duration) {}
 
     /// A frame of this many bytes on the wire is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
@@ -127,6 +134,7 @@ macro_rules! states {
             states! { @methods ($($variant,)+)
                 rate(now: Instant)(now) -> Option<f64>,
                 window(now: Instant)(now) -> Option<u64>,
+                on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
                 on_send(now: Instant, bytes: u64)(now, bytes) -> (),
                 on_cnp(now: Instant)(now) -> (),
                 on_ack(ack: &Ack)(ack) -> (),
@@ -164,6 +172,8 @@ macro_rules! states {
 states! {
     LineRate = line_rate,
     Dcqcn = dcqcn,
+    Bbr = bbr,
+    Bbr3 = bbr3,
 }
 
 impl Spec {
@@ -173,5 +183,13 @@ impl Spec {
             Self::Dcqcn(spec) => Some(spec.cnp_interval),
             _ => None,
         }
+    }
+
+    /// Whether the window after a loss is the algorithm's own at every moment: the transport sends
+    /// what it allows, instead of going there by proportional rate reduction (RFC 6937). So it is
+    /// with the algorithms that set a rate from what the network delivers (Linux,
+    /// `cong_control`).
+    pub fn recovers_itself(&self) -> bool {
+        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 }

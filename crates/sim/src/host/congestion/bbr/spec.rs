@@ -1,0 +1,42 @@
+use floodway_model::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Pacing and window gain of Startup; Drain paces with its inverse. Default 2.885 (2/ln 2: the
+    /// least that doubles the rate every round trip).
+    pub startup_gain: f64,
+    /// Window in bandwidth-delay products once the pipe is full. Default 2 (the draft, section
+    /// 4.2.3.2: acknowledgements that come late or in bunches).
+    pub cwnd_gain: f64,
+    /// By how much pacing stays below the bandwidth, 0 to 1. Default 0.01 (Linux).
+    pub pacing_margin: f64,
+    /// The least window in packets, and that of ProbeRTT. Default 4 (the draft).
+    pub min_window: u32,
+    /// After this time without a round-trip time as short as the shortest, ProbeRTT empties the
+    /// queue to measure it. Default 10s (the draft).
+    pub min_rtt_window: Duration,
+    /// How long ProbeRTT stays at the least window, and at least a round trip. Default 200ms (the
+    /// draft).
+    pub probe_rtt_time: Duration,
+    /// How much of the packets that were acknowledged in bunches is added to the window; 0 adds
+    /// nothing (the draft of version 1). Default 1 (Linux, `extra_acked`).
+    pub extra_acked_gain: f64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            startup_gain: 2.885,
+            cwnd_gain: 2.0,
+            pacing_margin: 0.01,
+            min_window: 4,
+            min_rtt_window: Duration::from_ms(10_000),
+            probe_rtt_time: Duration::from_ms(200),
+            extra_acked_gain: 1.0,
+        }
+    }
+}

@@ -1,0 +1,354 @@
+use floodway_model::Rate;
+
+use super::super::{self as family, RateSample, Signal};
+use super::path::{self, ms};
+use super::*;
+
+const RATE: f64 = 20e6;
+const DELAY: Duration = Duration::from_ms(40);
+
+fn flow() -> (Spec, State) {
+    let spec = Spec::default();
+    let state = State::new(&spec, &Path::at(Rate::from_gbps(100)));
+    (spec, state)
+}
+
+/// One packet is acknowledged, which began a round; nothing else happened.
+fn ack(now: Instant, rtt_ms: u64, per_second: u32, prior_delivered: u64) -> Ack {
+    let rtt = Duration::from_ms(rtt_ms);
+    Ack {
+        now,
+        acked: 1,
+        delivered: 1,
+        marked: 0,
+        rtt: Some(rtt),
+        smoothed_rtt: rtt,
+        min_rtt: rtt,
+        prior_in_flight: 10,
+        in_flight: 9,
+        lost: 0,
+        phase: Phase::Open,
+        window_limited: true,
+        round_begins: true,
+        rate: Some(RateSample {
+            delivered: per_second / 100,
+            marked: 0,
+            lost: 0,
+            interval: Duration::from_ms(10),
+            prior_delivered,
+            in_flight_at_send: 10,
+            app_limited: false,
+        }),
+    }
+}
+
+/// A flow in ProbeBW with 1000 packets per second and 10 ms, so 10 packets; and its last
+/// acknowledgement. Every further one of the same shape begins a round.
+fn probing() -> (Spec, State, Ack) {
+    let (spec, mut state) = flow();
+    let mut last = ack(ms(0), 10, 1_000, 0);
+    for round in 0..4 {
+        last = ack(ms(10 * round), 10, 1_000, 10 * round);
+        state.on_ack(&spec, &last);
+    }
+    assert!(matches!(state.0.mode, Mode::ProbeBw(_)), "{:?}", state.0.mode);
+    (spec, state, last)
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-6 * b
+}
+
+#[test]
+fn the_initial_rate_is_the_initial_window_per_round_trip() {
+    let (spec, mut state) = flow();
+    // Ten packets of 1518 bytes in a millisecond, 2.885 times, a hundredth less.
+    let millisecond = 10.0 * 1_518.0 * 8.0 / 1e-3 * 2.885 * 0.99;
+    assert!(near(state.rate(&spec, ms(0)).unwrap(), millisecond));
+    assert_eq!(state.window(&spec, ms(0)), Some(14_480));
+    let mut handshaken = flow().1;
+    handshaken.on_established(&spec, ms(20), Duration::from_ms(20));
+    assert!(near(handshaken.rate(&spec, ms(20)).unwrap(), millisecond / 20.0));
+    // Without a handshake the first acknowledgement tells; its bandwidth of 100 packets per
+    // second is no more than that.
+    state.on_ack(&spec, &ack(ms(20), 20, 100, 0));
+    assert!(near(state.rate(&spec, ms(20)).unwrap(), millisecond / 20.0));
+}
+
+#[test]
+fn startup_ends_after_three_rounds_without_growth() {
+    let (spec, mut state) = flow();
+    for round in 0..3 {
+        state.on_ack(&spec, &ack(ms(10 * round), 10, 1_000, 10 * round));
+        assert_eq!(state.0.mode, Mode::Startup);
+        assert!(
+            near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * path::WIRE * 2.885 * 0.99)
+                || round == 0
+        );
+    }
+    // With much in flight it drains at the inverse gain, until a bandwidth-delay product is left
+    // (10 packets, and 3 quanta, made even).
+    let mut full = ack(ms(30), 10, 1_000, 30);
+    full.in_flight = 15;
+    state.on_ack(&spec, &full);
+    assert_eq!(state.0.mode, Mode::Drain);
+    assert!(near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * path::WIRE / 2.885 * 0.99));
+    full.in_flight = 14;
+    state.on_ack(&spec, &full);
+    assert!(matches!(state.0.mode, Mode::ProbeBw(_)));
+}
+
+#[test]
+fn gains_follow_each_other_every_round_trip() {
+    let (spec, mut state, mut ack) = probing();
+    let at = |state: &State| match state.0.mode {
+        Mode::ProbeBw(phase) => phase,
+        mode => panic!("{mode:?}"),
+    };
+    state.0.begin_phase(7, ms(30));
+    // 10 packets at 1.25 are 13, with 3 quanta, evenly, and 2 more: 18 in flight, this one included.
+    ack.prior_in_flight = 17;
+    let mut expected = 7;
+    for step in 0..=24 {
+        // Longer than 10 ms is over: at 11 ms, 22 ms and so on.
+        ack.now = ms(40 + 11 * step);
+        state.on_ack(&spec, &ack);
+        assert_eq!(at(&state), expected, "{step}");
+        let gain = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0][expected];
+        let rate = 1_000.0 * path::WIRE * gain * 0.99;
+        assert!(near(state.rate(&spec, ack.now).unwrap(), rate), "{step}");
+        expected = (expected + 1) % 8;
+    }
+    // Probing goes on until that much is in flight, or something is lost; draining stops when the
+    // bandwidth-delay product is reached.
+    state.0.begin_phase(0, ack.now);
+    ack.prior_in_flight = 16;
+    ack.now = ack.now + Duration::from_ms(50);
+    state.on_ack(&spec, &ack);
+    assert_eq!(at(&state), 0);
+    ack.lost = 1;
+    state.on_ack(&spec, &ack);
+    assert_eq!(at(&state), 1);
+    ack.prior_in_flight = 15;
+    state.on_ack(&spec, &ack);
+    assert_eq!(at(&state), 1);
+    ack.prior_in_flight = 14;
+    state.on_ack(&spec, &ack);
+    assert_eq!(at(&state), 2);
+}
+
+#[test]
+fn cycles_begin_anywhere_but_with_draining() {
+    let (_, mut state, _) = probing();
+    let mut seen = [0; 8];
+    for _ in 0..7_000 {
+        state.0.begin_probing(ms(0));
+        let Mode::ProbeBw(phase) = state.0.mode else { unreachable!() };
+        seen[phase] += 1;
+    }
+    assert_eq!(seen[1], 0);
+    // 1000 each; the standard deviation is 29.3.
+    assert!(seen.iter().enumerate().all(|(phase, n)| phase == 1 || (854..1_146).contains(n)));
+}
+
+#[test]
+fn the_window_is_twice_the_product_and_its_quanta() {
+    let (spec, mut state, mut ack) = probing();
+    state.0.begin_phase(3, ms(30));
+    state.0.aggregation = Aggregation::default();
+    let spec = Spec { extra_acked_gain: 0.0, ..spec };
+    ack.delivered = 100;
+    state.on_ack(&spec, &ack);
+    // 20 and 3, made even.
+    assert_eq!(state.window(&spec, ack.now), Some(24 * 1_448));
+}
+
+#[test]
+fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
+    let (spec, mut state, mut ack) = probing();
+    state.0.window.packets = 24;
+    let congestion = Congestion { now: ack.now, signal: Signal::Loss, in_flight: 24 };
+    state.on_congestion(&spec, &congestion);
+    // One delivered, 15 left in flight: one may be sent.
+    (ack.phase, ack.lost, ack.in_flight) = (Phase::Recovery, 8, 15);
+    ack.rate.as_mut().unwrap().prior_delivered = 30;
+    state.on_ack(&spec, &ack);
+    assert_eq!(state.0.window.packets, 16);
+    (ack.lost, ack.in_flight) = (0, 15);
+    state.on_ack(&spec, &ack);
+    assert_eq!(state.0.window.packets, 16);
+    // After a round it grows by what is delivered.
+    ack.rate.as_mut().unwrap().prior_delivered = 40;
+    state.on_ack(&spec, &ack);
+    assert_eq!(state.0.window.packets, 17);
+    ack.phase = Phase::Open;
+    state.on_ack(&spec, &ack);
+    assert!(state.0.window.packets >= 24, "{}", state.0.window.packets);
+    // A timeout leaves one packet.
+    state.on_timeout(&spec, &Timeout { now: ack.now, in_flight: 20, again: false });
+    assert_eq!(state.window(&spec, ack.now), Some(1_448));
+    ack.phase = Phase::Loss;
+    state.on_ack(&spec, &ack);
+    assert_eq!(state.0.window.packets, 4);
+    ack.phase = Phase::Open;
+    state.on_ack(&spec, &ack);
+    assert!(state.0.window.packets >= 24);
+}
+
+#[test]
+fn probe_rtt_after_ten_seconds_at_four_packets_for_200_ms() {
+    let (spec, mut state, mut ack) = probing();
+    // The shortest was seen at 30 ms last.
+    ack.rtt = Some(Duration::from_ms(11));
+    ack.now = ms(10_030);
+    state.on_ack(&spec, &ack);
+    assert_ne!(state.0.mode, Mode::ProbeRtt);
+    let window = state.0.window.packets;
+    ack.now = ms(10_031);
+    state.on_ack(&spec, &ack);
+    assert_eq!(state.0.mode, Mode::ProbeRtt);
+    assert_eq!(state.window(&spec, ack.now), Some(4 * 1_448));
+    assert!(near(state.rate(&spec, ack.now).unwrap(), 1_000.0 * path::WIRE * 0.99));
+    // The 200 ms begin when no more than four are in flight.
+    let mut prior = 1_000;
+    let mut at = |state: &mut State, now, in_flight| {
+        (ack.now, ack.in_flight) = (ms(now), in_flight);
+        prior += 100;
+        ack.rate.as_mut().unwrap().prior_delivered = prior;
+        // Fewer packets than the bandwidth carries: this tells nothing of it.
+        ack.rate.as_mut().unwrap().delivered = 4;
+        state.on_ack(&spec, &ack);
+        state.0.mode == Mode::ProbeRtt
+    };
+    assert!(at(&mut state, 10_040, 5));
+    assert!(at(&mut state, 10_050, 4));
+    assert!(at(&mut state, 10_060, 4));
+    assert!(at(&mut state, 10_250, 4));
+    assert!(!at(&mut state, 10_251, 4));
+    assert!(state.0.window.packets >= window);
+    assert_eq!(state.0.min_rtt.value, Some(Duration::from_ms(11)));
+    // The next one is ten seconds later.
+    ack.rtt = Some(Duration::from_ms(12));
+    for (now, probes) in [(20_251, false), (20_252, true)] {
+        ack.now = ms(now);
+        state.on_ack(&spec, &ack);
+        assert_eq!(state.0.mode == Mode::ProbeRtt, probes);
+    }
+}
+
+#[test]
+fn samples_of_probe_rtt_do_not_lower_the_bandwidth() {
+    let (spec, mut state, mut ack) = probing();
+    ack.rtt = Some(Duration::from_ms(11));
+    ack.now = ms(10_031);
+    state.on_ack(&spec, &ack);
+    let begun = state.0.rounds.delivered;
+    let sample = |prior_delivered| RateSample { prior_delivered, ..ack.rate.unwrap() };
+    assert!(!state.0.probe_rtt.limits(&sample(begun - 1)));
+    assert!(state.0.probe_rtt.limits(&sample(begun)));
+    assert!(state.0.probe_rtt.limits(&sample(begun + 9)));
+    assert!(!state.0.probe_rtt.limits(&sample(begun + 10)));
+}
+
+#[test]
+fn a_flow_that_was_idle_needs_no_probe_rtt() {
+    let (spec, mut state, mut ack) = probing();
+    ack.in_flight = 0;
+    state.on_ack(&spec, &ack);
+    state.on_send(&spec, ms(30_000), 1_518);
+    // It paces at the bandwidth whatever the phase.
+    assert!(near(state.rate(&spec, ms(30_000)).unwrap(), 1_000.0 * path::WIRE * 0.99));
+    ack.now = ms(30_020);
+    ack.rtt = Some(Duration::from_ms(20));
+    state.on_ack(&spec, &ack);
+    assert!(matches!(state.0.mode, Mode::ProbeBw(_)));
+    assert_eq!(state.0.min_rtt.value, Some(Duration::from_ms(20)));
+}
+
+#[test]
+fn one_flow_fills_the_pipe_and_leaves_the_queue_empty() {
+    let spec = family::Spec::Bbr(Spec::default());
+    let mut path = path::Path::new(RATE, DELAY, 700, &[spec]);
+    path.run(ms(5_000));
+    let (used, lost) = path.run(ms(25_000));
+    let (queued, _) = path.queue(ms(5_000), ms(25_000));
+    // It paces at 0.99 of the rate; a probe queues a quarter of the product for one of eight round
+    // trips and drains it in the next. ProbeRTT may take 0.2 s of 10.
+    assert!(used > 0.95 && used <= 1.0, "{used}");
+    assert_eq!(lost, 0.0);
+    assert!(queued < 0.25 * path.bdp(), "{queued}");
+}
+
+#[test]
+fn two_flows_queue_a_product_and_drain_it_every_ten_seconds() {
+    let spec = family::Spec::Bbr(Spec::default());
+    let mut path = path::Path::new(RATE, DELAY, 700, &[spec.clone(), spec]);
+    for flow in &mut path.flows {
+        flow.on_ack = Some(|state, now, seen| {
+            let family::State::Bbr(state) = state else { unreachable!() };
+            if state.0.mode == Mode::ProbeRtt {
+                seen.push(now);
+            }
+        });
+    }
+    path.run(ms(12_000));
+    let (used, _) = path.run(ms(62_000));
+    assert!(used > 0.95, "{used}");
+    // Each takes the most that it ever got for the bandwidth, so that their sum is more than the
+    // rate and the window is what stops them: twice the product in flight, one of it queued
+    // (Hock, Bless and Zitterbart, ICNP 2017). ProbeRTT empties the queue.
+    let bdp = path.bdp();
+    for second in (12..52).step_by(10) {
+        let (mean, min) = path.queue(ms(1_000 * second), ms(1_000 * (second + 10) + 500));
+        assert!((0.4 * bdp..1.5 * bdp).contains(&mean), "{mean} of {bdp}");
+        assert!(min <= 8, "{min}");
+    }
+    for flow in &path.flows {
+        let starts: Vec<Instant> = std::iter::once(flow.seen[0])
+            .chain(
+                flow.seen.windows(2).filter(|two| two[1] - two[0] > DELAY * 10).map(|two| two[1]),
+            )
+            .collect();
+        for two in starts.windows(2) {
+            let apart = (two[1] - two[0]).as_secs();
+            assert!((10.0..11.0).contains(&apart), "{apart}");
+        }
+        assert!(starts.len() >= 5);
+    }
+}
+
+#[test]
+fn twice_the_bandwidth_is_found_in_four_cycles() {
+    let spec = family::Spec::Bbr(Spec::default());
+    let mut path = path::Path::new(RATE, DELAY, 700, &[spec]);
+    path.run(ms(5_000));
+    path.rate *= 2.0;
+    // Every cycle of eight round trips finds a quarter more: 1.25^4 is 2.4. A probe may take two
+    // round trips: 4 times 9 times 40 ms.
+    path.run(ms(6_440));
+    let (used, _) = path.run(ms(9_000));
+    assert!(used > 0.95, "{used}");
+    path.rate /= 4.0;
+    // What is too much is forgotten after ten rounds, in which the queue makes them longer.
+    path.run(ms(16_000));
+    let (used, _) = path.run(ms(20_000));
+    assert!(used > 0.9, "{used}");
+}
+
+#[test]
+fn a_longer_path_is_believed_after_ten_seconds() {
+    let spec = family::Spec::Bbr(Spec::default());
+    let mut path = path::Path::new(RATE, DELAY, 700, &[spec]);
+    path.run(ms(3_000));
+    path.delay = Duration::from_ms(60);
+    let min = |path: &path::Path| match &path.flows[0].state {
+        family::State::Bbr(state) => state.0.min_rtt.value.unwrap().as_secs(),
+        _ => unreachable!(),
+    };
+    // It was seen in the last cycle of eight round trips before that.
+    path.run(ms(12_600));
+    assert!(min(&path) < 0.041);
+    path.run(ms(13_500));
+    // 60 ms and the time of a packet.
+    assert!((0.060..0.0615).contains(&min(&path)), "{}", min(&path));
+}

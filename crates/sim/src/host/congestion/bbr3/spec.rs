@@ -1,0 +1,100 @@
+use floodway_model::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters. "The draft" is draft-ietf-ccwg-bbr, "the code" the branch v3 of google/bbr.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Pacing gain of Startup. Default 2.77 (the draft: 4 ln 2).
+    pub startup_pacing_gain: f64,
+    /// Window gain of Startup and Drain. Default 2 (the draft).
+    pub startup_cwnd_gain: f64,
+    /// Pacing gain of Drain. Default 0.35 (the code, and the first drafts; later drafts have 0.5).
+    pub drain_gain: f64,
+    /// Pacing gain of ProbeBW_DOWN. Default 0.9 (the draft).
+    pub down_gain: f64,
+    /// Pacing gain of ProbeBW_UP. Default 1.25 (the draft).
+    pub up_gain: f64,
+    /// Window in bandwidth-delay products, a quarter more in ProbeBW_UP. Default 2 (the draft).
+    pub cwnd_gain: f64,
+    /// By how much pacing stays below the bandwidth, 0 to 1. Default 0.01 (the draft).
+    pub pacing_margin: f64,
+    /// The least window in packets. Default 4 (the draft).
+    pub min_window: u32,
+    /// Share of lost packets above which too much was in flight. Default 0.02 (the draft).
+    pub loss_threshold: f64,
+    /// Acknowledgements with losses in a round trip of Startup from which on a share of lost packets
+    /// above `loss_threshold` ends it; 0 never. Default 6 (the draft).
+    pub startup_losses: u32,
+    /// What a loss leaves of the bandwidth and of what may be in flight. Default 0.7 (the draft).
+    pub beta: f64,
+    /// Share of what is known to fit into the path that is left to others while cruising. Default
+    /// 0.15 (the draft).
+    pub headroom: f64,
+    /// The least time from one probe for bandwidth to the next. Default 2s (the draft).
+    pub probe_wait: Duration,
+    /// How much longer it may be, evenly distributed. Default 1s (the draft).
+    pub probe_wait_spread: Duration,
+    /// Round trips after which it probes in any case, or earlier if the bandwidth-delay product has
+    /// fewer packets: then Reno would have reached it. Default 63 (the draft).
+    pub probe_rounds: u32,
+    /// After this time the shortest round-trip time is forgotten. Default 10s (the draft).
+    pub min_rtt_window: Duration,
+    /// After this time without a shorter round-trip time, ProbeRTT lowers what is in flight to
+    /// measure it. Default 5s (the draft).
+    pub probe_rtt_interval: Duration,
+    /// How long ProbeRTT keeps it low, and at least a round trip. Default 200ms (the draft).
+    pub probe_rtt_time: Duration,
+    /// Bandwidth-delay products in flight in ProbeRTT. Default 0.5 (the draft).
+    pub probe_rtt_cwnd_gain: f64,
+    /// How much of the packets that were acknowledged in bunches is added to the window. Default 1
+    /// (the code, `extra_acked`).
+    pub extra_acked_gain: f64,
+    /// Whether marks count: only where switches mark at shallow thresholds, as for DCTCP, and with
+    /// feedback that tells how many packets were marked. Default false (the code: per route,
+    /// `ecn_low`).
+    pub ecn: bool,
+    /// The longest round-trip time at which marks count; 0s is any. Default 5ms (the code).
+    pub ecn_max_rtt: Duration,
+    /// Weight of the last round trip in the share of marked packets. Default 1/16 (the code).
+    pub ecn_alpha_gain: f64,
+    /// A marked round trip cuts what may be in flight by the share of marked packets times this.
+    /// Default 1/3 (the code).
+    pub ecn_factor: f64,
+    /// Share of marked packets above which too much was in flight; two such round trips end
+    /// Startup. Default 0.5 (the code).
+    pub ecn_threshold: f64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            startup_pacing_gain: 2.77,
+            startup_cwnd_gain: 2.0,
+            drain_gain: 0.35,
+            down_gain: 0.9,
+            up_gain: 1.25,
+            cwnd_gain: 2.0,
+            pacing_margin: 0.01,
+            min_window: 4,
+            loss_threshold: 0.02,
+            startup_losses: 6,
+            beta: 0.7,
+            headroom: 0.15,
+            probe_wait: Duration::from_ms(2_000),
+            probe_wait_spread: Duration::from_ms(1_000),
+            probe_rounds: 63,
+            min_rtt_window: Duration::from_ms(10_000),
+            probe_rtt_interval: Duration::from_ms(5_000),
+            probe_rtt_time: Duration::from_ms(200),
+            probe_rtt_cwnd_gain: 0.5,
+            extra_acked_gain: 1.0,
+            ecn: false,
+            ecn_max_rtt: Duration::from_ms(5),
+            ecn_alpha_gain: 1.0 / 16.0,
+            ecn_factor: 1.0 / 3.0,
+            ecn_threshold: 0.5,
+        }
+    }
+}
