@@ -215,8 +215,8 @@ impl Variant {
 /// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.
 fn window(control: &congestion::Spec, rate: Rate) -> Option<Bytes> {
     match control {
-        congestion::Spec::LineRate(_) => None,
         congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+        _ => None,
     }
 }
 

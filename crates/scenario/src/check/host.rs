@@ -55,11 +55,8 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     for Placed { transport, transport_path, congestion, congestion_path, .. } in &all {
         if !seen.contains(&congestion_path.as_str()) {
             seen.push(congestion_path);
-            match congestion {
-                congestion::Spec::LineRate(_) => {}
-                congestion::Spec::Dcqcn(spec) => {
-                    check_dcqcn(congestion_path, settings, spec, findings);
-                }
+            if let congestion::Spec::Dcqcn(spec) = congestion {
+                check_dcqcn(congestion_path, settings, spec, findings);
             }
         }
         if !seen.contains(&transport_path.as_str()) {
