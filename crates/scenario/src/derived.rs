@@ -289,8 +289,28 @@ fn host_load(graph: &Graph, demands: &[Demand]) -> f64 {
 /// Steps of the sum over receivers and links beyond which it would take minutes.
 const MOST_STEPS: usize = 2_000_000_000;
 
-/// Load of the links between switches by demands on the wire if every switch splits evenly over equal next hops.
+/// Load of the links between switches by demands on the wire.
 fn fabric_load(graph: &Graph, demands: &[Demand]) -> Option<Spread> {
+    let load = link_loads(graph, demands)?;
+    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
+    let mut loads = Vec::new();
+    for id in graph.switches() {
+        for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
+            if is_switch(end.peer) {
+                loads.push(bits / end.rate.0 as f64);
+            }
+        }
+    }
+    let count = loads.len() as f64;
+    (count > 0.0).then(|| Spread {
+        mean: loads.iter().sum::<f64>() / count,
+        max: loads.iter().copied().fold(0.0, f64::max),
+    })
+}
+
+/// By node and port: bits per second of demands that leave there, if every switch splits evenly
+/// over equal next hops. `None` if the sum would take too long.
+pub fn link_loads(graph: &Graph, demands: &[Demand]) -> Option<Vec<Vec<f64>>> {
     let links: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
     let mut by_receiver: Vec<Vec<(NodeId, f64)>> = vec![Vec::new(); graph.nodes.len()];
     for demand in demands {
@@ -308,20 +328,7 @@ fn fabric_load(graph: &Graph, demands: &[Demand]) -> Option<Spread> {
             spread(graph, dst, senders, &mut load);
         }
     }
-    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
-    let mut loads = Vec::new();
-    for id in graph.switches() {
-        for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
-            if is_switch(end.peer) {
-                loads.push(bits / end.rate.0 as f64);
-            }
-        }
-    }
-    let count = loads.len() as f64;
-    (count > 0.0).then(|| Spread {
-        mean: loads.iter().sum::<f64>() / count,
-        max: loads.iter().copied().fold(0.0, f64::max),
-    })
+    Some(load)
 }
 
 /// Adds the traffic of one receiver to the links it takes, from the farthest nodes inward.

@@ -40,6 +40,50 @@ dst = 15
 bytes = "1MB"
 "#;
 
+/// A dumbbell, workloads that name their hosts, and workloads with profiles of their own.
+const NAMED: &str = r#"
+name = "named"
+arrivals = "10s"
+limit = "20s"
+
+[topology.dumbbell]
+left = 4
+right = 4
+left_delays = ["1ms", "17ms"]
+
+[switch.aqm.ramp]
+
+[host.transport.rocev2.recovery.go_back_n]
+retransmit_timeout = "1s"
+
+[[workload]]
+[workload.long_flows]
+count = 3
+from = "0-2"
+to = "4, 6-7"
+start = "1s"
+jitter = "1s"
+stop = "9s"
+[workload.congestion.dcqcn]
+min_rate = "1Mbps"
+[workload.transport.rocev2]
+recovery.go_back_n.retransmit_timeout = "1s"
+
+[[workload]]
+[workload.poisson]
+sizes = "64KB"
+max_size = "1MB"
+load = 0.1
+of = "40Mbps"
+from = "left"
+to = "right"
+
+[[workload]]
+[workload.poisson]
+sizes = "64KB"
+flows_per_second = 2.5
+"#;
+
 fn main_scenario() -> String {
     std::fs::read_to_string(Path::new("../../scenarios/ci/lossless.toml")).unwrap()
 }
@@ -103,8 +147,10 @@ const VALUES: &[&str] = &[
 fn every_field_takes_every_value() {
     let (valid, refused) = try_everything(&main_scenario(), 70);
     assert!(valid > 100 && refused > 1000, "{valid} {refused}");
-    let (valid, refused) = try_everything(OTHERS, 50);
-    assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+    for others in [OTHERS, NAMED] {
+        let (valid, refused) = try_everything(others, 50);
+        assert!(valid > 100 && refused > 1000, "{valid} {refused}");
+    }
 }
 
 /// How many of the settings are valid and how many are refused, of a scenario with more than

@@ -5,6 +5,7 @@ mod buffer;
 mod flow_control;
 mod host;
 mod list;
+mod named;
 mod network;
 mod sizes;
 mod source_flow_control;

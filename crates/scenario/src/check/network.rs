@@ -11,7 +11,7 @@ use crate::topology::{Spec, clos, dumbbell, fat_tree, star};
 const MOST_PORTS: u64 = MAX_PORTS as u64;
 
 /// More nodes than this would not fit into memory.
-const MOST_NODES: u64 = 4_000_000;
+pub const MOST_NODES: u64 = 4_000_000;
 
 /// The network, if it can be built.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> {

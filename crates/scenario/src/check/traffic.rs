@@ -4,9 +4,11 @@ use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::Profile;
 
 use super::sizes::{SizesError, sizes};
-use super::{Findings, MOST_SAMPLES, list, rough_bytes, rough_time, wire_factor};
+use super::{Findings, MOST_SAMPLES, list, named, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
-use crate::workload::{self, Distribution, Ready, Spec, incast, incast_series, many_to_many};
+use crate::workload::{
+    self, Distribution, Ready, Sampling, Spec, incast, incast_series, many_to_many,
+};
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
@@ -40,6 +42,19 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
             list::check(&format!("workload.{number}.list.flow"), spec, settings, findings);
             Some(Ready::List(spec.clone()))
         }
+        Spec::LongFlows(spec) => {
+            let path = format!("workload.{number}.long_flows");
+            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
+            named::check_long_flows(&path, spec, ends.as_ref(), settings, findings);
+            ends.map(|ends| Ready::LongFlows(spec.clone(), ends))
+        }
+        Spec::Poisson(spec) => {
+            let path = format!("workload.{number}.poisson");
+            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
+            named::check_poisson(&path, spec, ends.as_ref(), findings);
+            let sizes = check_sizes(&path, &spec.sizes, spec.sampling, spec.max_size, findings);
+            sizes.zip(ends).map(|(sizes, ends)| Ready::Poisson(spec.clone(), sizes, ends))
+        }
     });
     ready.collect()
 }
@@ -58,12 +73,24 @@ fn check_many_to_many(
         let message = format!("a cluster of {} cannot send to itself", spec.cluster_size);
         findings.error(&[&field("cluster_size")], message, "write at least 2 hosts per cluster");
     }
-    if spec.max_size == Some(Bytes(0)) {
+    check_sizes(path, &spec.sizes, spec.sampling, spec.max_size, findings)
+}
+
+/// The distribution that a workload names.
+fn check_sizes(
+    path: &str,
+    name: &str,
+    sampling: Option<Sampling>,
+    max_size: Option<Bytes>,
+    findings: &mut Findings<'_>,
+) -> Option<Distribution> {
+    let field = |name: &str| format!("{path}.{name}");
+    if max_size == Some(Bytes(0)) {
         let help = "write the largest flow, for example \"30MB\", or remove it";
         findings.error(&[&field("max_size")], "all flows would be cut to 0 bytes", help);
         return None;
     }
-    let sizes = match sizes(&spec.sizes, spec.sampling, &findings.source_name()) {
+    let sizes = match sizes(name, sampling, &findings.source_name()) {
         Ok(sizes) => sizes,
         Err(SizesError::Name { message, help }) => {
             findings.error(&[&field("sizes")], message, help);
@@ -74,7 +101,7 @@ fn check_many_to_many(
             return None;
         }
     };
-    Some(match spec.max_size {
+    Some(match max_size {
         Some(most) => sizes.capped(most.0),
         None => sizes,
     })
@@ -154,11 +181,10 @@ pub fn check_on(
     if workloads.len() < settings.workload.len() || !check_hosts(settings, graph, findings) {
         return;
     }
-    let Some(slowest) = graph.hosts().map(|host| graph.node(host).ports[0].rate).min() else {
-        return;
-    };
+    let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, findings);
+    named::check_links(settings, graph, workloads, findings);
     check_flow_samples(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
         check_largest(number, workload.largest_flow(), settings, &profile, slowest, findings);
@@ -201,6 +227,8 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                 );
                 continue;
             }
+            // Looked for when they were made ready.
+            Spec::LongFlows(_) | Spec::Poisson(_) => continue,
         };
         if needs > hosts - taken {
             let left = match taken {
@@ -256,7 +284,7 @@ fn check_loads(settings: &Document, findings: &mut Findings<'_>) {
     let load = |spec: &Spec| match spec {
         Spec::ManyToMany(spec) => Some(spec.load),
         Spec::IncastSeries(spec) => Some(spec.load),
-        Spec::Incast(_) | Spec::List(_) => None,
+        Spec::Incast(_) | Spec::List(_) | Spec::LongFlows(_) | Spec::Poisson(_) => None,
     };
     let (mut sum, mut wire_sum) = (0.0, 0.0);
     for (number, entry) in settings.workload.iter().enumerate() {
@@ -328,8 +356,10 @@ fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Finding
 fn size_paths(number: usize, spec: &Spec) -> Vec<String> {
     let path = |field: &str| format!("workload.{number}.{}.{field}", spec.name());
     match spec {
-        Spec::ManyToMany(_) => vec![path("max_size"), path("sizes")],
+        Spec::ManyToMany(_) | Spec::Poisson(_) => vec![path("max_size"), path("sizes")],
         Spec::Incast(_) | Spec::IncastSeries(_) => vec![path("bytes")],
+        // Its flows have no size.
+        Spec::LongFlows(_) => vec![path("count")],
         Spec::List(list) => {
             let largest = (0..list.flow.len()).max_by_key(|&flow| list.flow[flow].bytes);
             vec![path(&format!("flow.{}.bytes", largest.unwrap_or(0)))]

@@ -121,6 +121,9 @@ fn value_remedy(message: &str, word: &str) -> String {
             None => "write one of these units after the number".to_owned(),
         };
     }
+    if message.ends_with("is not a list of hosts") {
+        return HOSTS.to_owned();
+    }
     if message.contains("has no unit") {
         return "add the unit, all in quotes".to_owned();
     }
@@ -129,6 +132,10 @@ fn value_remedy(message: &str, word: &str) -> String {
     }
     "write the number first and its unit after it".to_owned()
 }
+
+/// What hosts look like where a workload names them.
+const HOSTS: &str = "write numbers of hosts, like \"0-9\" or \"0, 2, 5-7\", or the word left or \
+                     right for all on one side of a dumbbell";
 
 /// What a required field looks like.
 fn example(field: &str) -> &'static str {
@@ -141,6 +148,7 @@ fn example(field: &str) -> &'static str {
         "sizes" => ", for example: sizes = \"data_mining\"",
         "load" => ", for example: load = 0.3",
         "bytes" => ", for example: bytes = \"256KB\"",
+        "count" => ", for example: count = 3",
         "flow" => ", for example the lines: [[workload.list.flow]], src = 0, dst = 1",
         _ => ", a number",
     }

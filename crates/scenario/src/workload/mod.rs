@@ -1,17 +1,21 @@
 //! Workloads: families of traffic, each turned into a list of flows from a few numbers, the
 //! hosts it runs on, and chance.
 //!
-//! Each workload has hosts of its own, or with `share_hosts` all have the same. Every workload has
+//! Each workload has hosts of its own, or with `share_hosts` all have the same; some name theirs by
+//! number instead, whatever the others have. Every workload has
 //! random streams of its own, one or one per host, named after its number, so variants of a
 //! scenario send the same flows and a change to one workload leaves the others as they are.
 
 pub mod builtin;
 pub mod distribution;
 mod entry;
+mod hosts;
 pub mod incast;
 pub mod incast_series;
 pub mod list;
+pub mod long_flows;
 pub mod many_to_many;
+pub mod poisson;
 
 use floodway_model::random::Stream;
 use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
@@ -21,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use distribution::{Distribution, Sampling};
 pub(crate) use entry::BESIDE;
 pub use entry::Entry;
+pub use hosts::{Ends, Hosts, Unknown};
 
 use crate::document::Document;
 
@@ -34,6 +39,10 @@ floodway_model::family! {
     IncastSeries = "incast_series" (incast_series::Spec):
         "Incast after incast among the same hosts: Poisson arrivals at a given load.",
     List = "list" (list::Spec): "Flows written out one by one.",
+    LongFlows = "long_flows" (long_flows::Spec):
+        "A number of flows without a size between hosts that are named.",
+    Poisson = "poisson" (poisson::Spec):
+        "Flows with sizes between hosts that are named: Poisson arrivals, by load or number.",
 }
 
 /// In which order hosts are given to the workloads.
@@ -69,6 +78,10 @@ pub enum Ready {
     IncastSeries(incast_series::Spec),
     /// As written.
     List(list::Spec),
+    /// With its hosts found.
+    LongFlows(long_flows::Spec, Ends),
+    /// With its sizes read and its hosts found.
+    Poisson(poisson::Spec, Distribution, Ends),
 }
 
 /// What a workload needs to know of its scenario.
@@ -121,7 +134,7 @@ impl Ready {
             Self::ManyToMany(spec, _) => spec.hosts(),
             Self::Incast(spec) => spec.hosts(),
             Self::IncastSeries(spec) => spec.hosts(),
-            Self::List(_) => 0,
+            Self::List(_) | Self::LongFlows(..) | Self::Poisson(..) => 0,
         }
     }
 
@@ -132,6 +145,8 @@ impl Ready {
             Self::Incast(spec) => spec.flows(around),
             Self::IncastSeries(spec) => spec.flows(around),
             Self::List(spec) => spec.flows(around),
+            Self::LongFlows(spec, ends) => spec.flows(ends, around),
+            Self::Poisson(spec, sizes, ends) => spec.flows(sizes, ends, around),
         }
     }
 
@@ -142,15 +157,18 @@ impl Ready {
             Self::Incast(spec) => spec.ending_flows() as f64,
             Self::IncastSeries(spec) => spec.expected_flows(around),
             Self::List(spec) => spec.ending_flows() as f64,
+            Self::LongFlows(..) => 0.0,
+            Self::Poisson(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
         }
     }
 
     /// How many flows have no size: they have an end in time or none, and never complete.
     pub fn persistent_flows(&self) -> u64 {
         match self {
-            Self::ManyToMany(..) | Self::IncastSeries(_) => 0,
+            Self::ManyToMany(..) | Self::IncastSeries(_) | Self::Poisson(..) => 0,
             Self::Incast(spec) => spec.persistent_flows(),
             Self::List(spec) => spec.persistent_flows(),
+            Self::LongFlows(spec, _) => spec.count.into(),
         }
     }
 
@@ -161,16 +179,19 @@ impl Ready {
             Self::Incast(spec) => spec.bytes.map_or(0, |bytes| bytes.0),
             Self::IncastSeries(spec) => spec.bytes.0,
             Self::List(spec) => spec.largest_flow(),
+            Self::LongFlows(..) => 0,
+            Self::Poisson(_, sizes, _) => sizes.largest(),
         }
     }
 
-    /// Its steady traffic, pair by pair. Single incasts and flows of a list are none: they send as
-    /// fast as they may.
+    /// Its steady traffic, pair by pair. Single incasts, flows of a list and flows without a size
+    /// are none: they send as fast as they may.
     pub fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         match self {
             Self::ManyToMany(spec, _) => spec.demands(around),
             Self::IncastSeries(spec) => spec.demands(around),
-            Self::Incast(_) | Self::List(_) => Vec::new(),
+            Self::Poisson(spec, sizes, ends) => spec.demands(sizes, ends, around),
+            Self::Incast(_) | Self::List(_) | Self::LongFlows(..) => Vec::new(),
         }
     }
 }

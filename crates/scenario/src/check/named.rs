@@ -1,0 +1,220 @@
+//! Whether workloads that name their hosts are possible.
+
+use floodway_model::{Duration, Graph, Rate};
+
+use super::network::MOST_NODES;
+use super::{Findings, wire_factor};
+use crate::derived;
+use crate::document::Document;
+use crate::workload::{self, Demand, Ends, Hosts, Ready, Unknown, long_flows, poisson};
+
+/// Senders and receivers, if the network has them all. Needs no network, only its size.
+pub fn ends(
+    path: &str,
+    from: &Hosts,
+    to: &Hosts,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<Ends> {
+    let from = numbers(path, "from", from, settings, findings);
+    let to = numbers(path, "to", to, settings, findings);
+    Some(Ends { from: from?, to: to? })
+}
+
+fn numbers(
+    path: &str,
+    field: &str,
+    hosts: &Hosts,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<u32>> {
+    let count = settings.topology.size().hosts;
+    // Said of the network itself, which cannot be made.
+    if count == 0 || count > MOST_NODES {
+        return None;
+    }
+    let (message, help) = match hosts.numbers(count, settings.topology.sides().as_ref()) {
+        // A side without hosts, which is said of the network too.
+        Ok(numbers) if numbers.is_empty() => return None,
+        Ok(numbers) => return Some(numbers),
+        Err(Unknown::NoSides) => (
+            format!("the network has no {hosts} hosts"),
+            format!("only a dumbbell has sides: write numbers of hosts, like {field} = \"0-3\""),
+        ),
+        Err(Unknown::Number(number)) => (
+            format!("there is no host {number}: the network has {count} hosts"),
+            format!("they have the numbers 0 to {}", count - 1),
+        ),
+        Err(Unknown::Twice(number)) => {
+            (format!("host {number} is named twice"), "name every host once".to_owned())
+        }
+    };
+    findings.error(&[&format!("{path}.{field}")], message, help);
+    None
+}
+
+/// Checks flows without a size.
+pub fn check_long_flows(
+    path: &str,
+    spec: &long_flows::Spec,
+    ends: Option<&Ends>,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) {
+    let field = |name: &str| format!("{path}.{name}");
+    if let Some(ends) = ends {
+        // After so many flows the pairs come again.
+        let rounds = least_common_multiple(ends.from.len(), ends.to.len());
+        let pairs = spec.pairs(ends).take(rounds);
+        if let Some((flow, (host, _))) = (0..).zip(pairs).find(|(_, (src, dst))| src == dst) {
+            findings.error(
+                &[&field("to"), &field("from"), path],
+                format!("flow {flow} would go from host {host} to itself"),
+                "flow n goes from the n-th host of `from` to the n-th of `to`: change their order",
+            );
+        }
+    }
+    let (start, jitter) = (spec.start, spec.jitter);
+    if start >= settings.arrivals {
+        findings.error(
+            &[&field("start")],
+            format!("the flows start ({start}) when the arrivals are over ({})", settings.arrivals),
+            "start them earlier or raise `arrivals`",
+        );
+        return;
+    }
+    if let Some(stop) = spec.stop.filter(|&stop| stop <= start) {
+        findings.error(
+            &[&field("stop")],
+            format!("the flows stop ({stop}) before they send anything (start: {start})"),
+            "make `stop` later than `start`",
+        );
+        return;
+    }
+    let end = spec.stop.map_or(settings.arrivals, |stop| stop.min(settings.arrivals));
+    let left = Duration(end.0 - start.0);
+    if jitter >= left {
+        findings.error(
+            &[&field("jitter")],
+            format!(
+                "a flow could start {jitter} later, but it or the arrivals end {left} after its \
+                 start"
+            ),
+            "make `jitter` shorter than that",
+        );
+    }
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+/// Checks Poisson arrivals.
+pub fn check_poisson(
+    path: &str,
+    spec: &poisson::Spec,
+    ends: Option<&Ends>,
+    findings: &mut Findings<'_>,
+) {
+    let field = |name: &str| format!("{path}.{name}");
+    if let Some(ends) = ends
+        && let Some(host) = ends.from.iter().find(|&&src| ends.receivers(src).next().is_none())
+    {
+        findings.error(
+            &[&field("to"), &field("from"), path],
+            format!("host {host} sends, and is the only one to receive"),
+            "add another host to `to`, or remove it from `from`",
+        );
+    }
+    let positive = |value: f64| value > 0.0 && value.is_finite();
+    match (spec.load, spec.flows_per_second) {
+        (None, None) => findings.error(
+            &[path],
+            "nothing says how often flows arrive",
+            "add `load`, a part of the bottleneck's rate such as 0.5, or `flows_per_second`",
+        ),
+        (Some(_), Some(_)) => findings.error(
+            &[&field("flows_per_second")],
+            "both `load` and `flows_per_second` say how often flows arrive",
+            "keep one of the two",
+        ),
+        (Some(load), None) if !positive(load) => findings.error(
+            &[&field("load")],
+            format!("a load of {load} is not possible"),
+            "write the part of the bottleneck's rate that payload is to take: above 0",
+        ),
+        (None, Some(number)) if !positive(number) => findings.error(
+            &[&field("flows_per_second")],
+            format!("{number} flows per second are not possible"),
+            "write a number above 0",
+        ),
+        _ => {}
+    }
+    if spec.of == Some(Rate(0)) {
+        let help = "write the rate that the load is a part of, for example \"40Mbps\"";
+        findings.error(&[&field("of")], "the load would be a part of no rate at all", help);
+    }
+    if spec.of.is_some() && spec.load.is_none() && spec.flows_per_second.is_some() {
+        let help = "remove it, or write `load` instead of `flows_per_second`";
+        findings.error(&[&field("of")], "`of` is a rate that no `load` is a part of", help);
+    }
+}
+
+/// Whether every link carries what Poisson arrivals put on it.
+pub fn check_links(
+    settings: &Document,
+    graph: &Graph,
+    workloads: &[Ready],
+    findings: &mut Findings<'_>,
+) {
+    if !workloads.iter().any(|workload| matches!(workload, Ready::Poisson(..))) {
+        return;
+    }
+    let profiles = settings.profiles();
+    let order = settings.placement.order(graph, settings.seed);
+    let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);
+    let mut demands: Vec<Demand> = Vec::new();
+    for ((workload, around), profile) in shares.zip(&profiles) {
+        let Ready::Poisson(spec, ..) = workload else { continue };
+        let factor = wire_factor(settings, profile);
+        let of_this = workload.demands(around).into_iter();
+        demands.extend(of_this.map(|demand| Demand { rate: demand.rate * factor, ..demand }));
+        let Some((load, link)) = busiest(graph, &demands) else { return };
+        if load > 1.0 {
+            let field = if spec.load.is_some() { "load" } else { "flows_per_second" };
+            findings.warn(
+                &[&format!("workload.{}.poisson.{field}", around.number)],
+                format!("with headers the load of the link from {link} is {load:.3}"),
+                format!("queues grow without end: lower `{field}`"),
+            );
+            return;
+        }
+    }
+}
+
+/// The load of the link that has most of it, and the names of its ends. `None` if the network is
+/// too large for the sum.
+fn busiest(graph: &Graph, demands: &[Demand]) -> Option<(f64, String)> {
+    let loads = derived::link_loads(graph, demands)?;
+    let of_links = graph.nodes.iter().zip(&loads).flat_map(|(node, loads)| {
+        node.ports.iter().zip(loads).map(move |(end, bits)| (bits / end.rate.0 as f64, node, end))
+    });
+    let (load, node, end) = of_links.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((load, format!("{} to {}", node.name, graph.node(end.peer).name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples() {
+        for (a, b, least) in [(1, 1, 1), (2, 3, 6), (4, 6, 12), (10, 10, 10), (5, 1, 5)] {
+            assert_eq!(least_common_multiple(a, b), least);
+        }
+    }
+}

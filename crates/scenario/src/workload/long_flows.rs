@@ -1,0 +1,57 @@
+//! Flows without a size between hosts that are named: the steady state in which congestion
+//! controls are compared.
+
+use floodway_model::{Duration, FlowSpec, Instant, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ends, Hosts, Surroundings};
+
+/// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
+/// again where a list ends. Hosts are named: none is taken from the order of placement, and flows
+/// may run on hosts of other workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Flows; 0 for none, where the number is varied.
+    pub count: u32,
+    /// Senders by number, like "0-9" or "0, 2, 5-7", or "left" or "right" for all on that side of a
+    /// dumbbell. Default left.
+    #[serde(default = "Hosts::left")]
+    pub from: Hosts,
+    /// Receivers likewise. Default right.
+    #[serde(default = "Hosts::right")]
+    pub to: Hosts,
+    /// When they start, before the arrivals end. Default 0ns.
+    #[serde(default)]
+    pub start: Duration,
+    /// Each flow starts later by a time between zero and this, drawn anew in every replication, so
+    /// that replications differ and flows are not in step. Default 0ns.
+    #[serde(default)]
+    pub jitter: Duration,
+    /// From when on they send nothing new; what is lost is still repeated. Default without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+}
+
+impl Spec {
+    /// Sender and receiver of every flow, by number.
+    pub fn pairs<'a>(&self, ends: &'a Ends) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let turns = ends.from.iter().cycle().zip(ends.to.iter().cycle());
+        turns.map(|(&src, &dst)| (src, dst)).take(self.count as usize)
+    }
+
+    pub(super) fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let mut chance = around.stream();
+        let flow = |(src, dst): (u32, u32)| FlowSpec {
+            src: hosts[src as usize],
+            dst: hosts[dst as usize],
+            bytes: FlowSpec::PERSISTENT,
+            start: Instant::ZERO + self.start + Duration(chance.below(self.jitter.0 + 1)),
+            stop: self.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+            workload: around.number,
+        };
+        self.pairs(ends).map(flow).collect()
+    }
+}

@@ -1,0 +1,129 @@
+//! Flows with sizes between hosts that are named, arriving as one Poisson process: each goes from
+//! a sender drawn at random to a receiver drawn at random among the others.
+//!
+//! The load is a part of the rate of a link that all flows share, in payload. With a mean size of
+//! S bytes, flows arrive every 8 S / (load x rate) seconds on average: of 100 KB at a load of 0.5
+//! of 40 Mb/s, every 40 ms.
+
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Bytes, FlowSpec, Graph, Instant, NodeId, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Demand, Distribution, Ends, Hosts, Sampling, Surroundings};
+
+/// Parameters: how often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
+/// none is taken from the order of placement, and flows may run on hosts of other workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Flow sizes: the name of a built-in distribution, one size like "64KB", or a CSV file of
+    /// `size_bytes,cdf`, its path relative to the scenario file.
+    pub sizes: String,
+    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
+    /// a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+    /// Larger flows are cut to this size; the offered load stays. Default no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<Bytes>,
+    /// Payload of all flows as a part of the rate `of`, above 0. Default none: `flows_per_second`
+    /// says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// The rate that `load` is a part of. Default that of the slowest link on the way from the
+    /// first sender to the first receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Rate>,
+    /// Flows that arrive per second, of all senders together. Default none: `load` says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows_per_second: Option<f64>,
+    /// Senders by number, like "0-9" or "0, 2, 5-7", or "left" or "right" for all on that side of a
+    /// dumbbell. Default left.
+    #[serde(default = "Hosts::left")]
+    pub from: Hosts,
+    /// Receivers likewise. Default right.
+    #[serde(default = "Hosts::right")]
+    pub to: Hosts,
+}
+
+impl Spec {
+    /// Flows per second.
+    fn arrival_rate(&self, sizes: &Distribution, ends: &Ends, graph: &Graph) -> f64 {
+        self.flows_per_second.unwrap_or_else(|| {
+            let of = self.of.unwrap_or_else(|| slowest(graph, ends));
+            self.load.unwrap_or(0.0) * of.0 as f64 / (8.0 * sizes.mean())
+        })
+    }
+
+    pub(super) fn expected_flows(
+        &self,
+        sizes: &Distribution,
+        ends: &Ends,
+        around: Surroundings<'_>,
+    ) -> f64 {
+        self.arrival_rate(sizes, ends, around.graph) * around.arrivals.as_secs()
+    }
+
+    pub(super) fn flows(
+        &self,
+        sizes: &Distribution,
+        ends: &Ends,
+        around: Surroundings<'_>,
+    ) -> Vec<FlowSpec> {
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let mut chance = around.stream();
+        let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, ends, around.graph);
+        let mut flows = Vec::new();
+        let mut now_ps = 0.0;
+        loop {
+            now_ps += chance.exponential(gap_ps);
+            if now_ps >= around.arrivals.0 as f64 {
+                return flows;
+            }
+            let src = ends.from[chance.below(ends.from.len() as u64) as usize];
+            let own_place = ends.to.iter().position(|&dst| dst == src);
+            let others = ends.to.len() - usize::from(own_place.is_some());
+            let drawn = chance.below(others as u64) as usize;
+            // The sender's own place is passed over.
+            let place = drawn + usize::from(own_place.is_some_and(|own| drawn >= own));
+            flows.push(FlowSpec {
+                src: hosts[src as usize],
+                dst: hosts[ends.to[place] as usize],
+                bytes: sizes.sample(chance.unit()),
+                start: Instant(now_ps as u64),
+                stop: Instant::NEVER,
+                workload: around.number,
+            });
+        }
+    }
+
+    pub(super) fn demands(
+        &self,
+        sizes: &Distribution,
+        ends: &Ends,
+        around: Surroundings<'_>,
+    ) -> Vec<Demand> {
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let offered = self.arrival_rate(sizes, ends, around.graph) * 8.0 * sizes.mean();
+        let of_one = offered / ends.from.len() as f64;
+        let from_one = |&number: &u32| {
+            let src = hosts[number as usize];
+            let rate = of_one / ends.receivers(number).count() as f64;
+            let to = ends.receivers(number).map(|dst| hosts[dst as usize]);
+            to.map(|dst| Demand { src, dst, rate }).collect::<Vec<_>>()
+        };
+        ends.from.iter().flat_map(from_one).collect()
+    }
+}
+
+/// The slowest link on the way from the first sender to the first receiver.
+fn slowest(graph: &Graph, ends: &Ends) -> Rate {
+    let hosts: Vec<NodeId> = graph.hosts().collect();
+    let path = ends
+        .first()
+        .and_then(|(src, dst)| graph.path(hosts[src as usize], hosts[dst as usize]))
+        .unwrap_or_default();
+    let rates = path.iter().map(|(node, port)| graph.node(*node).ports[port.index()].rate);
+    rates.min().unwrap_or_default()
+}
