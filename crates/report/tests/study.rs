@@ -140,6 +140,11 @@ fn every_chart_is_a_file_and_every_reference_has_one() {
             "pauses-tiers.svg",
             "pauses-share-1.svg",
             "signalling-sizes.svg",
+            "mixes-shares.svg",
+            "mixes-queue-sizes.svg",
+            "mixes-ratios.svg",
+            "mixes-delays.svg",
+            "mixes-laws.svg",
         ]
     );
     let text = &files[0].1;

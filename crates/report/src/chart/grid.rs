@@ -113,7 +113,7 @@ impl Grid {
             None => format!("↑ {}", self.y.label),
         });
         if !self.level.is_empty() {
-            keys.push(format!("┄ {}", self.level));
+            keys.push(format!("dotted: {}", self.level));
         }
         let mut lines: Vec<String> = Vec::new();
         for key in keys {
@@ -137,12 +137,6 @@ impl Grid {
         // Ticks decide how far an axis without limits reaches: fine ones, so that it ends soon.
         let y = axis.scale(values, at.height, 0.0, 10);
         svg.fine(place.0, place.1, FINE, &cell.tooltip);
-        if let Some(level) = cell.level.filter(|level| y.holds(*level)) {
-            let mut trace = Trace::default();
-            trace.begin(0.0, y.at(level));
-            trace.line(at.width, y.at(level));
-            svg.path(&trace.finish(), "level");
-        }
         let alike = |a: &Line, b: &Line| look(a.series) == look(b.series) && a.area == b.area;
         for lines in cell.lines.chunk_by(alike) {
             let mut trace = Trace::default();
@@ -152,6 +146,12 @@ impl Grid {
             svg.open(&look(lines[0].series), "");
             svg.path(&trace.finish(), if lines[0].area { "area" } else { "line" });
             svg.close();
+        }
+        if let Some(level) = cell.level.filter(|level| y.holds(*level)) {
+            let mut trace = Trace::default();
+            trace.begin(0.0, y.at(level));
+            trace.line(at.width, y.at(level));
+            svg.path(&trace.finish(), "level");
         }
         svg.close();
     }

@@ -67,7 +67,7 @@ pub struct HeatMap {
 /// Between cells.
 const GAP: f64 = 2.0;
 /// What the legend of the colours takes below the cells.
-const FOOT: f64 = 56.0;
+const FOOT: f64 = 46.0;
 
 impl HeatMap {
     /// Draws it this wide, or wider if its cells would become too small.

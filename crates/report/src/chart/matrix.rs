@@ -48,14 +48,14 @@ impl Matrix {
 
     /// Draws the headings.
     pub(super) fn head(&self, svg: &mut Svg, at: &Layout) {
-        let (right, bottom) = (self.right(at), self.bottom(at));
-        svg.text((at.left + right) / 2.0, 13.0, "middle", "axis", &self.across);
+        // Above the first column, which a narrow screen shows first.
+        svg.text(at.left, 13.0, "start", "axis", &self.across);
         for (column, label) in self.columns.iter().enumerate() {
             let x = at.x(column) + at.width / 2.0;
             svg.text(x, at.top - 7.0, "middle", "side", label);
         }
         svg.open("upright", "");
-        svg.text(-(at.top + bottom) / 2.0, 11.0, "middle", "axis", &self.down);
+        svg.text(-(at.top + self.bottom(at)) / 2.0, 11.0, "middle", "axis", &self.down);
         svg.close();
         for (row, label) in self.rows.iter().enumerate() {
             let y = at.y(row) + at.height / 2.0 + 4.0;
