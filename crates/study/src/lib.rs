@@ -14,6 +14,7 @@
 //! - [`evidence`]: what is kept of the runs
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
+//! - [`departures`]: lengths of queues and waiting times at departures
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: rules and verdicts
@@ -25,6 +26,7 @@ pub mod ci;
 pub mod claim;
 pub mod curves;
 pub mod deliveries;
+pub mod departures;
 pub mod evidence;
 pub mod exhibit;
 pub mod fairness;

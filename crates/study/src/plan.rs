@@ -1,5 +1,8 @@
 //! What is run: scenario files with settings, more of them the more thorough a study is.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use floodway_scenario::{Error, Overrides, Scenario};
 
 /// How thorough a study is.
@@ -24,10 +27,23 @@ impl Level {
     }
 }
 
+/// A name that is put together, as those of the experiments of a grid are: `mix-3-10`. It is kept as
+/// long as the program runs, and each only once, so that plans can be made again and again.
+pub fn name(text: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(text) {
+        return known;
+    }
+    let name: &'static str = Box::leak(text.into());
+    names.insert(name);
+    name
+}
+
 /// One experiment: a scenario, some of its variants, and settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Experiment {
-    /// A short name, fit for a directory.
+    /// A short name, fit for a directory; [`name`] makes one of a text.
     pub name: &'static str,
     /// The scenario file, one of the study's library.
     pub file: &'static str,
