@@ -115,7 +115,8 @@ pub struct Section {
     pub exhibits: Vec<Exhibit>,
     /// The claims that it bears on: `A1`, `D3`.
     pub claims: Vec<String>,
-    /// Commands that run the same by themselves, one for each experiment.
+    /// Commands that run the same by themselves, one for each experiment; of many that are alike a
+    /// few, with a comment.
     pub commands: Vec<String>,
     /// Results directories beside the page, with their labels: (`two-queues`, `two-queues/report.html`).
     pub links: Vec<(String, String)>,

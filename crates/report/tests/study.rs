@@ -174,6 +174,23 @@ fn points_have_their_intervals_and_markers() {
 }
 
 #[test]
+fn grids_scroll_in_their_figures_and_many_links_stand_in_a_fold() {
+    let page = page();
+    let mixes = &page[page.find("<section id=\"mixes\"").unwrap()..];
+    let mixes = &mixes[..mixes.find("</section>").unwrap()];
+    // Two grids and two heat maps, drawn once each; what cannot be seen is said.
+    assert_eq!(mixes.matches("<div class=\"sideways\" tabindex=\"0\"><svg ").count(), 4);
+    assert_eq!(mixes.matches("<desc>6 rows, DCTCP flows: 0, 1, 2, 3, 4, 5. 7 columns,").count(), 4);
+    // Every mix but that of no flows has a frame, and a line across at its fair share.
+    let shares = &mixes[..mixes.find("How long is the queue").unwrap()];
+    assert_eq!(shares.matches("class=\"level\"").count(), 6 * 7 - 1);
+    assert_eq!(mixes.matches("class=\"law\"").count(), 2);
+    let fold = "<details class=\"small\"><summary>In detail: 41 experiments</summary><p><a href=";
+    assert!(mixes.contains(fold));
+    assert!(page.contains("<p class=\"small\">In detail: <a href="), "a few stand open");
+}
+
+#[test]
 fn the_terminal_has_a_line_or_more_for_each_claim() {
     for (width, name) in [(120, "study-wide.txt"), (100, "study.txt"), (60, "study-narrow.txt")] {
         let text = claims(&specimen::study(), Style { colour: false, width });

@@ -177,10 +177,12 @@ fn value(edge: u64) -> f64 {
 mod tests {
     use super::*;
 
+    type Row = (&'static str, u64, u64, &'static str, u64, u64);
+
     /// Two queues of a port and one of another; the first queue holds 1 packet at 6 departures and
     /// 11 at 2.
     fn table() -> Table {
-        let rows = [
+        let rows: [Row; 8] = [
             ("left", 0, 0, "packets", 1, 6),
             ("left", 0, 0, "packets", 11, 2),
             ("left", 0, 0, "sojourn_ns", 0, 5),
@@ -190,8 +192,7 @@ mod tests {
             ("right", 2, 0, "packets", 1, 10),
             ("right", 2, 0, "packets", u64::MAX, 1),
         ];
-        let number =
-            |of: fn(&(&str, u64, u64, &str, u64, u64)) -> u64| rows.iter().map(of).collect();
+        let number = |of: fn(&Row) -> u64| rows.iter().map(of).collect();
         Table::new("departures", "")
             .text("node", "", rows.iter().map(|row| row.0.to_owned()).collect())
             .u64("tier", "", vec![0; rows.len()])

@@ -19,6 +19,7 @@
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: rules and verdicts
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
+//! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
 //! - [`sfc`]: the study of Source Flow Control
 
@@ -33,6 +34,7 @@ pub mod fairness;
 pub mod flows;
 pub mod histogram;
 pub mod library;
+pub mod matrix;
 pub mod measure;
 pub mod plan;
 pub mod section;

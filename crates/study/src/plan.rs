@@ -1,6 +1,6 @@
 //! What is run: scenario files with settings, more of them the more thorough a study is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use floodway_scenario::{Error, Overrides, Scenario};
@@ -17,6 +17,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// The option that asks for it, with a space before it; empty for what nobody has to ask for.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Quick => " --quick",
+            Self::Standard => "",
+            Self::Full => " --full",
+        }
+    }
+
     /// In a word.
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,6 +103,12 @@ impl Experiment {
         Scenario::of_library(library, self.file, &Overrides { quick: false, set })
     }
 
+    /// Of what shape its command is: those of the same shape differ in values and in nothing else.
+    fn shape<'a>(&'a self, more: &'a [String]) -> impl Ord + use<'a> {
+        let paths: Vec<&str> = self.settings(more).map(|setting| path(setting)).collect();
+        (self.file, &self.variants, self.single, paths)
+    }
+
     /// The command that runs it by itself, with `more` settings after its own.
     pub fn command(&self, more: &[String]) -> String {
         let mut words = vec!["floodway run".to_owned(), self.file.to_owned()];
@@ -102,6 +117,52 @@ impl Experiment {
         words.push(format!("--out results/{}", self.name));
         words.join(" ")
     }
+}
+
+/// The path of a setting.
+fn path(setting: &str) -> &str {
+    setting.split('=').next().unwrap_or(setting)
+}
+
+/// So many commands of the same shape are shown one by one.
+const SHOWN: usize = 6;
+
+/// The commands that run these experiments of a study by themselves, with `more` settings after
+/// their own. Of many that differ only in values the first and the last stand for all, with `all`,
+/// the command that shows all of them.
+pub fn commands(experiments: &[&Experiment], more: &[String], all: &str) -> Vec<String> {
+    let mut shapes: Vec<Vec<&Experiment>> = Vec::new();
+    let mut places = BTreeMap::new();
+    for experiment in experiments {
+        let place = *places.entry(experiment.shape(more)).or_insert(shapes.len());
+        if place == shapes.len() {
+            shapes.push(Vec::new());
+        }
+        shapes[place].push(experiment);
+    }
+    let command = |experiment: &&Experiment| experiment.command(more);
+    let mut commands = Vec::new();
+    for alike in &shapes {
+        if alike.len() <= SHOWN {
+            commands.extend(alike.iter().map(command));
+            continue;
+        }
+        let (first, last) = (alike[0], alike[alike.len() - 1]);
+        let settings = first.set.iter().enumerate();
+        let differing = settings
+            .filter(|(at, setting)| alike.iter().any(|other| other.set[*at] != **setting))
+            .map(|(_, setting)| path(setting));
+        commands.extend([
+            command(&first),
+            format!(
+                "# {} more, with other values of {}: {all}",
+                alike.len() - 2,
+                differing.collect::<Vec<_>>().join(", ")
+            ),
+            command(&last),
+        ]);
+    }
+    commands
 }
 
 /// A word as a shell takes it for one.
