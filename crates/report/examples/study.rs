@@ -1,5 +1,5 @@
 //! Writes the forms of a made-up study, to look at what a study looks like:
-//! `cargo run -p floodway-report --example study -- DIR [broken]`.
+//! `cargo run -p floodway-report --example study -- DIR [broken] [large]`.
 
 #[path = "../tests/specimen/mod.rs"]
 mod specimen;
@@ -15,6 +15,12 @@ fn main() -> std::io::Result<()> {
     let mut made_up = specimen::study();
     if words.iter().any(|word| word == "broken") {
         made_up.violations = vec!["`two-queues`: leaf 0: class 3 lost 2 packets".to_string()];
+    }
+    if words.iter().any(|word| word == "large") {
+        // Grids of the size that a study of eleven by eleven mixes has.
+        let mixes = made_up.sections.iter_mut().find(|section| section.name == "mixes");
+        let exhibits = [specimen::shares, specimen::queue_sizes, specimen::ratios];
+        mixes.expect("the specimen has grids").exhibits = exhibits.map(|of| of(11, 11)).into();
     }
     std::fs::create_dir_all(path)?;
     std::fs::write(path.join("report.html"), html::study(&made_up))?;

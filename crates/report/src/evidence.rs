@@ -1,7 +1,7 @@
 //! What page, terminal and Markdown share of a study: claims in groups, verdicts counted, numbers
 //! in words, and charts with their text set in type.
 
-use crate::chart::{Lines, Rows, Sheet};
+use crate::chart::{Grid, HeatMap, Lines, Matrix, Rows, Sheet};
 use crate::html::plain;
 use crate::study::{Claim, Exhibit, Section, Study, Verdict};
 use crate::words;
@@ -172,11 +172,50 @@ pub(crate) fn typeset_lines(chart: &Lines) -> Lines {
     chart
 }
 
+/// The same for a grid.
+pub(crate) fn typeset_grid(chart: &Grid) -> Grid {
+    let mut chart = chart.clone();
+    typeset_sides(&mut chart.sides);
+    for text in [&mut chart.title, &mut chart.x.label, &mut chart.y.label, &mut chart.level] {
+        *text = plain(text);
+    }
+    for cell in chart.cells.iter_mut().flatten() {
+        cell.text = plain(&cell.text);
+        cell.tooltip = plain(&cell.tooltip);
+    }
+    chart
+}
+
+/// The same for a heat map.
+pub(crate) fn typeset_heat(chart: &HeatMap) -> HeatMap {
+    let mut chart = chart.clone();
+    typeset_sides(&mut chart.sides);
+    for text in [&mut chart.title, &mut chart.scale.label] {
+        *text = plain(text);
+    }
+    for tile in chart.cells.iter_mut().flatten() {
+        tile.text = plain(&tile.text);
+        tile.tooltip = plain(&tile.tooltip);
+    }
+    chart
+}
+
+fn typeset_sides(sides: &mut Matrix) {
+    let headings = sides.columns.iter_mut().chain(&mut sides.rows);
+    for text in headings.chain([&mut sides.across, &mut sides.down]) {
+        *text = plain(text);
+    }
+}
+
 impl Exhibit {
     /// Its short name.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::Rows { name, .. } | Self::Lines { name, .. } | Self::Table { name, .. } => name,
+            Self::Rows { name, .. }
+            | Self::Lines { name, .. }
+            | Self::Grid { name, .. }
+            | Self::HeatMap { name, .. }
+            | Self::Table { name, .. } => name,
         }
     }
 
@@ -200,8 +239,22 @@ impl Exhibit {
                     legend: legend.iter().map(|(at, text)| (*at, plain(text))).collect(),
                     charts: charts.iter().map(|chart| typeset_lines(chart).svg(width)).collect(),
                     columns: (*columns).clamp(1, 3),
+                    ..Sheet::default()
                 }
             }
+            Self::Grid { caption, legend, chart, .. } => Sheet {
+                caption: plain(caption),
+                legend: legend.iter().map(|(at, text)| (*at, plain(text))).collect(),
+                strokes: true,
+                charts: vec![typeset_grid(chart).svg(WIDE)],
+                columns: 1,
+            },
+            Self::HeatMap { caption, chart, .. } => Sheet {
+                caption: plain(caption),
+                charts: vec![typeset_heat(chart).svg(WIDE)],
+                columns: 1,
+                ..Sheet::default()
+            },
             Self::Table { .. } => return None,
         };
         Some(sheet.svg())

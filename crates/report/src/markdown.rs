@@ -139,7 +139,10 @@ fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
 
 fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
     let note = match exhibit {
-        Exhibit::Rows { caption, note, .. } | Exhibit::Lines { caption, note, .. } => {
+        Exhibit::Rows { caption, note, .. }
+        | Exhibit::Lines { caption, note, .. }
+        | Exhibit::Grid { caption, note, .. }
+        | Exhibit::HeatMap { caption, note, .. } => {
             let _ = writeln!(text, "\n![{}]({})", line(caption), file_name(section, exhibit));
             note
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::chart::{Lines, Rows};
+use crate::chart::{Grid, HeatMap, Lines, Rows};
 use crate::evidence::file_name;
 use crate::files::{self, IoError, named};
 use crate::markdown;
@@ -115,7 +115,8 @@ pub struct Section {
     pub exhibits: Vec<Exhibit>,
     /// The claims that it bears on: `A1`, `D3`.
     pub claims: Vec<String>,
-    /// Commands that run the same by themselves, one for each experiment.
+    /// Commands that run the same by themselves, one for each experiment; of many that are alike a
+    /// few, with a comment.
     pub commands: Vec<String>,
     /// Results directories beside the page, with their labels: (`two-queues`, `two-queues/report.html`).
     pub links: Vec<(String, String)>,
@@ -148,6 +149,30 @@ pub enum Exhibit {
         /// How many stand in a row: 1, 2 or 3.
         columns: usize,
         /// How to read them; may be empty.
+        note: String,
+    },
+    /// Rows and columns of very small charts with the same axes.
+    Grid {
+        /// A short name, fit for file names.
+        name: String,
+        /// What the chart asks or shows.
+        caption: String,
+        /// What each series is, by its look (see `Line::series`).
+        legend: Vec<(usize, String)>,
+        /// The chart.
+        chart: Grid,
+        /// How to read it; may be empty.
+        note: String,
+    },
+    /// Numbers in rows and columns on a ground of colour.
+    HeatMap {
+        /// A short name, fit for file names.
+        name: String,
+        /// What the chart asks or shows.
+        caption: String,
+        /// The chart.
+        chart: HeatMap,
+        /// How to read it; may be empty.
         note: String,
     },
     /// A table of text; numbers are already in words, the first column names the row.

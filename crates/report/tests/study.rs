@@ -140,6 +140,11 @@ fn every_chart_is_a_file_and_every_reference_has_one() {
             "pauses-tiers.svg",
             "pauses-share-1.svg",
             "signalling-sizes.svg",
+            "mixes-shares.svg",
+            "mixes-queue-sizes.svg",
+            "mixes-ratios.svg",
+            "mixes-delays.svg",
+            "mixes-laws.svg",
         ]
     );
     let text = &files[0].1;
@@ -166,6 +171,23 @@ fn points_have_their_intervals_and_markers() {
     // Five points in three lines and in two; an interval is a stroke and two caps.
     assert_eq!(svg.matches("class=\"whisker\"").count(), 3 * 25);
     assert_eq!(svg.matches("class=\"marker\"").count(), 25 + 3, "the legend has three");
+}
+
+#[test]
+fn grids_scroll_in_their_figures_and_many_links_stand_in_a_fold() {
+    let page = page();
+    let mixes = &page[page.find("<section id=\"mixes\"").unwrap()..];
+    let mixes = &mixes[..mixes.find("</section>").unwrap()];
+    // Two grids and two heat maps, drawn once each; what cannot be seen is said.
+    assert_eq!(mixes.matches("<div class=\"sideways\" tabindex=\"0\"><svg ").count(), 4);
+    assert_eq!(mixes.matches("<desc>6 rows, DCTCP flows: 0, 1, 2, 3, 4, 5. 7 columns,").count(), 4);
+    // Every mix but that of no flows has a frame, and a line across at its fair share.
+    let shares = &mixes[..mixes.find("How long is the queue").unwrap()];
+    assert_eq!(shares.matches("class=\"level\"").count(), 6 * 7 - 1);
+    assert_eq!(mixes.matches("class=\"law\"").count(), 2);
+    let fold = "<details class=\"small\"><summary>In detail: 41 experiments</summary><p><a href=";
+    assert!(mixes.contains(fold));
+    assert!(page.contains("<p class=\"small\">In detail: <a href="), "a few stand open");
 }
 
 #[test]

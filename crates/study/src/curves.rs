@@ -4,6 +4,7 @@ use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::shapes::Depths;
 
 use crate::deliveries::{Deliveries, Delivery};
+use crate::departures::Counts;
 use crate::histogram::Histogram;
 
 /// The share of samples in which a queue was deeper than so many bytes.
@@ -130,6 +131,58 @@ pub fn share_chart(heading: &str, lines: Vec<Line>) -> Lines {
     }
 }
 
+/// The rate of each flow that a run followed over time, in Mb/s: means over windows of this length
+/// in nanoseconds, each at the middle of its window. A flow has the look that `series` gives it;
+/// those of the same look follow each other, the first look in front.
+pub fn rate_lines(
+    deliveries: &Deliveries,
+    window_ns: f64,
+    series: impl Fn(&Delivery) -> usize,
+) -> Vec<Line> {
+    let windows = deliveries.windows(window_ns);
+    let line = |flow: &Delivery| {
+        let there =
+            windows.iter().filter(|(from, to)| flow.start_ns() < *to && flow.end_ns() > *from);
+        let rate = |(from, to): &(f64, f64)| ((from + to) / 2.0, flow.gbps(*from, *to) * 1e3);
+        let (points, tooltip) = (there.map(rate).collect(), format!("flow {}", flow.flow));
+        Line { series: series(flow), points, tooltip, ..Line::default() }
+    };
+    let mut lines: Vec<Line> = deliveries.flows.iter().map(line).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.series));
+    lines
+}
+
+/// The distribution of what packets found that left queues, in so many bins up to a value.
+pub fn departure_line(
+    series: usize,
+    label: &str,
+    counts: &Counts,
+    bins: usize,
+    up_to: f64,
+) -> Line {
+    let points = counts.shares(bins, up_to);
+    Line { series, points, steps: true, tooltip: label.to_owned(), ..Line::default() }
+}
+
+/// Points in no order: a measurement of one thing against another in each of many runs.
+pub fn scatter(series: usize, label: &str, points: Vec<(f64, f64)>) -> Line {
+    Line { series, points, scatter: true, tooltip: label.to_owned(), ..Line::default() }
+}
+
+/// The law `factor · x^exponent` between two values of x, for axes that are both logarithmic, where
+/// it is straight. It is drawn as far as it lies between the limits of the axes.
+pub fn power_law(
+    series: usize,
+    label: &str,
+    factor: f64,
+    exponent: f64,
+    between: (f64, f64),
+) -> Line {
+    let point = |x: f64| (x, factor * libm::pow(x, exponent));
+    let points = vec![point(between.0), point(between.1)];
+    Line { series, points, law: true, tooltip: label.to_owned(), ..Line::default() }
+}
+
 #[cfg(test)]
 mod tests {
     use floodway_model::Table;
@@ -165,6 +218,7 @@ mod tests {
     fn shares_of_a_link_are_steps_while_a_flow_is_there() {
         let flows = Table::new("flows", "")
             .u64("flow", "", vec![0, 1])
+            .u64("workload", "", vec![0, 1])
             .f64("start_ns", "", vec![0.0, 100.0])
             .f64("fct_ns", "", vec![150.0, 200.0])
             .f64("stop_ns", "", vec![f64::NAN; 2]);
@@ -178,5 +232,18 @@ mod tests {
         assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
         assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);
         assert_eq!((lines[1].series, lines[1].steps), (1, true));
+        // The same as rates: 80 Gb/s are 80,000 Mb/s. Workload 1 has the look 5 and stands behind.
+        let rates = rate_lines(&of, 100.0, |flow| if flow.workload == 1 { 5 } else { 2 });
+        assert_eq!(rates.iter().map(|line| line.series).collect::<Vec<_>>(), [5, 2]);
+        assert_eq!(rates[0].points, [(150.0, 40_000.0), (250.0, 80_000.0)]);
+        assert_eq!(rates[1].points, [(50.0, 80_000.0), (150.0, 20_000.0)]);
+    }
+
+    #[test]
+    fn laws_are_given_by_their_ends() {
+        // 1.22/√p is 122 at p = 1e-4 and 1.22 at p = 1.
+        let law = power_law(2, "Reno", 1.22, -0.5, (1e-4, 1.0));
+        assert!((law.points[0].1 - 122.0).abs() < 1e-9 && law.points[1] == (1.0, 1.22));
+        assert!(law.law && !law.scatter);
     }
 }

@@ -11,6 +11,8 @@ use crate::fairness::mean_jain;
 pub struct Delivery {
     /// Its number.
     pub flow: u64,
+    /// The workload that it belongs to.
+    pub workload: u64,
     /// When and how much: nanoseconds and bytes, both rising, from its start with nothing to its
     /// end with everything. What lies on a line between its neighbours is left out where nothing
     /// arrived.
@@ -20,7 +22,12 @@ pub struct Delivery {
 impl Delivery {
     /// From a start, an end if it finished or was stopped, and samples of what had arrived. A flow that did not
     /// finish ends at its last sample.
-    fn new(flow: u64, start_ns: f64, end_ns: Option<f64>, samples: &[(f64, f64)]) -> Self {
+    fn new(
+        (flow, workload): (u64, u64),
+        start_ns: f64,
+        end_ns: Option<f64>,
+        samples: &[(f64, f64)],
+    ) -> Self {
         let inside = |time: f64| time > start_ns && end_ns.is_none_or(|end_ns: f64| time < end_ns);
         let mut points = vec![(start_ns, 0.0)];
         let last = samples.iter().map(|sample| sample.1).fold(0.0, f64::max);
@@ -34,7 +41,9 @@ impl Delivery {
             }
             points.push(point);
         }
-        Self { flow, points }
+        // Hundreds of runs with twenty flows each are kept.
+        points.shrink_to_fit();
+        Self { flow, workload, points }
     }
 
     /// When it starts, in nanoseconds.
@@ -87,7 +96,7 @@ impl Deliveries {
             samples.entry(*flow).or_default().push((times[at], bytes[at] as f64));
         }
         let (starts, fct) = (flows.f64s("start_ns"), flows.f64s("fct_ns"));
-        let stops = flows.f64s("stop_ns");
+        let (stops, workloads) = (flows.f64s("stop_ns"), flows.u64s("workload"));
         let numbers = flows.u64s("flow").iter().enumerate();
         let places: BTreeMap<u64, usize> = numbers
             .filter(|(_, flow)| samples.contains_key(flow))
@@ -101,7 +110,7 @@ impl Deliveries {
             let stop = Some(stops[at]).filter(|stop| stop.is_finite() && finished.is_none());
             samples.retain(|sample| stop.is_none_or(|stop| sample.0 <= stop));
             let end = finished.or(stop);
-            Some(Delivery::new(flow, starts[at], end, &samples))
+            Some(Delivery::new((flow, workloads[at]), starts[at], end, &samples))
         };
         let flows: Vec<Delivery> = samples.into_iter().filter_map(one).collect();
         (!flows.is_empty()).then_some(Self { flows })
@@ -139,6 +148,7 @@ mod tests {
     fn tables() -> (Table, Table) {
         let flows = Table::new("flows", "")
             .u64("flow", "", vec![4, 5, 6, 7])
+            .u64("workload", "", vec![0, 0, 1, 1])
             .f64("start_ns", "", vec![0.0, 100.0, 100.0, 0.0])
             .f64("fct_ns", "", vec![200.0, 100.0, f64::NAN, 1.0])
             .f64("stop_ns", "", vec![f64::NAN; 4]);
@@ -172,7 +182,8 @@ mod tests {
     #[test]
     fn rates_are_differences_of_what_arrived() {
         let of = example();
-        assert_eq!(of.flows.iter().map(|flow| flow.flow).collect::<Vec<_>>(), [4, 5, 6]);
+        let flows: Vec<_> = of.flows.iter().map(|flow| (flow.flow, flow.workload)).collect();
+        assert_eq!(flows, [(4, 0), (5, 0), (6, 1)]);
         let ends = of.flows.iter().map(|flow| (flow.start_ns(), flow.end_ns()));
         assert_eq!(ends.collect::<Vec<_>>(), [(0.0, 200.0), (100.0, 200.0), (100.0, 300.0)]);
         // 600 bytes in 100 ns are 48 Gb/s.
@@ -212,6 +223,7 @@ mod tests {
     fn a_flow_that_was_stopped_ends_there() {
         let flows = Table::new("flows", "")
             .u64("flow", "", vec![0, 1])
+            .u64("workload", "", vec![0, 0])
             .f64("start_ns", "", vec![0.0, 0.0])
             .f64("stop_ns", "", vec![100.0, f64::NAN])
             .f64("fct_ns", "", vec![f64::NAN; 2]);

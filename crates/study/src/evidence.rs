@@ -10,6 +10,7 @@ use floodway_scenario::Scenario;
 
 use crate::Study;
 use crate::deliveries::Deliveries;
+use crate::departures::{Counts, Departures, Kind, Place};
 use crate::flows::{Flow, FlowGroup, Summary, measured};
 use crate::histogram::Histogram;
 use crate::plan::Level;
@@ -49,6 +50,8 @@ pub struct Facts {
     pub drops: BTreeMap<u64, u64>,
     /// What arrived of single flows over time; none if the run followed none.
     pub deliveries: Option<Deliveries>,
+    /// What packets found that left the queues of switches; empty if the run did not record it.
+    pub departures: Departures,
 }
 
 /// One egress queue.
@@ -88,6 +91,7 @@ impl Facts {
             occupancy: found("occupancy").map(occupancy).unwrap_or_default(),
             drops: drops(table("drops")),
             deliveries: found("deliveries").and_then(|followed| Deliveries::of(followed, rows)),
+            departures: found("departures").map(Departures::of).unwrap_or_default(),
             flows: if study.keeps_flows { flows } else { Vec::new() },
         }
     }
@@ -214,7 +218,8 @@ pub struct Evidence {
     pub level: Level,
     /// Settings that were changed for all experiments.
     pub settings: Vec<String>,
-    runs: BTreeMap<(String, String), BTreeMap<u32, Facts>>,
+    /// By experiment, variant and replication.
+    runs: BTreeMap<String, BTreeMap<String, BTreeMap<u32, Facts>>>,
     scenarios: BTreeMap<String, Scenario>,
 }
 
@@ -240,8 +245,9 @@ impl Evidence {
         if run.stop == INTERRUPTED {
             return;
         }
-        let case = (experiment.to_owned(), run.variant.to_owned());
-        self.runs.entry(case).or_default().insert(run.replication, Facts::of(run, self.study));
+        let variants = self.runs.entry(experiment.to_owned()).or_default();
+        let replications = variants.entry(run.variant.to_owned()).or_default();
+        replications.insert(run.replication, Facts::of(run, self.study));
     }
 
     /// The scenario of an experiment that has begun.
@@ -251,8 +257,9 @@ impl Evidence {
 
     /// The runs of a case by replication; none of one that was not run.
     pub fn runs(&self, case: Case) -> impl Iterator<Item = (u32, &Facts)> {
-        let key = (case.experiment.to_owned(), case.variant.to_owned());
-        self.runs.get(&key).into_iter().flatten().map(|(at, facts)| (*at, facts))
+        let variants = self.runs.get(case.experiment);
+        let replications = variants.and_then(|variants| variants.get(case.variant));
+        replications.into_iter().flatten().map(|(at, facts)| (*at, facts))
     }
 
     /// Whether a case was run.
@@ -272,6 +279,16 @@ impl Evidence {
         let of: Vec<Depths> =
             self.runs(case).map(|(_, facts)| facts.occupancy(scope, tiers)).collect();
         sum(of.iter())
+    }
+
+    /// What packets found that left the queues of which this holds, all replications of a case as
+    /// one.
+    pub fn departures(&self, case: Case, kind: Kind, holds: impl Fn(&Place) -> bool) -> Counts {
+        let mut sum = Counts::default();
+        for (_, facts) in self.runs(case) {
+            sum.add(&facts.departures.sum(kind, &holds));
+        }
+        sum
     }
 
     /// The distribution of the completion times of a group, all replications of a case as one.

@@ -14,10 +14,12 @@
 //! - [`evidence`]: what is kept of the runs
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
+//! - [`departures`]: lengths of queues and waiting times at departures
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`library`]: what the scenarios say
 //! - [`claim`]: rules and verdicts
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
+//! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
 //! - [`sfc`]: the study of Source Flow Control
 
@@ -25,12 +27,14 @@ pub mod ci;
 pub mod claim;
 pub mod curves;
 pub mod deliveries;
+pub mod departures;
 pub mod evidence;
 pub mod exhibit;
 pub mod fairness;
 pub mod flows;
 pub mod histogram;
 pub mod library;
+pub mod matrix;
 pub mod measure;
 pub mod plan;
 pub mod section;

@@ -1,9 +1,12 @@
 //! What the sections of all studies have in common.
 
+use std::collections::BTreeSet;
+
 use floodway_report::study::Section;
 use floodway_report::words::count;
 
 use crate::evidence::{Case, Evidence};
+use crate::plan::{Experiment, commands};
 
 impl Evidence {
     /// A section on these experiments, with the commands and the links of those that were run, and
@@ -15,20 +18,21 @@ impl Evidence {
         claims: &[&str],
         experiments: &[&'static str],
     ) -> Section {
-        let of_plan = (self.study.plan)(self.level).into_iter();
-        let run = of_plan.filter(|experiment| experiments.contains(&experiment.name));
-        let (mut commands, mut links) = (Vec::new(), Vec::new());
-        for experiment in run.filter(|experiment| self.scenario(experiment.name).is_some()) {
-            commands.push(experiment.command(&self.settings));
-            let label = experiment.name.to_owned();
-            links.push((label, format!("{}/report.html", experiment.name)));
-        }
+        let wanted: BTreeSet<&str> = experiments.iter().copied().collect();
+        let plan = (self.study.plan)(self.level);
+        let run = plan.iter().filter(|experiment| {
+            wanted.contains(experiment.name) && self.scenario(experiment.name).is_some()
+        });
+        let run: Vec<&Experiment> = run.collect();
+        let link = |of: &&Experiment| (of.name.to_owned(), format!("{}/report.html", of.name));
+        let study = self.study.entry.name;
+        let all = format!("floodway study {study}{} --plan", self.level.option());
         Section {
             name: name.to_owned(),
             question: question.to_owned(),
             claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
-            commands,
-            links,
+            commands: commands(&run, &self.settings, &all),
+            links: run.iter().map(link).collect(),
             ..Section::default()
         }
     }

@@ -19,6 +19,12 @@ pub struct Line {
     pub area: bool,
     /// Whether its points have markers: for a few points that were measured.
     pub markers: bool,
+    /// Whether only the markers of its points are drawn and no line between them: for points in no
+    /// order.
+    pub scatter: bool,
+    /// Whether it is no data but a law to compare data with: a thin dashed line, as far as it lies
+    /// within what the data reaches.
+    pub law: bool,
     /// The intervals of its points: where along the line, the lower and the upper end.
     pub intervals: Vec<(f64, f64, f64)>,
     /// What it says, for a pointer resting on it.
@@ -72,7 +78,9 @@ impl Lines {
         let heading = if self.heading.is_empty() { 10.0 } else { 30.0 };
         let bottom = self.height - 40.0;
         let lines = || self.lines.iter();
-        let points = || lines().flat_map(|line| &line.points);
+        // A law shows where data lies, and does not stretch an axis.
+        let alone = lines().all(|line| line.law);
+        let points = || lines().filter(|line| alone || !line.law).flat_map(|line| &line.points);
         let intervals = || lines().flat_map(|line| &line.intervals);
         let ends = intervals().flat_map(|(_, low, high)| [*low, *high]);
         let ys: Vec<f64> = points().map(|point| point.1).chain(ends).collect();
@@ -135,7 +143,11 @@ impl Lines {
             let across = |value: f64| x.at(value) + aside;
             svg.open(&look(line.series), &line.tooltip);
             let data = path(line, across, &y);
-            if line.area {
+            if line.law {
+                svg.path(&law(line, &x, &y), "law");
+            } else if line.scatter {
+                // Only points, below.
+            } else if line.area {
                 let (first, last) = (line.points[0].0, line.points[line.points.len() - 1].0);
                 let [first, last, floor] = [across(first), across(last), bottom].map(short);
                 svg.path(&format!("{data}L{last} {floor}L{first} {floor}Z"), "area");
@@ -149,8 +161,11 @@ impl Lines {
                     svg.line(at - CAP, end, at + CAP, end, "whisker");
                 }
             }
-            for point in line.points.iter().filter(|_| line.markers) {
-                svg.marker(line.series, across(point.0), y.at(point.1), 4.0);
+            let marked = line.points.iter().filter(|_| line.markers || line.scatter);
+            // Many points in no order hide each other.
+            let size = if line.scatter { 3.0 } else { 4.0 };
+            for point in marked {
+                svg.marker(line.series, across(point.0), y.at(point.1), size);
             }
             svg.close();
         }
@@ -216,9 +231,99 @@ fn path(line: &Line, x: impl Fn(f64) -> f64, y: &Scale) -> String {
     data
 }
 
+/// The path of a law, straight on the axes between its points, as far as it lies on both scales.
+fn law(line: &Line, x: &Scale, y: &Scale) -> String {
+    let (x_ends, y_ends) = ([x.low(), x.high()], [y.low(), y.high()]);
+    let (x_ends, y_ends) = (x_ends.map(|end| x.at(end)), y_ends.map(|end| y.at(end)));
+    let place = |point: &(f64, f64)| (x.beyond(point.0), y.beyond(point.1));
+    let mut data = String::new();
+    let mut last = None;
+    for pair in line.points.windows(2) {
+        let (a, b) = (place(&pair[0]), place(&pair[1]));
+        // Which part of the stretch lies between the ends of both scales (Liang and Barsky).
+        let (mut from, mut to) = (0.0_f64, 1.0_f64);
+        for (start, step, ends) in [(a.0, b.0 - a.0, x_ends), (a.1, b.1 - a.1, y_ends)] {
+            if step == 0.0 {
+                let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+                from = if (low..=high).contains(&start) { from } else { f64::INFINITY };
+            } else {
+                let [one, other] = ends.map(|end| (end - start) / step);
+                from = from.max(one.min(other));
+                to = to.min(one.max(other));
+            }
+        }
+        // What is not finite, as a logarithm of nothing, is nowhere.
+        if from >= to || ![a.0, a.1, b.0, b.1].iter().all(|place| place.is_finite()) {
+            continue;
+        }
+        let at = |share: f64| (short(a.0 + share * (b.0 - a.0)), short(a.1 + share * (b.1 - a.1)));
+        let (start, end) = (at(from), at(to));
+        if last.as_ref() != Some(&start) {
+            let _ = write!(data, "M{} {}", start.0, start.1);
+        }
+        let _ = write!(data, "L{} {}", end.0, end.1);
+        last = Some(end);
+    }
+    data
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four decades by four. Without a heading and 204 pixels high it reaches from 164 up to 10; the
+    /// labels up to `10,000` are six letters wide, so that it begins at 6 · 7 + 26 = 68 and ends at
+    /// 270 - 16 = 254.
+    fn square(lines: Vec<Line>) -> String {
+        let chart = Lines {
+            x: Axis::log("p", "").within(1e-4, 1.0),
+            y: Axis::log("rate", "").within(1.0, 1e4),
+            lines,
+            height: 204.0,
+            ..Lines::default()
+        };
+        chart.svg(270.0)
+    }
+
+    #[test]
+    fn a_law_on_logarithmic_axes_is_straight_and_ends_at_the_frame() {
+        let of = |points: Vec<(f64, f64)>| {
+            let svg = square(vec![Line { series: 2, law: true, points, ..Line::default() }]);
+            let start = svg.find("class=\"law\" d=\"").unwrap() + 15;
+            svg[start..].split('"').next().unwrap().to_string()
+        };
+        // 1/√p falls half a decade of height in one across: from 100 at p = 1e-4, two decades above
+        // the floor, to 1 at p = 1.
+        assert_eq!(of(vec![(1e-4, 100.0), (1.0, 1.0)]), "M68 87L254 164");
+        // The same law, given far beyond the frame on both sides.
+        assert_eq!(of(vec![(1e-8, 1e4), (1e4, 1e-2)]), "M68 87L254 164");
+        // 100/p leaves through the upper edge, where p is 0.01.
+        assert_eq!(of(vec![(1e-4, 1e6), (1.0, 100.0)]), "M161 10L254 87");
+        // Points in between join, and what lies wholly outside is not drawn.
+        assert_eq!(of(vec![(1e-4, 100.0), (1e-2, 10.0), (1.0, 1.0)]), "M68 87L161 125.5L254 164");
+        assert_eq!(of(vec![(1e-4, 0.1), (1.0, 0.5)]), "");
+        assert_eq!(of(vec![(1e-4, 0.0), (1.0, 10.0)]), "", "zero has no place");
+    }
+
+    #[test]
+    fn scattered_points_have_markers_and_no_line() {
+        let points = vec![(1e-2, 10.0), (1e-4, 1e4)];
+        let svg = square(vec![Line { series: 1, scatter: true, points, ..Line::default() }]);
+        assert!(!svg.contains("class=\"line\""));
+        assert_eq!(svg.matches("class=\"marker\"").count(), 2);
+        // A square around (161, 125.5), 2.7 to each side.
+        assert!(svg.contains("M158.3 122.8L163.7 122.8"), "{svg}");
+    }
+
+    #[test]
+    fn a_law_does_not_stretch_an_axis() {
+        let data = Line { points: vec![(1e-3, 10.0), (1e-2, 20.0)], ..Line::default() };
+        let law = Line { law: true, points: vec![(1e-9, 1e9), (1.0, 1.0)], ..Line::default() };
+        let (x, y) = (Axis::log("p", ""), Axis::log("rate", ""));
+        let of = |lines| Lines { x: x.clone(), y: y.clone(), lines, ..Lines::default() }.svg(300.0);
+        let ticks = |svg: String| svg.matches("class=\"tick\"").count();
+        assert_eq!(ticks(of(vec![data.clone(), law])), ticks(of(vec![data])));
+    }
 
     fn rows(marks: &[(f64, &str)]) -> Vec<(String, usize)> {
         let scale = Axis::linear("", "").within(0.0, 400.0);

@@ -5,13 +5,20 @@
 //! same size whatever the width, so a page asks for a wide and a narrow rendition of the same
 //! value instead of shrinking one. Series differ in shape or dashes as well as in colour.
 
+pub mod grid;
+pub mod heat;
 pub mod lines;
+pub mod matrix;
 pub mod rows;
 pub mod scale;
 mod sheet;
 mod svg;
+mod trace;
 
+pub use grid::{Cell, Grid};
+pub use heat::{Colours, HeatMap, Tile};
 pub use lines::{Line, Lines};
+pub use matrix::Matrix;
 pub use rows::{Group, Mark, Row, Rows};
 pub use scale::{Axis, Scale};
 pub use sheet::{Sheet, standalone};
@@ -28,6 +35,24 @@ pub const LOOKS: usize = 6;
 /// The class that gives a series its colour and its dashes.
 fn look(series: usize) -> String {
     format!("c{}", series % LOOKS)
+}
+
+/// About how wide a text of the size of labels is, in pixels.
+fn letters(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.6
+}
+
+/// The sample of a series that has neither markers nor dashes, as in the cells of a grid.
+pub fn stroke(series: usize) -> String {
+    let mut svg = Svg::new(30.0, 12.0, "");
+    svg.open("cells", "");
+    svg.fine(0.0, 0.0, trace::FINE, "");
+    svg.open(&look(series), "");
+    svg.path("M4 24h112", "line");
+    for _ in 0..3 {
+        svg.close();
+    }
+    svg.finish()
 }
 
 /// The sample of a series that stands in a legend: a stretch of its line and its marker.

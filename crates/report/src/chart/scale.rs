@@ -165,13 +165,25 @@ impl Scale {
 
     /// The place of a value; one beyond the scale lies at its end.
     pub fn at(&self, value: f64) -> f64 {
-        let value = value.clamp(self.low, self.high);
-        let share = if self.log {
+        self.beyond(value.clamp(self.low, self.high))
+    }
+
+    /// The place of a value, also of one beyond the scale.
+    pub fn beyond(&self, value: f64) -> f64 {
+        self.from + self.part(value) * (self.to - self.from)
+    }
+
+    /// How far along the scale a value lies, from 0 to 1; one beyond the scale lies at its end.
+    pub fn share(&self, value: f64) -> f64 {
+        self.part(value.clamp(self.low, self.high))
+    }
+
+    fn part(&self, value: f64) -> f64 {
+        if self.log {
             libm::log(value / self.low) / libm::log(self.high / self.low)
         } else {
             (value - self.low) / (self.high - self.low)
-        };
-        self.from + share * (self.to - self.from)
+        }
     }
 
     /// Whether a value lies on the scale.
@@ -182,6 +194,11 @@ impl Scale {
     /// The lower end's value.
     pub fn low(&self) -> f64 {
         self.low
+    }
+
+    /// The upper end's value.
+    pub fn high(&self) -> f64 {
+        self.high
     }
 }
 

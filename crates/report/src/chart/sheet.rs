@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::svg::{Svg, escape, short};
-use super::{LOOKS, STYLE, sample};
+use super::{LOOKS, STYLE, sample, stroke};
 
 /// Charts side by side, with what a page would write above them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Sheet {
     pub caption: String,
     /// What each series is, by its look; may be empty.
     pub legend: Vec<(usize, String)>,
+    /// Whether series have neither markers nor dashes, as in the cells of a grid.
+    pub strokes: bool,
     /// The charts as drawn.
     pub charts: Vec<String>,
     /// How many stand in a row.
@@ -59,7 +61,8 @@ impl Sheet {
             if x > PAD && x + width > PAD + inner {
                 (x, y) = (PAD, y + LINE);
             }
-            body.place(&sample(*series), x, y + 2.0);
+            let sample = if self.strokes { stroke(*series) } else { sample(*series) };
+            body.place(&sample, x, y + 2.0);
             body.text(x + 37.0, y + 12.0, "start", "label", label);
             x += width + 22.0;
         }
@@ -196,6 +199,7 @@ mod tests {
             legend: vec![(0, "one".to_string()), (1, "two".to_string())],
             charts: vec![chart.to_string(); 3],
             columns: 2,
+            ..Sheet::default()
         };
         let file = sheet.svg();
         // 20 + 2 × 370 + 20 between + 20; 20 + caption 24 + legend 25 + two rows with 20 between + 20.

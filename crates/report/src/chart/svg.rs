@@ -42,6 +42,11 @@ impl Svg {
         Self { text: String::new() }
     }
 
+    /// Says more about the picture, for those who cannot see it; stands first in it.
+    pub fn describe(&mut self, text: &str) {
+        let _ = write!(self.text, "<desc>{}</desc>", escape(text));
+    }
+
     /// A whole picture at this place.
     pub fn place(&mut self, picture: &str, x: f64, y: f64) {
         let place = format!("<svg x=\"{}\" y=\"{}\" ", short(x), short(y));
@@ -55,7 +60,17 @@ impl Svg {
 
     /// Opens a group with a class, and a text that a pointer resting on it brings up.
     pub fn open(&mut self, class: &str, tooltip: &str) {
-        let _ = write!(self.text, "<g class=\"{class}\">");
+        self.group(&format!("class=\"{class}\""), tooltip);
+    }
+
+    /// Opens a group in which a pixel has so many units, from this place on.
+    pub fn fine(&mut self, x: f64, y: f64, units: f64, tooltip: &str) {
+        let ([x, y], scale) = ([x, y].map(short), 1.0 / units);
+        self.group(&format!("transform=\"translate({x} {y})scale({scale})\""), tooltip);
+    }
+
+    fn group(&mut self, attribute: &str, tooltip: &str) {
+        let _ = write!(self.text, "<g {attribute}>");
         if !tooltip.is_empty() {
             let _ = write!(self.text, "<title>{}</title>", escape(tooltip));
         }

@@ -179,6 +179,16 @@ fn figure(caption: &str, note: &str, draw: impl Fn(f64) -> String) -> String {
     )
 }
 
+/// A chart whose cells cannot become narrower; on a narrow screen it scrolls in its figure.
+fn sideways(caption: &str, legend: &str, note: &str, chart: &str) -> String {
+    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
+    format!(
+        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"sideways\" tabindex=\"0\">{chart}\
+         </div>{note}</figure>\n",
+        set(caption)
+    )
+}
+
 /// Small charts side by side, at most three in a row.
 fn grid(
     caption: &str,

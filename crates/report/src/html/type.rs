@@ -3,8 +3,10 @@
 use crate::chart::escape;
 
 /// The units before which no line may break.
-const UNITS: [&str; 13] =
-    ["%", "ns", "µs", "ms", "s", "B", "KB", "MB", "GB", "Gb/s", "million", "billion", "trillion"];
+const UNITS: [&str; 14] = [
+    "%", "ns", "µs", "ms", "s", "B", "KB", "MB", "GB", "Gb/s", "Mb/s", "million", "billion",
+    "trillion",
+];
 
 /// A text as the page shows it: real minus signs, and no break between a number and its unit or
 /// what stands before it: `< 100 KB`.
@@ -17,7 +19,7 @@ pub(super) fn set(text: &str) -> String {
         let digit_next = letters.peek().is_some_and(|(_, next)| next.is_ascii_digit());
         let rest = &text[at + letter.len_utf8()..];
         let unit_next = || {
-            let word = rest.split([' ', ',', ';', ']', ')', '.', ':']).next().unwrap_or("");
+            let word = rest.split([' ', ',', ';', ']', ')', '.', ':', '?']).next().unwrap_or("");
             UNITS.contains(&word)
         };
         let set = match letter {

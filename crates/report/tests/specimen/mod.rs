@@ -1,8 +1,12 @@
 //! A made-up study with everything that one may have: long texts, values of all kinds and none,
 //! all verdicts, every exhibit. The numbers mean nothing.
 
+mod mixes;
+
 use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use floodway_report::study::{Claim, Exhibit, Provenance, Section, Study, Verdict};
+
+pub use mixes::{queue_sizes, ratios, shares};
 
 const DECK: &str = "IETF 101, early results, slide 14";
 const REVIEW: &str = "IEEE 802.1, January 2018, slide 9 and the discussion after it";
@@ -244,6 +248,16 @@ fn sections() -> Vec<Section> {
             vec![sizes()],
         ),
     ];
+    let mut mixes = plain(
+        "mixes",
+        "How do different kinds of flows share a link?",
+        "Each has its share, however many there are of either",
+        &["D12", "D13"],
+        vec![shares(6, 7), queue_sizes(6, 7), ratios(6, 7), mixes::delays(6, 7), mixes::laws()],
+    );
+    let mix = |at: usize| format!("mix-{}-{}", at / 7, at % 7);
+    mixes.links = (1..42).map(|at| (mix(at), format!("{}/report.html", mix(at)))).collect();
+    sections.push(mixes);
     sections.push(Section {
         name: "sensitivity".to_string(),
         question: "Which setting decides?".to_string(),

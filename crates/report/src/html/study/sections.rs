@@ -3,12 +3,15 @@
 use std::fmt::Write;
 
 use super::super::r#type::{plain, set, with_code};
-use super::super::{figure, grid};
+use super::super::{figure, grid, sideways};
 use super::claims::mark;
 use super::rich;
-use crate::chart::{Lines, escape, sample};
-use crate::evidence::{is_numeric, typeset_lines, typeset_rows};
+use crate::chart::{Lines, escape, sample, stroke};
+use crate::evidence::{WIDE, is_numeric, typeset_grid, typeset_heat, typeset_lines, typeset_rows};
 use crate::study::{Exhibit, Section, Study};
+
+/// More links than this are shown only to those who ask.
+const LINKS: usize = 12;
 
 /// The questions, with links.
 pub(super) fn contents(text: &mut String, study: &Study) {
@@ -46,15 +49,19 @@ pub(super) fn section(text: &mut String, study: &Study, number: usize, section: 
         shown(text, exhibit);
     }
     if !section.links.is_empty() {
-        let links = section
-            .links
-            .iter()
-            .map(|(label, path)| format!("<a href=\"{}\">{}</a>", escape(path), set(label)));
-        let _ = writeln!(
-            text,
-            "<p class=\"small\">In detail: {}</p>",
-            links.collect::<Vec<_>>().join(" · ")
-        );
+        let link = |(label, path): &(String, String)| {
+            format!("<a href=\"{}\">{}</a>", escape(path), set(label))
+        };
+        let links: Vec<String> = section.links.iter().map(link).collect();
+        let (many, links) = (links.len(), links.join(" · "));
+        let _ = match many > LINKS {
+            true => writeln!(
+                text,
+                "<details class=\"small\"><summary>In detail: {many} experiments</summary>\
+                 <p>{links}</p></details>"
+            ),
+            false => writeln!(text, "<p class=\"small\">In detail: {links}</p>"),
+        };
     }
     if !section.commands.is_empty() {
         let _ = writeln!(
@@ -96,17 +103,27 @@ fn shown(text: &mut String, exhibit: &Exhibit) {
         }
         Exhibit::Lines { caption, legend, charts, columns, note, .. } => {
             let charts: Vec<Lines> = charts.iter().map(typeset_lines).collect();
-            let items: String = legend
-                .iter()
-                .map(|(series, name)| format!("<li>{}{}</li>", sample(*series), set(name)))
-                .collect();
-            let legend = match items.is_empty() {
-                true => items,
-                false => format!("<ul class=\"legend\">{items}</ul>"),
-            };
+            let legend = self::legend(legend, sample);
             *text += &grid(caption, &legend, note, (*columns).clamp(1, 3), &charts);
         }
+        Exhibit::Grid { caption, legend, chart, note, .. } => {
+            let legend = self::legend(legend, stroke);
+            *text += &sideways(caption, &legend, note, &typeset_grid(chart).svg(WIDE));
+        }
+        Exhibit::HeatMap { caption, chart, note, .. } => {
+            *text += &sideways(caption, "", note, &typeset_heat(chart).svg(WIDE));
+        }
         Exhibit::Table { caption, head, rows, note, .. } => table(text, caption, head, rows, note),
+    }
+}
+
+/// What each series is, with a sample of how it is drawn.
+fn legend(series: &[(usize, String)], sample: fn(usize) -> String) -> String {
+    let item = |(at, name): &(usize, String)| format!("<li>{}{}</li>", sample(*at), set(name));
+    let items: String = series.iter().map(item).collect();
+    match items.is_empty() {
+        true => items,
+        false => format!("<ul class=\"legend\">{items}</ul>"),
     }
 }
 

@@ -1,0 +1,185 @@
+//! A study of hundreds of experiments: names that are put together, and a section that can be read.
+
+mod synthetic;
+
+use floodway_model::Table;
+use floodway_model::family::Entry;
+use floodway_report::chart::{Axis, Cell, Colours};
+use floodway_report::study::{Exhibit, Section};
+use floodway_study::curves::{departure_line, rate_lines};
+use floodway_study::departures::Kind;
+use floodway_study::matrix::{grid, heat_map, sides};
+use floodway_study::plan::name;
+use floodway_study::{Case, Evidence, Experiment, FlowGroup, Level, Study};
+
+const FILE: &str = "mix.toml";
+const AQMS: [&str; 4] = ["red", "coupled", "dualq", "dualpi2"];
+
+static STUDY: Study = Study {
+    entry: Entry { family: "study", name: "mixes", summary: "An example." },
+    title: "",
+    question: "",
+    library: &[(FILE, include_str!("../../../scenarios/sfc/idle.toml"))],
+    groups: &[FlowGroup::all("all flows")],
+    keeps_flows: false,
+    plan,
+    claims: &[],
+    answer: |_| Vec::new(),
+    sections,
+};
+
+fn mix(cubic: usize, dctcp: usize) -> &'static str {
+    name(&format!("mix-{cubic}-{dctcp}"))
+}
+
+fn mixes() -> impl Iterator<Item = (usize, usize)> {
+    let all = (0..=10).flat_map(|dctcp| (0..=10).map(move |cubic| (cubic, dctcp)));
+    all.filter(|mix| *mix != (0, 0))
+}
+
+fn plan(_: Level) -> Vec<Experiment> {
+    let experiment = |(cubic, dctcp)| {
+        let flows = [format!("cubic={cubic}"), format!("dctcp={dctcp}")];
+        Experiment::new(mix(cubic, dctcp), FILE).set(&[&flows[0], &flows[1], "seed=2"])
+    };
+    let mut plan: Vec<Experiment> = mixes().map(experiment).collect();
+    plan.insert(5, Experiment::new("alone", FILE).set(&["cubic=1"]));
+    plan
+}
+
+fn sections(evidence: &Evidence) -> Vec<Section> {
+    let names: Vec<&'static str> = mixes().map(|(cubic, dctcp)| mix(cubic, dctcp)).collect();
+    let all: Vec<&'static str> = names.into_iter().chain(["alone"]).collect();
+    let mut section = evidence.section("mixes", "How do they share?", &[], &all);
+    let case = |row, column| Case { experiment: mix(column, row), variant: "dualq" };
+    let sides = || sides(("Cubic flows", 0..=10), ("DCTCP flows", 0..=10));
+    let time = Axis::linear("time", "ns").within(0.0, 250e9);
+    let rate = Axis::linear("throughput, 0 to twice the fair share", "");
+    let shares = |row: usize, column: usize| {
+        let Some((_, facts)) = evidence.runs(case(row, column)).next() else {
+            return Cell::default();
+        };
+        let fair = 40.0 / (row + column) as f64;
+        let lines = facts
+            .deliveries
+            .as_ref()
+            .map(|of| rate_lines(of, 5e9, |flow| if flow.workload == 0 { 2 } else { 1 }));
+        Cell {
+            lines: lines.unwrap_or_default(),
+            y: Some((0.0, 2.0 * fair)),
+            level: Some(fair),
+            ..Cell::default()
+        }
+    };
+    let sizes = |row: usize, column: usize| {
+        let line = |queue: u64, series| {
+            let counts =
+                evidence.departures(case(row, column), Kind::Packets, |at| at.queue == queue);
+            departure_line(series, "", &counts, 60, 300.0)
+        };
+        let lines = if row + column > 0 { vec![line(0, 2), line(1, 1)] } else { Vec::new() };
+        Cell { lines, ..Cell::default() }
+    };
+    let length = Axis::linear("packets", "").within(0.0, 300.0);
+    let p99 = |row, column| {
+        evidence.number(case(row, column), "ns", |facts| {
+            facts.departures.sum(Kind::Sojourn, |_| true).quantile(0.99)
+        })
+    };
+    let delay = (Axis::linear("p99 of the delay, in ms", "ns"), Colours::Sequential, 1e6);
+    let legend = [(2, "Cubic"), (1, "DCTCP")];
+    section.exhibits = vec![
+        grid(("rates", "Rates?", ""), (time, rate, "fair share"), sides(), &legend, shares),
+        grid(("sizes", "Sizes?", ""), (length, Axis::default(), ""), sides(), &legend, sizes),
+        heat_map(("delays", "Delays?", ""), delay, sides(), p99),
+    ];
+    vec![section]
+}
+
+/// So many flows of either kind with the same rate of 40 Mb/s in all, sampled every second for
+/// 250 s, and queues of 40 and of 1 packet.
+fn tables(cubic: usize, dctcp: usize) -> Vec<Table> {
+    let many = cubic + dctcp;
+    let flows: Vec<synthetic::Flow> =
+        (0..many).map(|at| (0, u64::from(at >= cubic), None)).collect();
+    let samples = || (1..=250_u64).flat_map(|second| (0..many).map(move |flow| (second, flow)));
+    let rate = 5_000_000 / many as u64;
+    let text = |text: &str| vec![text.to_owned(); 4];
+    let mut tables = synthetic::tables(&flows);
+    tables.extend([
+        Table::new("deliveries", "")
+            .f64("time_ns", "", samples().map(|of| of.0 as f64 * 1e9).collect())
+            .u64("flow", "", samples().map(|of| of.1 as u64).collect())
+            .u64("delivered_bytes", "", samples().map(|of| of.0 * rate).collect()),
+        Table::new("departures", "")
+            .text("node", "", text("bottleneck"))
+            .u64("tier", "", vec![0; 4])
+            .u64("port", "", vec![1; 4])
+            .u64("queue", "", vec![0, 0, 1, 1])
+            .text(
+                "kind",
+                "",
+                ["packets", "sojourn_ns"].repeat(2).iter().map(|kind| (*kind).to_owned()).collect(),
+            )
+            .u64("up_to", "", vec![40, 12_000_000, 1, 0])
+            .u64("departures", "", vec![100, 100, 50, 50]),
+    ]);
+    tables
+}
+
+#[test]
+fn names_are_kept_once() {
+    let (a, b) = (mix(3, 10), name(&format!("mix-{}-{}", 3, 10)));
+    assert_eq!(a, "mix-3-10");
+    assert!(std::ptr::eq(a, b));
+    assert_eq!(plan(Level::Quick), plan(Level::Quick));
+}
+
+#[test]
+fn hundreds_of_cases_make_a_section_that_can_be_read() {
+    let mut evidence = Evidence::new(&STUDY, Level::Full, &["limit=9s".to_owned()]);
+    let scenario = Experiment::new("idle", FILE).scenario(STUDY.library, &[]).unwrap();
+    let alone = [("alone", (1, 0))];
+    for (name, (cubic, dctcp)) in mixes().map(|of| (mix(of.0, of.1), of)).chain(alone) {
+        evidence.begin(name, &scenario);
+        for aqm in AQMS {
+            synthetic::add(&mut evidence, name, aqm, 0, &tables(cubic, dctcp));
+        }
+    }
+    let section = (STUDY.sections)(&evidence).remove(0);
+    assert_eq!(section.links.len(), 121);
+    // One that is unlike the others stands as it is; of the others the first and the last do.
+    assert_eq!(
+        section.commands,
+        [
+            "floodway run mix.toml --set cubic=1 --set dctcp=0 --set seed=2 --set limit=9s --out results/mix-1-0",
+            "# 118 more, with other values of cubic, dctcp: floodway study mixes --full --plan",
+            "floodway run mix.toml --set cubic=10 --set dctcp=10 --set seed=2 --set limit=9s --out results/mix-10-10",
+            "floodway run mix.toml --set cubic=1 --set limit=9s --out results/alone",
+        ]
+    );
+    let [
+        Exhibit::Grid { chart: rates, .. },
+        Exhibit::Grid { chart: sizes, .. },
+        Exhibit::HeatMap { chart: delays, .. },
+    ] = &section.exhibits[..]
+    else {
+        panic!("two grids and a heat map")
+    };
+    // Four DCTCP and six Cubic flows have 4 Mb/s each, in fifty windows of 5 s.
+    let cell = &rates.cells[4][6];
+    assert_eq!((cell.lines.len(), cell.y, cell.level), (10, Some((0.0, 8.0)), Some(4.0)));
+    for line in &cell.lines {
+        assert_eq!(line.points.len(), 50);
+        assert!(line.points.iter().all(|point| (point.1 - 4.0).abs() < 1e-9));
+    }
+    assert_eq!(cell.lines.iter().filter(|line| line.series == 2).count(), 6);
+    assert_eq!(rates.cells[0][0], Cell::default());
+    // 40 packets are in the eighth bin of five, 1 is in the first.
+    let of = |at: usize| sizes.cells[4][6].lines[at].points.clone();
+    assert_eq!(of(0), [(35.0, 0.0), (35.0, 1.0), (40.0, 0.0)]);
+    assert_eq!(of(1), [(0.0, 0.0), (0.0, 1.0), (5.0, 0.0)]);
+    assert_eq!((delays.cells[1][1].text.as_str(), delays.cells[0][0].text.as_str()), ("12", "–"));
+    let svg = rates.svg(760.0);
+    assert!(svg.len() < 200_000, "{} bytes of lines that are straight", svg.len());
+}
