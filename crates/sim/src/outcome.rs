@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod departures;
+mod frames;
 mod occupancy;
 
 use floodway_model::flow::numbered;
@@ -22,7 +23,7 @@ use crate::switch::flow_control::pfc::Paused;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -57,6 +58,7 @@ impl Outcome {
             occupancy::occupancy(finished),
             timeline_table(finished),
             deliveries::table(spec, &flows),
+            frames::table(finished, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
@@ -160,6 +162,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
         .u64("lost_packets", "Data packets of the flow that switches dropped.", facts.lost.clone())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", facts.sent.iter().map(|sent| sent.round_trips.0 as f64 / 1e3 / sent.round_trips.1 as f64).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }

@@ -1,5 +1,7 @@
 //! Hosts: a NIC with one port, senders and receivers.
 
+pub mod application;
+mod applications;
 pub mod congestion;
 mod holds;
 mod lanes;
@@ -7,6 +9,7 @@ mod nic;
 mod receiver;
 mod sender;
 mod spec;
+mod tcp;
 pub mod transport;
 
 use std::cmp::Reverse;
@@ -23,6 +26,7 @@ use crate::engine::{Context, Node};
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::switch;
+use application::Application;
 use holds::Holds;
 use lanes::Lanes;
 use nic::Nic;
@@ -87,6 +91,12 @@ pub struct Host {
     holds: Holds,
     /// When a sender may have waited too long.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
+    /// When a receiver, by its place, has to send something by itself.
+    delayed: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// What writes the data of some flows, in order of their start.
+    pub applications: Vec<Application>,
+    /// When the next frame of an application, by its place, is due.
+    frames: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Senders that have ended, with what they counted.
     pub ended: Vec<(FlowId, Sent)>,
     wake: Instant,
@@ -111,7 +121,7 @@ impl Host {
     ) -> Self {
         let receiver = |&flow: &FlowId| {
             let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
-            let mut receiver = Receiver::new(spec, back, shared.profile(flow));
+            let mut receiver = Receiver::new(flow, spec, back, shared.profile(flow));
             if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
                 receiver.sample_every(interval);
             }
@@ -129,6 +139,9 @@ impl Host {
             receivers,
             holds: Holds::default(),
             timeouts: BinaryHeap::new(),
+            delayed: BinaryHeap::new(),
+            applications: Vec::new(),
+            frames: BinaryHeap::new(),
             ended: Vec::new(),
             wake: Instant::ZERO,
             cnps: 0,
@@ -185,10 +198,13 @@ impl Host {
                 self.senders.push(None);
                 self.senders.len() as u32 - 1
             });
-            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            if sender.rings_at != Instant::NEVER {
+                self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            }
             self.senders[slot as usize] = Some(Box::new(sender));
             self.slots[place] = slot;
             self.nic.make_ready(slot, class);
+            self.begin_application(flow, now);
         }
     }
 
@@ -203,6 +219,10 @@ impl Host {
         }
         self.nic.wake_paced(now, &self.senders);
         while let Some(slot) = self.nic.next_ready(now) {
+            if slot == nic::MADE {
+                let frame = self.nic.take_made();
+                return self.nic.tx.transmit(frame, frame.class, now, context);
+            }
             let Some(sender) = &mut self.senders[slot as usize] else {
                 unreachable!("a sender leaves the NIC before it ends");
             };
@@ -239,9 +259,9 @@ impl Host {
             let wire = self.nic.tx.wire_time(packet.bytes);
             let gap = sender.pace(profile, now, packet.bytes, wire, self.nic.tx.link());
             sender.renew_window(profile, now);
+            sender.eligible_at = now + gap;
             if sender.has_more() {
                 sender.in_nic = true;
-                sender.eligible_at = now + gap;
                 self.nic.put_back(slot, class, sender.eligible_at);
             }
             return;
@@ -298,7 +318,9 @@ impl Host {
                 sender.on_timer(profile, now);
             }
             sender.rings_at = sender.deadline(profile);
-            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            if sender.rings_at != Instant::NEVER {
+                self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            }
             self.revisit(slot);
         }
     }
@@ -341,7 +363,7 @@ impl Host {
             (receiver::Transport::Udp(receiver), _) => {
                 (Arrived { completes: receiver.on_data(psn), ..Arrived::default() }, false)
             }
-            _ => unreachable!("a receiver is made from its own parameters"),
+            _ => unreachable!("TCP has segments"),
         };
         if arrived.completes {
             receiver.finished = Some(now);
@@ -385,7 +407,10 @@ impl Host {
 
     fn set_wake(&mut self) {
         let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
-        self.wake = self.nic.next_wake().min(self.next_start()).min(timeout);
+        let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        let frame = self.frames.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        let timer = timeout.min(delayed).min(frame);
+        self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
     }
 
     /// What is wrong with the books, in a sentence each.
@@ -416,8 +441,11 @@ impl Node for Host {
                     sender.renew_window(profile, now);
                 }
             }
-            Body::Segment { .. } | Body::TcpAck { .. } | Body::Syn { .. } | Body::SynAck { .. } => {
-                unreachable!("no host speaks TCP")
+            Body::Segment { flags, psn, sent_at } => {
+                self.on_segment(&packet, (flags, psn, sent_at), now, context);
+            }
+            Body::Syn { .. } | Body::SynAck { .. } | Body::TcpAck { .. } => {
+                self.on_segment_without_data(&packet, now);
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
             Body::Sfc { towards, class, pause_ns } => {
@@ -479,6 +507,8 @@ impl Node for Host {
     fn wake(&mut self, now: Instant, context: &mut Context) {
         self.start(now);
         self.on_timeouts(now);
+        self.on_delayed(now);
+        self.on_frames(now);
         self.send_next(now, context);
         self.set_wake();
     }

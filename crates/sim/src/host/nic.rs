@@ -1,7 +1,8 @@
 //! The network interface of a host: which sender puts the next frame on the wire.
 //!
-//! Feedback goes first. Senders take turns packet by packet within their class, classes take turns
-//! with each other, and a sender whose rate does not let it send yet waits by its time.
+//! Feedback of RoCEv2 goes first. Senders take turns packet by packet within their class, classes
+//! take turns with each other, and a sender whose rate does not let it send yet waits by its time.
+//! What receivers answer as data (TCP's acknowledgements) takes turns with the senders of its class.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,6 +15,9 @@ use super::sender::Sender;
 use super::spec::PauseScope;
 use crate::link::{Link, Transmitter};
 
+/// The slot that stands for the first of the frames that are made already.
+pub(super) const MADE: u32 = u32::MAX;
+
 /// The interface. Senders are known to it by their slots.
 #[derive(Debug)]
 pub struct Nic {
@@ -25,7 +29,9 @@ pub struct Nic {
     pub lanes: Option<Box<Lanes>>,
     pause_scope: PauseScope,
     control: VecDeque<Packet>,
-    /// By class: senders that may send.
+    /// By class: frames that wait among the data; empty if there have never been any.
+    made: Vec<VecDeque<Packet>>,
+    /// By class: senders that may send, and a [`MADE`] for each frame that is made already.
     ready: [VecDeque<u32>; CLASSES],
     /// Bit c: `ready[c]` is not empty.
     some_ready: u8,
@@ -43,6 +49,7 @@ impl Nic {
             lanes: None,
             pause_scope,
             control: VecDeque::new(),
+            made: Vec::new(),
             ready: Default::default(),
             some_ready: 0,
             turn: 0,
@@ -59,9 +66,24 @@ impl Nic {
         self.control.pop_front()
     }
 
+    /// Puts a frame among the data of its class.
+    pub(super) fn push_data(&mut self, frame: Packet) {
+        if self.made.is_empty() {
+            self.made.resize_with(CLASSES, VecDeque::new);
+        }
+        self.made[frame.class.index()].push_back(frame);
+        self.make_ready(MADE, frame.class);
+    }
+
+    /// The frame for which [`MADE`] was next, of the class that had its turn.
+    pub(super) fn take_made(&mut self) -> Packet {
+        let class = usize::from((self.turn + 7) % 8);
+        self.made[class].pop_front().expect("its turn came for a frame")
+    }
+
     /// Frames that wait.
     pub fn waiting(&self) -> usize {
-        self.control.len()
+        self.control.len() + self.made.iter().map(VecDeque::len).sum::<usize>()
     }
 
     pub(super) fn make_ready(&mut self, slot: u32, class: Class) {

@@ -1,13 +1,15 @@
 //! The receiving side of a flow: what every transport counts, and the transport.
 
-use floodway_model::{Duration, Ecn, FlowSpec, Instant, Packet};
+use floodway_model::{Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
 
 use super::Profile;
-use super::transport::{self, rocev2, udp};
+use super::transport::{self, rocev2, tcp, udp};
 
 /// The receiving side of one flow.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    /// The flow.
+    pub flow: FlowId,
     /// The connection of the sender, for feedback.
     pub back: u32,
     /// How what arrives is put together.
@@ -18,6 +20,8 @@ pub struct Receiver {
     pub marked: u64,
     /// Packets that came after one that was sent later.
     pub reordered: u64,
+    /// When its timer rings, as the host has it: its deadline may have moved on since.
+    pub rings_at: Instant,
     persistent: bool,
     /// When the last packet that came had been sent.
     last_sent_at: Option<Instant>,
@@ -30,6 +34,8 @@ pub struct Receiver {
 pub enum Transport {
     /// See [`rocev2`].
     Rocev2(rocev2::Receiver),
+    /// See [`tcp`].
+    Tcp(Box<tcp::Receiver>),
     /// See [`udp`].
     Udp(udp::Receiver),
 }
@@ -46,18 +52,28 @@ struct Samples {
 
 impl Receiver {
     /// The receiver of a flow whose sender is reached by the connection `back`.
-    pub fn new(flow: &FlowSpec, back: u32, profile: &Profile) -> Self {
+    pub fn new(id: FlowId, flow: &FlowSpec, back: u32, profile: &Profile) -> Self {
         Self {
+            flow: id,
             back,
             transport: match &profile.transport {
                 transport::Spec::Rocev2(spec) => {
                     Transport::Rocev2(rocev2::Receiver::new(flow, spec))
+                }
+                transport::Spec::Tcp(spec) => {
+                    let segments = (!flow.is_persistent()).then(|| spec.segments(flow.bytes));
+                    let mut receiver = tcp::Receiver::new(spec, segments);
+                    if profile.application.is_some() {
+                        receiver.keep_pushes();
+                    }
+                    Transport::Tcp(Box::new(receiver))
                 }
                 transport::Spec::Udp(spec) => Transport::Udp(udp::Receiver::new(spec, flow)),
             },
             finished: None,
             marked: 0,
             reordered: 0,
+            rings_at: Instant::NEVER,
             persistent: flow.is_persistent(),
             last_sent_at: None,
             samples: None,
@@ -105,6 +121,24 @@ impl Receiver {
         self.marked += u64::from(packet.ecn == Ecn::Ce);
     }
 
+    /// When it has to send something by itself.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        match &self.transport {
+            Transport::Tcp(receiver) => receiver.deadline(),
+            Transport::Rocev2(_) | Transport::Udp(_) => Instant::NEVER,
+        }
+    }
+
+    /// The number of the last segment of each frame of an application, and when it had arrived with
+    /// everything before it.
+    pub fn pushed(&self) -> &[(u32, Instant)] {
+        match &self.transport {
+            Transport::Tcp(receiver) => receiver.pushes(),
+            Transport::Rocev2(_) | Transport::Udp(_) => &[],
+        }
+    }
+
     /// [`Receiver::delivered`] of a flow that never ends; 0 of any other.
     pub fn delivered_of_persistent(&self) -> u64 {
         if self.persistent { self.delivered() } else { 0 }
@@ -115,6 +149,7 @@ impl Receiver {
     pub fn delivered(&self) -> u64 {
         match &self.transport {
             Transport::Rocev2(receiver) => receiver.delivered(),
+            Transport::Tcp(receiver) => receiver.delivered(),
             Transport::Udp(receiver) => receiver.delivered(),
         }
     }

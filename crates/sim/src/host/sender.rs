@@ -5,6 +5,7 @@ use floodway_model::{Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, P
 
 use super::Profile;
 use super::congestion;
+use super::transport::tcp::{self, Rules, Supply};
 use super::transport::{self, Frame, Sent, rocev2, udp};
 use crate::link::Link;
 
@@ -49,6 +50,8 @@ pub struct Sender {
 pub enum Transport {
     /// See [`rocev2`].
     Rocev2(rocev2::Sender),
+    /// See [`tcp`].
+    Tcp(Box<tcp::Sender>),
     /// See [`udp`].
     Udp(udp::Sender),
 }
@@ -69,7 +72,7 @@ impl Sender {
             line_rate: link.rate,
             payload: transport.payload(),
             wire: u64::from(transport.largest_frame()) + u64::from(link.wire_overhead),
-            initial_window: u32::MAX,
+            initial_window: transport.initial_window(),
             seed,
         };
         let control = congestion::State::new(&profile.congestion, &path);
@@ -83,6 +86,15 @@ impl Sender {
             transport: match transport {
                 transport::Spec::Rocev2(transport) => {
                     Transport::Rocev2(rocev2::Sender::new(spec, control, transport, now))
+                }
+                transport::Spec::Tcp(_) => {
+                    let supply = match &profile.application {
+                        Some(_) if spec.is_persistent() => Supply::Written,
+                        _ if spec.is_persistent() => Supply::Endless(spec.stop),
+                        _ => Supply::Message(spec.bytes),
+                    };
+                    let sender = tcp::Sender::new(rules(profile), control, &path, supply, now);
+                    Transport::Tcp(Box::new(sender))
                 }
                 transport::Spec::Udp(transport) => {
                     Transport::Udp(udp::Sender::new(transport, spec, control))
@@ -108,6 +120,10 @@ impl Sender {
     pub fn sent(&self) -> Sent {
         match &self.transport {
             Transport::Rocev2(sender) => sender.sent,
+            Transport::Tcp(sender) => {
+                let tcp::Sent { packets, retransmitted, timeouts, .. } = sender.sent;
+                Sent { packets, retransmitted, timeouts, round_trips: sender.rtt_sum() }
+            }
             Transport::Udp(sender) => sender.sent,
         }
     }
@@ -117,6 +133,7 @@ impl Sender {
     pub fn is_done(&self) -> bool {
         match &self.transport {
             Transport::Rocev2(sender) => sender.is_done(),
+            Transport::Tcp(sender) => sender.is_done(),
             Transport::Udp(sender) => sender.is_done(),
         }
     }
@@ -126,6 +143,7 @@ impl Sender {
     pub fn has_more(&self) -> bool {
         match &self.transport {
             Transport::Rocev2(sender) => sender.has_more(),
+            Transport::Tcp(sender) => sender.has_more(),
             Transport::Udp(sender) => !sender.is_done(),
         }
     }
@@ -137,6 +155,7 @@ impl Sender {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
                 sender.next_frame(spec, now)
             }
+            (Transport::Tcp(sender), _) => sender.next(rules(profile), now),
             (Transport::Udp(sender), transport::Spec::Udp(spec)) => sender.next_frame(spec, now),
             _ => unreachable!("a sender is made from its own parameters"),
         };
@@ -161,6 +180,7 @@ impl Sender {
     pub fn control(&mut self) -> &mut congestion::State {
         match &mut self.transport {
             Transport::Rocev2(sender) => &mut sender.control,
+            Transport::Tcp(sender) => &mut sender.control,
             Transport::Udp(sender) => &mut sender.control,
         }
     }
@@ -176,9 +196,12 @@ impl Sender {
         link: &Link,
     ) -> Duration {
         let bytes = u64::from(bytes) + u64::from(link.wire_overhead);
-        let control = self.control();
-        control.on_send(&profile.congestion, now, bytes);
-        match control.rate(&profile.congestion, now) {
+        self.control().on_send(&profile.congestion, now, bytes);
+        let rate = match &mut self.transport {
+            Transport::Tcp(sender) => sender.rate(rules(profile), now),
+            _ => self.control().rate(&profile.congestion, now),
+        };
+        match rate {
             None => wire,
             Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
         }
@@ -200,6 +223,7 @@ impl Sender {
     pub fn deadline(&self, profile: &Profile) -> Instant {
         match (&self.transport, &profile.transport) {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => sender.deadline(spec),
+            (Transport::Tcp(sender), _) => sender.deadline(),
             _ => Instant::NEVER,
         }
     }
@@ -215,10 +239,12 @@ impl Sender {
 
     /// Its deadline has come.
     pub fn on_timer(&mut self, profile: &Profile, now: Instant) {
-        if let (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) =
-            (&mut self.transport, &profile.transport)
-        {
-            sender.on_timer(now, spec);
+        match (&mut self.transport, &profile.transport) {
+            (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
+                sender.on_timer(now, spec);
+            }
+            (Transport::Tcp(sender), _) => sender.on_timer(rules(profile), now),
+            _ => {}
         }
     }
 
@@ -244,4 +270,13 @@ impl Sender {
         self.class = self.home.0;
         changes
     }
+}
+
+/// TCP's parameters and those of the congestion control.
+#[inline]
+pub(super) fn rules(profile: &Profile) -> Rules<'_> {
+    let transport::Spec::Tcp(tcp) = &profile.transport else {
+        unreachable!("a sender is made from its own parameters");
+    };
+    Rules { tcp, congestion: &profile.congestion }
 }

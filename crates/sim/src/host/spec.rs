@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{congestion, transport};
+use super::{application, congestion, transport};
 
 /// What all flows of a host share.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,9 @@ pub struct Profile {
     pub transport: transport::Spec,
     /// How fast a flow may send.
     pub congestion: congestion::Spec,
+    /// What writes the data of flows without a size; `None` if all of it is there from the
+    /// beginning. It needs a transport that takes data bit by bit: TCP.
+    pub application: Option<application::Spec>,
 }
 
 /// What a pause of one class stops in a NIC.

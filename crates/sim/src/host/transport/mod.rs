@@ -1,15 +1,18 @@
 //! Transports: how a message becomes packets and arrives complete.
 
 pub mod rocev2;
+pub mod tcp;
 pub mod udp;
 
-use floodway_model::{Body, Duration, Ecn};
+use floodway_model::{Body, Ecn};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
     "host.transport":
     Rocev2 = "rocev2" (rocev2::Spec):
         "RoCEv2 reliable connection: acknowledgements, loss recovery, retransmission timeout.",
+    Tcp = "tcp" (tcp::Spec):
+        "TCP as Linux speaks it: SACK, RACK-TLP, proportional rate reduction, all ECN feedback.",
     Udp = "udp" (udp::Spec): "Datagrams, which are neither acknowledged nor sent again.",
 }
 
@@ -24,6 +27,7 @@ impl Spec {
     pub fn payload(&self) -> u64 {
         match self {
             Self::Rocev2(spec) => spec.mtu.0,
+            Self::Tcp(spec) => spec.mss.0,
             Self::Udp(spec) => spec.payload.0,
         }
     }
@@ -32,7 +36,16 @@ impl Spec {
     pub fn frame(&self, payload: u64) -> u16 {
         match self {
             Self::Rocev2(_) => rocev2::Spec::frame(payload),
+            Self::Tcp(_) => tcp::segment_frame(payload as u16),
             Self::Udp(_) => udp::Spec::frame(payload),
+        }
+    }
+
+    /// Full packets that may be sent before anything is heard of the receiver.
+    pub fn initial_window(&self) -> u32 {
+        match self {
+            Self::Tcp(spec) => spec.initial_window,
+            Self::Rocev2(_) | Self::Udp(_) => u32::MAX,
         }
     }
 
@@ -62,6 +75,6 @@ pub struct Sent {
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// Round trips that were measured, and their sum.
-    pub round_trips: (u64, Duration),
+    /// The sum of the round-trip times that were measured, in picoseconds, and how many.
+    pub round_trips: (u128, u64),
 }

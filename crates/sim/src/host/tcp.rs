@@ -1,0 +1,123 @@
+//! What a host does with frames of TCP: it finds the connection, and carries what it answers.
+
+use std::cmp::Reverse;
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags};
+
+use super::sender::rules;
+use super::transport::tcp::{Acknowledgement, Reply, Segment};
+use super::{Host, receiver, sender, transport};
+use crate::engine::Context;
+
+impl Host {
+    /// A segment has come.
+    pub(super) fn on_segment(
+        &mut self,
+        packet: &Packet,
+        (flags, psn, sent_at): (SegmentFlags, u32, Instant),
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let place = packet.connection;
+        let receiver = &mut self.receivers[place as usize];
+        receiver.count(packet, sent_at, now);
+        let (receiver::Transport::Tcp(tcp), transport::Spec::Tcp(spec)) =
+            (&mut receiver.transport, &self.shared.profile(packet.flow).transport)
+        else {
+            unreachable!("only TCP has segments");
+        };
+        let payload = packet.bytes - length::TCP_OVERHEAD;
+        let segment = Segment { psn, flags, ecn: packet.ecn, payload };
+        let arrived = tcp.on_segment(spec, &segment, now);
+        if arrived.completes {
+            receiver.finished = Some(now);
+            context.metrics.count_flow_done();
+        }
+        let back = receiver.back;
+        for reply in arrived.replies.into_iter().flatten() {
+            self.answer(packet.flow, back, reply);
+        }
+        self.set_delay(place);
+    }
+
+    /// A SYN, a SYN/ACK or an acknowledgement has come.
+    pub(super) fn on_segment_without_data(&mut self, packet: &Packet, now: Instant) {
+        if let Body::Syn { feedback } = packet.body {
+            let receiver = &mut self.receivers[packet.connection as usize];
+            if let receiver::Transport::Tcp(tcp) = &mut receiver.transport {
+                let (reply, back) = (tcp.on_syn(feedback), receiver.back);
+                self.answer(packet.flow, back, reply);
+            }
+            return;
+        }
+        let slot = self.slots[packet.connection as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let profile = self.shared.profile(sender.flow);
+        let sender::Transport::Tcp(tcp) = &mut sender.transport else { return };
+        if let Some(ack) = Acknowledgement::of(&packet.body) {
+            tcp.on_ack(rules(profile), &ack, now);
+        } else if let Body::SynAck { feedback } = packet.body {
+            tcp.on_syn_ack(rules(profile), feedback, now);
+        }
+        if sender.rings_earlier(profile) {
+            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        }
+        self.revisit(slot);
+    }
+
+    /// The acknowledgements that have waited long enough go.
+    pub(super) fn on_delayed(&mut self, now: Instant) {
+        while let Some(&Reverse((at, place))) = self.delayed.peek() {
+            if at > now {
+                return;
+            }
+            self.delayed.pop();
+            let receiver = &mut self.receivers[place as usize];
+            // The timer may have been set anew since.
+            if receiver.rings_at != at {
+                continue;
+            }
+            receiver.rings_at = Instant::NEVER;
+            if let receiver::Transport::Tcp(tcp) = &mut receiver.transport
+                && let Some(reply) = tcp.on_timer(now)
+            {
+                let (flow, back) = (receiver.flow, receiver.back);
+                self.answer(flow, back, reply);
+            }
+            self.set_delay(place);
+        }
+    }
+
+    /// Has a receiver's timer ring when it has to, if it would ring later.
+    fn set_delay(&mut self, place: u32) {
+        let receiver = &mut self.receivers[place as usize];
+        let deadline = receiver.deadline();
+        if deadline < receiver.rings_at {
+            receiver.rings_at = deadline;
+            self.delayed.push(Reverse((deadline, place)));
+        }
+    }
+
+    /// Queues a frame back to the sender of a flow, among the data of the same kind.
+    fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
+        let spec = &self.shared.flows[flow.index()];
+        let switch = &self.shared.switch;
+        let dscp = switch.classify.dscp(spec);
+        let class = Class(switch.classify.queue(dscp, spec.src, switch.queue.count));
+        self.emitted += 1;
+        self.nic.push_data(Packet {
+            flow,
+            connection,
+            src: spec.dst,
+            dst: spec.src,
+            bytes: reply.bytes,
+            ingress: PortIx(0),
+            class,
+            lane: 0,
+            ecn: Ecn::NotEct,
+            dscp,
+            body: reply.body,
+        });
+    }
+}
