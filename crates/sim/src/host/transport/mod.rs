@@ -1,6 +1,8 @@
 //! Transports: how a message becomes packets and arrives complete.
 
+mod numbers;
 pub mod rocev2;
+pub mod tcp;
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
