@@ -14,7 +14,7 @@ pub mod dcqcn;
 pub mod events;
 pub mod line_rate;
 
-use floodway_model::{Duration, Instant, Rate};
+use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
 pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
@@ -78,6 +78,26 @@ pub trait Control {
     /// The connection is established, and the handshake took this round-trip time (TCP).
     fn on_established(&mut self, _spec: &Self::Spec, _now: Instant, _rtt: Duration) {}
 
+    /// How it wants to be told of marks (TCP); `None` if it does not react to them, so that its
+    /// segments are not ECN-capable.
+    fn feedback(&mut self, _spec: &Self::Spec) -> EcnFeedback {
+        EcnFeedback::None
+    }
+
+    /// Whether its window is to be followed at once after a congestion event too, instead of
+    /// proportional rate reduction on the way there (TCP; Linux: `cong_control`).
+    #[inline]
+    fn owns_recovery(&mut self, _spec: &Self::Spec) -> bool {
+        false
+    }
+
+    /// Whether the window doubles every round trip: pacing by the window then leaves room for it,
+    /// and half a window in flight counts as limited by it (TCP).
+    #[inline]
+    fn in_slow_start(&mut self, _spec: &Self::Spec) -> bool {
+        false
+    }
+
     /// A frame of this many bytes on the wire is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
 
@@ -130,26 +150,42 @@ macro_rules! states {
                     $(Spec::$variant(spec) => Self::$variant($module::State::new(spec, path)),)+
                 }
             }
+        }
 
-            states! { @methods ($($variant,)+)
-                rate(now: Instant)(now) -> Option<f64>,
-                window(now: Instant)(now) -> Option<u64>,
-                on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
-                on_send(now: Instant, bytes: u64)(now, bytes) -> (),
-                on_cnp(now: Instant)(now) -> (),
-                on_ack(ack: &Ack)(ack) -> (),
-                on_lost(lost: &Lost)(lost) -> (),
-                on_congestion(congestion: &Congestion)(congestion) -> (),
-                on_timeout(timeout: &Timeout)(timeout) -> (),
-                on_recovered(now: Instant)(now) -> (),
-                on_undo(now: Instant)(now) -> (),
-                on_restart(now: Instant)(now) -> (),
-            }
+        states! { @methods ($($variant,)+)
+            rate(now: Instant)(now) -> Option<f64>,
+            window(now: Instant)(now) -> Option<u64>,
+            feedback()() -> EcnFeedback,
+            owns_recovery()() -> bool,
+            in_slow_start()() -> bool,
+            on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
+            on_send(now: Instant, bytes: u64)(now, bytes) -> (),
+            on_cnp(now: Instant)(now) -> (),
+            on_ack(ack: &Ack)(ack) -> (),
+            on_lost(lost: &Lost)(lost) -> (),
+            on_congestion(congestion: &Congestion)(congestion) -> (),
+            on_timeout(timeout: &Timeout)(timeout) -> (),
+            on_recovered(now: Instant)(now) -> (),
+            on_undo(now: Instant)(now) -> (),
+            on_restart(now: Instant)(now) -> (),
         }
     };
     (@methods $variants:tt
         $($method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty,)+) => {
-        $(states! { @method $variants $method($($argument: $type),*) $pass -> $result })+
+        impl State {
+            $(states! { @method $variants $method($($argument: $type),*) $pass -> $result })+
+        }
+
+        // For what works with any control.
+        impl Control for State {
+            type Spec = Spec;
+            $(
+                #[inline]
+                fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
+                    states!(@call self, spec, $method, $pass)
+                }
+            )+
+        }
     };
     (@method ($($variant:ident,)+)
         $method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty) => {

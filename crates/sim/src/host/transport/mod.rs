@@ -1,5 +1,6 @@
 //! Transports: how a message becomes packets and arrives complete.
 
+mod numbers;
 pub mod rocev2;
 pub mod tcp;
 pub mod udp;

@@ -2,7 +2,6 @@
 //! a message is cut into packets of the path MTU and acknowledged cumulatively; what is lost is
 //! sent again after a NAK or a timeout, in one of two ways ([`recovery`]).
 
-mod numbers;
 mod receiver;
 pub mod recovery;
 mod sender;

@@ -3,8 +3,8 @@
 use floodway_model::{Duration, FlowSpec, Instant};
 
 use super::Spec;
-use super::numbers::Numbers;
 use super::recovery;
+use crate::host::transport::numbers::Numbers;
 
 /// The receiving side of one message.
 #[derive(Clone, Debug)]

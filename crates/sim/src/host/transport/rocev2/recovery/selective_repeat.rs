@@ -17,7 +17,7 @@ use floodway_model::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::host::transport::rocev2::numbers::Numbers;
+use crate::host::transport::numbers::Numbers;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

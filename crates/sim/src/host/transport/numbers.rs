@@ -28,6 +28,19 @@ impl Numbers {
         self.words[place] |= 1 << (number % 64);
     }
 
+    /// Removes a number, if it is a member.
+    pub fn remove(&mut self, number: u32) {
+        let place = (number / 64).checked_sub(self.first);
+        if let Some(word) = place.and_then(|place| self.words.get_mut(place as usize)) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
+    /// Removes all numbers.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
     /// Whether it has been added and not forgotten.
     pub fn contains(&self, number: u32) -> bool {
         self.word(number) >> (number % 64) & 1 != 0
@@ -68,6 +81,29 @@ impl Numbers {
         }
     }
 
+    /// The least member.
+    pub fn first(&self) -> Option<u32> {
+        let place = self.words.iter().position(|&word| word != 0)?;
+        let bit = self.words[place].trailing_zeros();
+        Some((self.first + place as u32) * 64 + bit)
+    }
+
+    /// The least number of the run of members that ends with `last`, which must be a member.
+    pub fn first_of_run(&self, last: u32) -> u32 {
+        let mut number = last;
+        loop {
+            let ones = (self.word(number) << (63 - number % 64)).leading_ones();
+            // It goes on in the word before only where this one begins.
+            if ones <= number % 64 || number < 64 {
+                return number + 1 - ones;
+            }
+            if self.word(number - ones) >> 63 == 0 {
+                return number + 1 - ones;
+            }
+            number -= ones;
+        }
+    }
+
     fn word(&self, number: u32) -> u64 {
         let place = (number / 64).checked_sub(self.first);
         place.and_then(|place| self.words.get(place as usize)).copied().unwrap_or(0)
@@ -102,11 +138,19 @@ mod tests {
             for (number, up) in steps {
                 numbers.insert(floor + number);
                 set.insert(floor + number);
+                let first = (0..=floor + number).rev().find(|other| !set.contains(other));
+                let first = first.map_or(0, |absent| absent + 1);
+                prop_assert_eq!(numbers.first_of_run(floor + number), first);
+                if up % 3 == 0 {
+                    numbers.remove(floor + up);
+                    set.remove(&(floor + up));
+                }
                 floor += up;
                 numbers.forget_below(floor);
                 set.retain(|&number| number >= floor);
                 prop_assert_eq!(numbers.is_empty(), set.is_empty());
                 prop_assert_eq!(numbers.count(), set.len() as u64);
+                prop_assert_eq!(numbers.first(), set.first().copied());
                 for number in floor..floor + 600 {
                     prop_assert_eq!(numbers.contains(number), set.contains(&number));
                 }

@@ -1,0 +1,122 @@
+//! Explicit congestion notification, the sender's side: which segments are ECN-capable, and what
+//! the feedback says.
+//!
+//! With classic feedback retransmissions are not ECN-capable (RFC 3168 section 6.1.5). With DCTCP's
+//! and accurate feedback they are, as in Linux, because there a loss is not to be followed by one
+//! that a queue would have avoided by marking. SYN, SYN/ACK and acknowledgements never are.
+
+use floodway_model::{Ecn, EcnFeedback};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Acknowledgement;
+
+/// How the receiver tells of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Feedback {
+    /// Not at all: segments are not ECN-capable.
+    Off,
+    /// ECE from a mark until the sender has answered it with CWR (RFC 3168).
+    Classic,
+    /// ECE is the mark of the last segment (RFC 8257).
+    Dctcp,
+    /// By counters of marked segments (RFC 9768).
+    Accurate,
+}
+
+impl From<Feedback> for EcnFeedback {
+    fn from(feedback: Feedback) -> Self {
+        match feedback {
+            Feedback::Off => Self::None,
+            Feedback::Classic => Self::Classic,
+            Feedback::Dctcp => Self::Dctcp,
+            Feedback::Accurate => Self::Accurate,
+        }
+    }
+}
+
+/// The ECN field of ECN-capable segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Codepoint {
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): by it RFC 9331 recognises scalable congestion control.
+    Ect1,
+}
+
+/// What an acknowledgement says about marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// Segments that have arrived with CE.
+    pub count: u32,
+    /// Whether there was any.
+    pub any: bool,
+}
+
+/// The sender's side.
+#[derive(Debug)]
+pub(super) struct Signals {
+    pub feedback: EcnFeedback,
+    codepoint: Ecn,
+    /// With accurate feedback: marks that have been told.
+    told: u16,
+    /// With classic feedback: the next new segment tells that the window is reduced.
+    reduced: bool,
+}
+
+impl Signals {
+    pub fn new(feedback: EcnFeedback, codepoint: Option<Codepoint>) -> Self {
+        let codepoint = match codepoint {
+            Some(Codepoint::Ect0) => Ecn::Ect0,
+            Some(Codepoint::Ect1) => Ecn::Ect1,
+            None if feedback == EcnFeedback::Accurate => Ecn::Ect1,
+            None => Ecn::Ect0,
+        };
+        Self { feedback, codepoint, told: 0, reduced: false }
+    }
+
+    /// The ECN field of a segment.
+    #[inline]
+    pub fn field(&self, retransmission: bool) -> Ecn {
+        match self.feedback {
+            EcnFeedback::None => Ecn::NotEct,
+            EcnFeedback::Classic if retransmission => Ecn::NotEct,
+            _ => self.codepoint,
+        }
+    }
+
+    /// The window is being reduced, whatever the reason.
+    pub fn on_reduction(&mut self) {
+        self.reduced = self.feedback == EcnFeedback::Classic;
+    }
+
+    /// Whether the new segment that is sent now carries CWR.
+    #[inline]
+    pub fn take_reduced(&mut self) -> bool {
+        std::mem::take(&mut self.reduced)
+    }
+
+    /// What an acknowledgement says that tells of `delivered` segments.
+    #[inline]
+    pub fn marks(&mut self, ack: &Acknowledgement, delivered: u32) -> Marks {
+        match self.feedback {
+            EcnFeedback::None => Marks::default(),
+            EcnFeedback::Classic => Marks { count: 0, any: ack.flags.congestion },
+            EcnFeedback::Dctcp => {
+                let any = ack.flags.congestion;
+                Marks { count: if any { delivered } else { 0 }, any }
+            }
+            EcnFeedback::Accurate => {
+                // An acknowledgement that was overtaken tells less than is known.
+                let more = ack.marked.wrapping_sub(self.told) as i16;
+                if more <= 0 {
+                    return Marks::default();
+                }
+                self.told = ack.marked;
+                Marks { count: more as u32, any: true }
+            }
+        }
+    }
+}

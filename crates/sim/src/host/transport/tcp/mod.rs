@@ -1,0 +1,117 @@
+//! TCP as a current Linux kernel speaks it, packet by packet.
+//!
+//! A message is cut into segments of the MSS, and segments are numbered instead of bytes. There is
+//! a handshake with ECN negotiation ([`handshake`]), selective acknowledgement ([`scoreboard`]),
+//! loss detection by time (RACK) and by a probe for the tail of what was sent (TLP; both RFC 8985),
+//! the retransmission timeout of RFC 6298 with F-RTO, proportional rate reduction (RFC 6937),
+//! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback ([`ecn`]). A
+//! reduction that turns out to be a mistake is undone, by duplicates that the receiver reports
+//! (DSACK, RFC 3708) or by what F-RTO (RFC 5682) finds. How large the window is, is the business of
+//! [`congestion`](crate::host::congestion).
+//!
+//! Both ends are plain state machines: they are told what has come and when, say what is to be sent
+//! and when they want to be woken, and know neither network nor clock.
+//!
+//! What is simplified: there is no teardown (no FIN; a connection is over when everything is
+//! acknowledged), no Nagle algorithm, no timestamp echo (round trips are measured from what was
+//! sent once, by Karn's algorithm; the option's 12 bytes are on the wire), acknowledgements are not
+//! ECN-capable, and the answer to a lost SYN/ACK is the sender's next SYN.
+
+mod acks;
+mod delayed_ack;
+mod ecn;
+mod handshake;
+mod loss;
+mod prr;
+mod rack;
+mod rate;
+mod receiver;
+mod rtt;
+mod sack;
+mod scoreboard;
+mod sender;
+mod spec;
+mod supply;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod usage;
+
+use floodway_model::packet::length;
+use floodway_model::{AckFlags, Body, Ecn, SackBlock};
+
+pub use ecn::{Codepoint, Feedback};
+pub use receiver::{Arrived, Receiver, Reply, Segment};
+pub use sender::{Sender, Sent};
+pub use spec::Spec;
+pub use supply::Supply;
+
+use crate::host::congestion::{self, Control};
+
+/// The parameters of a flow's transport and of its congestion control.
+#[derive(Debug)]
+pub struct Rules<'a, C: Control = congestion::State> {
+    /// TCP's.
+    pub tcp: &'a Spec,
+    /// The control's.
+    pub congestion: &'a C::Spec,
+}
+
+impl<C: Control> Clone for Rules<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Control> Copy for Rules<'_, C> {}
+
+/// A frame that a sender has to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Out {
+    /// What it carries: [`Body::Syn`] or [`Body::Segment`].
+    pub body: Body,
+    /// Frame length in bytes, destination address to FCS.
+    pub bytes: u16,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Whether it has been sent before.
+    pub retransmission: bool,
+}
+
+/// What a TCP acknowledgement says: the fields of [`Body::TcpAck`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// Flags.
+    pub flags: AckFlags,
+    /// Segments that have arrived with CE, modulo 65,536.
+    pub marked: u16,
+    /// Everything below has arrived.
+    pub ack: u32,
+    /// Selective acknowledgements.
+    pub sack: [SackBlock; 2],
+}
+
+impl Acknowledgement {
+    /// Out of a frame; `None` if it is another one.
+    pub fn of(body: &Body) -> Option<Self> {
+        match *body {
+            Body::TcpAck { flags, marked, ack, sack } => Some(Self { flags, marked, ack, sack }),
+            _ => None,
+        }
+    }
+
+    /// As the content of a frame.
+    pub fn body(self) -> Body {
+        let Self { flags, marked, ack, sack } = self;
+        Body::TcpAck { flags, marked, ack, sack }
+    }
+}
+
+/// Length of a SYN or SYN/ACK: Ethernet 14, IPv4 20, TCP 20 with 20 bytes of options (MSS, SACK
+/// permitted, timestamps, window scale), FCS 4.
+pub const SYN_FRAME: u16 = 78;
+
+/// Length of a frame with `payload` bytes.
+pub const fn segment_frame(payload: u16) -> u16 {
+    payload + length::TCP_OVERHEAD
+}

@@ -1,0 +1,132 @@
+//! RACK: a segment is lost if one that was sent later has arrived and it has been given time to be
+//! overtaken (RFC 8985, sections 5 and 6).
+//!
+//! Linux and the RFC wait, with one timer, for the last of the segments that are given time; here
+//! the timer rings for the first, so that each is found at its own time.
+
+use floodway_model::{Duration, Instant};
+
+use super::rtt::RoundTrips;
+use super::scoreboard::{Record, Scoreboard};
+
+/// Selectively acknowledged segments at which the time for reordering is over (section 3.3.2).
+const DUP_THRESHOLD: u32 = 3;
+/// Recoveries for which a larger reordering window is kept (section 6.2).
+const PERSIST: u32 = 16;
+
+/// The state of a connection.
+#[derive(Debug)]
+pub(super) struct Rack {
+    /// Of the segment sent last among those that have arrived: when it was sent, its number, and
+    /// how long it took.
+    sent_at: Instant,
+    psn: u32,
+    rtt: Duration,
+    /// One has.
+    any: bool,
+    /// The first number above all that have arrived.
+    forward: u32,
+    /// A segment that was sent once has arrived after a later one.
+    reordering_seen: bool,
+    /// The reordering window in quarters of the least round-trip time, and for how many more
+    /// recoveries it stays above one.
+    quarters: u32,
+    persist: u32,
+    /// Duplicates are not heeded until this segment is acknowledged.
+    duplicate_round: Option<u32>,
+    /// When the first segment has had its time.
+    pub rings_at: Instant,
+}
+
+impl Rack {
+    pub fn new() -> Self {
+        Self {
+            sent_at: Instant::ZERO,
+            psn: 0,
+            rtt: Duration::ZERO,
+            any: false,
+            forward: 0,
+            reordering_seen: false,
+            quarters: 1,
+            persist: 0,
+            duplicate_round: None,
+            rings_at: Instant::NEVER,
+        }
+    }
+
+    /// A segment is told to have arrived, in order of numbers for one acknowledgement (steps 2 and
+    /// 3).
+    #[inline]
+    pub fn on_arrived(&mut self, psn: u32, record: &Record, min_rtt: Duration, now: Instant) {
+        if psn >= self.forward {
+            self.forward = psn + 1;
+        } else if !record.repeated {
+            self.reordering_seen = true;
+        }
+        let rtt = now.since(record.sent_at);
+        // Which of two copies has arrived? Not the later one if that had no time.
+        if record.repeated && rtt < min_rtt {
+            return;
+        }
+        if !self.any || (record.sent_at, psn) > (self.sent_at, self.psn) {
+            self.any = true;
+            self.sent_at = record.sent_at;
+            self.psn = psn;
+            self.rtt = rtt;
+        }
+    }
+
+    /// The receiver had a segment already: it was overtaken and not lost.
+    pub fn on_duplicate(&mut self, una: u32, next: u32) {
+        if self.duplicate_round.is_none_or(|round| una >= round) {
+            self.duplicate_round = Some(next);
+            self.quarters += 1;
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery or what followed a timeout is over.
+    pub fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
+
+    /// How long a segment is given to be overtaken (step 4).
+    pub fn window(&self, trips: &RoundTrips, sacked: u32, recovering: bool) -> Duration {
+        if !self.reordering_seen && (recovering || sacked >= DUP_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        Duration(trips.min.0 / 4 * u64::from(self.quarters)).min(trips.smoothed)
+    }
+
+    /// The next segment that is lost (step 5); sets the timer when there is none.
+    #[inline]
+    pub fn next_lost(
+        &mut self,
+        board: &mut Scoreboard,
+        window: Duration,
+        now: Instant,
+    ) -> Option<u32> {
+        self.rings_at = Instant::NEVER;
+        if !self.any {
+            return None;
+        }
+        let mut rings_at = Instant::NEVER;
+        let deadline = |psn: u32, record: &Record| {
+            let earlier = (record.sent_at, psn) < (self.sent_at, self.psn);
+            earlier.then(|| record.sent_at + self.rtt + window)
+        };
+        let original = board.first_original().and_then(|(psn, r)| Some((psn, deadline(psn, r)?)));
+        let repeat = board.first_repeat().and_then(|(psn, r)| Some((psn, deadline(psn, r)?)));
+        for (psn, at) in [original, repeat].into_iter().flatten() {
+            if at <= now {
+                return Some(psn);
+            }
+            rings_at = rings_at.min(at);
+        }
+        self.rings_at = rings_at;
+        None
+    }
+}

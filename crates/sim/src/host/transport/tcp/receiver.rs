@@ -1,0 +1,295 @@
+//! The receiving side of one connection.
+
+use floodway_model::packet::{EcnFeedback, length};
+use floodway_model::{AckFlags, Body, Ecn, Instant, SackBlock, SegmentFlags};
+
+use super::delayed_ack::Delay;
+use super::sack::Blocks;
+use super::{Acknowledgement, SYN_FRAME, Spec};
+use crate::host::transport::numbers::Numbers;
+
+/// Segments with CE after which accurate feedback does not wait any longer (RFC 9768, section
+/// 3.2.2.5.1).
+const MARKS_PER_ACK: u32 = 2;
+/// Length of the accurate ECN option, padded.
+const ACCURATE_OPTION: u16 = 12;
+
+/// A frame back to the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reply {
+    /// What it carries: [`Body::SynAck`] or [`Body::TcpAck`].
+    pub body: Body,
+    /// Frame length in bytes, destination address to FCS.
+    pub bytes: u16,
+}
+
+/// A segment that has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// Its number.
+    pub psn: u32,
+    /// Its flags.
+    pub flags: SegmentFlags,
+    /// When it was sent.
+    pub sent_at: Instant,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Payload in bytes.
+    pub payload: u16,
+}
+
+/// What follows from its arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Arrived {
+    /// What is sent back, in this order.
+    pub replies: [Option<Reply>; 2],
+    /// The message is complete with it.
+    pub completes: bool,
+}
+
+/// The receiving side of one connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    expected: u32,
+    /// Segments of the message; `None` if that is not known.
+    total: Option<u32>,
+    /// What has come above `expected`.
+    held: Numbers,
+    held_count: u32,
+    blocks: Blocks,
+    /// Payload in order.
+    delivered: u64,
+    /// Of what is held: segments that are not full or end with PSH.
+    odd: Vec<(u32, u16, bool)>,
+    feedback: EcnFeedback,
+    /// With classic feedback: a mark has come and no CWR since. With DCTCP's: the last segment had
+    /// CE. With accurate feedback: so had it, too.
+    echo: bool,
+    /// Marks since the last acknowledgement.
+    unreported: u32,
+    delay: Delay,
+    /// When what ends with PSH had come in order, with the number of its last segment; `None` if
+    /// that is not kept.
+    pushes: Option<Vec<(u32, Instant)>>,
+    /// When the message was complete.
+    pub finished: Option<Instant>,
+    /// Segments with CE.
+    pub marked: u64,
+    /// Segments that had come before.
+    pub duplicates: u64,
+    /// Segments that came, duplicates included.
+    pub segments: u64,
+    /// Segments that came after one that was sent later.
+    pub reordered: u64,
+    /// `sent_at` of the last one.
+    last_sent_at: Option<Instant>,
+    /// Acknowledgements sent.
+    pub acks: u64,
+}
+
+impl Receiver {
+    /// The receiver of a message of `total` segments, `None` for one without a size.
+    pub fn new(spec: &Spec, total: Option<u32>) -> Self {
+        Self {
+            expected: 0,
+            total,
+            held: Numbers::default(),
+            held_count: 0,
+            blocks: Blocks::default(),
+            delivered: 0,
+            odd: Vec::new(),
+            feedback: EcnFeedback::None,
+            echo: false,
+            unreported: 0,
+            delay: Delay::new(spec),
+            pushes: None,
+            finished: None,
+            marked: 0,
+            duplicates: 0,
+            segments: 0,
+            reordered: 0,
+            last_sent_at: None,
+            acks: 0,
+        }
+    }
+
+    /// From now on it keeps when what the application hands over at once has come.
+    pub fn keep_pushes(&mut self) {
+        self.pushes.get_or_insert_default();
+    }
+
+    /// The number of the last segment of each thing that the application handed over at once, and
+    /// when it and everything before had come.
+    pub fn pushes(&self) -> &[(u32, Instant)] {
+        self.pushes.as_deref().unwrap_or_default()
+    }
+
+    /// Payload bytes that have come in order, each once: what the application has.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// A SYN has come, the first or another: what is offered is agreed to.
+    pub fn on_syn(&mut self, feedback: EcnFeedback) -> Reply {
+        self.feedback = feedback;
+        Reply { body: Body::SynAck { feedback }, bytes: SYN_FRAME }
+    }
+
+    /// When it wants [`Receiver::on_timer`] to be called; [`Instant::NEVER`] if it waits for
+    /// nothing.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        self.delay.rings_at
+    }
+
+    /// It is [`Receiver::deadline`], or later.
+    pub fn on_timer(&mut self, now: Instant) -> Option<Reply> {
+        (self.delay.rings_at <= now).then(|| self.acknowledge(false))
+    }
+
+    /// A segment has come.
+    #[inline]
+    pub fn on_segment(&mut self, spec: &Spec, segment: &Segment, now: Instant) -> Arrived {
+        let psn = segment.psn;
+        let mut arrived = Arrived::default();
+        self.segments += 1;
+        self.reordered += u64::from(self.last_sent_at >= Some(segment.sent_at));
+        self.last_sent_at = Some(segment.sent_at);
+        let (before, mut at_once) = self.on_ecn(segment);
+        arrived.replies[0] = before;
+        let duplicate = psn < self.expected || self.held.contains(psn);
+        if duplicate {
+            self.duplicates += 1;
+            at_once = true;
+        } else if psn > self.expected {
+            self.hold(spec, segment);
+            at_once = true;
+        } else {
+            // What fills a gap is acknowledged at once, as the sender waits for it (RFC 5681,
+            // section 4.2).
+            at_once |= self.held_count > 0;
+            self.deliver(spec, segment, now);
+            at_once |= self.delay.on_segment(spec, segment.payload.into(), now);
+            if self.total == Some(self.expected) {
+                self.finished = Some(now);
+                arrived.completes = true;
+                at_once = true;
+            }
+        }
+        if at_once {
+            arrived.replies[1] = Some(self.acknowledge(duplicate));
+        }
+        arrived
+    }
+
+    /// What the ECN field of a segment brings about: an acknowledgement of those before it, and
+    /// whether it is acknowledged at once.
+    #[inline]
+    fn on_ecn(&mut self, segment: &Segment) -> (Option<Reply>, bool) {
+        let marked = segment.ecn == Ecn::Ce;
+        self.marked += u64::from(marked);
+        match self.feedback {
+            EcnFeedback::None => (None, false),
+            EcnFeedback::Classic => {
+                // The sender has reduced its window, so much that it may wait for this one.
+                let answered = segment.flags.window_reduced;
+                self.echo &= !answered;
+                if marked && !self.echo {
+                    self.echo = true;
+                    self.delay.hurry(2);
+                }
+                (None, answered)
+            }
+            EcnFeedback::Dctcp => {
+                if marked == self.echo {
+                    return (None, false);
+                }
+                let before = self.delay.is_pending().then(|| self.acknowledge(false));
+                self.echo = marked;
+                (before, true)
+            }
+            EcnFeedback::Accurate => {
+                self.unreported += u32::from(marked);
+                let begins = marked && !self.echo;
+                self.echo = marked;
+                (None, begins || self.unreported >= MARKS_PER_ACK)
+            }
+        }
+    }
+
+    /// Keeps a segment that comes before one that is expected.
+    fn hold(&mut self, spec: &Spec, segment: &Segment) {
+        let Segment { psn, payload, flags, .. } = *segment;
+        self.held.insert(psn);
+        self.held_count += 1;
+        if flags.push || u64::from(payload) != spec.mss.0 {
+            self.odd.push((psn, payload, flags.push));
+        }
+        self.blocks.on_held(&self.held, psn);
+    }
+
+    /// The segment that is expected has come, and with it those that are held behind it.
+    #[inline]
+    fn deliver(&mut self, spec: &Spec, segment: &Segment, now: Instant) {
+        self.expected += 1;
+        self.delivered += u64::from(segment.payload);
+        if segment.flags.push {
+            self.push(segment.psn, now);
+        }
+        if self.held_count > 0 {
+            self.deliver_held(spec, now);
+        }
+    }
+
+    fn deliver_held(&mut self, spec: &Spec, now: Instant) {
+        let first = self.expected;
+        self.expected = self.held.next_absent(first);
+        self.held.forget_below(self.expected);
+        self.blocks.forget_below(self.expected);
+        let count = self.expected - first;
+        self.held_count -= count;
+        let mut payload = u64::from(count) * spec.mss.0;
+        let mut odd = std::mem::take(&mut self.odd);
+        odd.sort_unstable();
+        odd.retain(|&(psn, bytes, push)| {
+            if psn >= self.expected {
+                return true;
+            }
+            payload -= spec.mss.0 - u64::from(bytes);
+            if push {
+                self.push(psn, now);
+            }
+            false
+        });
+        self.odd = odd;
+        self.delivered += payload;
+    }
+
+    fn push(&mut self, psn: u32, now: Instant) {
+        if let Some(pushes) = &mut self.pushes {
+            pushes.push((psn, now));
+        }
+    }
+
+    fn acknowledge(&mut self, duplicate: bool) -> Reply {
+        self.delay.on_ack();
+        self.unreported = 0;
+        self.acks += 1;
+        // The duplicate is told in the place of a block (RFC 2883).
+        let sack = self.blocks.told(self.expected, if duplicate { 1 } else { 2 });
+        let told = sack.iter().filter(|block| **block != SackBlock::default()).count();
+        let blocks = told as u16 + u16::from(duplicate);
+        let accurate = self.feedback == EcnFeedback::Accurate;
+        let congestion = self.echo && !accurate;
+        let acknowledgement = Acknowledgement {
+            flags: AckFlags { congestion, duplicate },
+            marked: if accurate { self.marked as u16 } else { 0 },
+            ack: self.expected,
+            sack,
+        };
+        let sack_option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        let option = if accurate { ACCURATE_OPTION } else { 0 };
+        let bytes = length::TCP_OVERHEAD + sack_option + option;
+        Reply { body: acknowledgement.body(), bytes }
+    }
+}

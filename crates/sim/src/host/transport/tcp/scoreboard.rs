@@ -1,0 +1,254 @@
+//! What is known of every segment that is sent and not acknowledged cumulatively.
+//!
+//! In flight is, as in Linux, what is sent less what is selectively acknowledged and what is taken
+//! for lost, plus what has been sent again: each segment counts as often as a copy of it may be
+//! under way.
+
+use std::collections::VecDeque;
+
+use floodway_model::Instant;
+
+use super::rate::Snapshot;
+use super::supply::Piece;
+use crate::host::transport::numbers::Numbers;
+
+/// A segment: 48 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    /// When it was sent last.
+    pub sent_at: Instant,
+    /// What was known then.
+    pub snapshot: Snapshot,
+    pub piece: Piece,
+    /// It was sent last while the application limited what was in flight.
+    pub app_limited: bool,
+    /// It is told to have arrived.
+    pub sacked: bool,
+    /// It was taken for lost.
+    pub lost: bool,
+    /// It has been sent again since, and that is not taken for lost.
+    pub again: bool,
+    /// It has ever been sent again.
+    pub repeated: bool,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    records: VecDeque<Record>,
+    /// The first that is not acknowledged.
+    una: u32,
+    /// Those that are told to have arrived.
+    sacked: Numbers,
+    sacked_count: u32,
+    lost_count: u32,
+    again_count: u32,
+    /// Those that are taken for lost and not sent again yet.
+    waiting: Numbers,
+    /// All below that were sent once have arrived or are taken for lost: where the search for
+    /// losses goes on.
+    pub settled: u32,
+    /// Those that were sent again, in order of time; some may have been settled since.
+    repeats: VecDeque<(u32, Instant)>,
+}
+
+impl Scoreboard {
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// The first that has never been sent.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.una + self.outstanding()
+    }
+
+    /// Sent and not acknowledged cumulatively.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.outstanding() - self.sacked_count - self.lost_count + self.again_count
+    }
+
+    #[inline]
+    pub fn sacked_count(&self) -> u32 {
+        self.sacked_count
+    }
+
+    /// Copies of segments under way that were sent again.
+    pub fn again_count(&self) -> u32 {
+        self.again_count
+    }
+
+    #[inline]
+    pub fn get(&self, psn: u32) -> Option<&Record> {
+        self.records.get(psn.checked_sub(self.una)? as usize)
+    }
+
+    fn get_mut(&mut self, psn: u32) -> Option<&mut Record> {
+        self.records.get_mut(psn.checked_sub(self.una)? as usize)
+    }
+
+    /// Taken for lost, whether sent again or not.
+    #[inline]
+    pub fn lost_count(&self) -> u32 {
+        self.lost_count
+    }
+
+    /// The first segment that is taken for lost and not sent again yet.
+    #[inline]
+    pub fn next_lost(&self) -> Option<u32> {
+        if self.lost_count == 0 { None } else { self.waiting.first() }
+    }
+
+    /// A segment is sent for the first time; its number.
+    #[inline]
+    pub fn send(&mut self, piece: Piece, (snapshot, app_limited): (Snapshot, bool), now: Instant) {
+        self.records.push_back(Record {
+            sent_at: now,
+            snapshot,
+            piece,
+            app_limited,
+            sacked: false,
+            lost: false,
+            again: false,
+            repeated: false,
+        });
+    }
+
+    /// A segment is sent again.
+    pub fn send_again(
+        &mut self,
+        psn: u32,
+        (snapshot, app_limited): (Snapshot, bool),
+        now: Instant,
+    ) -> Piece {
+        self.waiting.remove(psn);
+        self.repeats.push_back((psn, now));
+        let record = self.get_mut(psn).expect("it is not acknowledged");
+        record.sent_at = now;
+        record.snapshot = snapshot;
+        record.app_limited = app_limited;
+        record.repeated = true;
+        let counted = std::mem::replace(&mut record.again, true);
+        let piece = record.piece;
+        self.again_count += u32::from(!counted);
+        piece
+    }
+
+    /// Everything below `ack` has arrived: hands over what was not known to have.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u32, mut arrived: impl FnMut(u32, &Record)) {
+        if ack <= self.una {
+            return;
+        }
+        while self.una < ack {
+            let record = self.records.pop_front().expect("what is acknowledged was sent");
+            if record.sacked {
+                self.sacked_count -= 1;
+            } else {
+                arrived(self.una, &record);
+                self.lost_count -= u32::from(record.lost);
+                self.again_count -= u32::from(record.again);
+            }
+            self.una += 1;
+        }
+        self.settled = self.settled.max(ack);
+        self.sacked.forget_below(ack);
+        self.waiting.forget_below(ack);
+        if self.again_count == 0 {
+            self.repeats.clear();
+        }
+    }
+
+    /// The segments from `from` up to `to` have arrived: hands over what was not known to have.
+    pub fn sack(&mut self, from: u32, to: u32, mut arrived: impl FnMut(u32, &Record)) {
+        let to = to.min(self.next());
+        let mut psn = self.sacked.next_absent(from.max(self.una));
+        while psn < to {
+            self.sacked.insert(psn);
+            self.waiting.remove(psn);
+            self.sacked_count += 1;
+            let place = (psn - self.una) as usize;
+            let record = &mut self.records[place];
+            arrived(psn, record);
+            self.lost_count -= u32::from(std::mem::take(&mut record.lost));
+            self.again_count -= u32::from(std::mem::take(&mut record.again));
+            record.sacked = true;
+            psn = self.sacked.next_absent(psn + 1);
+        }
+    }
+
+    /// A segment is taken for lost, or what was sent again of it.
+    pub fn lose(&mut self, psn: u32) -> Record {
+        self.waiting.insert(psn);
+        let record = self.get_mut(psn).expect("it is not acknowledged");
+        let was_lost = std::mem::replace(&mut record.lost, true);
+        let was_again = std::mem::take(&mut record.again);
+        let record = *record;
+        self.lost_count += u32::from(!was_lost);
+        self.again_count -= u32::from(was_again);
+        record
+    }
+
+    /// The first segment sent once that is neither arrived nor taken for lost.
+    #[inline]
+    pub fn first_original(&mut self) -> Option<(u32, &Record)> {
+        self.settled = self.settled.max(self.una);
+        let start = (self.settled - self.una) as usize;
+        let open = |record: &Record| !record.sacked && !record.lost && !record.again;
+        let found = self.records.range(start..).position(open);
+        self.settled += found.unwrap_or(self.records.len() - start) as u32;
+        self.get(self.settled).map(|record| (self.settled, record))
+    }
+
+    /// What was sent again first of all that is under way.
+    #[inline]
+    pub fn first_repeat(&mut self) -> Option<(u32, &Record)> {
+        while let Some(&(psn, at)) = self.repeats.front() {
+            let current = self.get(psn).is_some_and(|record| record.again && record.sent_at == at);
+            if current {
+                return self.get(psn).map(|record| (psn, record));
+            }
+            self.repeats.pop_front();
+        }
+        None
+    }
+
+    /// Nothing has been lost after all.
+    pub fn find_lost(&mut self) {
+        self.records.iter_mut().for_each(|record| record.lost = false);
+        self.lost_count = 0;
+        self.waiting.clear();
+        self.settled = self.una;
+    }
+
+    /// In flight and lost, counted anew: for tests.
+    #[cfg(test)]
+    pub fn recount(&self) -> (u32, u32) {
+        let (mut in_flight, mut waiting) = (0, 0);
+        for (psn, record) in (self.una..).zip(&self.records) {
+            assert!(!(record.sacked && (record.lost || record.again)), "{psn}: {record:?}");
+            in_flight += u32::from(!record.sacked && !record.lost) + u32::from(record.again);
+            waiting += u32::from(record.lost && !record.again);
+            assert_eq!(self.waiting.contains(psn), record.lost && !record.again, "{psn}");
+            assert_eq!(self.sacked.contains(psn), record.sacked, "{psn}");
+        }
+        (in_flight, waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_small() {
+        assert_eq!(size_of::<Record>(), 48);
+    }
+}

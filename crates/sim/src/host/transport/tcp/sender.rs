@@ -1,0 +1,327 @@
+//! The sending side of one connection: what goes out, and when.
+
+use floodway_model::packet::EcnFeedback;
+use floodway_model::{Body, Duration, Ecn, Instant, SegmentFlags};
+
+use super::ecn::Signals;
+use super::handshake::Handshake;
+use super::loss::Episode;
+use super::prr::Reduction;
+use super::rack::Rack;
+use super::rate::Rates;
+use super::rtt::RoundTrips;
+use super::scoreboard::Scoreboard;
+use super::supply::{Supply, Unsent};
+use super::timers::Timers;
+use super::usage::Usage;
+use super::{Out, Rules, SYN_FRAME, segment_frame};
+use crate::host::congestion::{self, Control, Path, Phase};
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Segments with data, repetitions included.
+    pub packets: u64,
+    /// Of these, repetitions.
+    pub retransmitted: u64,
+    /// Of these, probes for the tail (RFC 8985 section 7), new segments or repetitions.
+    pub probes: u64,
+    /// Retransmission timeouts, those of SYNs included.
+    pub timeouts: u64,
+    /// Reductions of the window by marks.
+    pub mark_events: u64,
+    /// Reductions of the window by losses found without a timeout.
+    pub loss_events: u64,
+    /// Reductions, by losses or timeouts, that turned out to be mistakes and were undone.
+    pub spurious: u64,
+    /// Segments that are told to have arrived with CE, as far as the feedback tells how many.
+    pub marked: u64,
+}
+
+/// The sending side of one connection.
+#[derive(Debug)]
+pub struct Sender<C: Control = congestion::State> {
+    /// How fast it may send.
+    pub control: C,
+    /// What it has sent.
+    pub sent: Sent,
+    pub(super) handshake: Handshake,
+    pub(super) unsent: Unsent,
+    pub(super) board: Scoreboard,
+    pub(super) rack: Rack,
+    pub(super) trips: RoundTrips,
+    pub(super) rates: Rates,
+    pub(super) usage: Usage,
+    pub(super) signals: Signals,
+    pub(super) timers: Timers,
+    /// Where it is, and what is remembered of how it got there.
+    pub(super) phase: Phase,
+    pub(super) episode: Episode,
+    /// The way to the window after a congestion event, while there is one.
+    pub(super) reduction: Option<Reduction>,
+    /// The most that may be in flight, by congestion control or on the way there.
+    pub(super) window: u32,
+    /// The most that may be sent and not acknowledged because the receiver has room for no more.
+    receive_limit: u32,
+    /// Payload of a full segment, and its length on the wire.
+    wire: (u64, u64),
+    last_sent_at: Instant,
+}
+
+/// What is sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    New,
+    Again(u32),
+    /// A probe that repeats.
+    Probe(u32),
+    /// A probe that is new.
+    NewProbe,
+}
+
+impl<C: Control> Sender<C> {
+    /// The sender of what `supply` says, which begins with a SYN.
+    pub fn new(rules: Rules<C>, mut control: C, path: &Path, supply: Supply, now: Instant) -> Self {
+        let wanted = control.feedback(rules.congestion);
+        let feedback = rules.tcp.ecn.map_or(wanted, EcnFeedback::from);
+        Self {
+            control,
+            sent: Sent::default(),
+            handshake: Handshake::new(rules.tcp.initial_rto),
+            unsent: Unsent::new(rules.tcp.mss.0, supply),
+            board: Scoreboard::default(),
+            rack: Rack::new(),
+            trips: RoundTrips::new(rules.tcp),
+            rates: Rates::default(),
+            usage: Usage::default(),
+            signals: Signals::new(feedback, rules.tcp.codepoint),
+            timers: Timers::default(),
+            phase: Phase::Open,
+            episode: Episode::default(),
+            reduction: None,
+            window: rules.tcp.initial_window,
+            receive_limit: rules.tcp.receive_limit(),
+            wire: (path.payload, path.wire),
+            last_sent_at: now,
+        }
+    }
+
+    /// Whether everything is acknowledged and nothing more will be handed over.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.unsent.is_over() && self.board.outstanding() == 0
+    }
+
+    /// The application hands over more, which ends with PSH.
+    pub fn write(&mut self, bytes: u64) {
+        self.check_application();
+        self.unsent.write(bytes);
+    }
+
+    /// The application will hand over no more.
+    pub fn close(&mut self) {
+        self.unsent.close();
+    }
+
+    /// Whether there is something to send, now or when the rate allows.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        if self.handshake.is_established() {
+            self.choose().is_some()
+        } else {
+            self.handshake.is_due()
+        }
+    }
+
+    /// The next frame; `None` if nothing may be sent. A sender without a size that must stop now
+    /// may give none although [`Sender::has_more`].
+    #[inline]
+    pub fn next(&mut self, rules: Rules<C>, now: Instant) -> Option<Out> {
+        if !self.handshake.is_established() {
+            return self.next_syn(rules, now);
+        }
+        self.unsent.end_by(now);
+        if self.board.outstanding() == 0 {
+            self.check_idle(rules, now);
+        }
+        self.renew_window(rules, now);
+        let choice = self.choose()?;
+        let out = match choice {
+            Choice::New | Choice::NewProbe => self.send_new(now)?,
+            Choice::Again(psn) | Choice::Probe(psn) => self.send_again(psn, now),
+        };
+        if matches!(choice, Choice::Probe(_) | Choice::NewProbe) {
+            self.on_probe_sent(rules, out.retransmission, now);
+        }
+        self.sent.packets += 1;
+        self.last_sent_at = now;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_send();
+        }
+        let full = self.board.in_flight() >= self.window;
+        let board = &self.board;
+        self.usage.on_send(full, board.outstanding(), board.una(), board.next());
+        let first_again = choice == Choice::Again(board.una());
+        self.set_timers_after_send(rules, choice == Choice::New, first_again, now);
+        Some(out)
+    }
+
+    #[cold]
+    fn next_syn(&mut self, rules: Rules<C>, now: Instant) -> Option<Out> {
+        if !self.handshake.is_due() {
+            return None;
+        }
+        let retransmission = self.handshake.on_send(rules.tcp.max_rto, now);
+        let body = Body::Syn { feedback: self.signals.feedback };
+        Some(Out { body, bytes: SYN_FRAME, ecn: Ecn::NotEct, retransmission })
+    }
+
+    /// What may be sent now.
+    #[inline]
+    fn choose(&self) -> Option<Choice> {
+        let board = &self.board;
+        let has_new = !self.unsent.is_empty() && board.outstanding() < self.receive_limit;
+        if self.timers.probe_due && board.outstanding() > 0 {
+            return Some(if has_new { Choice::NewProbe } else { Choice::Probe(board.next() - 1) });
+        }
+        if board.in_flight() >= self.window {
+            return None;
+        }
+        if has_new && self.episode.sends_new_first() {
+            return Some(Choice::New);
+        }
+        match board.next_lost() {
+            Some(psn) => Some(Choice::Again(psn)),
+            None => has_new.then_some(Choice::New),
+        }
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant) -> Option<Out> {
+        let piece = self.unsent.take()?;
+        let psn = self.board.next();
+        let known = self.rates.on_send(self.board.outstanding(), self.board.in_flight(), now);
+        self.board.send(piece, known, now);
+        let flags = SegmentFlags { window_reduced: self.signals.take_reduced(), push: piece.push };
+        Some(Out {
+            body: Body::Segment { flags, psn, sent_at: now },
+            bytes: segment_frame(piece.payload),
+            ecn: self.signals.field(false),
+            retransmission: false,
+        })
+    }
+
+    fn send_again(&mut self, psn: u32, now: Instant) -> Out {
+        let known = self.rates.on_send(self.board.outstanding(), self.board.in_flight(), now);
+        let piece = self.board.send_again(psn, known, now);
+        self.sent.retransmitted += 1;
+        self.episode.on_retransmission();
+        let flags = SegmentFlags { window_reduced: false, push: piece.push };
+        Out {
+            body: Body::Segment { flags, psn, sent_at: now },
+            bytes: segment_frame(piece.payload),
+            ecn: self.signals.field(true),
+            retransmission: true,
+        }
+    }
+
+    /// The SYN/ACK has come.
+    pub fn on_syn_ack(&mut self, rules: Rules<C>, feedback: EcnFeedback, now: Instant) {
+        if self.handshake.is_established() {
+            return;
+        }
+        if let Some(rtt) = self.handshake.on_syn_ack(now) {
+            self.trips.on_oldest(rules.tcp, rtt);
+            self.trips.on_latest(rtt);
+        } else {
+            self.trips.after_lost_syn();
+        }
+        self.signals.feedback = feedback;
+        self.renew_window(rules, now);
+    }
+
+    /// Sending again after a long time without anything to send?
+    fn check_idle(&mut self, rules: Rules<C>, now: Instant) {
+        let idle = now.since(self.last_sent_at) > self.trips.timeout(rules.tcp);
+        if idle && self.sent.packets > 0 && !self.unsent.is_empty() {
+            self.control.on_restart(rules.congestion, now);
+        }
+    }
+
+    /// Notes whether the application is what limits what is in flight.
+    #[inline]
+    pub(super) fn check_application(&mut self) {
+        let in_flight = self.board.in_flight();
+        if self.unsent.is_short() && in_flight < self.window && self.board.next_lost().is_none() {
+            self.rates.limit(in_flight);
+        }
+    }
+
+    /// The window that congestion control allows, in segments.
+    #[inline]
+    pub(super) fn control_window(&mut self, rules: Rules<C>, now: Instant) -> u32 {
+        let window = self.control.window(rules.congestion, now);
+        window.map_or(u32::MAX, |bytes| rules.tcp.whole_segments(bytes))
+    }
+
+    /// Except on the way to it, as much may be in flight as congestion control lets it now.
+    #[inline]
+    pub(super) fn renew_window(&mut self, rules: Rules<C>, now: Instant) {
+        if self.reduction.is_none() {
+            self.window = self.control_window(rules, now);
+        }
+    }
+
+    /// Bits per second on the wire at which the next frame may follow the one that is sent now:
+    /// those of the control, or those that spread the window over a round trip; `None` for as fast
+    /// as the NIC.
+    pub fn rate(&mut self, rules: Rules<C>, now: Instant) -> Option<f64> {
+        if let Some(rate) = self.control.rate(rules.congestion, now) {
+            return Some(rate);
+        }
+        let smoothed = self.trips.smoothed.as_secs();
+        if !rules.tcp.pacing || smoothed == 0.0 || self.window == u32::MAX {
+            return None;
+        }
+        let gain = if self.control.in_slow_start(rules.congestion) { 2.0 } else { 1.2 };
+        let window = self.window.max(self.board.outstanding());
+        Some(gain * f64::from(window) * self.wire.1 as f64 * 8.0 / smoothed)
+    }
+
+    /// Where it is.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The most payload bytes that may be in flight now, apart from the receiver's limit; `None`
+    /// for no limit.
+    pub fn window(&self) -> Option<u64> {
+        (self.window != u32::MAX).then(|| u64::from(self.window) * self.wire.0)
+    }
+
+    /// Segments in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
+    /// The smoothed round-trip time (RFC 6298); zero before the first sample.
+    pub fn smoothed_rtt(&self) -> Duration {
+        self.trips.smoothed
+    }
+
+    /// The shortest round-trip time; zero before the first sample.
+    pub fn min_rtt(&self) -> Duration {
+        self.trips.min
+    }
+
+    /// Sum of the round-trip times, in picoseconds, and how many there were: one for each
+    /// acknowledgement that had one.
+    pub fn rtt_sum(&self) -> (u128, u64) {
+        (self.trips.sum, self.trips.count)
+    }
+
+    /// The mean of these.
+    pub fn mean_rtt(&self) -> Option<Duration> {
+        self.trips.mean()
+    }
+}

@@ -1,0 +1,314 @@
+//! Times and numbers that arithmetic gives. A round trip is 100 ms, segments follow each other by
+//! 10 us; the SYN leaves at 0, the first segment at 100 ms.
+
+use super::*;
+
+/// Twenty segments with a window of ten that does not grow: 100.00 to 100.09 ms the first ten, and
+/// so on.
+#[test]
+fn without_loss_a_window_goes_each_round_trip() {
+    let mut pair = Pair::message(20, HalvingSpec::default());
+    pair.finish(20 * MSS);
+    let log = pair.log.borrow();
+    let times: Vec<u64> = log.iter().map(|(at, ..)| at.0 / 1_000_000).collect();
+    let first = (0..10).map(|n| 100_000 + 10 * n);
+    // 17 acknowledgements are quick (16 and the first delayed one is due with the last segment).
+    assert_eq!(times[..10], first.clone().collect::<Vec<_>>());
+    assert_eq!(times[10..16], first.take(6).map(|time| time + 100_000).collect::<Vec<_>>());
+    assert!(log.iter().map(|(_, psn, _)| *psn).eq(0..20));
+    assert_eq!(pair.sender.sent, super::super::Sent { packets: 20, ..Default::default() });
+    assert_eq!(pair.sender.mean_rtt(), Some(ms(100)));
+    assert_eq!(pair.sender.min_rtt(), ms(100));
+    assert!(pair.told().is_empty());
+}
+
+#[test]
+fn a_lost_syn_goes_again_after_one_second_and_then_two() {
+    let mut pair = Pair::message(1, HalvingSpec::default());
+    let mut lost = 2;
+    pair.forth = Box::new(move |_, body| match body {
+        Body::Syn { .. } if lost > 0 => {
+            lost -= 1;
+            Fate::IsLost
+        }
+        _ => Fate::Arrives,
+    });
+    pair.finish(MSS);
+    assert_eq!(pair.syns, [at(0), at(1_000), at(3_000)]);
+    assert_eq!(pair.log.borrow()[0].0, at(3_100));
+    assert_eq!(pair.sender.sent.timeouts, 2);
+    // Which SYN was answered is not known: the segment gives the first sample.
+    assert_eq!(pair.sender.rtt_sum(), (u128::from(ms(100).0), 1));
+}
+
+/// Segment 2 of ten is lost: 0 and 1 are acknowledged, then three SACKs come, and with the third
+/// the time for reordering is over (DupThresh). It comes at 100.05 + 100 ms.
+#[test]
+fn the_third_sack_tells_a_loss_at_once() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 2);
+    pair.finish(10 * MSS);
+    assert_eq!(pair.again(), [(200_050, 2)]);
+    assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
+    assert_eq!(pair.sender.sent.loss_events, 1);
+    let lost = pair.sender.control.lost[0];
+    assert_eq!((lost.in_flight_at_send, lost.lost), (3, 1));
+    assert_eq!(pair.receiver.finished, Some(at(250) + Duration::from_us(50)));
+}
+
+/// Of four, the second is lost: there are two SACKs only, so it is given a quarter of a round trip
+/// after the last of them: sent at 100.01, lost at 100.01 + 100 + 25.
+#[test]
+fn with_less_than_three_sacks_a_quarter_of_a_round_trip_is_waited() {
+    let mut pair = Pair::message(4, HalvingSpec::default()).lose(|count| count == 1);
+    pair.finish(4 * MSS);
+    assert_eq!(pair.again(), [(225_010, 1)]);
+}
+
+/// The last of ten is lost. The acknowledgement of the ninth comes at 100.08 + 100; its probe goes
+/// two round trips after it, and 200 ms for the delayed acknowledgement of a single segment, but
+/// not after the retransmission timer, which rings SRTT + 200 ms after it.
+#[test]
+fn a_single_lost_segment_is_probed_when_the_timeout_would_be() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 9);
+    pair.finish(10 * MSS);
+    assert_eq!(pair.again(), [(500_080, 9)]);
+    assert_eq!((pair.sender.sent.probes, pair.sender.sent.timeouts), (1, 0));
+    assert!(pair.told().is_empty());
+}
+
+/// The last three of ten are lost. The acknowledgement of the seventh comes at 200.06, two round
+/// trips later the last goes again, its SACK at 500.06 tells the other two.
+#[test]
+fn a_lost_tail_is_found_by_a_probe_after_two_round_trips() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| (7..10).contains(&count));
+    pair.finish(10 * MSS);
+    assert_eq!(pair.again(), [(400_060, 9), (500_060, 7), (500_070, 8)]);
+    assert_eq!((pair.sender.sent.probes, pair.sender.sent.timeouts), (1, 0));
+    assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
+}
+
+/// All of the first window is lost. No acknowledgement has come since the SYN/ACK: the probe goes
+/// 200 ms after the last segment was sent, and its SACK tells the rest.
+#[test]
+fn a_lost_first_window_is_found_by_a_probe() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count < 10);
+    pair.finish(10 * MSS);
+    let again = pair.again();
+    assert_eq!(again[0], (300_090, 9));
+    assert_eq!(again[1], (400_090, 0));
+    assert_eq!(pair.sender.sent.timeouts, 0);
+}
+
+/// With the probe lost too the timer rings, at 300.09 + 100 + 200 ms, and doubles.
+#[test]
+fn the_timeout_follows_the_probe() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count < 12);
+    pair.finish(10 * MSS);
+    let again = pair.again();
+    assert_eq!(again[..3], [(300_090, 9), (600_090, 0), (1_200_090, 0)]);
+    assert_eq!(pair.sender.sent.timeouts, 2);
+    let told = pair.told();
+    assert_eq!(told[..2], [Told::Timeout { again: false }, Told::Timeout { again: true }]);
+    assert_eq!(told[2..], [Told::Recovered]);
+    // From one segment on, in order: 1, 2, 4, …
+    let numbers: Vec<u32> = again[2..].iter().map(|(_, psn)| *psn).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(again[3].0, 1_300_090);
+    assert_eq!(again[5].0, 1_400_090);
+}
+
+/// A lost retransmission is found by a segment that was sent after it, without a timeout.
+#[test]
+fn a_lost_retransmission_is_found_by_what_was_sent_later() {
+    let mut pair = Pair::message(40, HalvingSpec { window: 20, ..Default::default() })
+        .lose(|count| count == 2 || count == 20);
+    pair.finish(40 * MSS);
+    let again = pair.again();
+    assert_eq!((again[0].1, again[1].1, again.len()), (2, 2, 2));
+    assert!(again[1].0 < again[0].0 + 150_000);
+    assert_eq!(pair.sender.sent.timeouts, 0);
+    assert_eq!(pair.sender.sent.loss_events, 1);
+}
+
+/// A segment that comes late by less than a quarter of the round trip, and is overtaken by two, is
+/// not sent again; one that is overtaken by more is.
+#[test]
+fn little_reordering_is_forgiven() {
+    let late = |late: Duration, segments: u64| {
+        let mut pair = Pair::message(segments, HalvingSpec::default());
+        let fate = move |count, _: &Body| match count {
+            1 => Fate::IsLate(late),
+            _ => Fate::Arrives,
+        };
+        pair.forth = Box::new(fate);
+        pair.finish(segments * MSS);
+        pair.again().len()
+    };
+    assert_eq!(late(ms(24), 4), 0);
+    assert_eq!(late(ms(26), 4), 1);
+    assert_eq!(late(ms(1), 10), 1);
+}
+
+/// Reordering that has been seen is waited for, whatever is overtaken.
+#[test]
+fn reordering_once_seen_is_waited_for() {
+    let mut pair = Pair::message(40, HalvingSpec::default());
+    pair.forth = Box::new(|count, _| match count {
+        1 => Fate::IsLate(Duration::from_us(15)),
+        11 => Fate::IsLate(ms(20)),
+        _ => Fate::Arrives,
+    });
+    pair.finish(40 * MSS);
+    assert_eq!(pair.again(), []);
+    assert!(pair.receiver.reordered >= 2);
+}
+
+/// What was sent again without need comes back as a duplicate, and the window is what it was.
+#[test]
+fn a_duplicate_undoes_a_recovery() {
+    let mut pair = Pair::message(30, HalvingSpec::default());
+    pair.forth = Box::new(|count, _| match count {
+        1 => Fate::IsLate(ms(30)),
+        _ => Fate::Arrives,
+    });
+    pair.finish(30 * MSS);
+    assert_eq!(pair.again().len(), 1);
+    assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered, Told::Undone]);
+    assert_eq!((pair.sender.sent.spurious, pair.receiver.duplicates), (1, 1));
+    assert_eq!(pair.sender.window(), Some(10 * MSS));
+}
+
+/// The path stands still for a second: the timer rings, but what comes then was sent before it
+/// did, so nothing had been lost.
+#[test]
+fn an_early_timeout_is_undone() {
+    let mut pair = Pair::message(60, HalvingSpec::default());
+    pair.forth = Box::new(|count, _| match count {
+        10..20 => Fate::IsLate(ms(1_000)),
+        _ => Fate::Arrives,
+    });
+    pair.finish(60 * MSS);
+    assert_eq!(pair.sender.sent.timeouts, 1);
+    assert_eq!(pair.told().last(), Some(&Told::Undone));
+    assert_eq!(pair.sender.sent.spurious, 1);
+    // The probe and the first; not the whole window.
+    assert!(pair.sender.sent.retransmitted <= 3, "{:?}", pair.again());
+}
+
+/// Halving a window of 20 after one loss: one segment for every two that are delivered, and ten in
+/// flight at the end.
+#[test]
+fn a_reduction_is_spread_over_a_round_trip() {
+    let control = HalvingSpec { window: 20, ..Default::default() };
+    let mut pair = Pair::message(100, control).lose(|count| count == 0);
+    pair.run_until(at(249));
+    // SACKs from 200.01 to 200.19; the third finds the loss and sends it and one more.
+    let log = pair.log.borrow().clone();
+    let sent: Vec<u32> = log[20..].iter().map(|(_, psn, _)| *psn).collect();
+    assert_eq!(sent, [0, 20, 21, 22, 23, 24, 25, 26, 27, 28]);
+    let times: Vec<u64> = log[20..].iter().map(|(at, ..)| at.0 / 1_000_000 - 200_000).collect();
+    // ceil(d / 2) of the d delivered, the three of the first included.
+    assert_eq!(times, [30, 40, 50, 70, 90, 110, 130, 150, 170, 190]);
+    assert_eq!(pair.sender.in_flight(), 10);
+    drop(log);
+    pair.finish(100 * MSS);
+    assert_eq!(pair.sender.sent.retransmitted, 1);
+}
+
+/// A control that manages its recoveries is followed at once.
+#[test]
+fn a_control_may_manage_recovery_itself() {
+    let control = HalvingSpec { window: 20, owns_recovery: true, ..Default::default() };
+    let mut pair = Pair::message(100, control).lose(|count| count == 0);
+    pair.run_until(at(249));
+    let log = pair.log.borrow().clone();
+    // In flight are 16 when the loss is found: below ten after ten more.
+    assert_eq!(log[20].0.0 / 1_000_000 - 200_000, 100);
+    assert_eq!(pair.sender.in_flight(), 10);
+}
+
+/// What the receiver has room for bounds what is not acknowledged: 4 segments a round trip.
+#[test]
+fn the_receive_window_is_kept() {
+    let tcp = Spec { receive_window: Some(floodway_model::Bytes(4_999)), ..spec() };
+    let mut pair = Pair::new(tcp, HalvingSpec::default(), Supply::Message(12 * MSS), ms(50));
+    pair.finish(12 * MSS);
+    let times: Vec<u64> = pair.log.borrow().iter().map(|(at, ..)| at.0 / 1_000_000).collect();
+    assert_eq!(times[3..5], [100_030, 200_000]);
+    assert_eq!(times[7..9], [200_030, 300_000]);
+    // The window was not what limited.
+    assert!(pair.sender.control.acks.iter().skip(4).all(|ack| !ack.window_limited));
+}
+
+/// Delivered: a window a round trip, however the acknowledgements come.
+#[test]
+fn the_delivery_rate_is_the_window_over_the_round_trip() {
+    let mut pair = Pair::message(60, HalvingSpec::default());
+    pair.finish(60 * MSS);
+    let acks = &pair.sender.control.acks;
+    // The first window: each sample begins with the first segment, which is sent at 100 ms.
+    let first = acks[0].rate.unwrap();
+    assert_eq!((first.delivered, first.interval, first.prior_delivered), (1, ms(100), 0));
+    let last = acks[9].rate.unwrap();
+    assert_eq!((last.delivered, last.in_flight_at_send), (10, 10));
+    assert_eq!(last.interval, ms(100) + Duration::from_us(90));
+    // From then on a window in a round trip, and the same again.
+    let steady = acks[12].rate.unwrap();
+    assert_eq!((steady.delivered, steady.interval, steady.prior_delivered), (10, ms(100), 3));
+    assert_eq!(steady.per_second(), 100.0);
+    // A round begins with the first acknowledgement and then with each that is for a segment sent
+    // after the one before.
+    let rounds: Vec<u64> =
+        acks.iter().filter(|a| a.round_begins).map(|a| a.now.0 / 1_000_000).collect();
+    assert_eq!(rounds[..3], [200_000, 300_000, 400_000]);
+    assert!(!steady.app_limited);
+    assert!(acks.iter().rev().nth(3).unwrap().rate.unwrap().app_limited);
+}
+
+#[test]
+fn what_is_written_bit_by_bit_goes_when_it_is_there_and_its_end_is_told() {
+    let control = HalvingSpec { grows: true, ..Default::default() };
+    let mut pair = Pair::new(spec(), control, Supply::Written, ms(50));
+    for frame in 0..5 {
+        pair.schedule(at(1_000 + 20 * frame), Event::Write(2_300));
+    }
+    pair.schedule(at(2_000), Event::Write(100));
+    pair.schedule(at(2_000), Event::Close);
+    pair.finish(5 * 2_300 + 100);
+    let pushes: Vec<(u32, u64)> =
+        pair.receiver.pushes().iter().map(|(psn, at)| (*psn, at.0 / 1_000_000)).collect();
+    let frame = |n: u64| (3 * n as u32 + 2, 1_050_020 + 20_000 * n);
+    let mut expected: Vec<_> = (0..5).map(frame).collect();
+    expected.push((15, 2_050_000));
+    assert_eq!(pushes, expected);
+    // More than a timeout without anything to send.
+    assert_eq!(pair.told(), [Told::Restart]);
+    let samples = pair.sender.control.acks.iter().skip(2).filter_map(|ack| ack.rate);
+    assert!(samples.clone().count() > 3 && samples.clone().all(|rate| rate.app_limited));
+    // Of ten not even half was used.
+    assert_eq!(pair.sender.control.window, 10);
+}
+
+#[test]
+fn endless_stops_at_its_time_and_repeats_what_was_lost() {
+    let supply = Supply::Endless(at(250));
+    let mut pair = Pair::new(spec(), HalvingSpec::default(), supply, ms(50));
+    pair = pair.lose(|count| count == 19);
+    pair.run_until(at(10_000));
+    assert!(pair.sender.is_done());
+    assert_eq!(pair.receiver.delivered(), 20 * MSS);
+}
+
+#[test]
+fn pacing_spreads_the_window() {
+    let tcp = Spec { pacing: true, ..spec() };
+    let mut pair = Pair::new(tcp, HalvingSpec::default(), Supply::Message(50 * MSS), ms(50));
+    let rules = Rules { tcp: &pair.tcp, congestion: &pair.control };
+    assert_eq!(pair.sender.rate(rules, at(0)), None);
+    pair.run_until(at(120));
+    let rules = Rules { tcp: &pair.tcp, congestion: &pair.control };
+    // Slow start: 200 % of ten frames of 1070 bytes in 100 ms.
+    assert_eq!(pair.sender.rate(rules, pair.now), Some(1_712_000.0));
+    pair.sender.control.threshold = 5;
+    assert!((pair.sender.rate(rules, pair.now).unwrap() - 1_027_200.0).abs() < 1e-6);
+}

@@ -1,0 +1,110 @@
+//! Whatever is lost, late or doubled, everything arrives once and the connection ends.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// All subsets of the first twelve transmissions of a message of six segments, repetitions
+/// included.
+#[test]
+fn every_loss_pattern_of_a_small_message_ends_well() {
+    for lost in 0u32..1 << 12 {
+        let mut pair = Pair::message(6, HalvingSpec::default());
+        pair = pair.lose(move |count| count < 12 && lost >> count & 1 != 0);
+        pair.finish(6 * MSS);
+        assert_eq!(pair.receiver.segments, pair.receiver.duplicates + 6, "{lost:b}");
+    }
+}
+
+/// All subsets of the first ten acknowledgements, SYN/ACK included.
+#[test]
+fn every_pattern_of_lost_acknowledgements_ends_well() {
+    for lost in 0u32..1 << 10 {
+        let mut pair = Pair::message(9, HalvingSpec::default());
+        let fate = move |count: usize, _: &Body| {
+            if count < 10 && lost >> count & 1 != 0 { Fate::IsLost } else { Fate::Arrives }
+        };
+        pair.back = Box::new(fate);
+        pair.finish(9 * MSS);
+    }
+}
+
+/// Where a loss leaves enough behind it, no timeout is needed.
+#[test]
+fn single_losses_need_no_timeout() {
+    for lost in 0..100 {
+        let control = HalvingSpec { grows: true, ..Default::default() };
+        let mut pair = Pair::message(100, control).lose(move |count| count == lost);
+        pair.finish(100 * MSS);
+        assert_eq!((pair.sender.sent.timeouts, pair.sender.sent.retransmitted), (0, 1), "{lost}");
+    }
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        12 => Just(Fate::Arrives),
+        3 => Just(Fate::IsLost),
+        2 => (1u64..400).prop_map(|late| Fate::IsLate(ms(late))),
+        1 => (1u64..300).prop_map(|late| Fate::IsDoubled(ms(late))),
+        2 => Just(Fate::IsMarked),
+    ]
+}
+
+fn fate_back() -> impl Strategy<Value = Fate> {
+    fate().prop_map(|fate| if fate == Fate::IsMarked { Fate::Arrives } else { fate })
+}
+
+fn feedback() -> impl Strategy<Value = EcnFeedback> {
+    prop_oneof![
+        Just(EcnFeedback::None),
+        Just(EcnFeedback::Classic),
+        Just(EcnFeedback::Dctcp),
+        Just(EcnFeedback::Accurate),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn everything_arrives_once(
+        forth in prop::collection::vec(fate(), 1..120),
+        back in prop::collection::vec(fate_back(), 1..80),
+        segments in 1u64..60,
+        window in 1u32..30,
+        (grows, owns_recovery) in (any::<bool>(), any::<bool>()),
+        feedback in feedback(),
+        short in 0u64..MSS,
+    ) {
+        let control = HalvingSpec { window, grows, feedback, owns_recovery };
+        let bytes = segments * MSS - short;
+        let mut pair = Pair::new(spec(), control, Supply::Message(bytes), ms(50));
+        pair.forth = Box::new(move |n, _| forth.get(n).copied().unwrap_or(Fate::Arrives));
+        pair.back = Box::new(move |n, _| back.get(n).copied().unwrap_or(Fate::Arrives));
+        pair.finish(bytes);
+        prop_assert!(pair.receiver.finished.is_some());
+        prop_assert_eq!(pair.receiver.segments, pair.receiver.duplicates + segments);
+        prop_assert_eq!(pair.receiver.pushes().len(), 1);
+        let sent = pair.sender.sent;
+        prop_assert_eq!(sent.packets, segments + sent.retransmitted);
+        // What was told of in all is what there was.
+        let acks = &pair.sender.control.acks;
+        prop_assert_eq!(acks.iter().map(|ack| u64::from(ack.acked)).sum::<u64>(), segments);
+        prop_assert_eq!(acks.iter().map(|ack| u64::from(ack.delivered)).sum::<u64>(), segments);
+        prop_assert_eq!(acks.last().unwrap().in_flight, 0);
+    }
+
+    /// Without loss, however late: nothing is delivered twice to the application, and reordering by
+    /// less than a quarter of the least round trip is not taken for loss once it has been seen.
+    #[test]
+    fn small_delays_cost_no_repetition(late in prop::collection::vec(0u64..20, 60)) {
+        let mut pair = Pair::message(60, HalvingSpec::default());
+        pair.forth = Box::new(move |n, _| match n {
+            // Reordering is seen first.
+            0 => Fate::IsLate(Duration::from_us(15)),
+            1..10 => Fate::Arrives,
+            _ => Fate::IsLate(ms(late.get(n).copied().unwrap_or(0))),
+        });
+        pair.finish(60 * MSS);
+        prop_assert_eq!(pair.sender.sent.retransmitted, 0);
+    }
+}

@@ -1,0 +1,191 @@
+//! The receiver alone, segment by segment.
+
+use floodway_model::{SackBlock, SegmentFlags};
+
+use super::*;
+
+/// A receiver that delays from the first segment on.
+fn receiver(feedback: EcnFeedback) -> (Spec, Receiver) {
+    let spec = Spec { quick_acks: 0, ..spec() };
+    let mut receiver = Receiver::new(&spec, None);
+    receiver.on_syn(feedback);
+    (spec, receiver)
+}
+
+fn segment(psn: u32, marked: bool) -> Segment {
+    let ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+    let flags = SegmentFlags::default();
+    Segment { psn, flags, sent_at: at(psn.into()), ecn, payload: MSS as u16 }
+}
+
+/// What is sent back for a segment: acknowledged number and ECE of each.
+fn come(spec: &Spec, receiver: &mut Receiver, segment: Segment, now: Instant) -> Vec<(u32, bool)> {
+    let arrived = receiver.on_segment(spec, &segment, now);
+    let acks = arrived.replies.into_iter().flatten();
+    acks.map(|reply| {
+        let ack = Acknowledgement::of(&reply.body).unwrap();
+        (ack.ack, ack.flags.congestion)
+    })
+    .collect()
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_and_the_rest_after_a_while() {
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    assert_eq!(come(&spec, &mut receiver, segment(0, false), at(0)), []);
+    assert_eq!(receiver.deadline(), at(40));
+    assert_eq!(come(&spec, &mut receiver, segment(1, false), at(10)), [(2, false)]);
+    assert_eq!(receiver.deadline(), Instant::NEVER);
+    assert_eq!(come(&spec, &mut receiver, segment(2, false), at(20)), []);
+    assert_eq!(receiver.on_timer(at(59)), None);
+    let reply = receiver.on_timer(at(60)).unwrap();
+    assert_eq!(Acknowledgement::of(&reply.body).unwrap().ack, 3);
+    assert_eq!(reply.bytes, 70);
+    assert_eq!(receiver.on_timer(at(100)), None);
+}
+
+#[test]
+fn short_segments_count_by_their_bytes() {
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    let short = |psn| Segment { payload: 300, ..segment(psn, false) };
+    for psn in 0..3 {
+        assert_eq!(come(&spec, &mut receiver, short(psn), at(psn.into())), []);
+    }
+    assert_eq!(come(&spec, &mut receiver, short(3), at(4)), [(4, false)]);
+}
+
+#[test]
+fn the_beginning_is_acknowledged_quickly() {
+    let spec = Spec { quick_acks: 3, ..spec() };
+    let mut receiver = Receiver::new(&spec, None);
+    let acks: Vec<usize> =
+        (0..7).map(|psn| come(&spec, &mut receiver, segment(psn, false), at(0)).len()).collect();
+    assert_eq!(acks, [1, 1, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn the_end_is_acknowledged_at_once() {
+    let spec = Spec { quick_acks: 0, ..spec() };
+    let mut receiver = Receiver::new(&spec, Some(3));
+    assert_eq!(come(&spec, &mut receiver, segment(0, false), at(0)), []);
+    assert_eq!(come(&spec, &mut receiver, segment(2, false), at(1)), [(1, false)]);
+    let arrived = receiver.on_segment(&spec, &segment(1, false), at(2));
+    assert!(arrived.completes && arrived.replies[1].is_some());
+    assert_eq!((receiver.finished, receiver.delivered()), (Some(at(2)), 3 * MSS));
+}
+
+fn block(from: u16, count: u16) -> SackBlock {
+    SackBlock { from, count }
+}
+
+/// RFC 2018, section 4: the block with the segment that came last first, then the one before.
+#[test]
+fn blocks_are_told_the_last_first() {
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    let mut come = |psn| {
+        let arrived = receiver.on_segment(&spec, &segment(psn, false), at(0));
+        let reply = arrived.replies[1].expect("out of order is acknowledged at once");
+        (Acknowledgement::of(&reply.body).unwrap(), reply.bytes)
+    };
+    let none = block(0, 0);
+    assert_eq!(come(2), (ack(0, [block(2, 1), none]), 82));
+    assert_eq!(come(3), (ack(0, [block(2, 2), none]), 82));
+    assert_eq!(come(6), (ack(0, [block(6, 1), block(2, 2)]), 90));
+    assert_eq!(come(9), (ack(0, [block(9, 1), block(6, 1)]), 90));
+    assert_eq!(come(4), (ack(0, [block(2, 3), block(9, 1)]), 90));
+    // The gap between two blocks closes.
+    assert_eq!(come(5), (ack(0, [block(2, 5), block(9, 1)]), 90));
+    // What was there already is told in the place of a block.
+    let duplicate = Acknowledgement {
+        flags: floodway_model::AckFlags { congestion: false, duplicate: true },
+        ..ack(0, [block(2, 5), none])
+    };
+    assert_eq!(come(3), (duplicate, 90));
+    assert_eq!(come(0), (ack(1, [block(1, 5), block(8, 1)]), 90));
+    assert_eq!(come(1), (ack(7, [block(2, 1), none]), 82));
+}
+
+fn ack(ack: u32, sack: [SackBlock; 2]) -> Acknowledgement {
+    Acknowledgement { ack, sack, ..Default::default() }
+}
+
+/// RFC 8257, section 3.2, figure 1: at a change what came before is acknowledged with its own mark.
+#[test]
+fn with_dctcp_every_change_is_told() {
+    let (spec, mut receiver) = receiver(EcnFeedback::Dctcp);
+    let marks = [false, false, false, true, true, true, false, false, true, false];
+    let told: Vec<_> = (0..)
+        .zip(marks)
+        .map(|(psn, mark)| come(&spec, &mut receiver, segment(psn, mark), at(0)))
+        .collect();
+    let expected: [&[(u32, bool)]; 10] = [
+        &[],
+        &[(2, false)],
+        &[],
+        // The third waited: it is told without, the fourth with.
+        &[(3, false), (4, true)],
+        &[],
+        &[(6, true)],
+        &[(7, false)],
+        &[],
+        &[(8, false), (9, true)],
+        &[(10, false)],
+    ];
+    assert_eq!(told, expected);
+}
+
+/// RFC 3168: from a mark to CWR, and on if that is marked itself.
+#[test]
+fn classic_echo_goes_on_until_it_is_answered() {
+    let (spec, mut receiver) = receiver(EcnFeedback::Classic);
+    let cwr = |psn, mark| {
+        let flags = SegmentFlags { window_reduced: true, push: false };
+        Segment { flags, ..segment(psn, mark) }
+    };
+    let steps = [
+        (segment(0, false), vec![]),
+        // Two quick ones after the first mark.
+        (segment(1, true), vec![(2, true)]),
+        (segment(2, false), vec![(3, true)]),
+        (segment(3, false), vec![]),
+        (segment(4, true), vec![(5, true)]),
+        (cwr(5, false), vec![(6, false)]),
+        (segment(6, false), vec![]),
+        (cwr(7, true), vec![(8, true)]),
+    ];
+    for (segment, told) in steps {
+        assert_eq!(come(&spec, &mut receiver, segment, at(0)), told, "{segment:?}");
+    }
+}
+
+/// RFC 9768: a mark after none is told at once, and every second one.
+#[test]
+fn accurate_feedback_counts() {
+    let (spec, mut receiver) = receiver(EcnFeedback::Accurate);
+    let marks = [false, true, true, true, true, false, false, true];
+    let mut told = Vec::new();
+    for (psn, mark) in (0..).zip(marks) {
+        let arrived = receiver.on_segment(&spec, &segment(psn, mark), at(0));
+        let reply = arrived.replies[1];
+        told.push(reply.map(|r| Acknowledgement::of(&r.body).unwrap().marked));
+        assert!(reply.is_none_or(|reply| reply.bytes == 82));
+    }
+    let none = None;
+    assert_eq!(told, [none, Some(1), none, Some(3), none, Some(4), none, Some(5)]);
+}
+
+#[test]
+fn what_ends_with_push_has_come_when_everything_before_has() {
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    receiver.keep_pushes();
+    let flags = SegmentFlags { window_reduced: false, push: true };
+    let end = |psn| Segment { flags, payload: 200, ..segment(psn, false) };
+    receiver.on_segment(&spec, &end(1), at(1));
+    receiver.on_segment(&spec, &end(3), at(3));
+    assert_eq!((receiver.pushes(), receiver.delivered()), (&[][..], 0));
+    receiver.on_segment(&spec, &segment(0, false), at(5));
+    assert_eq!((receiver.pushes(), receiver.delivered()), (&[(1, at(5))][..], 1_200));
+    receiver.on_segment(&spec, &segment(2, false), at(6));
+    assert_eq!(receiver.pushes(), [(1, at(5)), (3, at(6))]);
+    assert_eq!(receiver.delivered(), 2_400);
+}
