@@ -8,11 +8,23 @@
 //! once per round trip that there is congestion. The algorithm answers by another window at once;
 //! how what is in flight gets there is the transport's business again.
 
+pub mod alpha;
+#[cfg(test)]
+mod conformance;
+pub mod constant_rate;
+pub mod cubic;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod events;
+pub mod hystart;
+#[cfg(test)]
+mod laws;
 pub mod line_rate;
+pub mod prague;
+pub mod reno;
+pub mod window;
 
-use floodway_model::{Instant, Rate};
+use floodway_model::{EcnFeedback, Instant, Rate};
 
 pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
@@ -20,7 +32,12 @@ floodway_model::family! {
     /// How fast a flow may send.
     "host.congestion":
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
+    ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
+    Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
+    Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
+    Prague = "prague" (prague::Spec): "The same for the Internet (L4S): paced, and independent of short round-trip times.",
 }
 
 impl Default for Spec {
@@ -116,6 +133,14 @@ macro_rules! states {
             )+
         }
 
+        #[cfg(test)]
+        impl Spec {
+            /// Every member with its default parameters, in the order of the catalogue.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant($module::Spec::default()),)+]
+            }
+        }
+
         impl State {
             /// The state of a flow that begins.
             pub fn new(spec: &Spec, path: &Path) -> Self {
@@ -163,10 +188,45 @@ macro_rules! states {
 
 states! {
     LineRate = line_rate,
+    ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    Reno = reno,
+    Cubic = cubic,
+    Dctcp = dctcp,
+    Prague = prague,
+}
+
+/// What a transport has to tell an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it goes its own way, with any transport.
+    Nothing,
+    /// Congestion notification packets (RoCEv2).
+    Notifications,
+    /// Acknowledgements, losses and round trips (TCP).
+    Acknowledgements,
 }
 
 impl Spec {
+    /// What it needs of a transport.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
+            Self::Dcqcn(_) => Needs::Notifications,
+            _ => Needs::Acknowledgements,
+        }
+    }
+
+    /// How TCP has ECN feedback given if nothing else is said: as the algorithm wants it, and not
+    /// at all where it can do without.
+    pub fn feedback(&self) -> EcnFeedback {
+        match self {
+            Self::Dctcp(_) => EcnFeedback::Dctcp,
+            Self::Prague(_) => EcnFeedback::Accurate,
+            _ => EcnFeedback::None,
+        }
+    }
+
     /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {
