@@ -137,8 +137,8 @@ impl Variant {
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
             congestion_window: match &settings.host.congestion {
-                congestion::Spec::LineRate(_) => None,
                 congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+                _ => None,
             },
             headroom: self.headroom(),
             host_load,

@@ -13,9 +13,9 @@ use crate::workload::Ready;
 
 /// The longest frame, if packets can be made.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
-    match &settings.host.congestion {
-        congestion::Spec::LineRate(_) => {}
-        congestion::Spec::Dcqcn(spec) => check_dcqcn(settings, spec, findings),
+    super::congestion::check("host.congestion", &settings.host.congestion, findings);
+    if let congestion::Spec::Dcqcn(spec) = &settings.host.congestion {
+        check_dcqcn(settings, spec, findings);
     }
     let transport::Spec::Rocev2(spec) = &settings.host.transport;
     if spec.ack_every == 0 {
