@@ -55,6 +55,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     for Placed { transport, transport_path, congestion, congestion_path, .. } in &all {
         if !seen.contains(&congestion_path.as_str()) {
             seen.push(congestion_path);
+            super::congestion::check(congestion_path, congestion, findings);
             if let congestion::Spec::Dcqcn(spec) = congestion {
                 check_dcqcn(congestion_path, settings, spec, findings);
             }

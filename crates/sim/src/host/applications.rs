@@ -35,7 +35,7 @@ impl Host {
             else {
                 unreachable!("an application writes into a connection of TCP");
             };
-            if let Some(bytes) = application.make(spec, tcp.carries(), tcp.unsent()) {
+            if let Some(bytes) = application.make(spec, tcp.carries(), tcp.unsent_bytes()) {
                 let last = tcp.write(bytes);
                 application.frames.push(Frame { made: at, bytes, last });
             }

@@ -155,7 +155,10 @@ impl Sender {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
                 sender.next_frame(spec, now)
             }
-            (Transport::Tcp(sender), _) => sender.next(rules(profile), now),
+            (Transport::Tcp(sender), _) => sender.next(rules(profile), now).map(|out| {
+                let tcp::Out { body, bytes, ecn, .. } = out;
+                Frame { body, bytes, ecn }
+            }),
             (Transport::Udp(sender), transport::Spec::Udp(spec)) => sender.next_frame(spec, now),
             _ => unreachable!("a sender is made from its own parameters"),
         };

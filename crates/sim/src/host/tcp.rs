@@ -28,7 +28,7 @@ impl Host {
             unreachable!("only TCP has segments");
         };
         let payload = packet.bytes - length::TCP_OVERHEAD;
-        let segment = Segment { psn, flags, ecn: packet.ecn, payload };
+        let segment = Segment { psn, flags, ecn: packet.ecn, payload, sent_at };
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
             receiver.finished = Some(now);

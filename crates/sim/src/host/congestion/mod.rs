@@ -8,11 +8,23 @@
 //! once per round trip that there is congestion. The algorithm answers by another window at once;
 //! how what is in flight gets there is the transport's business again.
 
+pub mod alpha;
 pub mod bbr;
 pub mod bbr3;
+#[cfg(test)]
+mod conformance;
+pub mod constant_rate;
+pub mod cubic;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod events;
+pub mod hystart;
+#[cfg(test)]
+mod laws;
 pub mod line_rate;
+pub mod prague;
+pub mod reno;
+pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
@@ -22,7 +34,12 @@ floodway_model::family! {
     /// How fast a flow may send.
     "host.congestion":
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
+    ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
+    Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
+    Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
+    Prague = "prague" (prague::Spec): "The same for the Internet (L4S): paced, and independent of short round-trip times.",
     Bbr = "bbr" (bbr::Spec): "Paces at the bandwidth that was delivered (BBR, version 1).",
     Bbr3 = "bbr3" (bbr3::Spec): "BBR that also heeds loss and, if wanted, marks (version 3).",
 }
@@ -143,6 +160,14 @@ macro_rules! states {
             )+
         }
 
+        #[cfg(test)]
+        impl Spec {
+            /// Every member with its default parameters, in the order of the catalogue.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant($module::Spec::default()),)+]
+            }
+        }
+
         impl State {
             /// The state of a flow that begins.
             pub fn new(spec: &Spec, path: &Path) -> Self {
@@ -207,25 +232,42 @@ macro_rules! states {
 
 states! {
     LineRate = line_rate,
+    ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    Reno = reno,
+    Cubic = cubic,
+    Dctcp = dctcp,
+    Prague = prague,
     Bbr = bbr,
     Bbr3 = bbr3,
 }
 
+/// What a transport has to tell an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it goes its own way, with any transport.
+    Nothing,
+    /// Congestion notification packets (RoCEv2).
+    Notifications,
+    /// Acknowledgements, losses and round trips (TCP).
+    Acknowledgements,
+}
+
 impl Spec {
+    /// What it needs of a transport.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
+            Self::Dcqcn(_) => Needs::Notifications,
+            _ => Needs::Acknowledgements,
+        }
+    }
+
     /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {
             Self::Dcqcn(spec) => Some(spec.cnp_interval),
             _ => None,
         }
-    }
-
-    /// Whether the window after a loss is the algorithm's own at every moment: the transport sends
-    /// what it allows, instead of going there by proportional rate reduction (RFC 6937). So it is
-    /// with the algorithms that set a rate from what the network delivers (Linux,
-    /// `cong_control`).
-    pub fn recovers_itself(&self) -> bool {
-        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 }

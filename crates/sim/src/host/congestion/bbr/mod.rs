@@ -6,7 +6,7 @@
 //! Where the draft and Linux differ it is Linux: pacing a hundredth below the bandwidth, and a
 //! window that allows for acknowledgements in bunches. Linux's detection of token-bucket policers
 //! (`lt_bw`) is left out. Packets are paced one by one, so the quantum that TCP hands to the NIC is
-//! one packet. The window in recovery is BBR's own: see [`super::Spec::recovers_itself`].
+//! one packet. The window in recovery is BBR's own: see [`Control::owns_recovery`].
 
 mod control;
 pub(super) mod model;
@@ -242,6 +242,11 @@ impl Flow {
 
 impl Control for State {
     type Spec = Spec;
+
+    /// The window after a loss is its own at every moment (Linux, `cong_control`).
+    fn owns_recovery(&mut self, _: &Spec) -> bool {
+        true
+    }
 
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
         self.0.pacing.asked()

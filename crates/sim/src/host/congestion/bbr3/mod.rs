@@ -14,7 +14,7 @@ mod spec;
 mod tests;
 
 use floodway_model::random::Stream;
-use floodway_model::{Duration, Instant};
+use floodway_model::{EcnFeedback, Duration, Instant};
 
 use super::bbr::model::{Aggregation, FullPipe, Idle, MinRtt, Rounds, sample};
 use super::bbr::{Pacing, ProbeRtt, Window, recovers};
@@ -291,6 +291,15 @@ impl Flow {
 
 impl Control for State {
     type Spec = Spec;
+
+    fn feedback(&mut self, spec: &Spec) -> EcnFeedback {
+        if spec.ecn { EcnFeedback::Accurate } else { EcnFeedback::None }
+    }
+
+    /// The window after a loss is its own at every moment (Linux, `cong_control`).
+    fn owns_recovery(&mut self, _: &Spec) -> bool {
+        true
+    }
 
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
         self.0.pacing.asked()

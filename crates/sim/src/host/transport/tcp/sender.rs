@@ -112,10 +112,25 @@ impl<C: Control> Sender<C> {
         self.unsent.is_over() && self.board.outstanding() == 0
     }
 
-    /// The application hands over more, which ends with PSH.
-    pub fn write(&mut self, bytes: u64) {
+    /// The application hands over more, which ends with PSH in the segment of the number that this
+    /// gives.
+    pub fn write(&mut self, bytes: u64) -> u32 {
         self.check_application();
         self.unsent.write(bytes);
+        self.board.next() + self.unsent.segments() - 1
+    }
+
+    /// What the application has handed over and was never sent, in bytes.
+    pub fn unsent_bytes(&self) -> u64 {
+        self.unsent.bytes()
+    }
+
+    /// The rate that the window makes, in payload bits per second; `None` before the first
+    /// round-trip time, and without a window.
+    pub fn carries(&self) -> Option<f64> {
+        let smoothed = self.trips.smoothed.as_secs();
+        let window = self.window().filter(|_| smoothed > 0.0)?;
+        Some(window as f64 * 8.0 / smoothed)
     }
 
     /// The application will hand over no more.
@@ -233,6 +248,7 @@ impl<C: Control> Sender<C> {
         if let Some(rtt) = self.handshake.on_syn_ack(now) {
             self.trips.on_oldest(rules.tcp, rtt);
             self.trips.on_latest(rtt);
+            self.control.on_established(rules.congestion, now, rtt);
         } else {
             self.trips.after_lost_syn();
         }

@@ -56,6 +56,17 @@ impl Unsent {
         }
     }
 
+    /// Bytes of it.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Segments that it will be.
+    pub fn segments(&self) -> u32 {
+        let segments = self.writes.iter().map(|bytes| bytes.div_ceil(self.mss));
+        segments.sum::<u64>().min(u32::MAX.into()) as u32
+    }
+
     /// Nothing will be handed over any more.
     pub fn close(&mut self) {
         self.closed = true;

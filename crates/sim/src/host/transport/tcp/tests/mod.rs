@@ -357,7 +357,9 @@ impl Pair {
                 }
                 self.check();
             }
-            Event::Write(bytes) => self.sender.write(bytes),
+            Event::Write(bytes) => {
+                self.sender.write(bytes);
+            }
             Event::Close => self.sender.close(),
         }
     }

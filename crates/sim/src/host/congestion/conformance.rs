@@ -1,0 +1,232 @@
+//! What every congestion control keeps to, whatever happens to its flow. The list of members comes
+//! from the family, so that a new one is tested by itself.
+
+use floodway_model::{Duration, Instant, Rate};
+use proptest::prelude::*;
+
+use super::{Ack, Congestion, Lost, Path, Phase, RateSample, Signal, Spec, State, Timeout};
+
+/// An acknowledgement of one packet after this round-trip time.
+pub fn ack(now: Instant, rtt: Duration) -> Ack {
+    Ack {
+        now,
+        acked: 1,
+        delivered: 1,
+        marked: 0,
+        rtt: Some(rtt),
+        smoothed_rtt: rtt,
+        min_rtt: rtt,
+        prior_in_flight: 10,
+        in_flight: 9,
+        lost: 0,
+        phase: Phase::Open,
+        window_limited: true,
+        round_begins: false,
+        rate: None,
+    }
+}
+
+/// Something that happens to a flow.
+#[derive(Clone, Debug)]
+enum Event {
+    Ack { delivered: u32, marked: u32, rtt: u64, limited: bool, round: bool },
+    Notification,
+    Mark,
+    Loss,
+    Timeout,
+    Recovered,
+    Undo,
+    Restart,
+    Send,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let ack = (1..200u32, 0..200u32, 1..200_000_000_000u64, any::<bool>(), any::<bool>());
+    let ack = ack.prop_map(|(delivered, marked, rtt, limited, round)| Event::Ack {
+        delivered,
+        marked: marked.min(delivered),
+        rtt,
+        limited,
+        round,
+    });
+    prop_oneof![
+        12 => ack,
+        1 => Just(Event::Notification),
+        1 => Just(Event::Mark),
+        1 => Just(Event::Loss),
+        1 => Just(Event::Timeout),
+        2 => Just(Event::Recovered),
+        1 => Just(Event::Undo),
+        1 => Just(Event::Restart),
+        2 => Just(Event::Send),
+    ]
+}
+
+/// A flow and what its transport knows.
+struct Flow<'a> {
+    spec: &'a Spec,
+    path: Path,
+    control: State,
+    now: Instant,
+    phase: Phase,
+    delivered: u64,
+    min_rtt: Duration,
+    /// The window before the last event that may be undone.
+    undo: Option<u64>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(spec: &'a Spec, path: Path) -> Self {
+        Self {
+            spec,
+            path,
+            control: State::new(spec, &path),
+            now: Instant::ZERO,
+            phase: Phase::Open,
+            delivered: 0,
+            min_rtt: Duration(u64::MAX),
+            undo: None,
+        }
+    }
+
+    /// The window in bytes, after what has to hold of window and rate.
+    fn window(&mut self) -> Result<u64, TestCaseError> {
+        let window = self.control.window(self.spec, self.now).unwrap_or(u64::MAX);
+        prop_assert!(window >= self.path.payload, "a window of {window} bytes");
+        if let Some(rate) = self.control.rate(self.spec, self.now) {
+            prop_assert!(rate.is_finite() && rate > 0.0, "a rate of {rate}");
+        }
+        Ok(window)
+    }
+
+    fn congestion(&mut self, signal: Signal) {
+        let (now, in_flight) = (self.now, 10);
+        if signal == Signal::Loss {
+            let lost = Lost { now, in_flight_at_send: in_flight, lost: 1, app_limited: false };
+            self.control.on_lost(self.spec, &lost);
+        }
+        self.control.on_congestion(self.spec, &Congestion { now, signal, in_flight });
+    }
+
+    fn ack(&mut self, delivered: u32, marked: u32, rtt: Duration, limited: bool, round: bool) {
+        self.min_rtt = self.min_rtt.min(rtt);
+        let prior_delivered = self.delivered;
+        self.delivered += u64::from(delivered);
+        let sample = RateSample {
+            delivered,
+            marked,
+            lost: 0,
+            interval: rtt,
+            prior_delivered,
+            in_flight_at_send: delivered,
+            app_limited: !limited,
+        };
+        let ack = Ack {
+            acked: delivered,
+            delivered,
+            marked,
+            min_rtt: self.min_rtt,
+            prior_in_flight: delivered + 10,
+            in_flight: 10,
+            phase: self.phase,
+            window_limited: limited,
+            round_begins: round,
+            rate: Some(sample),
+            ..ack(self.now, rtt)
+        };
+        self.control.on_ack(self.spec, &ack);
+    }
+
+    fn happen(&mut self, event: &Event) -> Result<(), TestCaseError> {
+        let before = self.window()?;
+        match *event {
+            Event::Ack { delivered, marked, rtt, limited, round } => {
+                self.now.0 += rtt / 50;
+                self.ack(delivered, marked, Duration(rtt), limited, round);
+            }
+            Event::Notification => self.control.on_cnp(self.spec, self.now),
+            Event::Mark if self.phase == Phase::Open => {
+                self.phase = Phase::Reducing;
+                self.undo = None;
+                self.congestion(Signal::Mark);
+                prop_assert!(self.window()? <= before, "a mark makes the window grow");
+            }
+            Event::Loss if self.phase == Phase::Open => {
+                self.phase = Phase::Recovery;
+                self.undo = Some(before);
+                self.congestion(Signal::Loss);
+                prop_assert!(self.window()? <= before, "a loss makes the window grow");
+            }
+            Event::Timeout => {
+                let again = self.phase == Phase::Loss;
+                self.phase = Phase::Loss;
+                self.undo = Some(before);
+                let timeout = Timeout { now: self.now, in_flight: 10, again };
+                self.control.on_timeout(self.spec, &timeout);
+                prop_assert!(self.window()? <= before, "a timeout makes the window grow");
+            }
+            Event::Recovered if self.phase != Phase::Open => {
+                self.phase = Phase::Open;
+                self.control.on_recovered(self.spec, self.now);
+            }
+            Event::Undo => {
+                if let Some(window) = self.undo.take() {
+                    self.phase = Phase::Open;
+                    self.control.on_undo(self.spec, self.now);
+                    prop_assert!(self.window()? >= window, "undoing does not restore the window");
+                }
+            }
+            Event::Restart => {
+                self.now.0 += Duration::from_ms(50).0;
+                self.control.on_restart(self.spec, self.now);
+            }
+            Event::Send => self.control.on_send(self.spec, self.now, self.path.wire),
+            Event::Mark | Event::Loss | Event::Recovered => {}
+        }
+        self.window().map(|_| ())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn windows_and_rates_stay_sane(
+        events in prop::collection::vec(event(), 1..300),
+        line_rate in prop_oneof![Just(Rate(1_000_000)), Just(Rate::from_gbps(400))],
+        initial_window in 0..20u32,
+    ) {
+        for spec in Spec::all() {
+            let path = Path { initial_window, ..Path::at(line_rate) };
+            let mut flow = Flow::new(&spec, path);
+            for (n, event) in events.iter().enumerate() {
+                flow.happen(event).map_err(|error| {
+                    TestCaseError::fail(format!("{}, event {n}: {error}", spec.name()))
+                })?;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_list_is_the_catalogue() {
+    let names: Vec<_> = Spec::all().iter().map(Spec::name).collect();
+    let catalogue: Vec<_> = super::CATALOGUE.iter().map(|entry| entry.name).collect();
+    assert_eq!(names, catalogue);
+}
+
+#[test]
+fn a_window_of_billions_does_not_overflow() {
+    for spec in Spec::all() {
+        let mut flow = Flow::new(&spec, Path::at(Rate::from_gbps(400)));
+        for _ in 0..64 {
+            flow.now.0 += 1_000_000;
+            flow.ack(u32::MAX / 4, 0, Duration::from_us(10), true, true);
+            assert!(flow.window().is_ok());
+        }
+        flow.happen(&Event::Loss).unwrap();
+        flow.happen(&Event::Recovered).unwrap();
+        flow.ack(u32::MAX / 4, 0, Duration::from_us(10), true, true);
+        assert!(flow.window().is_ok());
+    }
+}

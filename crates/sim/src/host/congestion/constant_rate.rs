@@ -1,0 +1,58 @@
+//! A constant rate whatever happens to the packets: traffic that does not respond to congestion.
+
+use floodway_model::{Instant, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Control, Path};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The rate of each flow while it has something to send, on the wire: headers, preamble and gap
+    /// included. A NIC that is slower sends at its own rate. Default 1Mbps, a video call's order of
+    /// magnitude.
+    pub rate: Rate,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { rate: Rate::from_mbps(1) }
+    }
+}
+
+/// One flow.
+#[derive(Debug)]
+pub struct State {
+    line_rate: Rate,
+}
+
+impl State {
+    /// A flow that begins.
+    pub fn new(_: &Spec, path: &Path) -> Self {
+        Self { line_rate: path.line_rate }
+    }
+}
+
+impl Control for State {
+    type Spec = Spec;
+
+    #[inline]
+    fn rate(&mut self, spec: &Spec, _: Instant) -> Option<f64> {
+        (spec.rate < self.line_rate).then_some(spec.rate.0 as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_rate_or_that_of_the_line() {
+        let spec = Spec { rate: Rate::from_mbps(50) };
+        let flow = |line| State::new(&spec, &Path::at(line)).rate(&spec, Instant::ZERO);
+        assert_eq!(flow(Rate::from_mbps(51)), Some(50e6));
+        assert_eq!(flow(Rate::from_mbps(50)), None);
+    }
+}

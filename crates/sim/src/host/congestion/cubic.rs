@@ -1,0 +1,388 @@
+//! CUBIC (RFC 9438): after congestion the window follows a cubic function of time, which is flat
+//! where the congestion was, so that it grows as fast on short as on long paths; where Reno would
+//! be faster it follows Reno.
+//!
+//! The window is whole, as in Linux; what it has grown by less than a packet is kept beside it, so
+//! that growth is that of the RFC and not Linux's division of whole numbers. A mark counts as a loss
+//! (section 4.6).
+
+use floodway_model::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::hystart::{Hystart, SlowStart};
+use super::window::{self, Window};
+use super::{Ack, Congestion, Control, Path, Timeout};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How steep the cubic function is, in packets per cubic second. Default 0.4 (RFC 9438,
+    /// section 5.1).
+    pub c: f64,
+    /// What a reduction leaves of the window, above 0 and below 1. Default 0.7 (RFC 9438, section
+    /// 4.6; 0.8 before 2011, from which the window of 1.17 packets times (RTT^3 / p^3)^(1/4) comes).
+    pub beta: f64,
+    /// Whether the window is at least that of Reno with the same average (RFC 9438, section 4.3).
+    /// Default true.
+    pub reno_friendly: bool,
+    /// Whether a flow that had to reduce its window below the last one's makes room for others
+    /// (RFC 9438, section 4.7). Default true.
+    pub fast_convergence: bool,
+    /// How the first slow start ends. Default `hystart_pp`, as RFC 9438 (section 4.10) recommends.
+    /// Linux has HyStart, from which HyStart++ comes.
+    pub slow_start: SlowStart,
+    /// The least window after a reduction, in packets. Default 2 (RFC 9438, section 4.6; Linux).
+    pub minimum_window: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            reno_friendly: true,
+            fast_convergence: true,
+            slow_start: SlowStart::HystartPp,
+            minimum_window: window::MINIMUM,
+        }
+    }
+}
+
+/// One flow.
+#[derive(Debug)]
+pub struct State {
+    window: Window,
+    /// What the window has grown by beyond its whole packets, below 1.
+    fraction: f64,
+    hystart: Hystart,
+    curve: Curve,
+    /// The curve before the reduction that may be a mistake.
+    prior: Curve,
+    last_ack: Instant,
+}
+
+/// Where the window should be. Windows are in packets, times in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Curve {
+    /// W_max; 0 if it is to be the window with which congestion avoidance begins.
+    maximum: f64,
+    /// cwnd_prior.
+    before_cut: f64,
+    /// From the first growth in congestion avoidance on.
+    epoch: Option<Epoch>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Instant,
+    /// K, when the window is `origin` again.
+    k: f64,
+    origin: f64,
+    /// W_est.
+    reno: f64,
+}
+
+impl Epoch {
+    /// W_cubic, `t` seconds after the start.
+    fn at(&self, c: f64, t: f64) -> f64 {
+        let distance = t - self.k;
+        self.origin + c * distance * distance * distance
+    }
+}
+
+impl Curve {
+    /// The current epoch; `window` is that of the flow if one begins.
+    fn epoch(&mut self, c: f64, window: f64, now: Instant) -> &mut Epoch {
+        let maximum = self.maximum;
+        self.epoch.get_or_insert_with(|| {
+            let (k, origin) = if maximum > window {
+                (libm::cbrt((maximum - window) / c), maximum)
+            } else {
+                (0.0, window)
+            };
+            Epoch { start: now, k, origin, reno: window }
+        })
+    }
+
+    /// Congestion at this window.
+    fn cut(&mut self, spec: &Spec, window: f64) {
+        self.maximum = if spec.fast_convergence && window < self.maximum {
+            window * (1.0 + spec.beta) / 2.0
+        } else {
+            window
+        };
+        self.before_cut = window;
+        self.epoch = None;
+    }
+
+    /// Time that does not count, because the window was not used (section 5.8).
+    fn pause(&mut self, time: Duration) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start.0 = epoch.start.0.saturating_add(time.0);
+        }
+    }
+}
+
+impl State {
+    /// A flow that begins.
+    pub fn new(spec: &Spec, path: &Path) -> Self {
+        Self {
+            window: Window::new(path, spec.minimum_window),
+            fraction: 0.0,
+            hystart: Hystart::default(),
+            curve: Curve::default(),
+            prior: Curve::default(),
+            last_ack: Instant::ZERO,
+        }
+    }
+
+    /// The window with what it has grown by beyond its whole packets.
+    fn exact(&self) -> f64 {
+        f64::from(self.window.packets()) + self.fraction
+    }
+
+    fn set_exact(&mut self, window: f64) {
+        self.window.set(window as u32);
+        self.fraction = (window - f64::from(self.window.packets())).clamp(0.0, 1.0);
+    }
+
+    /// What a reduction leaves, in whole packets.
+    fn after_cut(&self, spec: &Spec) -> u32 {
+        // A product that is whole on paper, as 0.7 times 90, may be a little less here.
+        (f64::from(self.window.packets()) * spec.beta + 1e-9) as u32
+    }
+
+    fn remember(&mut self) {
+        if !self.window.reduced() {
+            self.prior = self.curve;
+        }
+        self.fraction = 0.0;
+    }
+
+    /// Congestion avoidance (sections 4.2 to 4.5).
+    fn avoid(&mut self, spec: &Spec, ack: &Ack, acked: u32) {
+        let window = self.exact();
+        let before_cut = self.curve.before_cut;
+        let epoch = self.curve.epoch(spec.c, window, ack.now);
+        let share = f64::from(acked) / window;
+        // Reno with this beta has this slope if it is to have the average of Reno with 1/2; from
+        // the last window on, Reno's own.
+        let slope = 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta);
+        epoch.reno += share * if epoch.reno < before_cut { slope } else { 1.0 };
+        let t = ack.now.since(epoch.start).as_secs();
+        if spec.reno_friendly && epoch.at(spec.c, t) < epoch.reno {
+            let reno = epoch.reno;
+            return self.set_exact(reno.max(window));
+        }
+        let target = epoch.at(spec.c, t + ack.smoothed_rtt.as_secs());
+        let target = target.clamp(window, 1.5 * window);
+        self.set_exact(window + (target - window) * share);
+    }
+}
+
+impl Control for State {
+    type Spec = Spec;
+
+    #[inline]
+    fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {
+        Some(self.window.bytes())
+    }
+
+    #[inline]
+    fn in_slow_start(&mut self, _: &Spec) -> bool {
+        self.window.in_slow_start()
+    }
+
+    fn on_ack(&mut self, spec: &Spec, ack: &Ack) {
+        let since_last = ack.now.since(self.last_ack);
+        self.last_ack = ack.now;
+        if !ack.window_limited {
+            self.curve.pause(since_last);
+        }
+        let mut acked = Window::growth(ack);
+        if acked > 0 && self.window.in_slow_start() {
+            // Congestion avoidance begins anew after it.
+            self.curve.epoch = None;
+            acked = self.hystart.slow_start(spec.slow_start, &mut self.window, ack, acked);
+        }
+        if acked > 0 {
+            self.avoid(spec, ack, acked);
+        }
+    }
+
+    fn on_congestion(&mut self, spec: &Spec, _: &Congestion) {
+        let window = self.exact();
+        self.remember();
+        self.curve.cut(spec, window);
+        self.window.reduce(self.after_cut(spec));
+    }
+
+    fn on_timeout(&mut self, spec: &Spec, _: &Timeout) {
+        self.remember();
+        // The first congestion avoidance after it begins on the flat of the curve (section 4.8).
+        self.curve = Curve { before_cut: f64::from(self.window.packets()), ..Curve::default() };
+        self.window.collapse(self.after_cut(spec));
+    }
+
+    fn on_recovered(&mut self, _: &Spec, _: Instant) {
+        self.window.recovered();
+    }
+
+    fn on_undo(&mut self, _: &Spec, _: Instant) {
+        self.window.undo();
+        self.curve = self.prior;
+    }
+
+    fn on_restart(&mut self, _: &Spec, now: Instant) {
+        self.curve.pause(now.since(self.last_ack));
+        self.last_ack = now;
+        self.fraction = 0.0;
+        self.window.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Phase, Signal, conformance};
+    use super::*;
+    use floodway_model::Rate;
+
+    fn begun(packets: u32) -> State {
+        let mut flow = State::new(&Spec::default(), &Path::at(Rate::from_gbps(1)));
+        flow.window.set(packets);
+        flow
+    }
+
+    fn cut(flow: &mut State, now: Instant) -> u32 {
+        let congestion = Congestion { now, signal: Signal::Loss, in_flight: 0 };
+        flow.on_congestion(&Spec::default(), &congestion);
+        flow.on_recovered(&Spec::default(), now);
+        flow.window.packets()
+    }
+
+    fn at(seconds: f64) -> Instant {
+        Instant((seconds * 1e12) as u64)
+    }
+
+    /// One acknowledgement per packet until `end` seconds; the window then.
+    fn run(flow: &mut State, spec: &Spec, rtt: Duration, end: f64) -> f64 {
+        while flow.last_ack < at(end) {
+            let now = Instant(flow.last_ack.0 + rtt.0 / u64::from(flow.window.packets()));
+            flow.on_ack(spec, &conformance::ack(now, rtt));
+        }
+        flow.exact()
+    }
+
+    #[test]
+    fn the_curve_by_hand() {
+        let mut flow = begun(100);
+        assert_eq!(cut(&mut flow, Instant::ZERO), 70);
+        let curve = *flow.curve.epoch(0.4, 70.0, Instant::ZERO);
+        // K is the cube root of 30 / 0.4.
+        assert!((curve.k - 4.217_163).abs() < 1e-6);
+        for (t, window) in [(0.0, 70.0), (1.0, 86.680_9), (4.217_163, 100.0), (6.0, 102.266_5)] {
+            assert!((curve.at(0.4, t) - window).abs() < 1e-3, "{t}: {}", curve.at(0.4, t));
+        }
+        assert!((curve.at(0.4, 2.0 * curve.k) - 130.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_window_follows_the_curve() {
+        let spec = Spec { reno_friendly: false, ..Spec::default() };
+        let rtt = Duration::from_ms(20);
+        let mut flow = begun(100);
+        cut(&mut flow, Instant::ZERO);
+        // It aims at where the curve is a round trip later and gets there exponentially, so it is
+        // on the curve but for what that changes between two round trips: at most 1.6 packets, at
+        // the beginning, where the slope is 3 C K^2 = 21 packets per second.
+        for t in [0.5, 1.0, 2.0, 3.0, 4.2, 6.0, 8.4] {
+            let window = run(&mut flow, &spec, rtt, t);
+            let expected = 100.0 + 0.4 * (t - 4.217_163f64).powi(3);
+            assert!((window - expected).abs() < 0.5, "{t}: {window}, {expected}");
+        }
+    }
+
+    #[test]
+    fn slower_than_reno_is_reno() {
+        let spec = Spec::default();
+        let rtt = Duration::from_ms(1);
+        let mut flow = begun(20);
+        assert_eq!(cut(&mut flow, Instant::ZERO), 14);
+        // Alpha is 9/17 below 20 and 1 above; the cubic function grows by 7 packets per second.
+        // Eleven round trips and a third to 20. The fraction of a packet in the window is not sent,
+        // so that the window grows half a packet in twenty too little.
+        let slope = 9.0 / 17.0;
+        assert!((run(&mut flow, &spec, rtt, 0.010) - (14.0 + 10.0 * slope)).abs() < 0.3);
+        let at_20 = 6.0 / slope * 1e-3;
+        let window = run(&mut flow, &spec, rtt, at_20 + 0.010);
+        assert!((window - (30.0 - 16.0 / 40.0)).abs() < 0.3, "{window}");
+        // Without it, 14 + 7 * 0.02.
+        let spec = Spec { reno_friendly: false, ..spec };
+        let mut flow = begun(20);
+        cut(&mut flow, Instant::ZERO);
+        assert!(run(&mut flow, &spec, rtt, 0.020) < 14.3);
+    }
+
+    #[test]
+    fn fast_convergence() {
+        let mut flow = begun(100);
+        cut(&mut flow, Instant::ZERO);
+        assert_eq!(flow.curve.maximum, 100.0);
+        // 70 is below 100: the next maximum is 70 * 1.7 / 2.
+        assert_eq!(cut(&mut flow, Instant::ZERO), 49);
+        assert!((flow.curve.maximum - 59.5).abs() < 1e-9);
+        flow.window.set(90);
+        assert_eq!(cut(&mut flow, Instant::ZERO), 63);
+        assert_eq!(flow.curve.maximum, 90.0);
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_begins_flat() {
+        let spec = Spec { reno_friendly: false, ..Spec::default() };
+        let mut flow = begun(100);
+        flow.on_timeout(&spec, &Timeout { now: Instant::ZERO, in_flight: 100, again: false });
+        assert_eq!((flow.window.packets(), flow.window.threshold()), (1, 70));
+        for _ in 0..69 {
+            let ack = conformance::ack(Instant::ZERO, Duration::from_ms(10));
+            flow.on_ack(&spec, &Ack { phase: Phase::Loss, ..ack });
+        }
+        assert_eq!(flow.window.packets(), 70);
+        // 0.4 t^3 above 70.
+        let window = run(&mut flow, &spec, Duration::from_ms(10), 3.0);
+        assert!((window - (70.0 + 0.4 * 27.0)).abs() < 0.1, "{window}");
+    }
+
+    #[test]
+    fn undo_restores_the_curve() {
+        let spec = Spec::default();
+        let mut flow = begun(100);
+        cut(&mut flow, Instant::ZERO);
+        let rtt = Duration::from_ms(20);
+        let window = run(&mut flow, &spec, rtt, 3.0);
+        let start = flow.curve.epoch.unwrap().start;
+        let congestion = Congestion { now: at(3.0), signal: Signal::Loss, in_flight: 0 };
+        flow.on_congestion(&spec, &congestion);
+        flow.on_timeout(&spec, &Timeout { now: at(3.0), in_flight: 9, again: false });
+        flow.on_undo(&spec, at(3.0));
+        assert_eq!(flow.window.packets(), window as u32);
+        assert_eq!(flow.curve.epoch.unwrap().start, start);
+        assert_eq!((flow.curve.maximum, flow.curve.before_cut), (100.0, 100.0));
+    }
+
+    #[test]
+    fn time_without_use_does_not_count() {
+        let spec = Spec { reno_friendly: false, ..Spec::default() };
+        let rtt = Duration::from_ms(20);
+        let (mut busy, mut idle) = (begun(100), begun(100));
+        cut(&mut busy, Instant::ZERO);
+        cut(&mut idle, Instant::ZERO);
+        let expected = run(&mut busy, &spec, rtt, 3.0);
+        run(&mut idle, &spec, rtt, 2.0);
+        let unused = Ack { window_limited: false, ..conformance::ack(at(12.0), rtt) };
+        idle.on_ack(&spec, &unused);
+        let window = run(&mut idle, &spec, rtt, 13.0);
+        assert!((window - expected).abs() < 0.1, "{window}, {expected}");
+    }
+}

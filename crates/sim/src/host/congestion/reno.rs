@@ -1,0 +1,157 @@
+//! Reno: one packet more per round trip, half as many after congestion (RFC 5681). What NewReno
+//! adds to it, to stay in recovery until all that was in flight is acknowledged (RFC 6582), is done
+//! by the transport.
+
+use floodway_model::Instant;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::hystart::{Hystart, SlowStart};
+use super::window::{self, Window};
+use super::{Ack, Congestion, Control, Path, Timeout};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How the first slow start ends. Default `standard` (RFC 5681; Linux's Reno).
+    pub slow_start: SlowStart,
+    /// The least window after a reduction, in packets. Default 2 (RFC 5681, equation 4; Linux).
+    pub minimum_window: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { slow_start: SlowStart::Standard, minimum_window: window::MINIMUM }
+    }
+}
+
+/// One flow.
+#[derive(Debug)]
+pub struct State {
+    window: Window,
+    hystart: Hystart,
+}
+
+impl State {
+    /// A flow that begins.
+    pub fn new(spec: &Spec, path: &Path) -> Self {
+        Self { window: Window::new(path, spec.minimum_window), hystart: Hystart::default() }
+    }
+}
+
+impl Control for State {
+    type Spec = Spec;
+
+    #[inline]
+    fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {
+        Some(self.window.bytes())
+    }
+
+    #[inline]
+    fn in_slow_start(&mut self, _: &Spec) -> bool {
+        self.window.in_slow_start()
+    }
+
+    fn on_ack(&mut self, spec: &Spec, ack: &Ack) {
+        let mut acked = Window::growth(ack);
+        if acked > 0 && self.window.in_slow_start() {
+            acked = self.hystart.slow_start(spec.slow_start, &mut self.window, ack, acked);
+        }
+        if acked > 0 {
+            self.window.grow_as_reno(acked);
+        }
+    }
+
+    fn on_congestion(&mut self, _: &Spec, _: &Congestion) {
+        self.window.reduce(self.window.packets() / 2);
+    }
+
+    fn on_timeout(&mut self, _: &Spec, _: &Timeout) {
+        self.window.collapse(self.window.packets() / 2);
+    }
+
+    fn on_recovered(&mut self, _: &Spec, _: Instant) {
+        self.window.recovered();
+    }
+
+    fn on_undo(&mut self, _: &Spec, _: Instant) {
+        self.window.undo();
+    }
+
+    fn on_restart(&mut self, _: &Spec, _: Instant) {
+        self.window.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Phase, Signal, conformance};
+    use super::*;
+    use floodway_model::{Duration, Rate};
+
+    const RTT: Duration = Duration::from_ms(10);
+
+    fn begun() -> State {
+        State::new(&Spec::default(), &Path::at(Rate::from_gbps(1)))
+    }
+
+    fn acked(flow: &mut State, packets: u32, phase: Phase) -> u32 {
+        for _ in 0..packets {
+            let ack = conformance::ack(Instant::ZERO, RTT);
+            flow.on_ack(&Spec::default(), &Ack { phase, ..ack });
+        }
+        flow.window.packets()
+    }
+
+    fn congestion(signal: Signal) -> Congestion {
+        Congestion { now: Instant::ZERO, signal, in_flight: 0 }
+    }
+
+    #[test]
+    fn doubles_then_adds_one_and_halves() {
+        let spec = Spec::default();
+        let mut flow = begun();
+        assert_eq!(acked(&mut flow, 10, Phase::Open), 20);
+        assert_eq!(acked(&mut flow, 20, Phase::Open), 40);
+        flow.on_congestion(&spec, &congestion(Signal::Loss));
+        assert_eq!(flow.window(&spec, Instant::ZERO), Some(20 * 1_448));
+        // Not while what was in flight then still is.
+        assert_eq!(acked(&mut flow, 100, Phase::Recovery), 20);
+        assert_eq!(acked(&mut flow, 100, Phase::Reducing), 20);
+        flow.on_recovered(&spec, Instant::ZERO);
+        assert_eq!(acked(&mut flow, 19, Phase::Open), 20);
+        assert_eq!(acked(&mut flow, 1, Phase::Open), 21);
+        assert_eq!(acked(&mut flow, 21, Phase::Open), 22);
+        // Halves of odd windows are rounded down.
+        assert_eq!(acked(&mut flow, 22, Phase::Open), 23);
+        flow.on_congestion(&spec, &congestion(Signal::Mark));
+        assert_eq!(flow.window.packets(), 11);
+    }
+
+    #[test]
+    fn a_timeout_begins_again_up_to_half() {
+        let spec = Spec::default();
+        let mut flow = begun();
+        acked(&mut flow, 30, Phase::Open);
+        let timeout = Timeout { now: Instant::ZERO, in_flight: 40, again: false };
+        flow.on_timeout(&spec, &timeout);
+        assert_eq!(flow.window.packets(), 1);
+        // The threshold stays when the timer rings again.
+        flow.on_timeout(&spec, &Timeout { again: true, ..timeout });
+        assert_eq!(acked(&mut flow, 19, Phase::Loss), 20);
+        assert_eq!(acked(&mut flow, 19, Phase::Loss), 20);
+        assert_eq!(acked(&mut flow, 1, Phase::Loss), 21);
+        flow.on_undo(&spec, Instant::ZERO);
+        assert_eq!(flow.window.packets(), 40);
+        assert!(flow.window.in_slow_start());
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut flow = begun();
+        let ack = conformance::ack(Instant::ZERO, RTT);
+        flow.on_ack(&Spec::default(), &Ack { window_limited: false, ..ack });
+        assert_eq!(flow.window.packets(), 10);
+    }
+}

@@ -1,0 +1,267 @@
+//! A congestion window in whole packets with its slow start threshold: what the algorithms of TCP
+//! that have a window share. The arithmetic is that of Linux (`tcp_cong.c`), because whole numbers
+//! and a least window of two packets decide how small flows share a link.
+
+use super::{Ack, Path};
+
+/// The least window after a reduction of which the algorithms' parameters speak, in packets
+/// (RFC 5681, equation 4; Linux).
+pub const MINIMUM: u32 = 2;
+
+/// A threshold that no window reaches: the first slow start has none.
+const INFINITE: u32 = u32::MAX;
+
+/// No window grows beyond this, so that sums of windows cannot overflow.
+const LARGEST: u32 = 1 << 30;
+
+/// A window and its threshold.
+#[derive(Clone, Debug)]
+pub struct Window {
+    packets: u32,
+    threshold: u32,
+    /// Acknowledged packets that count towards the next growth (RFC 3465).
+    count: u32,
+    /// Neither a reduced window nor a threshold is below this.
+    minimum: u32,
+    initial: u32,
+    payload: u64,
+    /// Reduced, and what was in flight then still is.
+    reduced: bool,
+    /// The window and the threshold before that.
+    prior: (u32, u32),
+}
+
+impl Window {
+    /// The window of a flow that begins; `minimum` in packets.
+    pub fn new(path: &Path, minimum: u32) -> Self {
+        let packets = path.initial_window.clamp(1, LARGEST);
+        Self {
+            packets,
+            threshold: INFINITE,
+            count: 0,
+            minimum: minimum.clamp(1, LARGEST),
+            initial: packets,
+            payload: path.payload,
+            reduced: false,
+            prior: (packets, INFINITE),
+        }
+    }
+
+    /// Its size in packets, at least one.
+    pub const fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Its size in bytes of payload.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.packets) * self.payload
+    }
+
+    /// The slow start threshold in packets.
+    pub const fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    /// Below the threshold the window doubles in a round trip.
+    pub const fn in_slow_start(&self) -> bool {
+        self.packets < self.threshold
+    }
+
+    /// Whether nothing has set a threshold yet.
+    pub const fn in_first_slow_start(&self) -> bool {
+        self.threshold == INFINITE
+    }
+
+    /// The packets by which this acknowledgement lets the window grow: none while a reduction is
+    /// under way or if the window was not used.
+    #[inline]
+    pub fn growth(ack: &Ack) -> u32 {
+        let grows = ack.acked > 0 && ack.window_limited && ack.phase.may_grow();
+        if grows { ack.delivered } else { 0 }
+    }
+
+    /// One packet more for every one acknowledged, up to the threshold; what is left of `acked`
+    /// then.
+    #[inline]
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        if !self.in_slow_start() {
+            return acked;
+        }
+        let before = self.packets;
+        self.packets = before.saturating_add(acked).min(self.threshold).min(LARGEST);
+        acked - (self.packets - before)
+    }
+
+    /// One packet more for every `per` acknowledged.
+    #[inline]
+    pub fn grow(&mut self, acked: u32, per: u32) {
+        let per = per.max(1);
+        // What was counted for a larger window is worth one packet at most.
+        if self.count >= per {
+            self.count = 0;
+            self.set(self.packets.saturating_add(1));
+        }
+        self.count = self.count.saturating_add(acked);
+        let whole = self.count / per;
+        self.count -= whole * per;
+        self.set(self.packets.saturating_add(whole));
+    }
+
+    /// Slow start, then congestion avoidance by one packet per window (RFC 5681 section 3.1).
+    #[inline]
+    pub fn grow_as_reno(&mut self, acked: u32) {
+        let rest = self.slow_start(acked);
+        if rest > 0 {
+            self.grow(rest, self.packets);
+        }
+    }
+
+    /// Makes it this many packets.
+    #[inline]
+    pub fn set(&mut self, packets: u32) {
+        self.packets = packets.clamp(1, LARGEST);
+    }
+
+    /// Congestion avoidance from here on.
+    pub fn leave_slow_start(&mut self) {
+        self.threshold = self.packets.max(self.minimum);
+    }
+
+    /// Reduces window and threshold to this many packets, but not below the minimum. A window that
+    /// is smaller already stays.
+    pub fn reduce(&mut self, packets: u32) {
+        self.remember();
+        self.threshold = packets.max(self.minimum);
+        self.packets = self.packets.min(self.threshold);
+        self.count = 0;
+    }
+
+    /// After a timeout: one packet, and slow start up to `threshold` packets. The threshold stays
+    /// if it was set since what is in flight was sent, as it is for a packet that is lost again
+    /// (RFC 5681 section 3.1; Linux does so in recovery, too).
+    pub fn collapse(&mut self, threshold: u32) {
+        let again = self.reduced;
+        self.remember();
+        if !again {
+            self.threshold = threshold.max(self.minimum);
+        }
+        self.packets = 1;
+        self.count = 0;
+    }
+
+    fn remember(&mut self) {
+        self.prior = if self.reduced {
+            (self.prior.0.max(self.packets), self.prior.1.max(self.threshold))
+        } else {
+            (self.packets, self.threshold)
+        };
+        self.reduced = true;
+    }
+
+    /// Whether what was in flight at a reduction still is.
+    pub const fn reduced(&self) -> bool {
+        self.reduced
+    }
+
+    /// What was in flight at the last reduction is acknowledged.
+    pub fn recovered(&mut self) {
+        self.reduced = false;
+    }
+
+    /// The last reduction was a mistake.
+    pub fn undo(&mut self) {
+        self.packets = self.packets.max(self.prior.0);
+        self.threshold = self.threshold.max(self.prior.1);
+        self.reduced = false;
+    }
+
+    /// The flow was idle: not more at once than at the beginning (RFC 5681 section 4.1), and slow
+    /// start up to three quarters of what the window was (RFC 2861; Linux).
+    pub fn restart(&mut self) {
+        self.threshold = self.threshold.max(self.packets - self.packets / 4);
+        self.packets = self.packets.min(self.initial);
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::Rate;
+
+    fn window() -> Window {
+        Window::new(&Path::at(Rate::from_gbps(1)), MINIMUM)
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_the_rest_counts() {
+        let mut window = window();
+        window.grow_as_reno(6);
+        assert_eq!((window.packets(), window.bytes()), (16, 16 * 1_448));
+        window.reduce(12);
+        window.collapse(0);
+        window.recovered();
+        // From 1 to 12 takes 11; the other 13 are one window of 12 and one packet over.
+        window.grow_as_reno(24);
+        assert_eq!((window.packets(), window.count), (13, 1));
+        window.grow_as_reno(11);
+        assert_eq!(window.packets(), 13);
+        window.grow_as_reno(1);
+        assert_eq!(window.packets(), 14);
+    }
+
+    #[test]
+    fn what_a_larger_window_counted_is_one_packet() {
+        let mut window = window();
+        window.leave_slow_start();
+        window.grow(9, 100);
+        window.grow(1, 3);
+        // 9 of 3 would be three packets; Linux gives one and begins to count again.
+        assert_eq!((window.packets(), window.count), (11, 1));
+    }
+
+    #[test]
+    fn reductions_stop_at_the_minimum_and_never_raise() {
+        let mut window = window();
+        window.reduce(1);
+        assert_eq!((window.packets(), window.threshold()), (2, 2));
+        window.collapse(7);
+        assert_eq!((window.packets(), window.threshold()), (1, 2));
+        window.reduce(0);
+        assert_eq!((window.packets(), window.threshold()), (1, 2));
+    }
+
+    #[test]
+    fn undo_gives_back_what_the_first_of_several_reductions_took() {
+        let mut window = window();
+        window.reduce(5);
+        window.collapse(2);
+        assert_eq!((window.packets(), window.threshold()), (1, 5));
+        window.undo();
+        assert_eq!((window.packets(), window.threshold()), (10, INFINITE));
+        // After recovery a reduction is one of its own.
+        window.reduce(5);
+        window.recovered();
+        window.collapse(2);
+        assert_eq!((window.packets(), window.threshold()), (1, 2));
+        window.undo();
+        assert_eq!((window.packets(), window.threshold()), (5, 5));
+    }
+
+    #[test]
+    fn after_idle_time_it_begins_with_the_initial_window() {
+        let mut window = window();
+        window.grow_as_reno(90);
+        window.reduce(80);
+        window.recovered();
+        window.grow_as_reno(80 * 20);
+        assert_eq!(window.packets(), 100);
+        window.restart();
+        // Three quarters of 100 are less than the threshold was.
+        assert_eq!((window.packets(), window.threshold()), (10, 80));
+        window.set(400);
+        window.restart();
+        assert_eq!((window.packets(), window.threshold()), (10, 300));
+    }
+}
