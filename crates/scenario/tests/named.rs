@@ -187,3 +187,15 @@ fn named_hosts_leave_the_placement_of_others_alone() {
     assert_eq!(alone, of(&all, 0));
     assert_eq!(pairs(&of(&all, 1)), [(0, 4), (1, 5), (2, 6)]);
 }
+
+#[test]
+fn a_message_alone_is_as_fast_as_the_bottleneck() {
+    let list = "[[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 4\nbytes = \"10240B\"\n";
+    let scenario = scenario(list, &["host.congestion=line_rate"]);
+    let outcome = Simulation::new(scenario.build(&scenario.variants()[0], 0)).run();
+    // Ten packets of 1106 bytes on the wire queue at the bottleneck, 200 ns a byte; the first comes
+    // there and the last goes on from there at 8 ns a byte, and light takes 1 + 2 + 1 ms.
+    let expected = 10.0 * 1_106.0 * 200.0 + 2.0 * 1_106.0 * 8.0 + 4e6;
+    assert_eq!(outcome.table("flows").f64s("fct_ns"), [expected]);
+    assert_eq!(outcome.table("flows").f64s("slowdown"), [1.0]);
+}

@@ -1,6 +1,6 @@
 //! A dumbbell: hosts on two switches with one link between them, the usual network of studies of
-//! TCP (Floyd and Kohler, RFC 5166 and "Internet Research Needs Better Models", 2002). What goes
-//! from one side to the other shares that link.
+//! TCP (Floyd and Kohler, "Internet Research Needs Better Models", HotNets 2002). What goes from one
+//! side to the other shares that link.
 
 use std::ops::Range;
 

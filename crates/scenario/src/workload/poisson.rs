@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Demand, Distribution, Ends, Hosts, Sampling, Surroundings};
 
-/// Parameters: how often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
+/// Parameters. How often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
 /// none is taken from the order of placement, and flows may run on hosts of other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
