@@ -177,6 +177,8 @@ mod tests {
         assert!(dark.contains("svg text { font-size: 12px; fill: #e4e6e8; }"));
         assert!(dark.contains("svg .c2 .bar { fill: #f59459; opacity: .82; }"));
         assert!(!dark.contains("stroke-dasharray: 14 4"), "what has no colour is said once");
+        // Dark repeats the looks' lines; those of cells stay thin because their rule says more.
+        assert!(dark.contains("svg .c1 .line { ") && light.contains("svg .cells g .line { "));
     }
 
     #[test]
