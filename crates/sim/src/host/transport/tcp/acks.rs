@@ -58,7 +58,7 @@ impl<C: Control> Sender<C> {
         self.settle_probe(rules, ack, news.delivered == 0, now);
         self.doubt_timeout(rules, news.original, acked > 0, now);
         self.leave_phase(rules, now);
-        let lost = self.find_losses(rules, now);
+        let lost = self.find_new_losses(rules, now);
         self.enter_phase(rules, marks.any, lost, now);
         self.follow_reduction(rules, news.delivered, acked > 0 && lost == 0, now);
         let newest = news.newest.as_ref().map(|(_, record)| record);

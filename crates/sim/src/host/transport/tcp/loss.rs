@@ -128,12 +128,19 @@ impl<C: Control> Sender<C> {
         self.episode.frto = if begins { Frto::New } else { Frto::Off };
     }
 
+    /// After an acknowledgement: takes for lost what RACK finds; how many that is.
+    #[inline]
+    pub(super) fn find_new_losses(&mut self, rules: Rules<C>, now: Instant) -> u32 {
+        if self.rack.advanced { self.find_losses(rules, now) } else { 0 }
+    }
+
     /// Takes for lost what RACK finds; how many that is.
     #[inline]
     pub(super) fn find_losses(&mut self, rules: Rules<C>, now: Instant) -> u32 {
         let recovering = matches!(self.phase, Phase::Recovery | Phase::Loss);
         let window = self.rack.window(&self.trips, self.board.sacked_count(), recovering);
         let mut count = 0;
+        self.rack.advanced = false;
         while let Some(psn) = self.rack.next_lost(&mut self.board, window, now) {
             self.lose(rules, psn, now);
             count += 1;

@@ -24,6 +24,10 @@ pub(super) struct Rack {
     rtt: Duration,
     /// One has.
     any: bool,
+    /// It is another one than when losses were last looked for. Without that nothing is to be found
+    /// before the timer rings; above all not after a timeout was undone, where it may be the copy
+    /// sent last of a segment whose first copy has arrived.
+    pub advanced: bool,
     /// The first number above all that have arrived.
     forward: u32,
     /// A segment that was sent once has arrived after a later one.
@@ -45,6 +49,7 @@ impl Rack {
             psn: 0,
             rtt: Duration::ZERO,
             any: false,
+            advanced: false,
             forward: 0,
             reordering_seen: false,
             quarters: 1,
@@ -70,6 +75,7 @@ impl Rack {
         }
         if !self.any || (record.sent_at, psn) > (self.sent_at, self.psn) {
             self.any = true;
+            self.advanced = true;
             self.sent_at = record.sent_at;
             self.psn = psn;
             self.rtt = rtt;

@@ -149,7 +149,7 @@ mod tests {
     fn mean_and_least() {
         let mut trips = RoundTrips::new(&Spec::default());
         assert_eq!(trips.mean(), None);
-        [30, 10, 20].map(|ms| trips.on_latest(MS(ms)));
+        [30, 10, 20].into_iter().for_each(|ms| trips.on_latest(MS(ms)));
         assert_eq!((trips.mean(), trips.min), (Some(MS(20)), MS(10)));
     }
 }

@@ -19,7 +19,8 @@ pub(super) struct Record {
     pub sent_at: Instant,
     /// What was known then.
     pub snapshot: Snapshot,
-    pub piece: Piece,
+    payload: u16,
+    push: bool,
     /// It was sent last while the application limited what was in flight.
     pub app_limited: bool,
     /// It is told to have arrived.
@@ -106,13 +107,14 @@ impl Scoreboard {
         if self.lost_count == 0 { None } else { self.waiting.first() }
     }
 
-    /// A segment is sent for the first time; its number.
+    /// A segment is sent for the first time.
     #[inline]
     pub fn send(&mut self, piece: Piece, (snapshot, app_limited): (Snapshot, bool), now: Instant) {
         self.records.push_back(Record {
             sent_at: now,
             snapshot,
-            piece,
+            payload: piece.payload,
+            push: piece.push,
             app_limited,
             sacked: false,
             lost: false,
@@ -136,7 +138,7 @@ impl Scoreboard {
         record.app_limited = app_limited;
         record.repeated = true;
         let counted = std::mem::replace(&mut record.again, true);
-        let piece = record.piece;
+        let piece = Piece { payload: record.payload, push: record.push };
         self.again_count += u32::from(!counted);
         piece
     }

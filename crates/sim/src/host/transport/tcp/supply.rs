@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_at_once_does_not_share_a_segment_with_more() {
         let mut unsent = Unsent::new(1_000, Supply::Written);
-        [1_200, 0, 300].map(|bytes| unsent.write(bytes));
+        [1_200, 0, 300].into_iter().for_each(|bytes| unsent.write(bytes));
         assert!(!unsent.is_short());
         assert_eq!(all(&mut unsent), [(1_000, false), (200, true), (300, true)]);
         assert!(unsent.is_empty() && unsent.is_short() && !unsent.is_over());

@@ -7,7 +7,10 @@ fn pair(feedback: EcnFeedback, segments: u64) -> Pair {
 }
 
 fn mark(mut pair: Pair, marked: impl Fn(usize) -> bool + 'static) -> Pair {
-    pair.forth = Box::new(move |n, _| if marked(n) { Fate::IsMarked } else { Fate::Arrives });
+    pair.forth = Box::new(move |n, body| match body {
+        Body::Segment { .. } if marked(n) => Fate::IsMarked,
+        _ => Fate::Arrives,
+    });
     pair
 }
 

@@ -5,10 +5,8 @@ mod feedback;
 mod losses;
 mod receiving;
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 use floodway_model::{Body, Duration, Ecn, EcnFeedback, Instant};
 
@@ -167,7 +165,7 @@ struct Pair {
     forth: Fates,
     back: Fates,
     /// What was sent: when, number, again.
-    log: Rc<RefCell<Vec<(Instant, u32, bool)>>>,
+    log: Vec<(Instant, u32, bool)>,
     frames: Vec<Out>,
     replies: Vec<(Instant, Reply)>,
     syns: Vec<Instant>,
@@ -201,7 +199,7 @@ impl Pair {
             bodies: Vec::new(),
             forth: Box::new(|_, _| Fate::Arrives),
             back: Box::new(|_, _| Fate::Arrives),
-            log: Rc::default(),
+            log: Vec::new(),
             frames: Vec::new(),
             replies: Vec::new(),
             syns: Vec::new(),
@@ -248,32 +246,28 @@ impl Pair {
 
     fn send(&mut self) {
         let rules = Rules { tcp: &self.tcp, congestion: &self.control };
-        while self.free_at <= self.now && self.sender.has_more() {
-            let (in_flight, may) = (self.sender.board.in_flight(), self.sender.window);
-            let probes = self.sender.sent.probes;
-            let Some(out) = self.sender.next(rules, self.now) else { break };
-            let count = self.frames.len();
-            match out.body {
-                Body::Segment { psn, .. } => {
-                    // Only a probe may exceed the window.
-                    if self.sender.sent.probes == probes {
-                        assert!(in_flight < may.max(self.sender.window), "{in_flight} of {may}");
-                    }
-                    self.log.borrow_mut().push((self.now, psn, out.retransmission));
-                    self.frames.push(out);
-                    let fate = (self.forth)(count, &out.body);
-                    self.free_at = self.now + self.gap;
-                    self.travel(fate, self.now, Event::Data(out));
-                }
-                _ => {
-                    self.syns.push(self.now);
-                    let fate = (self.forth)(usize::MAX, &out.body);
-                    self.travel(fate, self.now, Event::Data(out));
-                }
-            }
-            self.check();
-            break;
+        if self.free_at > self.now || !self.sender.has_more() {
+            return;
         }
+        let (in_flight, may) = (self.sender.board.in_flight(), self.sender.window);
+        let probes = self.sender.sent.probes;
+        let Some(out) = self.sender.next(rules, self.now) else { return };
+        let count = if let Body::Segment { psn, .. } = out.body {
+            // Only a probe may exceed the window.
+            if self.sender.sent.probes == probes {
+                assert!(in_flight < may.max(self.sender.window), "{in_flight} of {may}");
+            }
+            self.log.push((self.now, psn, out.retransmission));
+            self.frames.push(out);
+            self.free_at = self.now + self.gap;
+            self.frames.len() - 1
+        } else {
+            self.syns.push(self.now);
+            usize::MAX
+        };
+        let fate = (self.forth)(count, &out.body);
+        self.travel(fate, self.now, Event::Data(out));
+        self.check();
     }
 
     fn check(&self) {
@@ -375,8 +369,7 @@ impl Pair {
 
     /// Numbers of what was sent again, with the time in microseconds.
     fn again(&self) -> Vec<(u64, u32)> {
-        let log = self.log.borrow();
-        let again = log.iter().filter(|(_, _, again)| *again);
+        let again = self.log.iter().filter(|(_, _, again)| *again);
         again.map(|(at, psn, _)| (at.0 / 1_000_000, *psn)).collect()
     }
 
