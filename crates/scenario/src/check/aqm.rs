@@ -42,8 +42,7 @@ fn check_red(settings: &Document, spec: &red::Spec, findings: &mut Findings<'_>)
     match spec.tc() {
         Ok(tc) => {
             let what = ("the upper threshold of the average", Bytes(tc.max.into()));
-            let field = if spec.command.is_some() { "command" } else { "max" };
-            above_queue(settings, PATH, field, what, DROPS_FIRST, findings);
+            above_queue(settings, PATH, "max", what, DROPS_FIRST, findings);
         }
         Err(wrong) if spec.command.is_some() => {
             let help = "write it as for Linux: \"tc qdisc add dev eth2 root red limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit\"";
