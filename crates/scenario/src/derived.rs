@@ -197,6 +197,9 @@ impl Variant {
         let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
         let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
         let entries = f64::from(entries) * switch_ports as f64;
+        // Recorded departures: two histograms in every data queue of a switch that is used.
+        const HISTOGRAMS: f64 = 50_000.0;
+        let recorded = if settings.departures { switch_ports as f64 } else { 0.0 };
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
@@ -206,6 +209,7 @@ impl Variant {
             + queues * QUEUE
             + packets * PACKET
             + entries * f64::from(settings.switch.queue.count) * ENTRY
+            + recorded * f64::from(settings.switch.queue.count) * HISTOGRAMS
             + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)

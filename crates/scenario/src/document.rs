@@ -118,6 +118,7 @@ impl Document {
         let profile = |entry: &workload::Entry| Profile {
             transport: entry.transport.as_ref().unwrap_or(transport).clone(),
             congestion: entry.congestion.as_ref().unwrap_or(congestion).clone(),
+            application: entry.application.clone(),
         };
         self.workload.iter().map(profile).collect()
     }

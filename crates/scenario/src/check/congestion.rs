@@ -9,7 +9,7 @@ use super::Findings;
 pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("{family}.{}.{field}", spec.name());
     match spec {
-        Spec::LineRate(_) | Spec::Dcqcn(_) => {}
+        Spec::LineRate(_) | Spec::Dcqcn(_) | Spec::Bbr(_) | Spec::Bbr3(_) => {}
         Spec::ConstantRate(spec) => rate(&path("rate"), spec.rate, findings),
         Spec::Reno(spec) => minimum_window(&path("minimum_window"), spec.minimum_window, findings),
         Spec::Cubic(spec) => {

@@ -3,7 +3,7 @@
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::transport::rocev2::{self, recovery};
-use floodway_sim::host::transport::udp;
+use floodway_sim::host::transport::{tcp, udp};
 use floodway_sim::host::{congestion, transport};
 use floodway_sim::switch::aqm;
 
@@ -66,6 +66,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
                 transport::Spec::Rocev2(spec) => {
                     check_rocev2(transport_path, settings, spec, findings)
                 }
+                transport::Spec::Tcp(spec) => check_tcp(transport_path, settings, spec, findings),
                 transport::Spec::Udp(spec) => check_udp(transport_path, settings, spec, findings),
             };
             longest = longest.zip(frame).map(|(longest, frame)| frame.max(longest));
@@ -123,6 +124,23 @@ fn check_rocev2(
     }
     let limits = "RoCEv2 has MTUs from 256 to 4096 bytes";
     check_frame((&field("mtu"), spec.mtu), length::ROCE_OVERHEAD, limits, settings, findings)
+}
+
+/// The longest frame, if packets can be made.
+fn check_tcp(
+    path: &str,
+    settings: &Document,
+    spec: &tcp::Spec,
+    findings: &mut Findings<'_>,
+) -> Option<u16> {
+    let field = format!("{path}.tcp.mss");
+    if spec.mss.0 == 0 {
+        let help = "write the payload of a full segment, for example \"1448B\"";
+        findings.error(&[&field], "segments would carry 0 bytes", help);
+        return None;
+    }
+    let limits = "an Ethernet packet of 1500 bytes has room for 1448";
+    check_frame((&field, spec.mss), length::TCP_OVERHEAD, limits, settings, findings)
 }
 
 /// The longest frame, if packets can be made.

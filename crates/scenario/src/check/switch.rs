@@ -3,13 +3,13 @@
 use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
-use floodway_sim::switch::aqm::{self, ramp};
+use floodway_sim::switch::aqm::{Spec as AqmSpec, ramp};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::buffer::largest_queue;
-use super::{Findings, source_flow_control};
+use super::{Findings, aqm, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -34,57 +34,28 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
         check_classify(&switch.classify, count, findings);
     }
     check_aqm(settings, findings);
-    check_times(settings, findings);
+    aqm::check_times(settings, findings);
     check_scheduler(&switch.scheduler, count, findings);
 }
 
 fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
     match &settings.switch.aqm {
-        aqm::Spec::DropTail(_) => {}
-        aqm::Spec::Ramp(spec) => {
+        AqmSpec::DropTail(_) => {}
+        AqmSpec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
             let what = ("the high threshold", spec.high);
             above_queue(settings, "switch.aqm.ramp", "high", what, DROPS_FIRST, findings);
         }
-        aqm::Spec::Step(spec) => {
+        AqmSpec::Step(spec) => {
             let what = ("the threshold", spec.threshold);
             above_queue(settings, "switch.aqm.step", "threshold", what, DROPS_FIRST, findings);
         }
+        _ => aqm::check(settings, findings),
     }
 }
 
-/// Whether queues are such that packets can be judged or recorded when they leave.
-fn check_times(settings: &Document, findings: &mut Findings<'_>) {
-    let switch = &settings.switch;
-    let flow_control = &switch.flow_control;
-    let path = format!("switch.aqm.{}", switch.aqm.name());
-    if switch.aqm.judges_departures() {
-        let judges = format!("`{path}` judges packets that leave");
-        if flow_control.bfc.is_some() {
-            findings.error(
-                &["switch.flow_control.bfc", &path],
-                format!("{judges}, and those of Backpressure Flow Control leave by physical queue"),
-                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
-            );
-        }
-        if flow_control.congestion_isolation.is_some() {
-            findings.error(
-                &["switch.flow_control.congestion_isolation", &path],
-                format!("{judges}, and Congestion Isolation counts on those in the queue to leave"),
-                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
-            );
-        }
-    }
-    if settings.departures && flow_control.bfc.is_some() {
-        findings.error(
-            &["departures", "switch.flow_control.bfc"],
-            "departures are recorded by queue, and with Backpressure Flow Control packets leave by physical queue",
-            "remove `departures` or [switch.flow_control.bfc]",
-        );
-    }
-}
-
-const DROPS_FIRST: &str = "the full queue drops first";
+/// Why a threshold is never reached.
+pub const DROPS_FIRST: &str = "the full queue drops first";
 
 /// Whether a queue can become as deep as a threshold, that is the field of a table; and if not,
 /// what follows.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use floodway_sim::host::{congestion, transport};
+use floodway_sim::host::{application, congestion, transport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
@@ -28,13 +28,18 @@ pub struct Entry {
     /// Default that of `host`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
+    /// An interactive application writes the data of every flow that has no size, over TCP.
+    /// Default none: all data is there from the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<application::Spec>,
 }
 
 const TRANSPORT: &str = "transport";
 const CONGESTION: &str = "congestion";
+const APPLICATION: &str = "application";
 
 /// What an element may have beside its traffic.
-pub(crate) const BESIDE: [&str; 2] = [TRANSPORT, CONGESTION];
+pub(crate) const BESIDE: [&str; 3] = [TRANSPORT, CONGESTION, APPLICATION];
 
 /// All keys of an element.
 const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
@@ -45,6 +50,7 @@ const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
         member += 1;
     }
     keys[CATALOGUE.len() + 1] = CONGESTION;
+    keys[CATALOGUE.len() + 2] = APPLICATION;
     keys
 };
 
@@ -67,10 +73,12 @@ impl<'de> Visitor<'de> for EntryVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
         let (mut traffic, mut transport, mut congestion) = (None, None, None);
+        let mut application = None;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 TRANSPORT => transport = map.next_value()?,
                 CONGESTION => congestion = map.next_value()?,
+                APPLICATION => application = map.next_value()?,
                 member => {
                     let known = CATALOGUE.iter().find(|entry| entry.name == member);
                     let name = known
@@ -85,7 +93,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
             }
         }
         match traffic {
-            Some(traffic) => Ok(Entry { traffic, transport, congestion }),
+            Some(traffic) => Ok(Entry { traffic, transport, congestion, application }),
             None => Err(de::Error::invalid_length(0, &Members)),
         }
     }

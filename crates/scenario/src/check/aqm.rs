@@ -1,0 +1,122 @@
+//! Whether the parameters of queue management make sense, and whether the queues suit it.
+
+use floodway_model::{Bytes, Duration};
+use floodway_sim::switch::aqm::{Spec, codel, pie, red};
+
+use super::Findings;
+use super::switch::{DROPS_FIRST, above_queue};
+use crate::document::Document;
+
+/// Checks the algorithms that have files of their own to be checked by.
+pub fn check(settings: &Document, findings: &mut Findings<'_>) {
+    match &settings.switch.aqm {
+        Spec::DropTail(_) | Spec::Ramp(_) | Spec::Step(_) => {}
+        Spec::Bernoulli(spec) => {
+            findings.probability("switch.aqm.bernoulli.probability", spec.probability);
+        }
+        Spec::Red(spec) => check_red(settings, spec, findings),
+        Spec::Codel(spec) => check_codel(spec, findings),
+        Spec::Pie(spec) => check_pie(spec, findings),
+    }
+}
+
+/// All fields of RED beside `command`.
+const RED_FIELDS: [&str; 9] =
+    ["limit", "min", "max", "avpkt", "burst", "bandwidth", "probability", "ecn", "harddrop"];
+
+fn check_red(settings: &Document, spec: &red::Spec, findings: &mut Findings<'_>) {
+    const PATH: &str = "switch.aqm.red";
+    let command = format!("{PATH}.command");
+    if spec.command.is_some() {
+        for field in RED_FIELDS {
+            let path = format!("{PATH}.{field}");
+            if findings.document.written(&path).is_some() {
+                findings.error(
+                    &[&path],
+                    format!("`{field}` is written beside the command, which says everything"),
+                    format!("say it in `command`, or remove `{command}`"),
+                );
+            }
+        }
+    }
+    match spec.tc() {
+        Ok(tc) => {
+            let what = ("the upper threshold of the average", Bytes(tc.max.into()));
+            above_queue(settings, PATH, "max", what, DROPS_FIRST, findings);
+        }
+        Err(wrong) if spec.command.is_some() => {
+            let help = "write it as for Linux: \"tc qdisc add dev eth2 root red limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit\"";
+            findings.error(&[&command], format!("the command for RED is wrong: {wrong}"), help);
+        }
+        Err(wrong) => {
+            // The first field that the sentence names is where it begins.
+            let named = RED_FIELDS.iter().filter_map(|field| {
+                Some((wrong.find(&format!("`{field}`"))?, format!("{PATH}.{field}")))
+            });
+            let place = named.min().map_or(PATH.to_owned(), |(_, path)| path);
+            let help = "compare with the defaults: min 120000B, max 360000B, avpkt 1000B, burst 220, probability 0.02";
+            findings.error(&[&place, PATH], wrong, help);
+        }
+    }
+}
+
+fn check_codel(spec: &codel::Spec, findings: &mut Findings<'_>) {
+    findings.positive("switch.aqm.codel.target", spec.target);
+    findings.positive("switch.aqm.codel.interval", spec.interval);
+    if let Some(threshold) = spec.ce_threshold {
+        findings.positive("switch.aqm.codel.ce_threshold", threshold);
+    }
+    if spec.interval > Duration::ZERO && spec.target >= spec.interval {
+        findings.error(
+            &["switch.aqm.codel.target", "switch.aqm.codel.interval"],
+            format!("the target ({}) is not below the interval ({})", spec.target, spec.interval),
+            "RFC 8289 recommends a target of 5 % of the interval, which is about a round trip time",
+        );
+    }
+}
+
+fn check_pie(spec: &pie::Spec, findings: &mut Findings<'_>) {
+    findings.positive("switch.aqm.pie.target", spec.target);
+    findings.positive("switch.aqm.pie.tupdate", spec.tupdate);
+    findings.probability("switch.aqm.pie.mark_ecnth", spec.mark_ecnth);
+    for (field, value) in [("alpha", spec.alpha), ("beta", spec.beta)] {
+        if !(value > 0.0 && value.is_finite()) {
+            findings.error(
+                &[&format!("switch.aqm.pie.{field}")],
+                format!("the weight `{field}` is {value}"),
+                "write a number above 0; RFC 8033 has alpha = 0.125 and beta = 1.25",
+            );
+        }
+    }
+}
+
+/// Whether queues are such that packets can be judged or recorded when they leave.
+pub fn check_times(settings: &Document, findings: &mut Findings<'_>) {
+    let switch = &settings.switch;
+    let flow_control = &switch.flow_control;
+    let path = format!("switch.aqm.{}", switch.aqm.name());
+    if switch.aqm.judges_departures() {
+        let judges = format!("`{path}` judges packets that leave");
+        if flow_control.bfc.is_some() {
+            findings.error(
+                &["switch.flow_control.bfc", &path],
+                format!("{judges}, and those of Backpressure Flow Control leave by physical queue"),
+                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+            );
+        }
+        if flow_control.congestion_isolation.is_some() {
+            findings.error(
+                &["switch.flow_control.congestion_isolation", &path],
+                format!("{judges}, and Congestion Isolation counts on those in the queue to leave"),
+                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+            );
+        }
+    }
+    if settings.departures && flow_control.bfc.is_some() {
+        findings.error(
+            &["departures", "switch.flow_control.bfc"],
+            "departures are recorded by queue, and with Backpressure Flow Control packets leave by physical queue",
+            "remove `departures` or [switch.flow_control.bfc]",
+        );
+    }
+}
