@@ -16,8 +16,8 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             if !(spec.c > 0.0 && spec.c.is_finite()) {
                 findings.error(
                     &[&path("c")],
-                    format!("`c` is {}, and the window would never grow", spec.c),
-                    "write a number above 0; RFC 9438 has 0.4",
+                    format!("`c` is {}, and the cubic function has no slope", spec.c),
+                    "write a number above 0; RFC 9438 has 0.4 packets per cubic second",
                 );
             }
             if !(spec.beta > 0.0 && spec.beta < 1.0) {

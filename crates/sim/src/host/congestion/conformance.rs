@@ -1,10 +1,10 @@
 //! What every congestion control keeps to, whatever happens to its flow. The list of members comes
 //! from the family, so that a new one is tested by itself.
 
-use floodway_model::{Duration, Instant, Rate};
+use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use proptest::prelude::*;
 
-use super::{Ack, Congestion, Lost, Path, Phase, RateSample, Signal, Spec, State, Timeout};
+use super::{Ack, Congestion, Lost, Needs, Path, Phase, RateSample, Signal, Spec, State, Timeout};
 
 /// An acknowledgement of one packet after this round-trip time.
 pub fn ack(now: Instant, rtt: Duration) -> Ack {
@@ -213,6 +213,17 @@ fn the_list_is_the_catalogue() {
     let names: Vec<_> = Spec::all().iter().map(Spec::name).collect();
     let catalogue: Vec<_> = super::CATALOGUE.iter().map(|entry| entry.name).collect();
     assert_eq!(names, catalogue);
+}
+
+/// What hears of acknowledgements has a window, and only that can ask for ECN feedback.
+#[test]
+fn needs_tell_who_has_a_window() {
+    for spec in Spec::all() {
+        let window = State::new(&spec, &Path::at(Rate::from_gbps(1))).window(&spec, Instant::ZERO);
+        let acknowledged = spec.needs() == Needs::Acknowledgements;
+        assert_eq!(window, acknowledged.then_some(10 * 1_448), "{}", spec.name());
+        assert!(acknowledged || spec.feedback() == EcnFeedback::None, "{}", spec.name());
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub struct Spec {
     /// section 5.1).
     pub c: f64,
     /// What a reduction leaves of the window, above 0 and below 1. Default 0.7 (RFC 9438, section
-    /// 4.6; 0.8 before 2011, from which the window of 1.17 packets times (RTT^3 / p^3)^(1/4) comes).
+    /// 4.6; 0.8 in Ha, Rhee and Xu, 2008, with which the average window is 1.17 packets times
+    /// (RTT^3 / p^3)^(1/4)).
     pub beta: f64,
     /// Whether the window is at least that of Reno with the same average (RFC 9438, section 4.3).
     /// Default true.
@@ -202,7 +203,7 @@ impl Control for State {
             self.curve.pause(since_last);
         }
         let mut acked = Window::growth(ack);
-        if acked > 0 && self.window.in_slow_start() {
+        if self.window.in_slow_start() {
             // Congestion avoidance begins anew after it.
             self.curve.epoch = None;
             acked = self.hystart.slow_start(spec.slow_start, &mut self.window, ack, acked);

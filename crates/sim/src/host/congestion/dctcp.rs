@@ -16,9 +16,9 @@ use super::{Ack, Congestion, Control, Path, Signal, Timeout};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Weight of a new observation in alpha, 0 to 1. Default 1/16 (RFC 8257, section 4.2).
+    /// Weight of a new observation in alpha, 0 to 1. Default 1/16 (RFC 8257; DCTCP, SIGCOMM 2010).
     pub g: f64,
-    /// Alpha before the first round trip has ended, 0 to 1. Default 1 (RFC 8257, section 4.2).
+    /// Alpha before the first round trip has ended, 0 to 1. Default 1 (RFC 8257; Linux).
     pub initial_alpha: f64,
     /// The least window after a reduction, in packets. Default 2 (Linux).
     pub minimum_window: u32,

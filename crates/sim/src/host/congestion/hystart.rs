@@ -51,8 +51,8 @@ struct Conservative {
 }
 
 impl Hystart {
-    /// Slow start by this acknowledgement, which lets the window grow by `acked` packets; what is
-    /// left of them for congestion avoidance.
+    /// Slow start by this acknowledgement, which lets the window grow by `acked` packets, or none;
+    /// what is left of them for congestion avoidance.
     pub fn slow_start(
         &mut self,
         which: SlowStart,
@@ -168,6 +168,18 @@ mod tests {
         assert!(hystart.conservative.is_none());
         assert!(window.in_slow_start());
         assert_eq!(round(&mut hystart, &mut window, 26), 10);
+    }
+
+    #[test]
+    fn round_trips_count_while_the_window_is_not_used() {
+        let (mut hystart, mut window) = begun();
+        for (n, ms) in (0..16).map(|n| (n, if n < 8 { 20 } else { 24 })) {
+            let ack = conformance::ack(Instant(0), Duration::from_ms(ms));
+            let ack = Ack { round_begins: n % 8 == 0, ..ack };
+            assert_eq!(hystart.slow_start(SlowStart::HystartPp, &mut window, &ack, 0), 0);
+        }
+        assert!(hystart.conservative.is_some());
+        assert_eq!(window.packets(), 10);
     }
 
     #[test]

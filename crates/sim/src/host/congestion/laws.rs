@@ -130,7 +130,7 @@ fn cubic_where_reno_is_faster() {
     }
 }
 
-/// The average of the cubic function from one maximum to the next is that of RFC 9438, figure 5:
+/// The average of the cubic function from one maximum to the next is that of RFC 9438, section 5.1:
 /// (C (3 + beta) / (4 (1 - beta)))^(1/4) times (RTT / p)^(3/4). The factor is 1.054 for beta 0.7 and
 /// 1.174 for 0.8, with which the Data Center to the Home deck reckons.
 ///

@@ -30,8 +30,8 @@ pub struct Spec {
     /// Weight of a new observation in alpha, 0 to 1. Default 1/16 (draft, as DCTCP).
     pub g: f64,
     /// The round-trip time as which shorter ones count: per such time the window grows as much as a
-    /// flow's that has it, there is one reduction, and alpha is updated once. 0ns is independence of
-    /// nothing: every flow goes by its own. Default 25ms (draft; Linux).
+    /// flow's that has it, there is one reduction, and alpha is updated once. With 0ns
+    /// every flow goes by its own round-trip time. Default 25ms (draft; Linux).
     pub reference_rtt: Duration,
     /// Round trips after slow start until `reference_rtt` counts, so that short flows lose nothing
     /// by it. Default 4 (Linux 0.7; 500 before).

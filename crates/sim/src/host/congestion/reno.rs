@@ -55,7 +55,7 @@ impl Control for State {
 
     fn on_ack(&mut self, spec: &Spec, ack: &Ack) {
         let mut acked = Window::growth(ack);
-        if acked > 0 && self.window.in_slow_start() {
+        if self.window.in_slow_start() {
             acked = self.hystart.slow_start(spec.slow_start, &mut self.window, ack, acked);
         }
         if acked > 0 {
