@@ -122,7 +122,7 @@ fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<
     };
     match classify {
         classify::Spec::Single(spec) => exists("queue", "data", spec.queue),
-        classify::Spec::DestinationHash(_) => {}
+        classify::Spec::DestinationHash(_) | classify::Spec::Ecn(_) => {}
         classify::Spec::MiceElephants(spec) => {
             exists("mice", "the data of mice", spec.mice);
             if let Some(queue) = spec.elephants {

@@ -156,7 +156,7 @@ impl Host {
             let spec = &self.shared.flows[flow.index()];
             let switch = &self.shared.switch;
             let dscp = switch.classify.dscp(spec);
-            let class = Class(switch.classify.queue(dscp, spec.dst, switch.queue.count));
+            let class = Class(switch.classify.queue(dscp, Ecn::Ect0, spec.dst, switch.queue.count));
             let line_rate = self.nic.tx.link().rate;
             let connection = self.shared.places[flow.index()].1;
             let header = Header { connection, dscp, class };
