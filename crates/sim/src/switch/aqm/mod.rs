@@ -5,8 +5,17 @@
 //! next, which is exact: every packet that joins or leaves a data queue is shown to it first, and in
 //! between only time goes on.
 
+pub mod coupled;
+pub mod curvy_red;
 pub mod drop_tail;
+pub mod dualpi2;
+pub mod dualq;
+mod periodic;
+mod pi;
+pub mod pi2;
 pub mod ramp;
+#[cfg(test)]
+mod stand;
 pub mod step;
 
 use floodway_model::random::Stream;
@@ -22,6 +31,16 @@ floodway_model::family! {
     Ramp = "ramp" (ramp::Spec):
         "Marks by instantaneous depth, from 0 at a low to a maximum at a high threshold (WRED/ECN).",
     Step = "step" (step::Spec): "Marks every packet above one threshold of the depth (DCTCP).",
+    Coupled = "coupled" (coupled::Spec):
+        "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
+    Pi2 = "pi2" (pi2::Spec):
+        "A PI controller of the queue delay, squared for classic packets (PI2).",
+    DualQ = "dualq" (dualq::Spec):
+        "A low latency queue coupled to the waiting time of a classic queue (DualQ, 2015).",
+    CurvyRed = "curvy_red" (curvy_red::Spec):
+        "The same with a smoothed waiting time for the classic queue (RFC 9332 appendix B).",
+    DualPi2 = "dualpi2" (dualpi2::Spec):
+        "A low latency and a classic queue under one PI controller (RFC 9332 appendix A, Linux).",
 }
 
 impl Default for Spec {
@@ -36,6 +55,11 @@ impl Spec {
     pub const fn judges_departures(&self) -> bool {
         match self {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+            Self::Coupled(_)
+            | Self::Pi2(_)
+            | Self::DualQ(_)
+            | Self::CurvyRed(_)
+            | Self::DualPi2(_) => true,
         }
     }
 
@@ -43,7 +67,15 @@ impl Spec {
     pub const fn needs_times(&self) -> bool {
         match self {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
+            Self::Coupled(spec) => matches!(spec.measure, coupled::Measure::Time),
+            Self::Pi2(_) | Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_) => true,
         }
+    }
+
+    /// Whether it is for two queues, one for low latency and one for classic packets, as
+    /// [`classify::ecn`](super::classify::ecn) numbers them.
+    pub const fn is_for_two_queues(&self) -> bool {
+        matches!(self, Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_))
     }
 }
 
@@ -104,6 +136,24 @@ impl View<'_> {
         self.queues[queue].sojourn(self.now)
     }
 
+    /// The same at a moment since which no packet has joined or left the queue.
+    #[inline]
+    pub fn sojourn_at(&self, queue: usize, at: Instant) -> Duration {
+        self.queues[queue].sojourn(at)
+    }
+
+    /// True with the square of a probability: it is larger than the larger of two random numbers.
+    #[inline]
+    pub fn squared(&mut self, probability: f64) -> bool {
+        self.exceeds(probability, 2)
+    }
+
+    /// Whether a number from 0 to 1 is larger than the largest of so many random numbers.
+    #[inline]
+    pub fn exceeds(&mut self, number: f64, randoms: u8) -> bool {
+        (0..randoms).all(|_| self.chance.chance(number))
+    }
+
     /// The rate of the link.
     #[inline]
     pub fn rate(&self) -> Rate {
@@ -145,36 +195,58 @@ pub enum State {
     Ramp(ramp::Spec),
     /// It remembers nothing.
     Step(step::Spec),
+    /// It remembers nothing.
+    Coupled(coupled::Spec),
+    /// A controller for each queue.
+    Pi2(pi2::State),
+    /// It remembers nothing.
+    DualQ(dualq::Spec),
+    /// A smoothed waiting time.
+    CurvyRed(curvy_red::State),
+    /// A controller.
+    DualPi2(dualpi2::State),
 }
 
 impl State {
     /// That of a port with this many data queues.
     pub fn new(spec: &Spec, queues: usize) -> Self {
-        let _ = queues;
         match spec {
             Spec::DropTail(_) => Self::DropTail,
             Spec::Ramp(spec) => Self::Ramp(spec.clone()),
             Spec::Step(spec) => Self::Step(spec.clone()),
+            Spec::Coupled(spec) => Self::Coupled(spec.clone()),
+            Spec::Pi2(spec) => Self::Pi2(pi2::State::new(spec, queues)),
+            Spec::DualQ(spec) => Self::DualQ(spec.clone()),
+            Spec::CurvyRed(spec) => Self::CurvyRed(curvy_red::State::new(spec)),
+            Spec::DualPi2(spec) => Self::DualPi2(dualpi2::State::new(spec)),
         }
     }
 
     /// See [`Aqm::on_arrival`].
     #[inline]
     pub fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = packet;
         match self {
             Self::DropTail => Verdict::Pass,
             Self::Ramp(ramp) => Verdict::congested(ramp.selects(view.backlog(queue), view.chance)),
             Self::Step(step) => Verdict::congested(step.selects(view.backlog(queue))),
+            Self::Coupled(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::Pi2(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::DualQ(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::CurvyRed(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::DualPi2(aqm) => aqm.on_arrival(queue, packet, view),
         }
     }
 
     /// See [`Aqm::on_departure`].
     #[inline]
     pub fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = (queue, packet, view);
         match self {
             Self::DropTail | Self::Ramp(_) | Self::Step(_) => Verdict::Pass,
+            Self::Coupled(aqm) => aqm.on_departure(queue, packet, view),
+            Self::Pi2(aqm) => aqm.on_departure(queue, packet, view),
+            Self::DualQ(aqm) => aqm.on_departure(queue, packet, view),
+            Self::CurvyRed(aqm) => aqm.on_departure(queue, packet, view),
+            Self::DualPi2(aqm) => aqm.on_departure(queue, packet, view),
         }
     }
 }
