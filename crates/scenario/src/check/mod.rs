@@ -2,6 +2,7 @@
 //! it and a remedy.
 
 mod buffer;
+mod coupled;
 mod flow_control;
 mod host;
 mod list;

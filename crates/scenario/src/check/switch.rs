@@ -9,7 +9,7 @@ use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::buffer::largest_queue;
-use super::{Findings, source_flow_control};
+use super::{Findings, coupled, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -32,6 +32,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     let count = switch.queue.count;
     if (1..=MOST_QUEUES).contains(&count) {
         check_classify(&switch.classify, count, findings);
+        coupled::check(settings, findings);
     }
     check_aqm(settings, findings);
     check_times(settings, findings);
@@ -40,7 +41,12 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
 
 fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
     match &settings.switch.aqm {
-        aqm::Spec::DropTail(_) => {}
+        aqm::Spec::DropTail(_)
+        | aqm::Spec::Coupled(_)
+        | aqm::Spec::Pi2(_)
+        | aqm::Spec::DualQ(_)
+        | aqm::Spec::CurvyRed(_)
+        | aqm::Spec::DualPi2(_) => {}
         aqm::Spec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
             let what = ("the high threshold", spec.high);

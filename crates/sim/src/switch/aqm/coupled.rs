@@ -29,8 +29,8 @@ pub struct Spec {
     /// "time". Default 330ms (assumed, the deck gives none: classic packets are dropped as by
     /// `dualq`, whose full scale of 2^29 ns is 1.63 times that).
     pub full_time: Duration,
-    /// k, the rate of a scalable flow over that of a classic one if both met the same probability
-    /// p of a loss or mark, times the square root of p. Default 1.63 (slide 19: 2/1.22).
+    /// k: classic packets meet the square of p/k. Default 1.63, with which Reno and DCTCP get the
+    /// same rate (slide 19: 2/1.22).
     pub coupling: f64,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Qr is the waiting time of the head of the classic queue in nanoseconds, R1 and R2 are random
 //! 32-bit numbers. When a low latency packet leaves, it is marked if its queue is still longer than
-//! a threshold or Qr·2^S_d > R1; when a classic one leaves, it is dropped if Qr·2^S_r > R1 and
-//! > R2, that is, with the square of the probability. Strict priority for the low latency queue is
+//! a threshold or Qr·2^S_d > R1; when a classic one leaves, it is dropped if Qr·2^S_r > R1 and also
+//! R2, that is, with the square of the probability. Strict priority for the low latency queue is
 //! the scheduler's part (`switch.scheduler.strict`), telling packets apart that of
 //! `switch.classify.ecn`.
 
