@@ -86,6 +86,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     let switch = [
         switch::classify::CATALOGUE,
         switch::aqm::CATALOGUE,
+        switch::aqm::dualpi2::low_latency::CATALOGUE,
         switch::buffer::CATALOGUE,
         switch::scheduler::CATALOGUE,
         switch::path::CATALOGUE,

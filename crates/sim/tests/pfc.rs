@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use floodway_model::{Bytes, Dscp, Duration, FlowSpec, NodeId, Rate};
+use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, NodeId, Rate};
 use floodway_sim::host::PauseScope;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::pfc::{Link, MeasuredOn, Spec as Pfc};
@@ -89,7 +89,7 @@ fn a_pause_holds_back_its_class_only() {
     // Host 2 sends to host 0, which host 1 congests, and to a host that is free and hashes to the
     // other class.
     let classify = classify::Spec::DestinationHash(Default::default());
-    let class = |dst| classify.queue(Dscp::DEFAULT, NodeId(dst), 2);
+    let class = |dst| classify.queue(Dscp::DEFAULT, Ecn::Ect0, NodeId(dst), 2);
     let free = (3..8).find(|&dst| class(dst) != class(0)).expect("both classes are used");
     let delivered_to_free = |pause_scope| {
         let pairs = [(1, 0), (2, 0), (2, free)];

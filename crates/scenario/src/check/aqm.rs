@@ -10,13 +10,13 @@ use crate::document::Document;
 /// Checks the algorithms that have files of their own to be checked by.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) {
     match &settings.switch.aqm {
-        Spec::DropTail(_) | Spec::Ramp(_) | Spec::Step(_) => {}
         Spec::Bernoulli(spec) => {
             findings.probability("switch.aqm.bernoulli.probability", spec.probability);
         }
         Spec::Red(spec) => check_red(settings, spec, findings),
         Spec::Codel(spec) => check_codel(spec, findings),
         Spec::Pie(spec) => check_pie(spec, findings),
+        _ => {}
     }
 }
 

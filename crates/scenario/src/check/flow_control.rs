@@ -308,6 +308,11 @@ fn check_beginnings(
             "flows are spread over all queues, so some begin in the congesting queue",
             "choose [switch.classify.single] to let all begin in the monitored queue",
         ),
+        classify::Spec::Ecn(_) => findings.error(
+            &["switch.classify.ecn", "switch.flow_control.congestion_isolation"],
+            "packets go to queues by their ECN field, and isolated flows by their congestion",
+            "remove one of the two, or choose [switch.classify.single]",
+        ),
         classify::Spec::MiceElephants(classify) => {
             const MICE: &str = "switch.classify.mice_elephants.mice";
             const ELEPHANTS: &str = "switch.classify.mice_elephants.elephants";

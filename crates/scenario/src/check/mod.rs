@@ -4,6 +4,7 @@
 mod aqm;
 mod buffer;
 mod congestion;
+mod coupled;
 mod flow_control;
 mod host;
 mod list;

@@ -9,7 +9,7 @@ use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::buffer::largest_queue;
-use super::{Findings, aqm, source_flow_control};
+use super::{Findings, aqm, coupled, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -32,6 +32,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     let count = switch.queue.count;
     if (1..=MOST_QUEUES).contains(&count) {
         check_classify(&switch.classify, count, findings);
+        coupled::check(settings, findings);
     }
     check_aqm(settings, findings);
     aqm::check_times(settings, findings);
@@ -40,7 +41,12 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
 
 fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
     match &settings.switch.aqm {
-        AqmSpec::DropTail(_) => {}
+        AqmSpec::DropTail(_)
+        | AqmSpec::Coupled(_)
+        | AqmSpec::Pi2(_)
+        | AqmSpec::DualQ(_)
+        | AqmSpec::CurvyRed(_)
+        | AqmSpec::DualPi2(_) => {}
         AqmSpec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
             let what = ("the high threshold", spec.high);
@@ -93,7 +99,7 @@ fn check_classify(classify: &classify::Spec, count: u8, findings: &mut Findings<
     };
     match classify {
         classify::Spec::Single(spec) => exists("queue", "data", spec.queue),
-        classify::Spec::DestinationHash(_) => {}
+        classify::Spec::DestinationHash(_) | classify::Spec::Ecn(_) => {}
         classify::Spec::MiceElephants(spec) => {
             exists("mice", "the data of mice", spec.mice);
             if let Some(queue) = spec.elephants {

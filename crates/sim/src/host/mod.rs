@@ -184,13 +184,15 @@ impl Host {
             let spec = &self.shared.flows[flow.index()];
             let switch = &self.shared.switch;
             let dscp = switch.classify.dscp(spec);
-            let class = Class(switch.classify.queue(dscp, spec.dst, switch.queue.count));
             let connection = self.shared.places[flow.index()].1;
-            let header = Header { connection, dscp, class };
+            let header = Header { connection, dscp };
             let profile = self.shared.profile(flow);
             let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
             let link = self.nic.tx.link();
             let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
+            let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
+            let class = Class(queue);
+            sender.begin_in(class);
             if let Some(lanes) = &mut self.nic.lanes {
                 sender.lane = lanes.take(class, flow);
             }

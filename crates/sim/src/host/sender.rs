@@ -1,7 +1,9 @@
 //! The sending side of a flow, as the NIC sees it: whatever the transport, it has a class, a time
 //! from which it may send, a next frame, and a timer.
 
-use floodway_model::{Class, Dscp, Duration, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx};
+use floodway_model::{
+    Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+};
 
 use super::Profile;
 use super::congestion;
@@ -16,8 +18,6 @@ pub struct Header {
     pub connection: u32,
     /// What switches are told of the flow.
     pub dscp: Dscp,
-    /// The class in which it leaves the NIC.
-    pub class: Class,
 }
 
 /// The sending side of one flow.
@@ -78,7 +78,7 @@ impl Sender {
         let control = congestion::State::new(&profile.congestion, &path);
         let mut sender = Self {
             flow,
-            class: header.class,
+            class: Class(0),
             lane: 0,
             in_nic: true,
             eligible_at: now,
@@ -100,7 +100,7 @@ impl Sender {
                     Transport::Udp(udp::Sender::new(transport, spec, control))
                 }
             },
-            home: (header.class, Instant::NEVER),
+            home: (Class(0), Instant::NEVER),
             src: spec.src,
             dst: spec.dst,
             connection: header.connection,
@@ -109,6 +109,21 @@ impl Sender {
         sender.renew_window(profile, now);
         sender.rings_at = sender.deadline(profile);
         sender
+    }
+
+    /// It leaves the NIC in this class.
+    pub fn begin_in(&mut self, class: Class) {
+        self.class = class;
+        self.home.0 = class;
+    }
+
+    /// The ECN field of its data.
+    pub fn ecn(&self) -> Ecn {
+        match &self.transport {
+            Transport::Rocev2(_) => Ecn::Ect0,
+            Transport::Tcp(sender) => sender.ecn(),
+            Transport::Udp(sender) => sender.ecn,
+        }
     }
 
     /// The host that it sends to.

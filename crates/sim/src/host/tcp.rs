@@ -104,7 +104,8 @@ impl Host {
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;
         let dscp = switch.classify.dscp(spec);
-        let class = Class(switch.classify.queue(dscp, spec.src, switch.queue.count));
+        let queue = switch.classify.queue(dscp, Ecn::NotEct, spec.src, switch.queue.count);
+        let class = Class(queue);
         self.emitted += 1;
         self.nic.push_data(Packet {
             flow,

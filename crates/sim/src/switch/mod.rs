@@ -109,7 +109,7 @@ impl Switch {
             waiting: 0,
             occupancy: Occupancy::default(),
             aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
-            scheduler: scheduler::State::default(),
+            scheduler: scheduler::State::new(&spec.scheduler, link),
             isolation: isolation.map(|_| Isolation::default()),
             peer_isolates: isolation.is_some_and(|isolation| {
                 isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
@@ -198,7 +198,8 @@ impl Switch {
     /// The data queue that the packet would join if its flow is not isolated.
     #[inline]
     fn classify(&self, packet: &Packet) -> usize {
-        usize::from(self.spec.classify.queue(packet.dscp, packet.dst, self.spec.queue.count))
+        let (classify, count) = (&self.spec.classify, self.spec.queue.count);
+        usize::from(classify.queue(packet.dscp, packet.ecn, packet.dst, count))
     }
 
     /// What congestion means for a packet that would join `queue`: it joins that queue, or the

@@ -15,7 +15,7 @@
 //! off by default in Linux), smaller packets below 1 Mb/s, and the second form of the same window as
 //! a rate, with its 3 % of variation, that Linux changes to at four packets.
 
-use floodway_model::{EcnFeedback, Duration, Instant, Rate};
+use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

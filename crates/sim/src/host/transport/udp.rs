@@ -72,6 +72,8 @@ pub struct Sender {
     pub control: congestion::State,
     /// What it has sent.
     pub sent: Sent,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
     bytes: u64,
     packets: u32,
     next: u32,
@@ -84,6 +86,7 @@ impl Sender {
         Self {
             control,
             sent: Sent::default(),
+            ecn: spec.ecn.into(),
             bytes: flow.bytes,
             packets: spec.packets(flow),
             next: 0,
@@ -109,7 +112,7 @@ impl Sender {
         self.sent.packets += 1;
         let rest = self.bytes - u64::from(psn) * spec.payload.0;
         let bytes = Spec::frame(rest.min(spec.payload.0));
-        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: spec.ecn.into() })
+        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: self.ecn })
     }
 }
 

@@ -7,10 +7,19 @@
 
 pub mod bernoulli;
 pub mod codel;
+pub mod coupled;
+pub mod curvy_red;
 pub mod drop_tail;
+pub mod dualpi2;
+pub mod dualq;
+mod periodic;
+mod pi;
+pub mod pi2;
 pub mod pie;
 pub mod ramp;
 pub mod red;
+#[cfg(test)]
+mod stand;
 pub mod step;
 
 use floodway_model::random::Stream;
@@ -30,6 +39,16 @@ floodway_model::family! {
     Codel = "codel" (codel::Spec): "Controlled delay: drops at the head by sojourn time (RFC 8289).",
     Pie = "pie" (pie::Spec): "Proportional integral controller of the delay (RFC 8033).",
     Bernoulli = "bernoulli" (bernoulli::Spec): "Congestion at random, with a constant probability.",
+    Coupled = "coupled" (coupled::Spec):
+        "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
+    Pi2 = "pi2" (pi2::Spec):
+        "A PI controller of the queue delay, squared for classic packets (PI2).",
+    DualQ = "dualq" (dualq::Spec):
+        "A low latency queue coupled to the waiting time of a classic queue (DualQ, 2015).",
+    CurvyRed = "curvy_red" (curvy_red::Spec):
+        "The same with a smoothed waiting time for the classic queue (RFC 9332 appendix B).",
+    DualPi2 = "dualpi2" (dualpi2::Spec):
+        "A low latency and a classic queue under one PI controller (RFC 9332 appendix A, Linux).",
 }
 
 impl Default for Spec {
@@ -46,6 +65,11 @@ impl Spec {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
             Self::Red(_) | Self::Bernoulli(_) => false,
             Self::Codel(_) | Self::Pie(_) => true,
+            Self::Coupled(_)
+            | Self::Pi2(_)
+            | Self::DualQ(_)
+            | Self::CurvyRed(_)
+            | Self::DualPi2(_) => true,
         }
     }
 
@@ -55,7 +79,15 @@ impl Spec {
             Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
             Self::Red(_) | Self::Bernoulli(_) => false,
             Self::Codel(_) | Self::Pie(_) => true,
+            Self::Coupled(spec) => matches!(spec.measure, coupled::Measure::Time),
+            Self::Pi2(_) | Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_) => true,
         }
+    }
+
+    /// Whether it is for two queues, one for low latency and one for classic packets, as
+    /// [`classify::ecn`](super::classify::ecn) numbers them.
+    pub const fn is_for_two_queues(&self) -> bool {
+        matches!(self, Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_))
     }
 }
 
@@ -116,6 +148,24 @@ impl View<'_> {
         self.queues[queue].sojourn(self.now)
     }
 
+    /// The same at a moment since which no packet has joined or left the queue.
+    #[inline]
+    pub fn sojourn_at(&self, queue: usize, at: Instant) -> Duration {
+        self.queues[queue].sojourn(at)
+    }
+
+    /// True with the square of a probability: it is larger than the larger of two random numbers.
+    #[inline]
+    pub fn squared(&mut self, probability: f64) -> bool {
+        self.exceeds(probability, 2)
+    }
+
+    /// Whether a number from 0 to 1 is larger than the largest of so many random numbers.
+    #[inline]
+    pub fn exceeds(&mut self, number: f64, randoms: u8) -> bool {
+        (0..randoms).all(|_| self.chance.chance(number))
+    }
+
     /// The rate of the link.
     #[inline]
     pub fn rate(&self) -> Rate {
@@ -168,6 +218,16 @@ pub enum State {
     Pie(Box<pie::Pie>),
     /// It remembers nothing.
     Bernoulli(bernoulli::Spec),
+    /// It remembers nothing.
+    Coupled(coupled::Spec),
+    /// A controller for each queue.
+    Pi2(pi2::State),
+    /// It remembers nothing.
+    DualQ(dualq::Spec),
+    /// A smoothed waiting time.
+    CurvyRed(curvy_red::State),
+    /// A controller.
+    DualPi2(dualpi2::State),
 }
 
 impl State {
@@ -184,6 +244,11 @@ impl State {
             Spec::Codel(spec) => Self::Codel(codel::Codel::new(spec, queues)),
             Spec::Pie(spec) => Self::Pie(Box::new(pie::Pie::new(spec, queues))),
             Spec::Bernoulli(spec) => Self::Bernoulli(spec.clone()),
+            Spec::Coupled(spec) => Self::Coupled(spec.clone()),
+            Spec::Pi2(spec) => Self::Pi2(pi2::State::new(spec, queues)),
+            Spec::DualQ(spec) => Self::DualQ(spec.clone()),
+            Spec::CurvyRed(spec) => Self::CurvyRed(curvy_red::State::new(spec)),
+            Spec::DualPi2(spec) => Self::DualPi2(dualpi2::State::new(spec)),
         }
     }
 
@@ -198,6 +263,11 @@ impl State {
             Self::Codel(_) => Verdict::Pass,
             Self::Pie(pie) => pie.on_arrival(queue, packet, view),
             Self::Bernoulli(bernoulli) => Verdict::congested(bernoulli.selects(view.chance)),
+            Self::Coupled(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::Pi2(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::DualQ(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::CurvyRed(aqm) => aqm.on_arrival(queue, packet, view),
+            Self::DualPi2(aqm) => aqm.on_arrival(queue, packet, view),
         }
     }
 
@@ -207,6 +277,11 @@ impl State {
         match self {
             Self::Codel(codel) => codel.on_departure(queue, packet, view),
             Self::Pie(pie) => pie.on_departure(queue, packet, view),
+            Self::Coupled(aqm) => aqm.on_departure(queue, packet, view),
+            Self::Pi2(aqm) => aqm.on_departure(queue, packet, view),
+            Self::DualQ(aqm) => aqm.on_departure(queue, packet, view),
+            Self::CurvyRed(aqm) => aqm.on_departure(queue, packet, view),
+            Self::DualPi2(aqm) => aqm.on_departure(queue, packet, view),
             _ => Verdict::Pass,
         }
     }

@@ -5,10 +5,11 @@
 //! queue (`flow_control::congestion_isolation`).
 
 mod destination_hash;
+pub mod ecn;
 pub mod mice_elephants;
 mod single;
 
-use floodway_model::{Dscp, FlowSpec, NodeId};
+use floodway_model::{Dscp, Ecn, FlowSpec, NodeId};
 
 floodway_model::family! {
     /// How data is assigned to egress queues.
@@ -18,6 +19,8 @@ floodway_model::family! {
         "Flows are spread over all data queues by a hash of their destination.",
     MiceElephants = "mice_elephants" (mice_elephants::Spec):
         "Short flows, which hosts mark by their DSCP, have a queue of their own.",
+    Ecn = "ecn" (ecn::Spec):
+        "Low latency and classic traffic, told apart by the ECN field, have a queue each (DualQ).",
 }
 
 impl Default for Spec {
@@ -30,19 +33,20 @@ impl Spec {
     /// What the sending host writes into the DSCP field of a flow's packets.
     pub fn dscp(&self, flow: &FlowSpec) -> Dscp {
         match self {
-            Self::Single(_) | Self::DestinationHash(_) => Dscp::DEFAULT,
+            Self::Single(_) | Self::DestinationHash(_) | Self::Ecn(_) => Dscp::DEFAULT,
             Self::MiceElephants(spec) => spec.dscp(flow),
         }
     }
 
-    /// The data queue, below `queues`, for a packet with this DSCP to `dst`. Every switch and
-    /// every NIC asks the same, so that a pause of one class stops one class.
+    /// The data queue, below `queues`, for a packet with this DSCP and this ECN field to `dst`.
+    /// Every switch and every NIC asks the same, so that a pause of one class stops one class.
     #[inline]
-    pub fn queue(&self, dscp: Dscp, dst: NodeId, queues: u8) -> u8 {
+    pub fn queue(&self, dscp: Dscp, ecn: Ecn, dst: NodeId, queues: u8) -> u8 {
         match self {
             Self::Single(spec) => spec.queue,
             Self::DestinationHash(_) => destination_hash::queue(dst, queues),
             Self::MiceElephants(spec) => spec.queue(dscp, dst, queues),
+            Self::Ecn(spec) => spec.queue(ecn),
         }
     }
 }

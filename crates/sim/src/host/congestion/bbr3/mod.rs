@@ -14,7 +14,7 @@ mod spec;
 mod tests;
 
 use floodway_model::random::Stream;
-use floodway_model::{EcnFeedback, Duration, Instant};
+use floodway_model::{Duration, EcnFeedback, Instant};
 
 use super::bbr::model::{Aggregation, FullPipe, Idle, MinRtt, Rounds, sample};
 use super::bbr::{Pacing, ProbeRtt, Window, recovers};

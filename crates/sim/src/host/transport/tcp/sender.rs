@@ -120,6 +120,11 @@ impl<C: Control> Sender<C> {
         self.board.next() + self.unsent.segments() - 1
     }
 
+    /// The ECN field of its segments, unless what is repeated has another.
+    pub fn ecn(&self) -> Ecn {
+        self.signals.field(false)
+    }
+
     /// What the application has handed over and was never sent, in bytes.
     pub fn unsent_bytes(&self) -> u64 {
         self.unsent.bytes()

@@ -1,0 +1,157 @@
+//! Curvy RED for a dual queue (RFC 9332 appendix B, the algorithm that the dual queue of "Data
+//! center to the home" became): as `dualq`, but classic packets meet the power 2U of a smoothed
+//! waiting time.
+//!
+//! When a classic packet leaves, the average of the classic waiting time moves by 2^-f_C of the
+//! difference, and the packet is dropped (or marked) if the average over its full scale of 2^S_C
+//! seconds is above the largest of 2U random numbers. When a low latency packet leaves, it is marked
+//! if more than a threshold is left in its queue, or if the waiting time of the classic head, without
+//! smoothing, over a full scale of 2^(S_C - k0) seconds is above the largest of U random numbers.
+
+use floodway_model::{Duration, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// S_C: a smoothed classic waiting time of 2^s_c seconds is the full scale, -20 to 10. Default
+    /// -1, which is 500 ms (draft-ietf-tsvwg-aqm-dualq-coupled).
+    pub s_c: i8,
+    /// U: how many random numbers a low latency packet is compared with, and half of those for a
+    /// classic one, 1 to 8. Default 1, which makes them linear and squared (same draft).
+    pub curviness: u8,
+    /// f_C: the weight of a new waiting time in the average is 2^-f_c, 0 to 30. Default 5 (same
+    /// draft).
+    pub f_c: u8,
+    /// The coupling k of low latency to classic probabilities as a power of 2, 0 to 10. Default 1,
+    /// which is k = 2 (same draft).
+    pub k0: u8,
+    /// T: the low latency queue is marked whenever more bytes than this many full packets have are
+    /// left in it. Default 5 (same draft).
+    pub threshold: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { s_c: -1, curviness: 1, f_c: 5, k0: 1, threshold: 5 }
+    }
+}
+
+/// What it remembers of one port.
+#[derive(Debug)]
+pub struct State {
+    spec: Spec,
+    /// The classic waiting time, smoothed, in seconds.
+    average: f64,
+}
+
+/// 2 to a small power, exactly.
+fn power_of_two(exponent: i32) -> f64 {
+    let whole = (1_u64 << exponent.unsigned_abs()) as f64;
+    if exponent < 0 { 1.0 / whole } else { whole }
+}
+
+impl State {
+    /// Nothing has ever waited.
+    pub fn new(spec: &Spec) -> Self {
+        Self { spec: spec.clone(), average: 0.0 }
+    }
+
+    /// A waiting time over the full scale of low latency packets.
+    fn coupled(&self, waited: Duration) -> f64 {
+        waited.as_secs() / power_of_two(i32::from(self.spec.s_c) - i32::from(self.spec.k0))
+    }
+
+    /// The average, one classic packet later, over its full scale.
+    fn smoothed(&mut self, waited: Duration) -> f64 {
+        let weight = power_of_two(-i32::from(self.spec.f_c));
+        self.average += (waited.as_secs() - self.average) * weight;
+        self.average / power_of_two(self.spec.s_c.into())
+    }
+}
+
+impl Aqm for State {
+    fn on_arrival(&mut self, _: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let waited = view.sojourn(CLASSIC);
+        if queue == LOW_LATENCY {
+            let left = view.backlog(LOW_LATENCY) - u64::from(packet.bytes);
+            let long = left > u64::from(self.spec.threshold) * view.largest_frame();
+            let coupled = self.coupled(waited);
+            return Verdict::congested(long || view.exceeds(coupled, self.spec.curviness));
+        }
+        let smoothed = self.smoothed(waited);
+        Verdict::congested(view.exceeds(smoothed, 2 * self.spec.curviness))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::aqm::stand::Stand;
+    use floodway_model::Ecn;
+
+    const MS: Duration = Duration::from_ms(1);
+
+    #[test]
+    fn full_scales_are_powers_of_two() {
+        let mut state = State::new(&Spec { f_c: 0, ..Spec::default() });
+        // 125 ms of 500 ms, and of 250 ms.
+        assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.25, 0.5]);
+        let mut state = State::new(&Spec { s_c: 1, k0: 3, f_c: 0, ..Spec::default() });
+        assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.0625, 0.5]);
+    }
+
+    #[test]
+    fn the_average_moves_by_a_part_of_the_difference() {
+        // After n packets with the same waiting time it is at 1 - (1 - 1/32)^n of it.
+        let mut state = State::new(&Spec::default());
+        for n in 1..=100 {
+            let part = 1.0 - (31.0_f64 / 32.0).powi(n);
+            assert!((state.smoothed(MS * 500) - part).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn curviness_is_the_power() {
+        // A classic head of 125 ms, no smoothing: 1/4 to the power of 2U, and 1/2 to that of U. Of
+        // 100,000, five standard deviations.
+        for (curviness, classic, sigmas_5, low_latency, sigmas_5_low) in
+            [(1, 6_250, 383, 50_000, 791), (2, 391, 99, 25_000, 685)]
+        {
+            let mut state = State::new(&Spec { f_c: 0, curviness, ..Spec::default() });
+            let mut stand = Stand::new(2);
+            stand.fill(CLASSIC, Ecn::NotEct, 1);
+            stand.fill(LOW_LATENCY, Ecn::Ect1, 6);
+            stand.wait(MS * 125);
+            let (congested, dropped) = stand.counts(&mut state, CLASSIC, Ecn::NotEct);
+            assert!((congested - classic).abs() < sigmas_5 && dropped == 0, "{congested}");
+            let (congested, _) = stand.counts(&mut state, LOW_LATENCY, Ecn::Ect1);
+            assert!((congested - low_latency).abs() < sigmas_5_low, "{congested}");
+            // A seventh packet: six are left, more than the threshold of five.
+            stand.fill(LOW_LATENCY, Ecn::Ect1, 1);
+            assert_eq!(stand.counts(&mut state, LOW_LATENCY, Ecn::Ect1), (100_000, 0));
+        }
+    }
+
+    #[test]
+    fn low_latency_packets_do_not_move_the_average() {
+        let mut state = State::new(&Spec::default());
+        let mut stand = Stand::new(2);
+        stand.fill(CLASSIC, Ecn::NotEct, 1);
+        stand.fill(LOW_LATENCY, Ecn::Ect1, 1);
+        stand.wait(MS * 125);
+        stand.departs(&mut state, LOW_LATENCY, Ecn::Ect1);
+        assert_eq!(state.average, 0.0);
+        stand.departs(&mut state, CLASSIC, Ecn::NotEct);
+        assert_eq!(state.average, 0.125 / 32.0);
+    }
+}

@@ -1,0 +1,118 @@
+//! What marks the low latency queue of DualPI2 by itself, without regard to classic traffic.
+
+use floodway_model::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+floodway_model::family! {
+    /// What marks the low latency queue by itself; what is coupled to the classic queue comes on
+    /// top. Default `step`.
+    "switch.aqm.dualpi2.low_latency":
+    Step = "step" (Step): "Marks a packet that has waited longer than a threshold (Linux).",
+    StepPackets = "step_packets" (StepPackets):
+        "Marks while more packets than a threshold are left (Linux, `step_packets`).",
+    Ramp = "ramp" (Ramp):
+        "Marks with a probability that rises from 0 to 1 over a range of waiting times (RFC 9332).",
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::Step(Step::default())
+    }
+}
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Step {
+    /// The waiting time above which every packet is marked. Default 1ms (Linux, sch_dualpi2).
+    pub threshold: Duration,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self { threshold: Duration::from_ms(1) }
+    }
+}
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StepPackets {
+    /// Packets left in the queue above which every packet is marked. Default 5 (assumed, as
+    /// `switch.aqm.dualq.threshold`: Linux has no default).
+    pub threshold: u32,
+}
+
+impl Default for StepPackets {
+    fn default() -> Self {
+        Self { threshold: 5 }
+    }
+}
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ramp {
+    /// The waiting time up to which nothing is marked. Default 800us (RFC 9332 appendix A, minTh).
+    pub low: Duration,
+    /// How much above `low` everything is marked. Default 400us (RFC 9332 appendix A, range).
+    pub range: Duration,
+    /// Nothing is marked while fewer packets than this are in the queue, the one that leaves
+    /// included. Default 2 (RFC 9332 appendix A: more than Th_len, one packet).
+    pub least_packets: u32,
+}
+
+impl Default for Ramp {
+    fn default() -> Self {
+        Self { low: Duration::from_us(800), range: Duration::from_us(400), least_packets: 2 }
+    }
+}
+
+impl Spec {
+    /// The probability of a mark for a packet that has waited this long in a queue of `packets`, it
+    /// included.
+    pub fn probability(&self, waited: Duration, packets: usize) -> f64 {
+        let certain = |marked: bool| f64::from(u8::from(marked));
+        match self {
+            Self::Step(step) => certain(waited > step.threshold),
+            Self::StepPackets(step) => certain(packets > 1 + step.threshold as usize),
+            Self::Ramp(ramp) if packets < ramp.least_packets as usize => 0.0,
+            Self::Ramp(ramp) => {
+                let above = waited.0.saturating_sub(ramp.low.0);
+                (above as f64 / ramp.range.0 as f64).min(1.0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: Duration = Duration::from_us(1);
+
+    #[test]
+    fn the_step_is_above_its_threshold() {
+        let step = Spec::default();
+        let probabilities = [US * 1_000, US * 1_001].map(|waited| step.probability(waited, 1));
+        assert_eq!(probabilities, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_step_in_packets_counts_those_left() {
+        let step = Spec::StepPackets(StepPackets::default());
+        assert_eq!([6, 7].map(|packets| step.probability(US, packets)), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_ramp_rises_over_its_range() {
+        let ramp = Spec::Ramp(Ramp::default());
+        let probability = |us| ramp.probability(US * us, 2);
+        assert_eq!(
+            [0, 800, 900, 1_000, 1_200, 5_000].map(probability),
+            [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+        );
+        assert_eq!(ramp.probability(US * 5_000, 1), 0.0);
+    }
+}

@@ -1,0 +1,153 @@
+//! DualPI2 (RFC 9332 appendix A, Linux `sch_dualpi2`): a dual queue under one proportional-integral
+//! controller. From its base probability p', classic packets are dropped or marked with p'², low
+//! latency packets marked with k·p', or by what marks their queue itself if that is more.
+//!
+//! The delay that is controlled is that of the head that has waited longer. Packets are judged when
+//! they leave, and not while less than two full packets are left. When k·p' is above 1, marks cannot
+//! tell more, and [`Overload`] says what follows. Linux' other parameters are found elsewhere: the
+//! part of the link for classic traffic in `switch.scheduler.wrr`, the field that tells packets
+//! apart in `switch.classify.ecn`, and the limit, of 10,000 packets for both queues or of 250 ms in
+//! RFC 9332, in `switch.queue.size` or `switch.buffer`.
+
+pub mod low_latency;
+
+use floodway_model::{Duration, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::periodic::Periodic;
+use super::pi::{Gains, Pi};
+use super::{Aqm, Verdict, View};
+use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The queue delay that is aimed at. Default 15ms (Linux; RFC 9332).
+    pub target: Duration,
+    /// Time between two updates. Default 16ms (Linux; 15ms in RFC 9332).
+    pub update_interval: Duration,
+    /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
+    /// Default 0.16015625 (Linux: 41/256; RFC 9332: 0.1·`update_interval`/(100 ms)²).
+    pub alpha: f64,
+    /// Growth of the base probability in one update, per second of change of the delay (Hz).
+    /// Default 3.19921875 (Linux: 819/256; RFC 9332: 0.3/100 ms).
+    pub beta: f64,
+    /// k, the low latency probability over the base probability. Default 2 (Linux; RFC 9332).
+    pub coupling: f64,
+    /// What marks the low latency queue by itself. Default `step` (Linux).
+    pub low_latency: low_latency::Spec,
+    /// What happens when marks cannot tell more. Default `drop` (Linux).
+    pub overload: Overload,
+    /// When the controller's probabilities are applied; the low latency queue is judged by itself
+    /// when packets leave in any case. Default `departure` (Linux, drop_dequeue).
+    pub judged_on: JudgedOn,
+}
+
+/// What happens when k·p' is above 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Overload {
+    /// Packets of both queues are dropped with p'², whatever their ECN field, and all other low
+    /// latency packets are marked: delay stays low.
+    #[default]
+    Drop,
+    /// p' goes no further than 1/k, and queues grow until they are full: nothing is dropped that can
+    /// be marked before that.
+    Overflow,
+}
+
+/// When packets are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedOn {
+    /// Before they join their queue (Linux, drop_enqueue).
+    Arrival,
+    /// When it is their turn to leave.
+    #[default]
+    Departure,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_ms(15),
+            update_interval: Duration::from_ms(16),
+            alpha: 41.0 / 256.0,
+            beta: 819.0 / 256.0,
+            coupling: 2.0,
+            low_latency: low_latency::Spec::default(),
+            overload: Overload::Drop,
+            judged_on: JudgedOn::Departure,
+        }
+    }
+}
+
+/// The controller of one port.
+#[derive(Debug)]
+pub struct State {
+    spec: Spec,
+    updates: Periodic,
+    pi: Pi,
+}
+
+impl State {
+    /// Nothing has ever waited.
+    pub fn new(spec: &Spec) -> Self {
+        let updates = Periodic::every(spec.update_interval);
+        Self { spec: spec.clone(), updates, pi: Pi::default() }
+    }
+
+    fn catch_up(&mut self, view: &View<'_>) {
+        let Spec { target, update_interval, alpha, beta, coupling, overload, .. } = self.spec;
+        let gains = Gains { target, alpha, beta };
+        let most = if overload == Overload::Overflow { 1.0 / coupling } else { 1.0 };
+        self.updates.catch_up(update_interval, view.now, |at| {
+            let delay = view.sojourn_at(LOW_LATENCY, at).max(view.sojourn_at(CLASSIC, at));
+            let changed = self.pi.update(&gains, delay, most);
+            !changed && view.queues[LOW_LATENCY].is_empty() && view.queues[CLASSIC].is_empty()
+        });
+    }
+
+    /// The base probability for a packet with this many bytes beside it in both queues, if it is
+    /// the time to apply it.
+    fn base(&self, judged_on: JudgedOn, beside: u64, view: &View<'_>) -> f64 {
+        let applies = judged_on == self.spec.judged_on && beside >= 2 * view.largest_frame();
+        if applies { self.pi.probability() } else { 0.0 }
+    }
+
+    /// About a packet for `queue`, with the probability that the low latency queue has by itself.
+    fn verdict(&self, queue: usize, base: f64, native: f64, view: &mut View<'_>) -> Verdict {
+        let coupled = self.spec.coupling * base;
+        // On overflow rounding could put it above 1.
+        let overloaded = coupled > 1.0 && self.spec.overload == Overload::Drop;
+        if overloaded && view.squared(base) {
+            return Verdict::Drop;
+        }
+        Verdict::congested(match queue {
+            CLASSIC => !overloaded && view.squared(base),
+            _ => view.chance.chance(native.max(coupled)),
+        })
+    }
+}
+
+impl Aqm for State {
+    fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view);
+        let base = self.base(JudgedOn::Arrival, view.total_backlog(), view);
+        self.verdict(queue, base, 0.0, view)
+    }
+
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view);
+        let beside = view.total_backlog() - u64::from(packet.bytes);
+        let base = self.base(JudgedOn::Departure, beside, view);
+        let (waited, packets) = (view.sojourn(LOW_LATENCY), view.packets(LOW_LATENCY));
+        let native = self.spec.low_latency.probability(waited, packets);
+        self.verdict(queue, base, native, view)
+    }
+}
+
+#[cfg(test)]
+mod tests;

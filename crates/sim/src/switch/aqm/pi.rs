@@ -1,0 +1,82 @@
+//! The controller of PI2 and DualPI2: a base probability that grows with the difference between
+//! the queue delay and a target (integral), and with the change of the delay (proportional). What
+//! is done with it is linear for scalable congestion controls and squared for classic ones.
+
+use floodway_model::Duration;
+use floodway_model::units::PS_PER_S;
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Gains {
+    /// The queue delay that is aimed at.
+    pub target: Duration,
+    /// Growth of the probability in one update, per second of delay beyond the target (Hz).
+    pub alpha: f64,
+    /// Growth of the probability in one update, per second of change of the delay (Hz).
+    pub beta: f64,
+}
+
+/// What it remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pi {
+    probability: f64,
+    delay: Duration,
+}
+
+impl Pi {
+    /// The base probability, 0 to 1.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// One update with the delay of this moment; the probability becomes `most` at most. Whether
+    /// it has changed anything: if not, the same delay will not either.
+    pub fn update(&mut self, gains: &Gains, delay: Duration, most: f64) -> bool {
+        let before = *self;
+        let growth = gains.alpha * seconds_beyond(delay, gains.target)
+            + gains.beta * seconds_beyond(delay, self.delay);
+        self.probability = (self.probability + growth).clamp(0.0, most);
+        self.delay = delay;
+        *self != before
+    }
+}
+
+/// How much longer one time is than another, in seconds.
+fn seconds_beyond(time: Duration, other: Duration) -> f64 {
+    (time.0 as f64 - other.0 as f64) / PS_PER_S as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: Gains =
+        Gains { target: Duration::from_ms(15), alpha: 41.0 / 256.0, beta: 819.0 / 256.0 };
+
+    #[test]
+    fn constant_delay_has_a_closed_form() {
+        // 25 ms from the first update on: beta counts once for all of it, alpha k times for the
+        // 10 ms beyond the target.
+        let mut pi = Pi::default();
+        for k in 1..=100 {
+            pi.update(&LINUX, Duration::from_ms(25), 1.0);
+            let expected = 0.025 * 819.0 / 256.0 + f64::from(k) * 0.010 * 41.0 / 256.0;
+            assert!((pi.probability() - expected).abs() < 1e-12, "{k}");
+        }
+        // And the way back, at the target: only the fall of the delay counts.
+        pi.update(&LINUX, Duration::from_ms(15), 1.0);
+        let expected = 0.015 * 819.0 / 256.0 + 100.0 * 0.010 * 41.0 / 256.0;
+        assert!((pi.probability() - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn it_stays_between_nothing_and_the_most() {
+        let mut pi = Pi::default();
+        assert!(pi.update(&LINUX, Duration::from_ms(10_000), 0.5));
+        assert_eq!(pi.probability(), 0.5);
+        assert!(pi.update(&LINUX, Duration::ZERO, 0.5));
+        assert_eq!(pi.probability(), 0.0);
+        assert!(!pi.update(&LINUX, Duration::ZERO, 0.5));
+    }
+}

@@ -1,0 +1,192 @@
+//! PI2 (De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016): a proportional-integral
+//! controller of the queue delay, whose probability is squared for classic congestion controls and
+//! taken k times for scalable ones, so that both can share a queue.
+//!
+//! As in the authors' Linux module `sch_pi2`, packets are judged when they arrive, and not while
+//! fewer than two full packets wait. The delay is how long the head of the queue has waited, as in
+//! all later versions; the module estimated it from the rate of departures, and made the
+//! probability fall by 2 % at each update of an empty queue, which they all left out. Each queue of
+//! a port has a controller of its own.
+
+use floodway_model::{Duration, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::periodic::Periodic;
+use super::pi::{Gains, Pi};
+use super::{Aqm, Verdict, View};
+use crate::switch::classify::ecn::Scalable;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Which packets are scalable; all others are classic. Default `ect1` (RFC 9331; the module has
+    /// `ecn_capable`).
+    pub scalable: Scalable,
+    /// The queue delay that is aimed at. Default 20ms (sch_pi2).
+    pub target: Duration,
+    /// Time between two updates. Default 30ms (sch_pi2; the paper has 32ms).
+    pub update_interval: Duration,
+    /// Growth of the base probability in one update, per second of delay beyond the target (Hz).
+    /// Default 0.3125 (sch_pi2: 10/16 of the scalable probability, which is twice this one).
+    pub alpha: f64,
+    /// Growth of the base probability in one update, per second of change of the delay (Hz).
+    /// Default 3.125 (sch_pi2: 100/16, likewise).
+    pub beta: f64,
+    /// k, the scalable probability over the base probability. Default 2 (sch_pi2).
+    pub coupling: f64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            scalable: Scalable::Ect1,
+            target: Duration::from_ms(20),
+            update_interval: Duration::from_ms(30),
+            alpha: 0.3125,
+            beta: 3.125,
+            coupling: 2.0,
+        }
+    }
+}
+
+/// The controllers of one port.
+#[derive(Debug)]
+pub struct State {
+    spec: Spec,
+    updates: Periodic,
+    controllers: Vec<Pi>,
+}
+
+impl State {
+    /// Nothing has ever waited in its queues.
+    pub fn new(spec: &Spec, queues: usize) -> Self {
+        Self {
+            spec: spec.clone(),
+            updates: Periodic::every(spec.update_interval),
+            controllers: vec![Pi::default(); queues],
+        }
+    }
+
+    fn catch_up(&mut self, view: &View<'_>) {
+        let Spec { target, update_interval, alpha, beta, coupling, .. } = self.spec;
+        let gains = Gains { target, alpha, beta };
+        self.updates.catch_up(update_interval, view.now, |at| {
+            let mut settled = true;
+            for (queue, pi) in self.controllers.iter_mut().enumerate() {
+                // The scalable probability is 1 at most.
+                let changed = pi.update(&gains, view.sojourn_at(queue, at), 1.0 / coupling);
+                settled &= !changed && view.queues[queue].is_empty();
+            }
+            settled
+        });
+    }
+}
+
+impl Aqm for State {
+    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view);
+        if view.backlog(queue) < 2 * view.largest_frame() {
+            return Verdict::Pass;
+        }
+        let base = self.controllers[queue].probability();
+        Verdict::congested(match self.spec.scalable.includes(packet.ecn) {
+            true => view.chance.chance(self.spec.coupling * base),
+            false => view.squared(base),
+        })
+    }
+
+    fn on_departure(&mut self, _: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        self.catch_up(view);
+        Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::aqm::stand::Stand;
+    use floodway_model::{Ecn, Instant};
+
+    const MS: Duration = Duration::from_ms(1);
+
+    fn base(state: &State) -> f64 {
+        state.controllers[0].probability()
+    }
+
+    #[test]
+    fn updates_see_the_delay_of_their_time() {
+        // The head comes at 10 ms. At 30, 60 and 90 ms it has waited 20, 50 and 80 ms: together 90
+        // ms beyond the target, and a change of 80 ms.
+        let (mut state, mut stand) = (State::new(&Spec::default(), 1), Stand::new(1));
+        stand.wait(MS * 10);
+        stand.arrives(&mut state, 0, Ecn::NotEct);
+        stand.fill(0, Ecn::NotEct, 1);
+        stand.wait(MS * 90);
+        stand.departs(&mut state, 0, Ecn::NotEct);
+        assert!((base(&state) - (0.3125 * 0.090 + 3.125 * 0.080)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn catching_up_late_is_the_same_as_in_time() {
+        // A head waits for 700 ms, which makes the probability 1/k, and then there is nothing: 47
+        // updates from 720 ms to 2100 ms, each of which takes 0.3125·20 ms away.
+        let spec = Spec { beta: 0.0, ..Spec::default() };
+        for step in [1, 7, 35, 100] {
+            let (mut state, mut stand) = (State::new(&spec, 1), Stand::new(1));
+            stand.fill(0, Ecn::NotEct, 1);
+            for _ in 0..2_100 / step {
+                stand.wait(MS * step);
+                stand.departs(&mut state, 0, Ecn::NotEct);
+                if stand.now == Instant::ZERO + MS * 700 {
+                    stand.queues[0].pop();
+                }
+            }
+            assert!((base(&state) - (0.5 - 47.0 * 0.00625)).abs() < 1e-12, "{step}");
+        }
+    }
+
+    #[test]
+    fn hours_of_nothing_leave_it_in_step() {
+        let (mut state, mut stand) = (State::new(&Spec::default(), 1), Stand::new(1));
+        stand.wait(MS * 36_000_000);
+        stand.arrives(&mut state, 0, Ecn::NotEct);
+        stand.fill(0, Ecn::NotEct, 1);
+        // The next update is due after 30 ms (36,000,000 is a multiple), with a delay of 30 ms.
+        stand.wait(MS * 29);
+        stand.departs(&mut state, 0, Ecn::NotEct);
+        assert_eq!(base(&state), 0.0);
+        stand.wait(MS);
+        stand.departs(&mut state, 0, Ecn::NotEct);
+        assert!((base(&state) - (0.3125 * 0.010 + 3.125 * 0.030)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn scalable_is_k_times_and_classic_squared() {
+        // A standing delay of 60 ms from the first update on: 3.125·0.06 + 5·0.3125·0.04 = 0.25.
+        let spec = Spec::default();
+        let mut state = State::new(&spec, 1);
+        let gains = Gains { target: spec.target, alpha: spec.alpha, beta: spec.beta };
+        (0..5).for_each(|_| {
+            state.controllers[0].update(&gains, MS * 60, 1.0);
+        });
+        assert!((base(&state) - 0.25).abs() < 1e-12);
+        let mut stand = Stand::new(1);
+        stand.fill(0, Ecn::NotEct, 2);
+        let mut congested = |ecn| {
+            let judged = (0..100_000).map(|_| stand.arrives(&mut state, 0, ecn));
+            judged.filter(|verdict| *verdict == Verdict::Congested).count() as i64
+        };
+        // Of 100,000: 1/2, and 1/16; five standard deviations are 791 and 383.
+        assert!((congested(Ecn::Ect1) - 50_000).abs() < 791);
+        assert!((congested(Ecn::Ce) - 50_000).abs() < 791);
+        assert!((congested(Ecn::NotEct) - 6_250).abs() < 383);
+        assert!((congested(Ecn::Ect0) - 6_250).abs() < 383);
+        // Fewer than two full packets wait.
+        let mut stand = Stand::new(1);
+        stand.fill(0, Ecn::NotEct, 1);
+        let passes = |verdict| verdict == Verdict::Pass;
+        assert!((0..1_000).all(|_| passes(stand.arrives(&mut state, 0, Ecn::Ect1))));
+    }
+}

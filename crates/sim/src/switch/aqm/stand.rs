@@ -1,0 +1,97 @@
+//! A port on which queue management is tried out, without a simulation around it.
+
+use floodway_model::random::Stream;
+use floodway_model::{
+    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
+};
+
+use super::{Aqm, Verdict, View};
+use crate::link::{Link, Transmitter};
+use crate::switch::queue::{Queue, Queued};
+
+/// Queues with packets of 1000 bytes, on a link of 40 Mb/s whose largest frames these are.
+pub struct Stand {
+    pub queues: Vec<Queue>,
+    tx: Transmitter,
+    pub now: Instant,
+    chance: Stream,
+}
+
+impl Stand {
+    /// Empty queues at time zero.
+    pub fn new(queues: usize) -> Self {
+        let link = Link {
+            peer: NodeId(0),
+            peer_port: PortIx(0),
+            rate: Rate::from_mbps(40),
+            delay: Duration::ZERO,
+            latency: Duration::ZERO,
+            response: Duration::ZERO,
+            wire_overhead: 20,
+            largest_frame: 1_000,
+        };
+        Self {
+            queues: (0..queues).map(|_| Queue::timed(false)).collect(),
+            tx: Transmitter::new(link),
+            now: Instant::ZERO,
+            chance: Stream::named(1, "stand"),
+        }
+    }
+
+    /// A packet with this field.
+    pub fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            flow: FlowId(0),
+            connection: 0,
+            src: NodeId(0),
+            dst: NodeId(1),
+            bytes: 1_000,
+            ingress: PortIx(0),
+            class: Class(0),
+            lane: 0,
+            ecn,
+            dscp: Dscp::DEFAULT,
+            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+        }
+    }
+
+    /// Packets join a queue, unseen.
+    pub fn fill(&mut self, queue: usize, ecn: Ecn, packets: usize) {
+        for _ in 0..packets {
+            let queued = Queued { packet: Self::packet(ecn), not_before: 0 };
+            self.queues[queue].push(queued, self.now);
+        }
+    }
+
+    /// Time goes on.
+    pub fn wait(&mut self, time: Duration) {
+        self.now += time;
+    }
+
+    /// What the algorithm says of a packet that would join.
+    pub fn arrives(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> Verdict {
+        aqm.on_arrival(queue, &Self::packet(ecn), &mut self.view())
+    }
+
+    /// What it says of one at the head, which stays there.
+    pub fn departs(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> Verdict {
+        aqm.on_departure(queue, &Self::packet(ecn), &mut self.view())
+    }
+
+    /// How often, of 100,000 times, a packet at the head would be congested, and dropped.
+    pub fn counts(&mut self, aqm: &mut impl Aqm, queue: usize, ecn: Ecn) -> (i64, i64) {
+        let mut counts = (0, 0);
+        for _ in 0..100_000 {
+            match self.departs(aqm, queue, ecn) {
+                Verdict::Pass => {}
+                Verdict::Congested => counts.0 += 1,
+                Verdict::Drop => counts.1 += 1,
+            }
+        }
+        counts
+    }
+
+    fn view(&mut self) -> View<'_> {
+        View { queues: &self.queues, tx: &self.tx, now: self.now, chance: &mut self.chance }
+    }
+}

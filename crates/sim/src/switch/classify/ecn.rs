@@ -1,0 +1,69 @@
+//! Low latency and classic traffic have queues of their own, told apart by the ECN field: the
+//! classifier of a dual queue (RFC 9332 section 2.3, after "Data center to the home", 2015).
+//!
+//! A mark is written into the field that is read here. With `ect1`, a classic packet that was
+//! marked goes to the low latency queue of the next switch, and may overtake those of its flow that
+//! were not: RFC 9331 section 5.1 accepts that. With `ecn_capable` a mark changes nothing.
+
+use floodway_model::Ecn;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The queue for low latency: the first, so that it goes first where priority is strict.
+pub const LOW_LATENCY: usize = 0;
+
+/// The queue of classic traffic.
+pub const CLASSIC: usize = 1;
+
+/// Parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Which packets go to queue 0, for low latency; all others go to queue 1. Default `ect1`
+    /// (RFC 9331).
+    pub low_latency: Scalable,
+}
+
+/// Which packets are taken for those of a scalable congestion control, which needs about the same
+/// number of marks in every round trip, whatever its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scalable {
+    /// Those with ECT(1), and those that are marked already, which may have had it (RFC 9331).
+    #[default]
+    Ect1,
+    /// All but those with Not-ECT ("Data center to the home", slides 20 to 29).
+    EcnCapable,
+}
+
+impl Scalable {
+    /// Whether a packet with this field is one.
+    #[inline]
+    pub const fn includes(self, ecn: Ecn) -> bool {
+        match self {
+            Self::Ect1 => matches!(ecn, Ecn::Ect1 | Ecn::Ce),
+            Self::EcnCapable => ecn.is_capable(),
+        }
+    }
+}
+
+impl Spec {
+    /// See [`super::Spec::queue`].
+    #[inline]
+    pub const fn queue(&self, ecn: Ecn) -> u8 {
+        if self.low_latency.includes(ecn) { LOW_LATENCY as u8 } else { CLASSIC as u8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_decides() {
+        let fields = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+        let queues = |low_latency| fields.map(|ecn| Spec { low_latency }.queue(ecn));
+        assert_eq!(queues(Scalable::Ect1), [1, 1, 0, 0]);
+        assert_eq!(queues(Scalable::EcnCapable), [1, 0, 0, 0]);
+    }
+}

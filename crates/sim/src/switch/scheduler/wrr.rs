@@ -1,0 +1,153 @@
+//! Weighted round robin with a credit, for a low latency queue that goes first until a classic one
+//! has waited for its share: the scheduler of Linux' `sch_dualpi2`, which calls the weight classic
+//! protection.
+//!
+//! The credit counts only while both queues can send. Each byte of the low latency queue adds the
+//! weight of the classic queue to it, each byte of the classic queue takes the weight of the low
+//! latency queue away, and its sign says who is next. Linux forgets it when both queues are empty;
+//! here it stays as it is, which can change which of two packets goes first after a pause.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The part of the link that queue 1, of classic traffic, has while both queues wait, in per
+    /// cent, 1 to 99; the rest is for queue 0. Default 10 (Linux, sch_dualpi2).
+    pub classic_weight: u8,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { classic_weight: 10 }
+    }
+}
+
+/// The round at one port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// Above zero it is the classic queue's turn; in bytes times per cent.
+    credit: i64,
+    /// What the packet that was selected last has changed.
+    change: i64,
+}
+
+impl State {
+    /// Both queues empty: the difference of the weights in full packets, of `largest` bytes on the
+    /// wire, so that the heavier queue begins.
+    pub fn new(spec: &Spec, largest: u64) -> Self {
+        let difference = spec.weight(CLASSIC) - spec.weight(LOW_LATENCY);
+        Self { credit: largest as i64 * difference, change: 0 }
+    }
+}
+
+impl Spec {
+    /// A queue's weight in per cent.
+    fn weight(&self, queue: usize) -> i64 {
+        let classic = i64::from(self.classic_weight);
+        if queue == CLASSIC { classic } else { 100 - classic }
+    }
+
+    /// See [`super::Spec::select`].
+    #[inline]
+    pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+        let lengths = [heads[LOW_LATENCY], heads[CLASSIC]];
+        let (queue, change) = match lengths.map(i64::from) {
+            [0, _] => (CLASSIC, 0),
+            [_, 0] => (LOW_LATENCY, 0),
+            [length, _] if state.credit <= 0 => (LOW_LATENCY, self.weight(CLASSIC) * length),
+            [_, length] => (CLASSIC, -self.weight(LOW_LATENCY) * length),
+        };
+        state.credit += change;
+        state.change = change;
+        queue
+    }
+
+    /// See [`super::Spec::take_back`].
+    pub fn take_back(&self, state: &mut State) {
+        state.credit -= state.change;
+        state.change = 0;
+    }
+
+    /// See [`super::Spec::share`].
+    pub fn share(&self, queue: usize, waiting: u8) -> (u64, u64) {
+        let other = if queue == CLASSIC { LOW_LATENCY } else { CLASSIC };
+        if waiting >> other & 1 == 0 { (1, 1) } else { (self.weight(queue) as u64, 100) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which queues send, with frames of these lengths at the heads.
+    fn turns(spec: &Spec, state: &mut State, heads: [u32; 2], count: usize) -> Vec<usize> {
+        (0..count).map(|_| spec.select(&heads, state)).collect()
+    }
+
+    #[test]
+    fn nine_to_one_by_hand() {
+        let spec = Spec::default();
+        let mut state = State::new(&spec, 1_500);
+        // In full packets the credit begins at -80 and grows by 10: after eight packets it is 0,
+        // the ninth makes it 10. One classic packet takes 90, and it is -80 again.
+        let cycle = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+        assert_eq!(turns(&spec, &mut state, [1_500; 2], 20), [cycle, cycle].concat());
+        assert_eq!(state.credit, -80 * 1_500);
+    }
+
+    #[test]
+    fn alternate_with_equal_weights() {
+        let spec = Spec { classic_weight: 50 };
+        let mut state = State::new(&spec, 1_500);
+        assert_eq!(turns(&spec, &mut state, [1_500; 2], 6), [0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn bytes_are_shared_by_weight_to_within_one_packet() {
+        // wc·L - wl·C is how far the credit has gone from its beginning, and C is wc % of the sum
+        // less a hundredth of that. The credit stays above -wl and at most wc full packets.
+        for (weight, lengths) in [(10, [1_500, 1_500]), (10, [84, 1_500]), (30, [1_500, 700])] {
+            let spec = Spec { classic_weight: weight };
+            let mut state = State::new(&spec, 1_500);
+            let mut sent = [0; 2];
+            for _ in 0..10_000 {
+                let queue = spec.select(&lengths, &mut state);
+                sent[queue] += i64::from(lengths[queue]);
+                let (classic, all) = (100 * sent[CLASSIC], sent[CLASSIC] + sent[LOW_LATENCY]);
+                assert!((classic - i64::from(weight) * all).abs() <= 100 * 1_500, "{sent:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_credit_counts_only_while_both_wait() {
+        let spec = Spec::default();
+        let mut state = State::new(&spec, 1_500);
+        assert_eq!(turns(&spec, &mut state, [1_500, 0], 100), vec![0; 100]);
+        assert_eq!(turns(&spec, &mut state, [0, 1_500], 100), vec![1; 100]);
+        assert_eq!(state.credit, -80 * 1_500);
+    }
+
+    #[test]
+    fn what_is_dropped_costs_nothing() {
+        let spec = Spec { classic_weight: 50 };
+        let mut state = State::new(&spec, 1_500);
+        for _ in 0..5 {
+            assert_eq!(spec.select(&[1_500, 1_500], &mut state), 0);
+            spec.take_back(&mut state);
+        }
+        assert_eq!(turns(&spec, &mut state, [1_500; 2], 2), [0, 1]);
+    }
+
+    #[test]
+    fn the_share_is_the_weight_if_the_other_waits() {
+        let spec = Spec::default();
+        assert_eq!([spec.share(0, 0b11), spec.share(1, 0b11)], [(90, 100), (10, 100)]);
+        assert_eq!([spec.share(0, 0b01), spec.share(1, 0b00)], [(1, 1), (1, 1)]);
+    }
+}
