@@ -404,7 +404,7 @@ impl Switch {
 
     /// The queue that sends next on a free wire; `None`, and an alarm for the end of the pause, if
     /// there is none that may.
-    #[inline]
+    #[inline(always)]
     fn select(&mut self, index: usize, now: Instant) -> Option<usize> {
         let control = self.control_queue();
         let port = &mut self.ports[index];
