@@ -187,19 +187,46 @@ fn a_duplicate_undoes_a_recovery() {
 #[test]
 fn an_early_timeout_is_undone() {
     let mut pair = Pair::message(60, HalvingSpec::default());
-    pair.forth = Box::new(|_, body| match *body {
-        Body::Segment { sent_at, .. } if sent_at >= at(200) && sent_at < at(1_150) => {
-            let sent = sent_at.since(at(200));
-            Fate::IsLate(Duration(ms(950).0 - sent.0 + sent.0 / 1_000))
-        }
-        _ => Fate::Arrives,
-    });
+    pair.forth = Box::new(|_, body| standstill(body));
     pair.finish(60 * MSS);
     assert_eq!(pair.sender.control.told[0], (at(700) + Duration::from_us(90), TIMEOUT));
     assert_eq!(pair.sender.control.told[1], (at(1_250) + Duration::from_ns(10), Told::Undone));
     assert_eq!(pair.told().len(), 2);
     assert_eq!((pair.sender.sent.timeouts, pair.sender.sent.spurious), (1, 1));
     assert_eq!(pair.again(), [(700_090, 10)]);
+}
+
+/// Until 1200 ms; then everything arrives, in order.
+fn standstill(body: &Body) -> Fate {
+    match *body {
+        Body::Segment { sent_at, .. } if sent_at >= at(200) && sent_at < at(1_150) => {
+            let sent = sent_at.since(at(200));
+            Fate::IsLate(Duration(ms(950).0 - sent.0 + sent.0 / 1_000))
+        }
+        _ => Fate::Arrives,
+    }
+}
+
+/// The same with 15 lost: it is found again without another timeout.
+#[test]
+fn what_was_lost_before_an_early_timeout_is_found_after_it() {
+    let mut pair = Pair::message(60, HalvingSpec::default());
+    pair.forth = Box::new(|n, body| if n == 15 { Fate::IsLost } else { standstill(body) });
+    pair.finish(60 * MSS);
+    assert_eq!((pair.sender.sent.timeouts, pair.sender.sent.spurious), (1, 1));
+    let again: Vec<u32> = pair.again().iter().map(|(_, psn)| *psn).collect();
+    assert_eq!(again, [10, 15]);
+}
+
+/// 1 and 3 are lost, and the acknowledgement that tells of 2: the next one tells of 4 and 2 at
+/// once, in that order. That is no reordering, so the third SACK counts.
+#[test]
+fn the_order_of_blocks_is_not_reordering() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 1 || count == 3);
+    // The SYN/ACK is the first frame back.
+    pair.back = Box::new(|count, _| if count == 2 { Fate::IsLost } else { Fate::Arrives });
+    pair.finish(10 * MSS);
+    assert_eq!(pair.again()[0], (200_050, 1));
 }
 
 const TIMEOUT: Told = Told::Timeout { again: false };
