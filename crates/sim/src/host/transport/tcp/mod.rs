@@ -7,7 +7,7 @@
 //! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback (`ecn`). A
 //! reduction that turns out to be a mistake is undone, by duplicates that the receiver reports
 //! (DSACK, RFC 3708) or by what F-RTO (RFC 5682) finds. How large the window is, is the business of
-//! [`congestion`](crate::host::congestion).
+//! [`congestion`].
 //!
 //! Both ends are plain state machines: they are told what has come and when, say what is to be sent
 //! and when they want to be woken, and know neither network nor clock.
