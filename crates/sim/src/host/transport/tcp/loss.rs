@@ -201,6 +201,9 @@ impl<C: Control> Sender<C> {
         safe: bool,
         now: Instant,
     ) {
+        if self.reduction.is_none() {
+            return;
+        }
         let to = self.control_window(rules, now);
         let in_flight = self.board.in_flight();
         if let Some(reduction) = &mut self.reduction

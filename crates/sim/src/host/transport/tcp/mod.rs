@@ -1,13 +1,13 @@
 //! TCP as a current Linux kernel speaks it, packet by packet.
 //!
 //! A message is cut into segments of the MSS, and segments are numbered instead of bytes. There is
-//! a handshake with ECN negotiation ([`handshake`]), selective acknowledgement ([`scoreboard`]),
+//! a handshake with ECN negotiation (`handshake`), selective acknowledgement (`scoreboard`),
 //! loss detection by time (RACK) and by a probe for the tail of what was sent (TLP; both RFC 8985),
 //! the retransmission timeout of RFC 6298 with F-RTO, proportional rate reduction (RFC 6937),
-//! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback ([`ecn`]). A
+//! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback (`ecn`). A
 //! reduction that turns out to be a mistake is undone, by duplicates that the receiver reports
 //! (DSACK, RFC 3708) or by what F-RTO (RFC 5682) finds. How large the window is, is the business of
-//! [`congestion`](crate::host::congestion).
+//! [`congestion`].
 //!
 //! Both ends are plain state machines: they are told what has come and when, say what is to be sent
 //! and when they want to be woken, and know neither network nor clock.

@@ -136,3 +136,53 @@ impl Rack {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::transport::tcp::Spec;
+
+    const MS: fn(u64) -> Duration = Duration::from_ms;
+
+    fn trips(min: u64, later: u64) -> RoundTrips {
+        let mut trips = RoundTrips::new(&Spec::default());
+        for ms in [min, later] {
+            trips.on_oldest(&Spec::default(), MS(ms));
+            trips.on_latest(MS(ms));
+        }
+        trips
+    }
+
+    /// Section 6.2, step 4: a quarter of the least round-trip time, none with DupThresh.
+    #[test]
+    fn the_window_is_a_quarter_until_three_are_sacked() {
+        let (mut rack, trips) = (Rack::new(), trips(40, 40));
+        assert_eq!(rack.window(&trips, 2, false), MS(10));
+        assert_eq!(rack.window(&trips, 3, false), Duration::ZERO);
+        assert_eq!(rack.window(&trips, 0, true), Duration::ZERO);
+        rack.reordering_seen = true;
+        assert_eq!(rack.window(&trips, 3, true), MS(10));
+    }
+
+    /// A quarter more for each round trip with a duplicate, up to the smoothed round-trip time;
+    /// back to one after 16 recoveries without.
+    #[test]
+    fn duplicates_widen_the_window_for_a_while() {
+        // SRTT = 7/8 40 + 1/8 80 = 45.
+        let (mut rack, trips) = (Rack::new(), trips(40, 80));
+        rack.on_duplicate(5, 20);
+        assert_eq!(rack.window(&trips, 0, false), MS(20));
+        // Of the same round trip.
+        rack.on_duplicate(19, 30);
+        assert_eq!(rack.window(&trips, 0, false), MS(20));
+        rack.on_duplicate(20, 40);
+        assert_eq!(rack.window(&trips, 0, false), MS(30));
+        rack.on_duplicate(40, 50);
+        rack.on_duplicate(50, 60);
+        assert_eq!(rack.window(&trips, 0, false), MS(45));
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(rack.window(&trips, 0, false), MS(45));
+        rack.on_recovered();
+        assert_eq!(rack.window(&trips, 0, false), MS(10));
+    }
+}

@@ -187,19 +187,46 @@ fn a_duplicate_undoes_a_recovery() {
 #[test]
 fn an_early_timeout_is_undone() {
     let mut pair = Pair::message(60, HalvingSpec::default());
-    pair.forth = Box::new(|_, body| match *body {
-        Body::Segment { sent_at, .. } if sent_at >= at(200) && sent_at < at(1_150) => {
-            let sent = sent_at.since(at(200));
-            Fate::IsLate(Duration(ms(950).0 - sent.0 + sent.0 / 1_000))
-        }
-        _ => Fate::Arrives,
-    });
+    pair.forth = Box::new(|_, body| standstill(body));
     pair.finish(60 * MSS);
     assert_eq!(pair.sender.control.told[0], (at(700) + Duration::from_us(90), TIMEOUT));
     assert_eq!(pair.sender.control.told[1], (at(1_250) + Duration::from_ns(10), Told::Undone));
     assert_eq!(pair.told().len(), 2);
     assert_eq!((pair.sender.sent.timeouts, pair.sender.sent.spurious), (1, 1));
     assert_eq!(pair.again(), [(700_090, 10)]);
+}
+
+/// Until 1200 ms; then everything arrives, in order.
+fn standstill(body: &Body) -> Fate {
+    match *body {
+        Body::Segment { sent_at, .. } if sent_at >= at(200) && sent_at < at(1_150) => {
+            let sent = sent_at.since(at(200));
+            Fate::IsLate(Duration(ms(950).0 - sent.0 + sent.0 / 1_000))
+        }
+        _ => Fate::Arrives,
+    }
+}
+
+/// The same with 15 lost: it is found again without another timeout.
+#[test]
+fn what_was_lost_before_an_early_timeout_is_found_after_it() {
+    let mut pair = Pair::message(60, HalvingSpec::default());
+    pair.forth = Box::new(|n, body| if n == 15 { Fate::IsLost } else { standstill(body) });
+    pair.finish(60 * MSS);
+    assert_eq!((pair.sender.sent.timeouts, pair.sender.sent.spurious), (1, 1));
+    let again: Vec<u32> = pair.again().iter().map(|(_, psn)| *psn).collect();
+    assert_eq!(again, [10, 15]);
+}
+
+/// 1 and 3 are lost, and the acknowledgement that tells of 2: the next one tells of 4 and 2 at
+/// once, in that order. That is no reordering, so the third SACK counts.
+#[test]
+fn the_order_of_blocks_is_not_reordering() {
+    let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 1 || count == 3);
+    // The SYN/ACK is the first frame back.
+    pair.back = Box::new(|count, _| if count == 2 { Fate::IsLost } else { Fate::Arrives });
+    pair.finish(10 * MSS);
+    assert_eq!(pair.again()[0], (200_050, 1));
 }
 
 const TIMEOUT: Told = Told::Timeout { again: false };
@@ -318,4 +345,58 @@ fn pacing_spreads_the_window() {
     assert_eq!(pair.sender.rate(rules, pair.now), Some(1_712_000.0));
     pair.sender.control.threshold = 5;
     assert!((pair.sender.rate(rules, pair.now).unwrap() - 1_027_200.0).abs() < 1e-6);
+}
+
+/// RFC 8985, section 3.4, its first illustration: of P0 to P3 the last three are lost. Two round
+/// trips after the acknowledgement of P0 goes P3 again, its SACK tells P1 and P2.
+#[test]
+fn the_illustration_of_rack_tlp() {
+    let mut pair = Pair::message(4, HalvingSpec::default()).lose(|count| (1..4).contains(&count));
+    pair.finish(4 * MSS);
+    assert_eq!(pair.again(), [(400_000, 3), (500_000, 1), (600_000, 2)]);
+    assert_eq!(pair.sender.sent.timeouts, 0);
+}
+
+/// Only the acknowledgement of the end is lost: the probe comes back as a duplicate, so that
+/// nothing was lost and nothing is reduced.
+#[test]
+fn a_probe_that_was_not_needed_costs_nothing() {
+    let mut pair = Pair::message(5, HalvingSpec::default());
+    // The SYN/ACK is the first frame back.
+    pair.back =
+        Box::new(|count, _| if (4..=5).contains(&count) { Fate::IsLost } else { Fate::Arrives });
+    pair.finish(5 * MSS);
+    assert_eq!(pair.again(), [(400_020, 4)]);
+    assert_eq!(pair.receiver.duplicates, 1);
+    assert!(pair.told().is_empty());
+    assert_eq!(pair.sender.sent.spurious, 0);
+}
+
+/// A probe that repaired a loss: the window is reduced when what follows is acknowledged (section
+/// 7.4.2).
+#[test]
+fn a_loss_that_a_probe_repaired_counts() {
+    let mut pair = Pair::new(spec(), HalvingSpec::default(), Supply::Written, ms(50));
+    pair = pair.lose(|count| count == 2);
+    pair.schedule(at(0), Event::Write(3 * MSS));
+    pair.schedule(at(1_000), Event::Write(MSS));
+    pair.schedule(at(1_000), Event::Close);
+    pair.finish(4 * MSS);
+    assert_eq!((pair.again().len(), pair.sender.sent.probes), (1, 1));
+    assert_eq!(pair.told(), [Told::Restart, Told::Congestion(Signal::Loss), Told::Recovered]);
+    assert_eq!(pair.sender.control.told[1].0, at(1_100));
+}
+
+/// A path of 100 segments a second whose acknowledgements come five at a time: no sample is above
+/// what the path carries, because the time of sending counts where it is longer.
+#[test]
+fn compressed_acknowledgements_do_not_look_like_a_faster_path() {
+    let mut pair = Pair::message(200, HalvingSpec { window: 20, ..Default::default() });
+    pair.gap = ms(10);
+    pair.back = Box::new(|count, _| Fate::IsLate(ms(10) * (4 - count as u64 % 5)));
+    pair.finish(200 * MSS);
+    let rates: Vec<_> = pair.sender.control.acks.iter().filter_map(|ack| ack.rate).collect();
+    assert!(rates.len() > 50);
+    let most = rates.iter().map(|rate| rate.per_second()).fold(0.0, f64::max);
+    assert!((90.0..100.000_001).contains(&most), "{most}");
 }

@@ -75,7 +75,7 @@ proptest! {
         feedback in feedback(),
         short in 0u64..MSS,
     ) {
-        let control = HalvingSpec { window, grows, feedback, owns_recovery };
+        let control = HalvingSpec { window, grows, constant: false, feedback, owns_recovery };
         let bytes = segments * MSS - short;
         let mut pair = Pair::new(spec(), control, Supply::Message(bytes), ms(50));
         pair.forth = Box::new(move |n, _| forth.get(n).copied().unwrap_or(Fate::Arrives));
@@ -106,5 +106,22 @@ proptest! {
         });
         pair.finish(60 * MSS);
         prop_assert_eq!(pair.sender.sent.retransmitted, 0);
+    }
+}
+
+/// Every hundredth or so transmission is lost, in no order: each is sent again once and none other,
+/// without a timeout.
+#[test]
+fn what_is_lost_is_sent_again_and_nothing_else() {
+    for window in [20, 200] {
+        let constant = HalvingSpec { window, constant: true, ..Default::default() };
+        let lost = |n: usize| (n as u32).wrapping_mul(2_654_435_761) < u32::MAX / 100;
+        let mut pair = Pair::message(20_000, constant).lose(lost);
+        pair.finish(20_000 * MSS);
+        let count = (0..pair.frames.len()).filter(|n| lost(*n)).count() as u64;
+        assert!(count > 150);
+        let sent = pair.sender.sent;
+        assert_eq!((sent.retransmitted, sent.timeouts, sent.spurious), (count, 0, 0));
+        assert_eq!(pair.receiver.duplicates, 0);
     }
 }

@@ -29,13 +29,16 @@ struct HalvingSpec {
     window: u32,
     /// Whether it grows.
     grows: bool,
+    /// Whether congestion leaves it as it is.
+    constant: bool,
     feedback: EcnFeedback,
     owns_recovery: bool,
 }
 
 impl Default for HalvingSpec {
     fn default() -> Self {
-        Self { window: 10, grows: false, feedback: EcnFeedback::None, owns_recovery: false }
+        let feedback = EcnFeedback::None;
+        Self { window: 10, grows: false, constant: false, feedback, owns_recovery: false }
     }
 }
 
@@ -98,9 +101,9 @@ impl Control for Halving {
         self.lost.push(*lost);
     }
 
-    fn on_congestion(&mut self, _: &HalvingSpec, congestion: &Congestion) {
+    fn on_congestion(&mut self, spec: &HalvingSpec, congestion: &Congestion) {
         self.before = (self.window, self.threshold);
-        self.window = (self.window / 2).max(2);
+        self.window = if spec.constant { self.window } else { (self.window / 2).max(2) };
         self.threshold = self.window;
         self.told.push((congestion.now, Told::Congestion(congestion.signal)));
     }
@@ -361,7 +364,7 @@ impl Pair {
     /// Runs until everything is acknowledged, which it must be within an hour.
     fn finish(&mut self, bytes: u64) {
         self.run_until(at(3_600_000));
-        assert!(self.sender.is_done(), "it is not done: {:?}", self.sender);
+        assert!(self.sender.is_done(), "it is not done: {:?}", self.sender.board.una());
         assert_eq!(self.receiver.delivered(), bytes);
         assert_eq!(self.sender.in_flight(), 0);
         assert_eq!(self.sender.deadline(), Instant::NEVER);
