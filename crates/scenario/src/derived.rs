@@ -137,8 +137,10 @@ impl Variant {
             unloaded_rtt,
             bdp: rate.bytes_in(unloaded_rtt),
             congestion_window: match &settings.host.congestion {
-                congestion::Spec::LineRate(_) => None,
                 congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+                congestion::Spec::LineRate(_)
+                | congestion::Spec::Bbr(_)
+                | congestion::Spec::Bbr3(_) => None,
             },
             headroom: self.headroom(),
             host_load,

@@ -16,6 +16,8 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     match &settings.host.congestion {
         congestion::Spec::LineRate(_) => {}
         congestion::Spec::Dcqcn(spec) => check_dcqcn(settings, spec, findings),
+        congestion::Spec::Bbr(spec) => super::bbr::version_1(spec, findings),
+        congestion::Spec::Bbr3(spec) => super::bbr::version_3(spec, findings),
     }
     let transport::Spec::Rocev2(spec) = &settings.host.transport;
     if spec.ack_every == 0 {

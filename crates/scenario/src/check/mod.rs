@@ -1,6 +1,7 @@
 //! What the types cannot tell: whether the numbers fit together. Every finding has the numbers in
 //! it and a remedy.
 
+mod bbr;
 mod buffer;
 mod flow_control;
 mod host;
