@@ -1,6 +1,6 @@
 //! A path for tests: flows share a queue of one rate, whose packets are all acknowledged one by
 //! one after a fixed delay. It tells the controls what a TCP sender would, with delivery rates
-//! after draft-cheng-iccrg-delivery-rate-estimation-00, section 3.
+//! after draft-cheng-iccrg-delivery-rate-estimation.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
