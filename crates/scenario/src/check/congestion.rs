@@ -3,13 +3,15 @@
 use floodway_model::Rate;
 use floodway_sim::host::congestion::Spec;
 
-use super::Findings;
+use super::{Findings, bbr};
 
 /// Checks the parameters that are written below `family`, for example `host.congestion`.
 pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("{family}.{}.{field}", spec.name());
     match spec {
-        Spec::LineRate(_) | Spec::Dcqcn(_) | Spec::Bbr(_) | Spec::Bbr3(_) => {}
+        Spec::LineRate(_) | Spec::Dcqcn(_) => {}
+        Spec::Bbr(spec) => bbr::version_1(&format!("{family}.bbr"), spec, findings),
+        Spec::Bbr3(spec) => bbr::version_3(&format!("{family}.bbr3"), spec, findings),
         Spec::ConstantRate(spec) => rate(&path("rate"), spec.rate, findings),
         Spec::Reno(spec) => minimum_window(&path("minimum_window"), spec.minimum_window, findings),
         Spec::Cubic(spec) => {

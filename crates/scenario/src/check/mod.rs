@@ -2,6 +2,7 @@
 //! it and a remedy.
 
 mod aqm;
+mod bbr;
 mod buffer;
 mod congestion;
 mod coupled;

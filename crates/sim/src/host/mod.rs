@@ -262,6 +262,12 @@ impl Host {
             let gap = sender.pace(profile, now, packet.bytes, wire, self.nic.tx.link());
             sender.renew_window(profile, now);
             sender.eligible_at = now + gap;
+            // Of RoCEv2 none rings earlier because a packet is sent.
+            if matches!(sender.transport, sender::Transport::Tcp(_))
+                && sender.rings_earlier(profile)
+            {
+                self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+            }
             if sender.has_more() {
                 sender.in_nic = true;
                 self.nic.put_back(slot, class, sender.eligible_at);

@@ -8,10 +8,14 @@
 //! (`lt_bw`) is left out. Packets are paced one by one, so the quantum that TCP hands to the NIC is
 //! one packet. The window in recovery is BBR's own: see [`Control::owns_recovery`].
 
+#[cfg(test)]
+mod closed_loop;
 mod control;
 pub(super) mod model;
 #[cfg(test)]
 pub(super) mod path;
+#[cfg(test)]
+mod random;
 mod spec;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! A path for tests: flows share a queue of one rate, whose packets are all acknowledged one by
 //! one after a fixed delay. It tells the controls what a TCP sender would, with delivery rates
-//! after draft-cheng-iccrg-delivery-rate-estimation-00, section 3.
+//! after draft-cheng-iccrg-delivery-rate-estimation.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -276,9 +276,14 @@ impl Path {
             flow.phase = Phase::Open;
             flow.state.on_recovered(&flow.spec, now);
         }
-        if lost > 0 && flow.phase == Phase::Open {
-            (flow.phase, flow.recovers_until) = (Phase::Recovery, flow.next);
-            let congestion = Congestion { now, signal: Signal::Loss, in_flight: prior_in_flight };
+        let begins = match flow.phase {
+            Phase::Open | Phase::Reducing if lost > 0 => Some((Phase::Recovery, Signal::Loss)),
+            Phase::Open if marked => Some((Phase::Reducing, Signal::Mark)),
+            _ => None,
+        };
+        if let Some((phase, signal)) = begins {
+            (flow.phase, flow.recovers_until) = (phase, flow.next);
+            let congestion = Congestion { now, signal, in_flight: prior_in_flight };
             flow.state.on_congestion(&flow.spec, &congestion);
         }
         let rtt = now - packet.at;

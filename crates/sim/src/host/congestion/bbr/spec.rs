@@ -9,8 +9,8 @@ pub struct Spec {
     /// Pacing and window gain of Startup; Drain paces with its inverse. Default 2.885 (2/ln 2: the
     /// least that doubles the rate every round trip).
     pub startup_gain: f64,
-    /// Window in bandwidth-delay products once the pipe is full. Default 2 (the draft, section
-    /// 4.2.3.2: acknowledgements that come late or in bunches).
+    /// Window in bandwidth-delay products once the pipe is full. Default 2 (the draft: acknowledgements
+    /// that come late or in bunches).
     pub cwnd_gain: f64,
     /// By how much pacing stays below the bandwidth, 0 to 1. Default 0.01 (Linux).
     pub pacing_margin: f64,

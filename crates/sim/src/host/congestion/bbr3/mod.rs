@@ -7,6 +7,8 @@
 //! NIC is one packet. Left out: the reaction to a loss that a tail loss probe has repaired, and
 //! protective load balancing.
 
+#[cfg(test)]
+mod closed_loop;
 mod probing;
 mod signals;
 mod spec;
