@@ -162,7 +162,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
         .u64("lost_packets", "Data packets of the flow that switches dropped.", facts.lost.clone())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", facts.sent.iter().map(|sent| sent.round_trips.0 as f64 / 1e3 / sent.round_trips.1 as f64).collect())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", facts.sent.iter().map(|sent| if sent.mean_rtt == Duration::ZERO { f64::NAN } else { sent.mean_rtt.as_ns() }).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }

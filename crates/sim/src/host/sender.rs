@@ -137,7 +137,12 @@ impl Sender {
             Transport::Rocev2(sender) => sender.sent,
             Transport::Tcp(sender) => {
                 let tcp::Sent { packets, retransmitted, timeouts, .. } = sender.sent;
-                Sent { packets, retransmitted, timeouts, round_trips: sender.rtt_sum() }
+                Sent {
+                    packets,
+                    retransmitted,
+                    timeouts,
+                    mean_rtt: sender.mean_rtt().unwrap_or_default(),
+                }
             }
             Transport::Udp(sender) => sender.sent,
         }

@@ -5,7 +5,7 @@ pub mod rocev2;
 pub mod tcp;
 pub mod udp;
 
-use floodway_model::{Body, Ecn};
+use floodway_model::{Body, Duration, Ecn};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -76,6 +76,6 @@ pub struct Sent {
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// The sum of the round-trip times that were measured, in picoseconds, and how many.
-    pub round_trips: (u128, u64),
+    /// The mean of the round-trip times that were measured; zero if there are none.
+    pub mean_rtt: Duration,
 }
