@@ -35,7 +35,8 @@ impl<'a> Ideal<'a> {
     /// max over j of L_1 + … + L_j + (n − 2)·max(L_1 … L_j) + l_j + … + l_H,
     ///
     /// the longest of the ways in which one packet can wait for another (for n = 1, l_1 + … + l_H),
-    /// plus all delays and latencies. `None` if the flow never ends.
+    /// plus all delays and latencies. With TCP a SYN goes before, and its answer comes back. `None`
+    /// if the flow never ends.
     pub fn completion_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
@@ -51,9 +52,15 @@ impl<'a> Ideal<'a> {
         let hops = self.hops(flow);
         let latency = self.spec.switch.latency * (hops.len() as u64 - 1);
         let delay = hops.iter().map(|hop| hop.delay).sum::<Duration>() + latency;
-        let tail = |from: usize| -> Duration {
-            hops[from..].iter().map(|hop| hop.byte_time.of(last)).sum()
+        let frame = |bytes: u64, from: usize| -> Duration {
+            hops[from..].iter().map(|hop| hop.byte_time.of(bytes)).sum()
         };
+        let tail = |from: usize| frame(last, from);
+        // Links are alike in both directions, so that the way back is as long.
+        let delay = delay
+            + transport
+                .handshake_frame()
+                .map_or(Duration::ZERO, |syn| (delay + frame(u64::from(syn) + overhead, 0)) * 2);
         if packets == 1 {
             return Some(delay + tail(0));
         }

@@ -11,7 +11,11 @@ impl Host {
     /// A flow has started: if an application writes its data, that begins too.
     pub(super) fn begin_application(&mut self, flow: FlowId, now: Instant) {
         let spec = &self.shared.flows[flow.index()];
-        let Some(application) = &self.shared.profile(flow).application else { return };
+        let application = &self.shared.profile(flow).application;
+        // A message is there from the beginning.
+        let Some(application) = application.as_ref().filter(|_| spec.is_persistent()) else {
+            return;
+        };
         let application = Application::new(application, flow, now, spec.stop);
         let place = self.applications.len() as u32;
         self.frames.push(Reverse((application.due(), place)));

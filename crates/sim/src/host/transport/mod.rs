@@ -50,6 +50,14 @@ impl Spec {
         }
     }
 
+    /// The frame that goes to the receiver and back before any data; `None` if data goes at once.
+    pub fn handshake_frame(&self) -> Option<u16> {
+        match self {
+            Self::Tcp(_) => Some(tcp::SYN_FRAME),
+            Self::Rocev2(_) | Self::Udp(_) => None,
+        }
+    }
+
     /// The frame of a full packet.
     pub fn largest_frame(&self) -> u16 {
         self.frame(self.payload())

@@ -49,4 +49,13 @@ impl Spec {
             Self::Ecn(spec) => spec.queue(ecn),
         }
     }
+
+    /// Whether all packets of a flow go to the same queue, so that they stay in order: what the ECN
+    /// field says may differ from packet to packet and changes with a mark.
+    pub const fn keeps_order(&self) -> bool {
+        match self {
+            Self::Single(_) | Self::DestinationHash(_) | Self::MiceElephants(_) => true,
+            Self::Ecn(_) => false,
+        }
+    }
 }

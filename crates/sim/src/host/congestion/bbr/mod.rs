@@ -74,6 +74,8 @@ struct Flow {
 impl State {
     /// A flow that begins.
     pub fn new(spec: &Spec, path: &Path) -> Self {
+        let initial_window = path.initial_window.max(1);
+        let path = &Path { initial_window, ..*path };
         Self(Box::new(Flow {
             mode: Mode::Startup,
             cycle_at: Instant::ZERO,
@@ -85,8 +87,8 @@ impl State {
             idle: Idle::default(),
             probe_rtt: ProbeRtt::default(),
             pacing: Pacing::new(path, spec.startup_gain, spec.pacing_margin),
-            window: Window::new(path.initial_window),
-            initial_window: path.initial_window,
+            window: Window::new(initial_window),
+            initial_window,
             payload: path.payload,
             phase: Phase::Open,
             conserves: false,

@@ -109,6 +109,8 @@ struct Flow {
 impl State {
     /// A flow that begins.
     pub fn new(spec: &Spec, path: &Path) -> Self {
+        let initial_window = path.initial_window.max(1);
+        let path = &Path { initial_window, ..*path };
         Self(Box::new(Flow {
             mode: Mode::Startup,
             rounds: Rounds::default(),
@@ -120,8 +122,8 @@ impl State {
             idle: Idle::default(),
             probe_rtt: ProbeRtt::default(),
             pacing: Pacing::new(path, spec.startup_pacing_gain, spec.pacing_margin),
-            window: Window::new(path.initial_window),
-            initial_window: path.initial_window,
+            window: Window::new(initial_window),
+            initial_window,
             payload: path.payload,
             phase: Phase::Open,
             signals: Signals::new(),

@@ -92,15 +92,19 @@ impl<C: Control> Sender<C> {
         let mut news = News::default();
         let (rack, min_rtt, until) = (&mut self.rack, self.trips.min, self.episode.recover_at);
         // Whether a later copy of one of them has arrived or an earlier cannot be told, nor how
-        // long it took for what had been held behind it.
+        // long it took for what had been held behind it. But of the first, if that was sent once,
+        // timestamps would tell how long its acknowledgement took (RFC 7323, section 4.3): without
+        // that, who repeats too early what is only acknowledged late would never learn it.
         let mut repeated = false;
+        let first = self.board.get(self.board.una()).filter(|record| !record.repeated);
+        let first = first.map(|record| record.sent_at);
         self.board.acknowledge(ack.ack, |psn, record| {
             news.add(psn, record, until);
             rack.on_arrived(psn, record, min_rtt, now);
             repeated |= record.repeated;
         });
         if repeated {
-            (news.first_once, news.last_once) = (None, None);
+            (news.first_once, news.last_once) = (first, None);
         }
         let [first, second] = ack.sack;
         // In order of numbers, so that what one acknowledgement tells is not taken for reordering.
@@ -118,9 +122,8 @@ impl<C: Control> Sender<C> {
     /// Notes the round-trip times, and tells the one of the network.
     #[inline]
     fn measure(&mut self, rules: Rules<C>, news: &News, now: Instant) -> Option<Duration> {
-        let oldest = now.since(news.first_once?);
+        self.trips.on_oldest(rules.tcp, now.since(news.first_once?));
         let latest = now.since(news.last_once?);
-        self.trips.on_oldest(rules.tcp, oldest);
         self.trips.on_latest(latest);
         Some(latest)
     }
