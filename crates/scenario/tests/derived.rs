@@ -135,7 +135,8 @@ cluster_size = 4
 load = 0.3
 "#;
     let scenario = Scenario::parse(text, "sfc.toml", &Overrides::default()).unwrap();
-    let congestion::Spec::Dcqcn(spec) = &scenario.variants()[0].settings.host.congestion else {
+    let Some(congestion::Spec::Dcqcn(spec)) = &scenario.variants()[0].settings.host.congestion
+    else {
         panic!("not DCQCN")
     };
     assert_eq!((spec.fast_recovery, spec.g, spec.byte_counter), (1, 0.0009813, Bytes(1 << 21)));
@@ -152,7 +153,7 @@ load = 0.3
     let derived = scenario.derived();
     assert_eq!(derived.variants[0].congestion_window, Some(Bytes(187_500)));
     let text = derived.to_string();
-    assert!(text.contains("congestion window        187.5 KB\n"), "{text}");
+    assert!(text.contains("initial window           187.5 KB\n"), "{text}");
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn the_schema_knows_every_field_and_every_algorithm() {
     }
     assert_eq!(schema["additionalProperties"], false);
     // Shorthands: `aqm = "drop_tail"`, `pfc = false`.
-    assert!(text.contains(r#"{"enum":["strict","drr"]}"#));
+    assert!(text.contains(r#"{"enum":["strict","drr","wrr","time_shifted"]}"#));
     assert!(text.contains(r#"{"type":"boolean"}"#));
 }
 

@@ -3,17 +3,15 @@
 use floodway_model::{Duration, Graph, Rate};
 use floodway_sim::host::congestion::dcqcn::Spec;
 use floodway_sim::host::transport;
-use floodway_sim::switch::aqm;
 
 use super::super::Findings;
 use super::Placed;
-use crate::document::Document;
 
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
 const SHORTEST_TIMER: Duration = Duration::from_ns(10);
 
 /// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
-pub fn check(family: &str, settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
+pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("{family}.dcqcn.{field}");
     if !(spec.g > 0.0 && spec.g <= 1.0) {
         findings.error(
@@ -49,21 +47,11 @@ pub fn check(family: &str, settings: &Document, spec: &Spec, findings: &mut Find
                     \"15us\", or remove it";
         findings.error(&[&path("window")], "the window is zero", help);
     }
-    // The number of a workload is not part of a header.
-    let table = if family.starts_with("host") { family } else { "workload.congestion" };
-    let isolates = settings.switch.flow_control.congestion_isolation.is_some();
-    if matches!(settings.switch.aqm, aqm::Spec::DropTail(_)) && !isolates {
-        findings.warn(
-            &["switch.aqm", &format!("{family}.dcqcn"), family],
-            "DCQCN listens to marks, and nothing marks",
-            format!("choose [switch.aqm.ramp], or [{table}.line_rate] if that is meant"),
-        );
-    }
 }
 
 /// Checks what needs the network.
 pub fn check_on(
-    placed: &Placed<'_>,
+    placed: &Placed,
     spec: &Spec,
     graph: &Graph,
     is_new: bool,
@@ -90,7 +78,7 @@ pub fn check_on(
 
 /// Whether a window at the slowest host holds a packet, and lets acknowledgements come.
 fn check_window(
-    placed: &Placed<'_>,
+    placed: &Placed,
     spec: &Spec,
     window: Duration,
     slowest: Rate,
@@ -98,7 +86,7 @@ fn check_window(
 ) {
     let path = format!("{}.dcqcn.window", placed.congestion_path);
     let of_transport = |name: &str| format!("{}.rocev2.{name}", placed.transport_path);
-    let transport::Spec::Rocev2(transport) = placed.transport else { return };
+    let transport::Spec::Rocev2(transport) = &placed.transport else { return };
     let bytes = slowest.bytes_in(window);
     if window > Duration::ZERO && bytes < transport.mtu {
         findings.error(

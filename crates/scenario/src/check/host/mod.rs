@@ -1,9 +1,13 @@
-//! Whether transport and congestion control fit the network.
+//! Whether transports, congestion controls and applications fit each other and the network.
 
+mod application;
 mod bbr;
 mod congestion;
 mod dcqcn;
+mod fit;
 mod frame;
+mod marks;
+mod numbers;
 mod rocev2;
 mod tcp;
 mod udp;
@@ -17,25 +21,55 @@ use crate::document::Document;
 use crate::workload::Ready;
 
 /// How some flows are sent, and where that was written: for all hosts, or for a workload.
-struct Placed<'a> {
-    transport: &'a Transport,
+struct Placed {
+    transport: Transport,
     transport_path: String,
-    congestion: &'a Congestion,
+    congestion: Congestion,
     congestion_path: String,
 }
 
+impl Placed {
+    /// The path of a field of the transport.
+    fn of_transport(&self, field: &str) -> String {
+        format!("{}.{}.{field}", self.transport_path, self.transport.name())
+    }
+
+    /// The header of another transport to choose, for the workload alone if something is its own.
+    fn other_transport(&self, name: &str) -> String {
+        format!("[{}.transport.{name}]", self.place())
+    }
+
+    /// The header of another congestion control to choose, likewise.
+    fn other_congestion(&self, name: &str) -> String {
+        format!("[{}.congestion.{name}]", self.place())
+    }
+
+    /// The header of its transport.
+    fn transport_header(&self) -> String {
+        let place = if self.transport_path.starts_with("workload") { "workload" } else { "host" };
+        // The number of a workload is not part of a header.
+        format!("[{place}.transport.{}]", self.transport.name())
+    }
+
+    fn place(&self) -> &'static str {
+        let own = |path: &str| path.starts_with("workload");
+        let any = own(&self.transport_path) || own(&self.congestion_path);
+        if any { "workload" } else { "host" }
+    }
+}
+
 /// Every combination of transport and congestion control that the workloads use.
-fn all(settings: &Document) -> Vec<Placed<'_>> {
-    let (transport, congestion) = (&settings.host.transport, &settings.host.congestion);
-    let mut all: Vec<Placed<'_>> = Vec::new();
-    for (number, entry) in settings.workload.iter().enumerate() {
+fn all(settings: &Document) -> Vec<Placed> {
+    let mut all: Vec<Placed> = Vec::new();
+    for (number, (entry, profile)) in settings.workload.iter().zip(settings.profiles()).enumerate()
+    {
         let placed = Placed {
-            transport: entry.transport.as_ref().unwrap_or(transport),
+            transport: profile.transport,
             transport_path: path(number, "transport", entry.transport.is_some()),
-            congestion: entry.congestion.as_ref().unwrap_or(congestion),
+            congestion: profile.congestion,
             congestion_path: path(number, "congestion", entry.congestion.is_some()),
         };
-        let same = |other: &Placed<'_>| {
+        let same = |other: &Placed| {
             other.transport_path == placed.transport_path
                 && other.congestion_path == placed.congestion_path
         };
@@ -56,12 +90,17 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     let all = all(settings);
     let mut longest = Some(0);
     let mut seen: Vec<&str> = Vec::new();
-    for Placed { transport, transport_path, congestion, congestion_path, .. } in &all {
+    for placed in &all {
+        let Placed { transport, transport_path, congestion, congestion_path } = placed;
+        let fits = fit::check(placed, findings);
         if !seen.contains(&congestion_path.as_str()) {
             seen.push(congestion_path);
             congestion::check(congestion_path, congestion, findings);
             if let Congestion::Dcqcn(spec) = congestion {
-                dcqcn::check(congestion_path, settings, spec, findings);
+                dcqcn::check(congestion_path, spec, findings);
+                if fits {
+                    marks::of_notifications(placed, settings, findings);
+                }
             }
         }
         if !seen.contains(&transport_path.as_str()) {
@@ -74,10 +113,11 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
             longest = longest.zip(frame).map(|(longest, frame)| frame.max(longest));
         }
     }
+    application::check(settings, findings);
     longest
 }
 
-/// Checks what needs the network.
+/// Checks what needs the network, with parameters that are possible.
 pub fn check_on(
     settings: &Document,
     graph: &Graph,
@@ -90,9 +130,21 @@ pub fn check_on(
     for placed in &all {
         if !seen.contains(&placed.transport_path.as_str()) {
             seen.push(&placed.transport_path);
-            rocev2::check_on(placed, settings, graph, largest_frame, workloads, findings);
+            match &placed.transport {
+                Transport::Rocev2(spec) => {
+                    rocev2::check_on(placed, spec, settings, graph, largest_frame, findings);
+                }
+                Transport::Tcp(spec) => {
+                    tcp::check_on(placed, spec, settings, graph, largest_frame, findings);
+                }
+                Transport::Udp(_) => {}
+            }
+            numbers::check(placed, settings, graph, workloads, findings);
         }
-        if let Congestion::Dcqcn(spec) = placed.congestion {
+        if let Transport::Tcp(spec) = &placed.transport {
+            marks::of_segments(placed, spec, settings, findings);
+        }
+        if let Congestion::Dcqcn(spec) = &placed.congestion {
             let is_new = !seen.contains(&placed.congestion_path.as_str());
             dcqcn::check_on(placed, spec, graph, is_new, findings);
             seen.push(&placed.congestion_path);

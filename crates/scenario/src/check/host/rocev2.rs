@@ -2,14 +2,12 @@
 
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph};
-use floodway_sim::host::transport;
 use floodway_sim::host::transport::rocev2::{self, recovery};
 
 use super::super::Findings;
 use super::{Placed, frame};
 use crate::derived;
 use crate::document::Document;
-use crate::workload::Ready;
 
 /// The longest frame, if packets can be made.
 pub fn check(
@@ -78,16 +76,14 @@ fn timeouts(path: &str, spec: &rocev2::Spec) -> Vec<(String, Duration)> {
 
 /// Checks what needs the network.
 pub fn check_on(
-    placed: &Placed<'_>,
+    placed: &Placed,
+    spec: &rocev2::Spec,
     settings: &Document,
     graph: &Graph,
     largest_frame: u16,
-    workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
     let path = &placed.transport_path;
-    let field = |name: &str| format!("{path}.rocev2.{name}");
-    let transport::Spec::Rocev2(spec) = placed.transport else { return };
     let round_trip = derived::round_trip(settings, graph, largest_frame);
     for (path, timeout) in timeouts(path, spec) {
         if timeout > Duration::ZERO && timeout <= round_trip {
@@ -101,9 +97,9 @@ pub fn check_on(
             );
         }
     }
-    let rates = || graph.hosts().map(|host| graph.node(host).ports[0].rate);
     let wire = Bytes(u64::from(rocev2::Spec::frame(spec.mtu.0)) + settings.wire_overhead.0);
-    if let Some(slowest) = rates().min() {
+    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
+    if let Some(slowest) = slowest {
         let packets = u64::from(spec.ack_every);
         let waits = Duration(slowest.time_for(wire).0.saturating_mul(packets));
         let shortest = timeouts(path, spec).into_iter().min_by_key(|(_, timeout)| *timeout);
@@ -111,31 +107,12 @@ pub fn check_on(
             && waits >= timeout
         {
             findings.error(
-                &[&field("ack_every"), &path],
+                &[&placed.of_transport("ack_every"), &path],
                 format!(
                     "{packets} packets, after which an acknowledgement comes, take {waits} at \
                      {slowest}, and the retransmission timeout is {timeout}"
                 ),
                 "every packet would be sent again: lower `ack_every`, 1 acknowledges each packet",
-            );
-        }
-    }
-    let numbered = workloads.iter().zip(&settings.workload).enumerate();
-    let mut of_this = numbered.filter(|(number, (_, entry))| {
-        super::path(*number, "transport", entry.transport.is_some()) == *path
-    });
-    let endless = of_this.any(|(_, (workload, _))| workload.persistent_flows() > 0);
-    if let Some(fastest) = rates().max().filter(|_| endless) {
-        let packets = settings.limit.0 / fastest.time_for(wire).0.max(1);
-        if packets >= u64::from(u32::MAX) {
-            findings.error(
-                &["limit", &field("mtu")],
-                format!(
-                    "a flow without a size could send {packets} packets at {fastest} until the \
-                     limit, and packet numbers end at {}",
-                    u32::MAX
-                ),
-                format!("lower `limit`, or raise `{}`", field("mtu")),
             );
         }
     }

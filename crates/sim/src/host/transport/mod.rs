@@ -5,6 +5,7 @@ pub mod rocev2;
 pub mod tcp;
 pub mod udp;
 
+use floodway_model::packet::length;
 use floodway_model::{Body, Ecn};
 
 floodway_model::family! {
@@ -47,6 +48,16 @@ impl Spec {
         match self {
             Self::Tcp(spec) => spec.initial_window,
             Self::Rocev2(_) | Self::Udp(_) => u32::MAX,
+        }
+    }
+
+    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
+    /// nothing answers.
+    pub fn answer_frame(&self) -> u16 {
+        match self {
+            Self::Rocev2(_) => length::ROCE_ACK,
+            Self::Tcp(_) => length::TCP_OVERHEAD,
+            Self::Udp(_) => length::SHORTEST_FRAME,
         }
     }
 
