@@ -7,7 +7,8 @@ use std::fmt;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
-use floodway_sim::host::congestion;
+use floodway_sim::host::congestion::{self, Needs};
+use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use serde::Serialize;
 
@@ -39,6 +40,8 @@ pub struct DerivedVariant {
     pub switches: u64,
     /// Links.
     pub links: u64,
+    /// The rates of the slowest and of the fastest link.
+    pub link_rates: (Rate, Rate),
     /// Capacity of a leaf or edge switch's hosts over that of its links upward, where there are
     /// tiers.
     pub oversubscription: Option<f64>,
@@ -49,8 +52,8 @@ pub struct DerivedVariant {
     pub unloaded_rtt: Duration,
     /// What the slowest link on that way carries in that time.
     pub bdp: Bytes,
-    /// What congestion control lets a flow that begins have in flight, if it has a window; the most
-    /// of all workloads.
+    /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
+    /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
     /// Headroom, if there is PFC.
     pub headroom: Option<Headroom>,
@@ -133,6 +136,10 @@ impl Variant {
             hosts: size.hosts,
             switches: size.switches,
             links: size.links,
+            link_rates: {
+                let rates = || graph.links().map(|(_, _, end)| end.rate);
+                rates().min().zip(rates().max()).unwrap_or_default()
+            },
             oversubscription: match &settings.topology {
                 topology::Spec::Clos(spec) => Some(spec.oversubscription()),
                 topology::Spec::FatTree(spec) => Some(spec.edge_oversubscription()),
@@ -144,7 +151,7 @@ impl Variant {
             },
             unloaded_rtt,
             bdp: slowest.bytes_in(unloaded_rtt),
-            congestion_window: profiles.iter().filter_map(|p| window(&p.congestion, rate)).max(),
+            congestion_window: profiles.iter().filter_map(|p| window(p, rate)).max(),
             headroom: self.headroom(),
             host_load: host_load(graph, &demands),
             host_wire_load: host_load(graph, &wire_demands),
@@ -217,9 +224,17 @@ impl Variant {
 }
 
 /// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.
-fn window(control: &congestion::Spec, rate: Rate) -> Option<Bytes> {
-    match control {
-        congestion::Spec::Dcqcn(spec) => spec.window.map(|time| rate.bytes_in(time)),
+fn window(profile: &Profile, rate: Rate) -> Option<Bytes> {
+    match (&profile.congestion, &profile.transport) {
+        (congestion::Spec::Dcqcn(spec), _) => spec.window.map(|time| rate.bytes_in(time)),
+        (control, transport::Spec::Tcp(tcp)) => {
+            let initial = match control.needs() {
+                Needs::Nothing => u32::MAX,
+                _ => tcp.initial_window,
+            };
+            let segments = initial.min(tcp.receive_limit());
+            (segments < u32::MAX).then(|| Bytes(u64::from(segments).saturating_mul(tcp.mss.0)))
+        }
         _ => None,
     }
 }
@@ -254,7 +269,7 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
     ways.max_by_key(|(time, _)| *time).unwrap_or_default()
 }
 
-/// The time of a frame along a path and of its acknowledgement back.
+/// The time of a frame along a path and of the transport's answer back.
 fn time_of(
     settings: &Document,
     graph: &Graph,
@@ -262,9 +277,12 @@ fn time_of(
     largest_frame: u16,
 ) -> Duration {
     let mut time = Duration::ZERO;
+    let profiles = settings.profiles();
+    let answers = profiles.iter().map(|profile| profile.transport.answer_frame());
+    let answer = answers.max().unwrap_or(length::SHORTEST_FRAME);
     for &(node, port) in path {
         let link = &graph.node(node).ports[port.index()];
-        for frame in [largest_frame, length::ROCE_ACK] {
+        for frame in [largest_frame, answer] {
             let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
             time += link.rate.time_for(wire) + link.delay;
             if graph.node(node).kind != NodeKind::Host {
@@ -369,14 +387,16 @@ impl fmt::Display for Derived {
         row("hosts", &|v| v.hosts.to_string());
         row("switches", &|v| v.switches.to_string());
         row("links", &|v| v.links.to_string());
+        row("link rates", &|v| match v.link_rates {
+            (slowest, fastest) if slowest == fastest => slowest.to_string(),
+            (slowest, fastest) => format!("{slowest} to {fastest}"),
+        });
         let ratio = |x| format!("{x:.2}:1");
         row("oversubscription", &|v| optional(v.oversubscription, ratio));
-        if self.variants.iter().any(|v| v.aggregation_oversubscription.is_some()) {
-            row("of the aggregations", &|v| optional(v.aggregation_oversubscription, ratio));
-        }
+        row("of the aggregations", &|v| optional(v.aggregation_oversubscription, ratio));
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
-        row("congestion window", &|v| optional(v.congestion_window, kilobytes));
+        row("initial window", &|v| optional(v.congestion_window, kilobytes));
         row("headroom available", &|v| optional(v.headroom.and_then(|h| h.available), kilobytes));
         row("headroom of one link", &|v| optional(v.headroom, |h| kilobytes(h.one_link)));
         row("headroom of all ports", &|v| optional(v.headroom, |h| kilobytes(h.all_ports)));
@@ -388,6 +408,9 @@ impl fmt::Display for Derived {
         row("of these measured", &|v| format!("{:.0}", v.expected_measured_flows));
         row("flows without size", &|v| v.persistent_flows.to_string());
         row("memory, roughly", &|v| format!("{:.1} MB", v.memory.0 as f64 / 1e6));
+
+        // What no variant has says nothing.
+        rows.retain(|(_, cells)| cells.iter().any(|cell| cell != NOTHING));
 
         let runs = self.replications as usize * self.variants.len();
         writeln!(
@@ -413,12 +436,15 @@ impl fmt::Display for Derived {
     }
 }
 
+/// What a variant does not have.
+const NOTHING: &str = "-";
+
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn optional<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
-    value.map_or("-".to_owned(), show)
+    value.map_or(NOTHING.to_owned(), show)
 }
 
 fn microseconds(time: Duration) -> String {

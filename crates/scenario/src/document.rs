@@ -90,8 +90,10 @@ pub struct Host {
     pub pause_scope: PauseScope,
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
-    /// How fast a flow may send, unless its workload says otherwise.
-    pub congestion: congestion::Spec,
+    /// How fast a flow may send, unless its workload says otherwise. Default what suits the
+    /// transport: `dcqcn` for `rocev2`, `cubic` for `tcp`, `constant_rate` for `udp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<congestion::Spec>,
 }
 
 fn one_u64() -> u64 {
@@ -114,13 +116,39 @@ impl Document {
 
     /// How the flows of each workload are sent, by its number.
     pub fn profiles(&self) -> Vec<Profile> {
-        let Host { transport, congestion, .. } = &self.host;
-        let profile = |entry: &workload::Entry| Profile {
-            transport: entry.transport.as_ref().unwrap_or(transport).clone(),
-            congestion: entry.congestion.as_ref().unwrap_or(congestion).clone(),
-            application: entry.application.clone(),
+        let profile = |entry: &workload::Entry| {
+            let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
+            let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
+            Profile {
+                transport: transport.clone(),
+                congestion: congestion.cloned().unwrap_or_else(|| usual(transport)),
+                application: entry.application.clone(),
+            }
         };
         self.workload.iter().map(profile).collect()
+    }
+
+    /// Writes out the congestion controls that follow from the transports, so that it says what is
+    /// used: [`Document::profiles`] are the same before and after.
+    pub(crate) fn write_out(&mut self) {
+        if self.host.congestion.is_some() {
+            return;
+        }
+        for entry in &mut self.workload {
+            if let (Some(transport), None) = (&entry.transport, &entry.congestion) {
+                entry.congestion = Some(usual(transport));
+            }
+        }
+        self.host.congestion = Some(usual(&self.host.transport));
+    }
+}
+
+/// The congestion control of a transport for which none was chosen.
+pub(crate) fn usual(transport: &transport::Spec) -> congestion::Spec {
+    match transport {
+        transport::Spec::Rocev2(_) => congestion::Spec::Dcqcn(Default::default()),
+        transport::Spec::Tcp(_) => congestion::Spec::Cubic(Default::default()),
+        transport::Spec::Udp(_) => congestion::Spec::ConstantRate(Default::default()),
     }
 }
 

@@ -260,10 +260,11 @@ fn prepare(
 }
 
 fn prepare_one(name: &str, document: &Item) -> (Option<Variant>, Vec<Problem>) {
-    let settings: Document = match decode(document) {
+    let mut settings: Document = match decode(document) {
         Ok(settings) => settings,
         Err(problems) => return (None, problems),
     };
+    settings.write_out();
     let (checked, problems) = check::check(document, &settings);
     let variant = checked.map(|check::Checked { graph, workloads }| Variant {
         name: name.to_owned(),

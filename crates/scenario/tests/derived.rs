@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Rate};
 use floodway_scenario::{Overrides, Scenario, catalogue, json_schema};
 use floodway_sim::host::congestion;
 
@@ -85,6 +85,34 @@ fn a_dumbbell_by_hand() {
 }
 
 #[test]
+fn tcp_over_a_dumbbell_by_hand() {
+    let derived = |tcp: &str| {
+        let text = format!(
+            "name = \"d\"\narrivals = \"1s\"\nlimit = \"5s\"\n[host.transport.tcp]\n{tcp}\n\
+             [topology.dumbbell]\nleft = 3\nright = 2\n\
+             [[workload]]\n[workload.long_flows]\ncount = 2\n"
+        );
+        Scenario::parse(&text, "d.toml", &Overrides::default())
+            .unwrap_or_else(|error| panic!("{}", error.plain()))
+            .derived()
+    };
+    let base = derived("").variants[0].clone();
+    // 8 ms of light, and 1538 bytes there and 90 of the acknowledgement back on the wire.
+    let of_frames = 2 * (1_538 + 90) * 8_000 + (1_538 + 90) * 200_000;
+    assert_eq!(base.unloaded_rtt, Duration(8_000_000_000 + of_frames));
+    assert_eq!(base.link_rates, (Rate::from_mbps(40), Rate::from_gbps(1)));
+    // Ten segments, or what the receiver has room for.
+    assert_eq!(base.congestion_window, Some(Bytes(14_480)));
+    let window = |tcp| derived(tcp).variants[0].congestion_window;
+    assert_eq!(window("receive_window = \"4KB\""), Some(Bytes(2 * 1_448)));
+    let text = derived("").to_string();
+    assert!(text.contains("link rates               40Mbps to 1Gbps\n"), "{text}");
+    assert!(text.contains("initial window                   14.5 KB\n"), "{text}");
+    // There is no PFC, and a dumbbell has no tiers.
+    assert!(!text.contains("headroom") && !text.contains("oversubscription"), "{text}");
+}
+
+#[test]
 fn fabric_load_by_hand() {
     // Two leaves with two hosts each, one spine; clusters of two neighbours stay on their leaf,
     // one cluster of four sends 2/3 of its traffic across.
@@ -135,7 +163,8 @@ cluster_size = 4
 load = 0.3
 "#;
     let scenario = Scenario::parse(text, "sfc.toml", &Overrides::default()).unwrap();
-    let congestion::Spec::Dcqcn(spec) = &scenario.variants()[0].settings.host.congestion else {
+    let Some(congestion::Spec::Dcqcn(spec)) = &scenario.variants()[0].settings.host.congestion
+    else {
         panic!("not DCQCN")
     };
     assert_eq!((spec.fast_recovery, spec.g, spec.byte_counter), (1, 0.0009813, Bytes(1 << 21)));
@@ -152,7 +181,7 @@ load = 0.3
     let derived = scenario.derived();
     assert_eq!(derived.variants[0].congestion_window, Some(Bytes(187_500)));
     let text = derived.to_string();
-    assert!(text.contains("congestion window        187.5 KB\n"), "{text}");
+    assert!(text.contains("initial window       187.5 KB\n"), "{text}");
 }
 
 #[test]
@@ -203,7 +232,7 @@ fn the_schema_knows_every_field_and_every_algorithm() {
     }
     assert_eq!(schema["additionalProperties"], false);
     // Shorthands: `aqm = "drop_tail"`, `pfc = false`.
-    assert!(text.contains(r#"{"enum":["strict","drr"]}"#));
+    assert!(text.contains(r#"{"enum":["strict","drr","wrr","time_shifted"]}"#));
     assert!(text.contains(r#"{"type":"boolean"}"#));
 }
 

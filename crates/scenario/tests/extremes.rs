@@ -84,6 +84,45 @@ sizes = "64KB"
 flows_per_second = 2.5
 "#;
 
+/// A dual queue, every parameter of TCP, and an application.
+const TCP: &str = r#"
+name = "tcp"
+arrivals = "10s"
+limit = "20s"
+departures = true
+
+[topology.dumbbell]
+left = 4
+right = 4
+
+[switch.queue]
+count = 2
+[switch.classify.ecn]
+[switch.scheduler.wrr]
+[switch.aqm.dualpi2]
+
+[host.transport.tcp]
+receive_window = "1MB"
+ecn = "accurate"
+codepoint = "ect1"
+
+[[workload]]
+[workload.long_flows]
+count = 3
+[workload.congestion.prague]
+[workload.application]
+
+[[workload]]
+[workload.long_flows]
+count = 1
+[workload.congestion.bbr3]
+
+[[workload]]
+[workload.long_flows]
+count = 1
+[workload.transport.udp]
+"#;
+
 fn main_scenario() -> String {
     std::fs::read_to_string(Path::new("../../scenarios/ci/lossless.toml")).unwrap()
 }
@@ -147,7 +186,7 @@ const VALUES: &[&str] = &[
 fn every_field_takes_every_value() {
     let (valid, refused) = try_everything(&main_scenario(), 70);
     assert!(valid > 100 && refused > 1000, "{valid} {refused}");
-    for others in [OTHERS, NAMED] {
+    for others in [OTHERS, NAMED, TCP] {
         let (valid, refused) = try_everything(others, 50);
         assert!(valid > 100 && refused > 1000, "{valid} {refused}");
     }

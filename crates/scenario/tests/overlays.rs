@@ -107,7 +107,7 @@ fn another_member_replaces_the_one_below() {
 #[test]
 fn a_member_can_be_named_alone() {
     let variant = only("", &["host.congestion=line_rate", "switch.aqm=drop_tail"]);
-    assert!(matches!(variant.settings.host.congestion, congestion::Spec::LineRate(_)));
+    assert!(matches!(variant.settings.host.congestion, Some(congestion::Spec::LineRate(_))));
     assert_eq!(variant.settings.switch.aqm.name(), "drop_tail");
     // The same member keeps its parameters.
     let variant = only("", &["switch.scheduler=drr"]);

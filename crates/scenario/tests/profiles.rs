@@ -65,6 +65,40 @@ fn what_a_workload_has_replaces_what_hosts_have() {
     assert_eq!(profiles[0].transport, transport::Spec::Rocev2(rocev2));
 }
 
+/// A scenario in which only transports are chosen, if anything.
+fn controls(hosts: &str, of_workloads: [&str; 2]) -> (Vec<&'static str>, serde_json::Value) {
+    let [first, second] = of_workloads;
+    let text = format!(
+        "name = \"sample\"\narrivals = \"1s\"\nlimit = \"5s\"\n{hosts}\n\
+         [topology.dumbbell]\nleft = 2\nright = 2\n[switch.aqm.step]\n\
+         [[workload]]\n[workload.long_flows]\ncount = 1\n{first}\n\
+         [[workload]]\n[workload.long_flows]\ncount = 1\n{second}\n"
+    );
+    let scenario = Scenario::parse(&text, "s.toml", &Overrides::default())
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let variant = &scenario.variants()[0];
+    let profiles = scenario.build(variant, 0).profiles;
+    let names = profiles.iter().map(|profile| profile.congestion.name()).collect();
+    (names, serde_json::to_value(&variant.settings).unwrap())
+}
+
+#[test]
+fn where_no_control_is_chosen_the_transport_has_its_usual_one() {
+    let (names, settings) = controls("", ["", "[workload.transport.tcp]"]);
+    assert_eq!(names, ["dcqcn", "cubic"]);
+    // The settings say what is used.
+    assert!(settings["host"]["congestion"]["dcqcn"].is_object());
+    assert!(settings["workload"][0].get("congestion").is_none());
+    assert!(settings["workload"][1]["congestion"]["cubic"].is_object());
+    let (names, settings) = controls("host.transport = \"tcp\"", ["", "[workload.transport.udp]"]);
+    assert_eq!(names, ["cubic", "constant_rate"]);
+    assert!(settings["host"]["congestion"]["cubic"].is_object());
+    // What was chosen for all hosts holds for workloads with a transport of their own too.
+    let hosts = "[host]\ntransport = \"tcp\"\ncongestion = \"reno\"";
+    let own = "[workload.transport.tcp]\npacing = true";
+    assert_eq!(controls(hosts, ["[workload.congestion.bbr]", own]).0, ["bbr", "reno"]);
+}
+
 #[test]
 fn overlays_reach_it() {
     let names = |set: &[&str]| {

@@ -2,9 +2,7 @@
 //! it and a remedy.
 
 mod aqm;
-mod bbr;
 mod buffer;
-mod congestion;
 mod coupled;
 mod flow_control;
 mod host;

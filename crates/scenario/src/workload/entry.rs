@@ -25,7 +25,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<transport::Spec>,
     /// Replaces `[host.congestion]` for the flows of this workload: `[workload.congestion.dcqcn]`.
-    /// Default that of `host`.
+    /// Default that of `host`, or if `host` has none what suits the workload's transport.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
     /// An interactive application writes the data of every flow that has no size, over TCP.

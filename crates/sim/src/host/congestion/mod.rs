@@ -263,6 +263,18 @@ impl Spec {
         }
     }
 
+    /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
+    pub fn feedback(&self) -> EcnFeedback {
+        let path = Path {
+            line_rate: Rate::from_gbps(1),
+            payload: 1_448,
+            wire: 1_538,
+            initial_window: 10,
+            seed: 0,
+        };
+        State::new(self, &path).feedback(self)
+    }
+
     /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {

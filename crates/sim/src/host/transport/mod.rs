@@ -5,7 +5,9 @@ pub mod rocev2;
 pub mod tcp;
 pub mod udp;
 
+use floodway_model::packet::length;
 use floodway_model::{Body, Duration, Ecn};
+use floodway_model::{Body, Ecn};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -55,6 +57,16 @@ impl Spec {
         match self {
             Self::Tcp(_) => Some(tcp::SYN_FRAME),
             Self::Rocev2(_) | Self::Udp(_) => None,
+        }
+    }
+
+    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
+    /// nothing answers.
+    pub fn answer_frame(&self) -> u16 {
+        match self {
+            Self::Rocev2(_) => length::ROCE_ACK,
+            Self::Tcp(_) => length::TCP_OVERHEAD,
+            Self::Udp(_) => length::SHORTEST_FRAME,
         }
     }
 

@@ -83,7 +83,7 @@ impl<C: Control> Sender<C> {
     /// The sender of what `supply` says, which begins with a SYN.
     pub fn new(rules: Rules<C>, mut control: C, path: &Path, supply: Supply, now: Instant) -> Self {
         let wanted = control.feedback(rules.congestion);
-        let feedback = rules.tcp.ecn.map_or(wanted, EcnFeedback::from);
+        let feedback = rules.tcp.feedback(wanted);
         Self {
             control,
             sent: Sent::default(),

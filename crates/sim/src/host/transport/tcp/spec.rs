@@ -1,10 +1,10 @@
 //! Parameters.
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ecn::{Codepoint, Feedback};
+use super::ecn::{Codepoint, Feedback, Signals};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,6 +75,16 @@ impl Spec {
     /// The whole segments that `payload` bytes fill, at least one.
     pub fn whole_segments(&self, payload: u64) -> u32 {
         (payload / self.mss.0).clamp(1, u32::MAX.into()) as u32
+    }
+
+    /// How the receiver tells of marks, where the congestion control wants `wanted`.
+    pub fn feedback(&self, wanted: EcnFeedback) -> EcnFeedback {
+        self.ecn.map_or(wanted, EcnFeedback::from)
+    }
+
+    /// The ECN field of new segments, likewise.
+    pub fn ecn_field(&self, wanted: EcnFeedback) -> Ecn {
+        Signals::new(self.feedback(wanted), self.codepoint).field(false)
     }
 
     /// The most segments that the receiver has room for.

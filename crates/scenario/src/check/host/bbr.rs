@@ -2,7 +2,7 @@
 
 use floodway_sim::host::congestion::{bbr, bbr3};
 
-use super::Findings;
+use super::super::Findings;
 
 /// A number, and what it may be.
 type Number = (&'static str, f64, fn(f64) -> bool, &'static str);

@@ -3,7 +3,8 @@
 use floodway_model::Rate;
 use floodway_sim::host::congestion::Spec;
 
-use super::{Findings, bbr};
+use super::super::Findings;
+use super::bbr;
 
 /// Checks the parameters that are written below `family`, for example `host.congestion`.
 pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {

@@ -1,0 +1,119 @@
+//! Whether the parameters of DCQCN can work, and fit transport and network.
+
+use floodway_model::{Duration, Graph, Rate};
+use floodway_sim::host::congestion::dcqcn::Spec;
+use floodway_sim::host::transport;
+
+use super::super::Findings;
+use super::Placed;
+
+/// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
+const SHORTEST_TIMER: Duration = Duration::from_ns(10);
+
+/// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
+pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("{family}.dcqcn.{field}");
+    if !(spec.g > 0.0 && spec.g <= 1.0) {
+        findings.error(
+            &[&path("g")],
+            format!("the weight `g` is {}", spec.g),
+            "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
+        );
+    }
+    for (field, timer) in
+        [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
+    {
+        if timer < SHORTEST_TIMER {
+            findings.error(
+                &[&path(field)],
+                format!("`{field}` is {timer}, shorter than any packet"),
+                format!("write at least \"{SHORTEST_TIMER}\"; NICs have 1us and more"),
+            );
+        }
+    }
+    if spec.min_rate == Rate(0) {
+        let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";
+        findings.error(&[&path("min_rate")], "the lowest rate is zero", help);
+    }
+    if spec.window.is_none() && spec.window_follows_rate {
+        findings.error(
+            &[&path("window_follows_rate")],
+            "there is no window that could follow the rate",
+            "add one, for example window = \"15us\", or remove `window_follows_rate`",
+        );
+    }
+    if spec.window == Some(Duration::ZERO) {
+        let help = "write how long a flow may send before it hears of its receiver, for example \
+                    \"15us\", or remove it";
+        findings.error(&[&path("window")], "the window is zero", help);
+    }
+}
+
+/// Checks what needs the network.
+pub fn check_on(
+    placed: &Placed,
+    spec: &Spec,
+    graph: &Graph,
+    is_new: bool,
+    findings: &mut Findings<'_>,
+) {
+    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
+    let path = format!("{}.dcqcn.min_rate", placed.congestion_path);
+    if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest)
+        && is_new
+    {
+        findings.error(
+            &[&path, "topology"],
+            format!(
+                "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
+                spec.min_rate
+            ),
+            format!("lower `{path}`: the default is \"100Mbps\""),
+        );
+    }
+    if let (Some(slowest), Some(window)) = (slowest, spec.window) {
+        check_window(placed, spec, window, slowest, findings);
+    }
+}
+
+/// Whether a window at the slowest host holds a packet, and lets acknowledgements come.
+fn check_window(
+    placed: &Placed,
+    spec: &Spec,
+    window: Duration,
+    slowest: Rate,
+    findings: &mut Findings<'_>,
+) {
+    let path = format!("{}.dcqcn.window", placed.congestion_path);
+    let of_transport = |name: &str| format!("{}.rocev2.{name}", placed.transport_path);
+    let transport::Spec::Rocev2(transport) = &placed.transport else { return };
+    let bytes = slowest.bytes_in(window);
+    if window > Duration::ZERO && bytes < transport.mtu {
+        findings.error(
+            &[&path, &of_transport("mtu")],
+            format!(
+                "a window of {window} is {bytes} at {slowest}, and a packet carries {}",
+                transport.mtu
+            ),
+            format!("write at least \"{}\"", slowest.time_for(transport.mtu)),
+        );
+        return;
+    }
+    // The smallest the window can become.
+    let (rate, bytes) = match spec.window_follows_rate {
+        true => (format!("the lowest rate, {}", spec.min_rate), spec.min_rate.bytes_in(window)),
+        false => (slowest.to_string(), bytes),
+    };
+    let packets = transport.whole_packets(bytes.0).max(1);
+    if window > Duration::ZERO && packets < transport.ack_every {
+        findings.error(
+            &[&path, &of_transport("ack_every")],
+            format!(
+                "a window of {window} is {} at {rate}, and an acknowledgement comes after {}",
+                if packets == 1 { "1 packet".to_owned() } else { format!("{packets} packets") },
+                transport.ack_every
+            ),
+            "the sender would wait for its timer: raise `window`, or lower `ack_every`",
+        );
+    }
+}

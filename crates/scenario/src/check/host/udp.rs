@@ -1,0 +1,25 @@
+//! Whether datagrams can be made.
+
+use floodway_model::packet::length;
+use floodway_sim::host::transport::udp;
+
+use super::super::Findings;
+use super::frame;
+use crate::document::Document;
+
+/// The longest frame, if packets can be made.
+pub fn check(
+    path: &str,
+    settings: &Document,
+    spec: &udp::Spec,
+    findings: &mut Findings<'_>,
+) -> Option<u16> {
+    let field = format!("{path}.udp.payload");
+    if spec.payload.0 == 0 {
+        let help = "write the payload of a full datagram, for example \"1472B\"";
+        findings.error(&[&field], "datagrams would carry 0 bytes", help);
+        return None;
+    }
+    let limits = "an Ethernet packet of 1500 bytes has room for 1472";
+    frame::check((&field, spec.payload), length::UDP_OVERHEAD, limits, settings, findings)
+}
