@@ -7,7 +7,6 @@ pub mod udp;
 
 use floodway_model::packet::length;
 use floodway_model::{Body, Duration, Ecn};
-use floodway_model::{Body, Ecn};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
