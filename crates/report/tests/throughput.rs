@@ -81,7 +81,7 @@ fn the_terminal_shows_goodput_and_waiting_instead_of_completion() {
     let text = table(&summary(), Style::default());
     same(&text, "throughput.txt");
     // By hand: from 4 to 20 Mb/s, and from 36 to 1.5 ms.
-    assert!(text.contains("+400 %") && text.contains("-95.8 %"), "{text}");
+    assert!(text.contains("+400.0 %") && text.contains("-95.8 %"), "{text}");
     assert!(!text.contains("completion time of"), "{text}");
     assert!(!text.contains("CNPs"), "there are none in either variant: {text}");
 }
