@@ -25,9 +25,10 @@ fn every_command_of_the_guide_works() {
     let shipped = "scenarios/ci/lossless.toml";
     fs::copy(root.join(shipped), folder.join(shipped)).unwrap();
     let scenarios = blocks(&guide, "toml");
-    assert_eq!(scenarios.len(), 2);
+    assert_eq!(scenarios.len(), 3);
     fs::write(folder.join("mine.toml"), scenarios[0]).unwrap();
     fs::write(folder.join("deep.toml"), scenarios[1]).unwrap();
+    fs::write(folder.join("access.toml"), scenarios[2]).unwrap();
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
@@ -38,7 +39,13 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    for results in ["results/mine", "results/mine-again", "results/small", "results/deep"] {
-        assert!(folder.join(results).join("report.html").is_file(), "{results}");
+    for results in ["mine", "mine-again", "small", "deep", "access", "access-reno"] {
+        let report = folder.join("results").join(results).join("report.html");
+        assert!(report.is_file(), "{results}");
+    }
+    // What the guide says is in the tables is there.
+    for table in ["deliveries", "sojourns", "departures", "frames"] {
+        let file = format!("results/access/runs/dualpi2/0/{table}.parquet");
+        assert!(folder.join(&file).is_file(), "{file}");
     }
 }

@@ -1,6 +1,7 @@
 //! The answer in a sentence.
 
 use crate::summary::{Measure, Summary};
+use crate::throughput::{self, Shown};
 use crate::words;
 
 /// One sentence for each variant after the baseline: `ci against without-ci: mice (<100 KB)
@@ -28,7 +29,10 @@ fn parts(summary: &Summary, name: &str) -> String {
             basis(summary, name)
         ));
     }
-    for (key, label) in [("pause_frames", "pause frames"), ("dropped_packets", "dropped packets")] {
+    parts.extend(throughput_parts(summary, name));
+    // What is dropped is how classic senders learn of congestion, where nothing has to complete.
+    let told = if parts.is_empty() || summary.has_flows() { &COUNTED[..] } else { &COUNTED[..1] };
+    for &(key, label) in told {
         let happens = |of: &String| {
             summary.counter(of, key).and_then(|counter| counter.measure.estimate.mean) > Some(0.0)
         };
@@ -39,6 +43,32 @@ fn parts(summary: &Summary, name: &str) -> String {
         }
     }
     if parts.is_empty() { "nothing to compare".to_string() } else { parts.join("; ") }
+}
+
+/// What happens beside, of which less is better.
+const COUNTED: [(&str, &str); 2] =
+    [("pause_frames", "pause frames"), ("dropped_packets", "dropped packets")];
+
+/// What flows without a size get, and how long packets wait, if there are no flows with a size.
+fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
+    if summary.has_flows() {
+        return Vec::new();
+    }
+    let of = |what: &str, shown: Vec<Shown>| {
+        let changes = shown.into_iter().filter_map(|shown| {
+            let counter = summary.counter(name, &shown.key)?;
+            Some(format!("{} {}", shown.label, change(&counter.measure, &counter.unit)?))
+        });
+        let changes: Vec<String> = changes.collect();
+        (!changes.is_empty()).then(|| format!("{what} {}", changes.join(", of ")))
+    };
+    [
+        of("mean goodput of", throughput::goodputs_of(summary)),
+        of("mean waiting time of", throughput::mean_waits_of(summary)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// On which flows the changes rest, if not on all.

@@ -292,6 +292,7 @@ impl Experiment {
             }
         }
         let all = self.classes.key(self.classes.all());
+        let mut without = Vec::new();
         for name in &summary.order {
             let Some(flows) = summary.class(name, &all) else { continue };
             if flows.unfinished > 0 {
@@ -304,12 +305,23 @@ impl Experiment {
                     crate::words::count((flows.finished + flows.unfinished) as f64),
                 ));
             } else if flows.finished == 0 && summary.variant(name).replications > 0 {
-                caveats.push(format!(
-                    "{name}: no flow was measured. Flows count from the end of the warm-up on; \
-                     persistent flows never count."
-                ));
+                without.push(name.as_str());
             }
+        }
+        if !without.is_empty() {
+            let names = without.join(", ");
+            let who = if without.len() == summary.order.len() { "" } else { &names };
+            caveats.push(no_flows(who));
         }
         caveats
     }
+}
+
+/// Said of the variants of these names, or of all if it is empty.
+fn no_flows(names: &str) -> String {
+    let (of, no) = if names.is_empty() { ("", "No") } else { (names, ": no") };
+    format!(
+        "{of}{no} completion time was measured: only flows with a size that start after the \
+         warm-up have one."
+    )
 }

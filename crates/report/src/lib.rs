@@ -37,6 +37,7 @@ pub mod statistics;
 pub mod study;
 pub mod summary;
 pub mod terminal;
+mod throughput;
 pub mod words;
 
 pub use directory::{Directory, Earlier};

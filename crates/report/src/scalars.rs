@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
+use crate::throughput;
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,8 @@ pub struct Scalar {
 /// `tier_<n>_paused_ns` (hosts: `hosts_…`); `dropped_packets_<reason>`;
 /// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`;
 /// `<scope>_mean_occupancy_bytes`, the same with `p50`, `p99`, `p999` and `max`, where the scope is
-/// `port` or `switch`.
+/// `port` or `switch`; `workload_<n>_goodput_bps` of flows without a size, and
+/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
@@ -51,6 +53,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
         occupancies(switches, samples, &mut scalars);
     }
     goodput(&mut scalars);
+    throughput::add(tables, &mut scalars);
     scalars
 }
 
@@ -113,7 +116,7 @@ fn goodput(scalars: &mut BTreeMap<String, Scalar>) {
     }
 }
 
-fn put(
+pub(crate) fn put(
     scalars: &mut BTreeMap<String, Scalar>,
     name: &str,
     value: f64,

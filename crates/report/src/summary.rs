@@ -144,6 +144,12 @@ impl Summary {
         self.order.first().map(String::as_str)
     }
 
+    /// Whether flows with a size were measured in any variant, finished or not.
+    pub fn has_flows(&self) -> bool {
+        let classes = self.variants.values().flat_map(|variant| variant.fct.values());
+        classes.into_iter().any(|class| class.finished + class.unfinished > 0)
+    }
+
     /// A metric of a variant that is not about flow completion.
     pub fn counter(&self, variant: &str, name: &str) -> Option<&Counter> {
         self.variants.get(variant)?.counters.get(name)

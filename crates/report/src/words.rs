@@ -78,6 +78,7 @@ pub fn spread(mean: f64, half: f64, unit: &str) -> String {
     let scale = match unit {
         "ns" => unit_for(mean, TIMES).0,
         "bytes" => unit_for(mean, BYTES).0,
+        "b/s" => unit_for(mean, RATES).0,
         "" if mean.abs() >= 1e7 => unit_for(mean, COUNTS).0,
         "" => return format!("± {}", count(half)),
         _ => 1.0,
@@ -87,13 +88,15 @@ pub fn spread(mean: f64, half: f64, unit: &str) -> String {
 
 const TIMES: &[(f64, &str)] = &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 const BYTES: &[(f64, &str)] = &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")];
+const RATES: &[(f64, &str)] = &[(1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")];
 const COUNTS: &[(f64, &str)] = &[(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
 
-/// A value in its unit: `ns`, `bytes`, `Gb/s`, `x` (a factor) or none for a count.
+/// A value in its unit: `ns`, `bytes`, `b/s`, `Gb/s`, `x` (a factor) or none for a count.
 pub fn quantity(value: f64, unit: &str) -> String {
     match unit {
         "ns" => time(value),
         "bytes" => bytes(value),
+        "b/s" => scaled(value, RATES),
         "x" => digits(value),
         "" => count(value),
         _ => format!("{} {unit}", digits(value)),

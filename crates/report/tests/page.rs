@@ -118,6 +118,6 @@ fn little_makes_a_page_too() {
     alone.add_run(&run(&tables, 0, 0));
     let page = page_of(&alone);
     check(&page);
-    assert!(page.contains("no flow was measured"));
+    assert!(page.contains("No completion time was measured"));
     assert!(!page.contains("Do flows finish sooner?"), "there is nothing to compare");
 }

@@ -408,12 +408,13 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let ending = spec.flows.iter().zip(&flows.receivers).filter(|(flow, _)| !flow.is_persistent());
     let unfinished = ending.filter(|(_, receiver)| receiver.finished.is_none()).count() as u64;
     let persistent = spec.flows.iter().filter(|flow| flow.is_persistent()).count() as u64;
-    let of_run: [(&str, u64, &str); 5] = [
+    let of_run: [(&str, u64, &str); 6] = [
         (
             "measured_ns",
             end.saturating_sub(spec.warmup.0) / 1_000,
             "Length of the measurement, in which everything above was counted.",
         ),
+        ("warmup_ns", spec.warmup.0 / 1_000, "Length of the warm-up, after which it began."),
         ("flows", spec.flows.len() as u64, "Flows of the run, those that never end included."),
         ("flows_persistent", persistent, "Flows that never end."),
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),

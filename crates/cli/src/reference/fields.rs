@@ -97,13 +97,20 @@ impl<'a> Writer<'a> {
         let beside = fields(table);
         if !beside.is_empty() {
             self.text.push_str("| beside it | meaning |\n| --- | --- |\n");
-            for (name, field) in beside {
+            for (name, field) in &beside {
                 let _ = writeln!(self.text, "| `{name}` | {} |", meaning(field));
             }
             self.text.push('\n');
         }
         for (name, member) in members {
             self.table(&format!("{path}.{name}"), self.resolved(member));
+        }
+        for (name, field) in beside {
+            // Families beside a member are those of hosts, which have their own place.
+            if let Some(table) = self.table_of(field).filter(|table| self::members(table).is_none())
+            {
+                self.table(&format!("{path}.{name}"), table);
+            }
         }
     }
 

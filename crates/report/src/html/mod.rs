@@ -39,9 +39,12 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.head(&mut text);
     text += "<main>\n";
     page.guide(&mut text);
-    page.changes(&mut text);
-    page.times(&mut text);
-    page.distributions(&mut text);
+    if summary.has_flows() {
+        page.changes(&mut text);
+        page.times(&mut text);
+        page.distributions(&mut text);
+    }
+    page.throughputs(&mut text);
     page.rates(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);

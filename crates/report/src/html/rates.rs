@@ -19,11 +19,11 @@ impl Page<'_> {
             return;
         }
         let points = || rates.iter().flat_map(|(_, rates)| rates.values()).flatten();
-        let most = points().map(|point| point.1).fold(0.0, f64::max);
+        let most = points().map(|point| point.1 * 1e9).fold(0.0, f64::max);
         let end = points().map(|point| point.0).fold(0.0, f64::max);
         let line = |(flow, points): (&u64, &Vec<(f64, f64)>)| Line {
             series: flows.binary_search(flow).expect("every flow is among them"),
-            points: points.clone(),
+            points: points.iter().map(|(time, gbps)| (*time, gbps * 1e9)).collect(),
             tooltip: format!("flow {flow}"),
             ..Line::default()
         };
@@ -32,7 +32,7 @@ impl Page<'_> {
                 title: format!("Rate of each flow over time, {name}"),
                 heading: (*name).clone(),
                 x: Axis::linear("simulated time", "ns").within(0.0, end),
-                y: Axis::linear("payload delivered", "Gb/s").within(0.0, most),
+                y: Axis::linear("payload delivered", "b/s").within(0.0, most),
                 lines: rates.iter().map(line).collect(),
                 ..Lines::default()
             });

@@ -6,6 +6,7 @@ use super::Page;
 use super::r#type::set;
 use crate::chart::{LOOKS, escape};
 use crate::summary::{Counter, Measure};
+use crate::throughput;
 use crate::words;
 
 /// A variant's name with its colour.
@@ -42,6 +43,43 @@ fn cell_with_change(counter: &Counter) -> String {
 }
 
 impl Page<'_> {
+    /// What flows without a size get, and how long packets wait, where that is known.
+    pub(super) fn throughputs(&self, text: &mut String) {
+        let goodputs = throughput::goodputs_of(self.summary);
+        let waits = throughput::waits_of(self.summary);
+        if goodputs.is_empty() && waits.is_empty() {
+            return;
+        }
+        *text += "<h2>What do flows without a size get, and how long do packets wait?</h2>\n\
+                  <div class=\"scroll\"><table>\n<thead><tr><th></th>";
+        for (series, name) in self.summary.order.iter().enumerate() {
+            let _ = write!(text, "<th>{}</th>", key(series, name));
+        }
+        *text += "</tr></thead>\n<tbody>\n";
+        let groups = [("mean goodput per flow", goodputs), ("time in queues", waits)];
+        for (label, shown) in groups.into_iter().filter(|(_, shown)| !shown.is_empty()) {
+            let span = self.summary.order.len() + 1;
+            let _ = writeln!(text, "<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>");
+            for shown in shown {
+                let _ = write!(text, "<tr><td>{}</td>", set(&shown.label));
+                for variant in &self.summary.order {
+                    *text += &self.counter_cell(variant, &shown.key);
+                }
+                *text += "</tr>\n";
+            }
+        }
+        *text += "</tbody></table></div>\n<p class=\"muted small\">Means over replications, of the \
+                  time from the end of the warm-up to the end of arrivals; below them the change \
+                  from the baseline. Times are those of the port at which packets wait most in \
+                  all.</p>\n";
+    }
+
+    fn counter_cell(&self, variant: &str, name: &str) -> String {
+        self.summary
+            .counter(variant, name)
+            .map_or_else(|| "<td class=\"muted\">–</td>".to_string(), cell_with_change)
+    }
+
     /// Every number about whole runs.
     pub(super) fn counters(&self, text: &mut String) {
         let mut names: Vec<(&String, &Counter)> =
@@ -67,10 +105,7 @@ impl Page<'_> {
                 set(&counter.meaning)
             );
             for variant in &self.summary.order {
-                *text += &self
-                    .summary
-                    .counter(variant, name)
-                    .map_or_else(|| "<td class=\"muted\">–</td>".to_string(), cell_with_change);
+                *text += &self.counter_cell(variant, name);
             }
             *text += "</tr>\n";
         }

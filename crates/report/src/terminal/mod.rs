@@ -4,6 +4,7 @@ mod claims;
 
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
+use crate::throughput;
 use crate::words;
 
 pub use claims::claims;
@@ -35,6 +36,9 @@ const COUNTERS: [(&str, &str, bool); 8] = [
     ("retransmitted_packets", "retransmitted", true),
     ("dropped_packets", "dropped packets", true),
 ];
+
+/// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
+const MECHANISMS: [&str; 3] = ["isolations", "cims_sent", "cnps_sent"];
 
 /// A row: its label, and for each variant a value and what stands beside it.
 struct Row {
@@ -71,7 +75,9 @@ pub fn table(summary: &Summary, style: Style) -> String {
         text.push('\n');
         text += &wrapped(&legend, style.width, style, Paint::Dim);
     }
-    let rows: Vec<Row> = times(summary).into_iter().chain(counters(summary)).collect();
+    let times = if summary.has_flows() { times(summary) } else { Vec::new() };
+    let rows: Vec<Row> =
+        times.into_iter().chain(throughputs(summary)).chain(counters(summary)).collect();
     text += &blocks(summary, &rows, style);
     if !summary.caveats.is_empty() {
         text.push('\n');
@@ -140,10 +146,34 @@ fn times(summary: &Summary) -> Vec<Row> {
     std::iter::once(heading).chain(rows).chain([measured, unfinished]).collect()
 }
 
+/// What flows without a size get, and how long packets wait, where that is known.
+fn throughputs(summary: &Summary) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (heading, shown, less_is_better) in [
+        ("mean goodput per flow", throughput::goodputs_of(summary), false),
+        ("time in queues", throughput::waits_of(summary), true),
+    ] {
+        if !shown.is_empty() {
+            rows.push(Row { label: heading.to_string(), cells: Vec::new() });
+        }
+        for shown in shown {
+            let cells = cells(summary, |name| {
+                let counter = summary.counter(name, &shown.key)?;
+                let value = words::mean(&counter.measure, &counter.unit);
+                Some((value, beside(&counter.measure, less_is_better)))
+            });
+            rows.push(Row { label: format!("  {}", shown.label), cells });
+        }
+    }
+    rows
+}
+
 fn counters(summary: &Summary) -> Vec<Row> {
     let heading = Row { label: "mean during arrivals".to_string(), cells: Vec::new() };
     let known = COUNTERS.iter().filter(|(key, ..)| {
-        summary.variants.values().any(|variant| variant.counters.contains_key(*key))
+        let counters = summary.variants.values().filter_map(|variant| variant.counters.get(*key));
+        let mut means = counters.map(|counter| counter.measure.estimate.mean);
+        means.any(|mean| mean != Some(0.0) || !MECHANISMS.contains(key))
     });
     let rows = known.map(|(key, label, less_is_better)| Row {
         label: format!("  {label}"),

@@ -40,7 +40,7 @@ impl Departures {
     }
 
     /// The lengths that occurred: (packets, departures); `u64::MAX` stands for all above
-    /// [`LONGEST`].
+    /// 4095.
     pub fn lengths(&self) -> impl Iterator<Item = (u64, u64)> {
         let edge = |length| if length > LONGEST { u64::MAX } else { length };
         filled(&self.lengths).map(move |(length, count)| (edge(length as u64), count))

@@ -1,0 +1,222 @@
+//! What flows without a size get, and how long packets wait for it: the numbers of an experiment
+//! whose flows never complete.
+
+use floodway_model::Table;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metrics::table;
+use crate::scalars::{Scalar, put};
+use crate::shapes::{Deliveries, Depths, deliveries, quantile};
+use crate::statistics::mean;
+use crate::summary::Summary;
+
+/// Adds `workload_<n>_goodput_bps`, where `flow_samples` was written, and
+/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns`, where departures were recorded.
+pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
+    goodputs(tables, scalars);
+    if let (Some(sojourns), Some(departures)) =
+        (table(tables, "sojourns"), table(tables, "departures"))
+    {
+        waits(sojourns, departures, scalars);
+    }
+}
+
+/// The mean over the flows of each workload of what arrived during the measurement.
+fn goodputs(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
+    let (Some(flows), Some(samples)) = (table(tables, "flows"), table(tables, "deliveries")) else {
+        return;
+    };
+    let value = |name: &str| scalars.get(name).map(|scalar| scalar.value);
+    let (Some(from), Some(length)) = (value("warmup_ns"), value("measured_ns")) else { return };
+    let workloads: BTreeMap<u64, u64> =
+        flows.u64s("flow").iter().copied().zip(flows.u64s("workload").iter().copied()).collect();
+    let mut by_workload: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (flow, delivered) in deliveries(samples) {
+        let Some(rate) = rate(&delivered, from, from + length) else { continue };
+        by_workload.entry(workloads[&flow]).or_default().push(rate);
+    }
+    for (workload, rates) in by_workload {
+        let meaning = format!(
+            "mean goodput of the {} flows without a size of workload {workload}",
+            rates.len()
+        );
+        let name = format!("workload_{workload}_goodput_bps");
+        put(scalars, &name, mean(&rates), "b/s", &meaning);
+    }
+}
+
+/// Bits per second from the last sample at or before `from` to the last at or before `to`; `None`
+/// if they are the same.
+fn rate(delivered: &Deliveries, from: f64, to: f64) -> Option<f64> {
+    let at = |time: f64| {
+        let before = delivered.partition_point(|sample| sample.0 <= time);
+        before.checked_sub(1).map_or((0.0, 0), |last| delivered[last])
+    };
+    let (begin, end) = (at(from), at(to));
+    (end.0 > begin.0).then(|| (end.1 - begin.1) as f64 * 8e9 / (end.0 - begin.0))
+}
+
+/// Of the queues of the port at which packets have waited most in all.
+fn waits(sojourns: &Table, departures: &Table, scalars: &mut BTreeMap<String, Scalar>) {
+    let port = |table: &Table, at: usize| (table.texts("node")[at].clone(), table.u64s("port")[at]);
+    let (queues, means) = (sojourns.u64s("queue"), sojourns.f64s("mean_sojourn_ns"));
+    let left = sojourns.u64s("departures");
+    let mut waited: BTreeMap<(String, u64), f64> = BTreeMap::new();
+    for at in 0..sojourns.rows() {
+        *waited.entry(port(sojourns, at)).or_default() += means[at] * left[at] as f64;
+    }
+    // The first of equal ones.
+    let most = waited.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
+    let Some((busiest, _)) = most else { return };
+    let (kinds, edges) = (departures.texts("kind"), departures.u64s("up_to"));
+    let (of_queue, counts) = (departures.u64s("queue"), departures.u64s("departures"));
+    for at in (0..sojourns.rows()).filter(|at| port(sojourns, *at) == *busiest) {
+        let queue = queues[at];
+        let is_its = |bin: &usize| {
+            kinds[*bin] == "sojourn_ns"
+                && of_queue[*bin] == queue
+                && port(departures, *bin) == *busiest
+        };
+        let bins = (0..departures.rows()).filter(is_its);
+        let times: Depths = bins.map(|bin| (edges[bin], counts[bin])).collect();
+        let where_ = format!("in queue {queue} of {} port {}", busiest.0, busiest.1);
+        let meaning = format!("mean time that packets waited {where_}, where they waited most");
+        put(scalars, &format!("queue_{queue}_mean_sojourn_ns"), means[at], "ns", &meaning);
+        let meaning = format!("99th percentile of the time that packets waited {where_}");
+        let p99 = quantile(&times, 0.99) as f64;
+        put(scalars, &format!("queue_{queue}_p99_sojourn_ns"), p99, "ns", &meaning);
+    }
+}
+
+/// A number of these that some variant has.
+pub(crate) struct Shown {
+    /// Its name among the counters.
+    pub key: String,
+    /// What it is for people: `workload 0`.
+    pub label: String,
+}
+
+/// What some variant has of goodput by workload, in their order.
+pub(crate) fn goodputs_of(summary: &Summary) -> Vec<Shown> {
+    let numbers = numbers(summary, "workload_", "_goodput_bps");
+    let shown = |number: u64| Shown {
+        key: format!("workload_{number}_goodput_bps"),
+        label: format!("workload {number}"),
+    };
+    numbers.into_iter().map(shown).collect()
+}
+
+/// What some variant has of mean waiting times by queue, in their order.
+pub(crate) fn mean_waits_of(summary: &Summary) -> Vec<Shown> {
+    let numbers = numbers(summary, "queue_", "_mean_sojourn_ns");
+    let shown = |number: u64| Shown {
+        key: format!("queue_{number}_mean_sojourn_ns"),
+        label: format!("queue {number}"),
+    };
+    numbers.into_iter().map(shown).collect()
+}
+
+/// The same with percentiles after the means.
+pub(crate) fn waits_of(summary: &Summary) -> Vec<Shown> {
+    let both = |mean: Shown| {
+        let p99 = Shown {
+            key: mean.key.replace("mean", "p99"),
+            label: format!("{}, 99th percentile", mean.label),
+        };
+        [Shown { label: format!("{}, mean", mean.label), ..mean }, p99]
+    };
+    mean_waits_of(summary).into_iter().flat_map(both).collect()
+}
+
+/// The numbers in the names of counters that begin and end like this.
+fn numbers(summary: &Summary, begin: &str, end: &str) -> BTreeSet<u64> {
+    let names = summary.variants.values().flat_map(|variant| variant.counters.keys());
+    names.filter_map(|name| name.strip_prefix(begin)?.strip_suffix(end)?.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalars::scalars;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_string()).collect()
+    }
+
+    fn counters(warmup_ns: u64, measured_ns: u64) -> Table {
+        Table::new("counters", "")
+            .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+            .u64("value", "", vec![warmup_ns, measured_ns])
+            .text("meaning", "", texts(&["", ""]))
+    }
+
+    #[test]
+    fn goodput_is_that_of_the_measurement_by_workload() {
+        let flows = Table::new("flows", "").u64("flow", "", vec![0, 1, 2]).u64(
+            "workload",
+            "",
+            vec![0, 1, 1],
+        );
+        // Samples every 100 ns; the measurement is from 100 to 300 ns.
+        let deliveries = Table::new("deliveries", "")
+            .f64("time_ns", "", [100.0, 200.0, 300.0, 400.0].repeat(3))
+            .u64("flow", "", [[0; 4], [1; 4], [2; 4]].concat())
+            .u64(
+                "delivered_bytes",
+                "",
+                vec![50, 100, 150, 999, 0, 25, 100, 999, 10, 110, 210, 210],
+            );
+        let scalars = scalars(&[flows, deliveries, counters(100, 200)]);
+        let value = |name: &str| scalars[name].value;
+        // 100 bytes in 200 ns are 4 Gb/s; the two others have 100 and 200 bytes.
+        assert_eq!(value("workload_0_goodput_bps"), 4e9);
+        assert_eq!(value("workload_1_goodput_bps"), 6e9);
+        assert_eq!(scalars["workload_1_goodput_bps"].unit, "b/s");
+    }
+
+    #[test]
+    fn a_measurement_that_begins_at_once_begins_with_nothing() {
+        let delivered = vec![(100.0, 50), (200.0, 150)];
+        assert_eq!(rate(&delivered, 0.0, 200.0), Some(6e9));
+        // Between two samples.
+        assert_eq!(rate(&delivered, 150.0, 250.0), Some(8e9));
+        assert_eq!(rate(&delivered, 200.0, 250.0), None);
+    }
+
+    #[test]
+    fn waiting_is_that_of_the_port_where_most_is_waited() {
+        // Two packets wait 100 ns at port 0, ten wait 50 and one 600 ns at port 1.
+        let sojourns = Table::new("sojourns", "")
+            .text("node", "", texts(&["left", "left", "left"]))
+            .u64("port", "", vec![0, 1, 1])
+            .u64("queue", "", vec![0, 0, 1])
+            .u64("departures", "", vec![2, 10, 1])
+            .f64("mean_sojourn_ns", "", vec![100.0, 50.0, 600.0]);
+        let departures = Table::new("departures", "")
+            .text("node", "", texts(&["left"; 6]))
+            .u64("port", "", vec![0, 1, 1, 1, 1, 1])
+            .u64("queue", "", vec![0, 0, 0, 0, 0, 1])
+            .text(
+                "kind",
+                "",
+                texts(&[
+                    "sojourn_ns",
+                    "packets",
+                    "sojourn_ns",
+                    "sojourn_ns",
+                    "packets",
+                    "sojourn_ns",
+                ]),
+            )
+            .u64("up_to", "", vec![100, 1, 40, 140, 2, 600])
+            .u64("departures", "", vec![2, 9, 9, 1, 1, 1]);
+        let scalars = scalars(&[sojourns, departures]);
+        let value = |name: &str| scalars[name].value;
+        assert_eq!(value("queue_0_mean_sojourn_ns"), 50.0);
+        // The tenth of ten packets.
+        assert_eq!(value("queue_0_p99_sojourn_ns"), 140.0);
+        assert_eq!(value("queue_1_mean_sojourn_ns"), 600.0);
+        assert_eq!(value("queue_1_p99_sojourn_ns"), 600.0);
+        assert!(scalars["queue_1_mean_sojourn_ns"].meaning.contains("queue 1 of left port 1"));
+    }
+}

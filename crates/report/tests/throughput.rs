@@ -1,0 +1,117 @@
+//! An experiment whose flows have no size: what they get and how long packets wait.
+
+mod check;
+mod synthetic;
+
+use check::{check, same};
+use floodway_model::Table;
+use floodway_report::html::page;
+use floodway_report::terminal::{Style, table};
+use floodway_report::{Experiment, Summary};
+use synthetic::{Case, ending, manifest, run};
+
+const CASE: Case = Case { replications: 2, flows: 0, unfinished: false, drops: false };
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_string()).collect()
+}
+
+/// Two flows for a second after a warm-up of one, at these rates in Mb/s, and a queue in which
+/// packets wait for so many microseconds.
+fn tables(mbps: [u64; 2], wait_us: u64) -> Vec<Table> {
+    let bytes = |second: u64| mbps.map(|rate| second * rate * 125_000);
+    let counters = [
+        ("marked_packets", 40),
+        ("dropped_packets", 100 - wait_us / 1_000),
+        ("cnps_sent", 0),
+        ("warmup_ns", 1_000_000_000),
+        ("measured_ns", 1_000_000_000),
+    ];
+    vec![
+        Table::new("flows", "")
+            .u64("flow", "", vec![0, 1])
+            .u64("workload", "", vec![0, 1])
+            .u64("bytes", "", vec![0, 0])
+            .u64("measured", "", vec![0, 0])
+            .f64("fct_ns", "", vec![f64::NAN; 2])
+            .f64("slowdown", "", vec![f64::NAN; 2]),
+        Table::new("deliveries", "")
+            .f64("time_ns", "", vec![1e9, 1e9, 2e9, 2e9])
+            .u64("flow", "", vec![0, 1, 0, 1])
+            .u64("delivered_bytes", "", [bytes(1), bytes(2)].concat()),
+        Table::new("sojourns", "")
+            .text("node", "", texts(&["left switch"]))
+            .u64("port", "", vec![20])
+            .u64("queue", "", vec![0])
+            .u64("departures", "", vec![3_000])
+            .f64("mean_sojourn_ns", "", vec![wait_us as f64 * 1e3]),
+        Table::new("departures", "")
+            .text("node", "", texts(&["left switch"; 2]))
+            .u64("port", "", vec![20; 2])
+            .u64("queue", "", vec![0; 2])
+            .text("kind", "", texts(&["sojourn_ns"; 2]))
+            .u64("up_to", "", vec![wait_us * 1_000, wait_us * 2_000])
+            .u64("departures", "", vec![2_900, 100]),
+        Table::new("counters", "")
+            .text("name", "", counters.iter().map(|row| row.0.to_string()).collect())
+            .u64("value", "", counters.iter().map(|row| row.1).collect())
+            .text("meaning", "", vec![String::new(); counters.len()]),
+    ]
+}
+
+fn experiment() -> Experiment {
+    let mut manifest = manifest(CASE);
+    manifest.variants.truncate(2);
+    let mut experiment = Experiment::new(&manifest);
+    for (variant, mbps, wait) in [(0, [4, 36], 36_000), (1, [20, 20], 1_500)] {
+        for replication in 0..2 {
+            let tables = tables(mbps, wait + u64::from(replication));
+            experiment.add_run(&run(&tables, variant, replication));
+        }
+    }
+    experiment
+}
+
+fn summary() -> Summary {
+    experiment().summary(&ending())
+}
+
+#[test]
+fn the_terminal_shows_goodput_and_waiting_instead_of_completion() {
+    let text = table(&summary(), Style::default());
+    same(&text, "throughput.txt");
+    // By hand: from 4 to 20 Mb/s, and from 36 to 1.5 ms.
+    assert!(text.contains("+400.0 %") && text.contains("-95.8 %"), "{text}");
+    assert!(!text.contains("completion time of"), "{text}");
+    assert!(!text.contains("CNPs"), "there are none in either variant: {text}");
+}
+
+#[test]
+fn where_flows_complete_the_answer_is_about_them() {
+    let case = Case { replications: 2, flows: 100, ..CASE };
+    let summary = synthetic::experiment(case, |_| {}).summary(&ending());
+    assert!(summary.answer.iter().all(|sentence| sentence.contains("completion time")));
+    assert!(!table(&summary, Style::default()).contains("goodput"));
+}
+
+#[test]
+fn what_was_not_measured_is_said_once() {
+    let caveats = summary().caveats;
+    assert_eq!(caveats.iter().filter(|caveat| caveat.contains("completion")).count(), 1);
+}
+
+#[test]
+fn the_page_has_a_table_of_them() {
+    let experiment = experiment();
+    let page = page(experiment.manifest(), &experiment.summary(&ending()), &experiment);
+    check(&page);
+    let heading = "<h2>What do flows without a size get, and how long do packets wait?</h2>";
+    let table = page.split_once(heading).unwrap().1.split_once("</table>").unwrap().0;
+    for expected in ["4.00 Mb/s", "36.0 Mb/s", "20.0 Mb/s", "1.50 ms", "3.00 ms"] {
+        let set = expected.replace(' ', "\u{a0}");
+        assert!(table.contains(expected) || table.contains(&set), "{expected} {table}");
+    }
+    for missing in ["Do flows finish sooner?", "How long do flows take?", "Who gains"] {
+        assert!(!page.contains(missing), "{missing}");
+    }
+}
