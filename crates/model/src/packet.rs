@@ -170,14 +170,32 @@ pub struct SegmentFlags {
     pub push: bool,
 }
 
-/// Flags of a TCP acknowledgement.
+/// Flags of a TCP acknowledgement, in one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AckFlags {
+pub struct AckFlags(u8);
+
+impl AckFlags {
+    const CONGESTION: u8 = 1;
+    const DUPLICATE: u8 = 2;
+
+    /// These flags.
+    #[inline]
+    pub const fn new(congestion: bool, duplicate: bool) -> Self {
+        Self(congestion as u8 * Self::CONGESTION + duplicate as u8 * Self::DUPLICATE)
+    }
+
     /// ECE: congestion was experienced, by RFC 3168 or by RFC 8257.
-    pub congestion: bool,
+    #[inline]
+    pub const fn congestion(self) -> bool {
+        self.0 & Self::CONGESTION != 0
+    }
+
     /// The segment that it answers had arrived before (RFC 2883; which one it was, the sender does
     /// not need to know).
-    pub duplicate: bool,
+    #[inline]
+    pub const fn duplicate(self) -> bool {
+        self.0 & Self::DUPLICATE != 0
+    }
 }
 
 /// Segments that have arrived above what a TCP acknowledgement acknowledges.

@@ -52,7 +52,7 @@ impl<C: Control> Sender<C> {
         let marks = self.signals.marks(ack, news.delivered);
         self.sent.marked += u64::from(marks.count);
         self.rates.on_delivered(news.delivered, marks.count, now);
-        if ack.flags.duplicate {
+        if ack.flags.duplicate() {
             self.on_duplicate(rules, now);
         }
         self.settle_probe(rules, ack, news.delivered == 0, now);

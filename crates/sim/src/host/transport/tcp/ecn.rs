@@ -103,9 +103,9 @@ impl Signals {
     pub fn marks(&mut self, ack: &Acknowledgement, delivered: u32) -> Marks {
         match self.feedback {
             EcnFeedback::None => Marks::default(),
-            EcnFeedback::Classic => Marks { count: 0, any: ack.flags.congestion },
+            EcnFeedback::Classic => Marks { count: 0, any: ack.flags.congestion() },
             EcnFeedback::Dctcp => {
-                let any = ack.flags.congestion;
+                let any = ack.flags.congestion();
                 Marks { count: if any { delivered } else { 0 }, any }
             }
             EcnFeedback::Accurate => {

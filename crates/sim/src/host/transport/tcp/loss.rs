@@ -226,7 +226,7 @@ impl<C: Control> Sender<C> {
         if ack.ack < probe.end {
             return;
         }
-        if probe.repeats && !ack.flags.duplicate {
+        if probe.repeats && !ack.flags.duplicate() {
             let repaired = ack.ack > probe.end;
             if !repaired && !nothing_new {
                 return;

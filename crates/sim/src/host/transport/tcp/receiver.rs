@@ -282,7 +282,7 @@ impl Receiver {
         let accurate = self.feedback == EcnFeedback::Accurate;
         let congestion = self.echo && !accurate;
         let acknowledgement = Acknowledgement {
-            flags: AckFlags { congestion, duplicate },
+            flags: AckFlags::new(congestion, duplicate),
             marked: if accurate { self.marked as u16 } else { 0 },
             ack: self.expected,
             sack,

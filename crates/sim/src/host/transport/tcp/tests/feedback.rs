@@ -61,7 +61,7 @@ fn classic_feedback_is_latched() {
     // 3 to the last before the segment with CWR.
     let acks: Vec<Acknowledgement> =
         pair.replies.iter().filter_map(|(_, reply)| Acknowledgement::of(&reply.body)).collect();
-    let told: Vec<u32> = acks.iter().filter(|a| a.flags.congestion).map(|a| a.ack).collect();
+    let told: Vec<u32> = acks.iter().filter(|a| a.flags.congestion()).map(|a| a.ack).collect();
     assert_eq!(told.first(), Some(&4));
     assert_eq!(told.last(), Some(&(cwr[0] as u32)));
     assert_eq!(pair.receiver.marked, 2);

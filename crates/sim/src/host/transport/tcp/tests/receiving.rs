@@ -24,7 +24,7 @@ fn come(spec: &Spec, receiver: &mut Receiver, segment: Segment, now: Instant) ->
     let acks = arrived.replies.into_iter().flatten();
     acks.map(|reply| {
         let ack = Acknowledgement::of(&reply.body).unwrap();
-        (ack.ack, ack.flags.congestion)
+        (ack.ack, ack.flags.congestion())
     })
     .collect()
 }
@@ -97,7 +97,7 @@ fn blocks_are_told_the_last_first() {
     assert_eq!(come(5), (ack(0, [block(2, 5), block(9, 1)]), 90));
     // What was there already is told in the place of a block.
     let duplicate = Acknowledgement {
-        flags: floodway_model::AckFlags { congestion: false, duplicate: true },
+        flags: floodway_model::AckFlags::new(false, true),
         ..ack(0, [block(2, 5), none])
     };
     assert_eq!(come(3), (duplicate, 90));
