@@ -328,7 +328,7 @@ fn others(level: Level) -> Vec<Experiment> {
         plan.extend(percents.map(|percent| {
             let experiment = Experiment::new(overload(field, *percent), OVERLOAD_FILE).set(&[
                 &format!("workload.2.transport.udp.ecn={field}"),
-                &format!("workload.2.congestion.constant_rate.rate={}kbps", percent * 400),
+                &format!("workload.2.congestion.constant_rate.rate={}Kbps", percent * 400),
             ]);
             experiment.replications([1, 3, 5][level as usize])
         }));
