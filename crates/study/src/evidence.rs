@@ -12,8 +12,10 @@ use crate::Study;
 use crate::deliveries::Deliveries;
 use crate::departures::{Counts, Departures, Kind, Place};
 use crate::flows::{Flow, FlowGroup, Summary, measured};
+use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::plan::Level;
+use crate::traffic::Traffic;
 
 /// A variant of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +54,10 @@ pub struct Facts {
     pub deliveries: Option<Deliveries>,
     /// What packets found that left the queues of switches; empty if the run did not record it.
     pub departures: Departures,
+    /// What became of the packets of each workload.
+    pub traffic: BTreeMap<u64, Traffic>,
+    /// The frames of interactive applications; empty without such applications.
+    pub frames: Frames,
 }
 
 /// One egress queue.
@@ -92,6 +98,8 @@ impl Facts {
             drops: drops(table("drops")),
             deliveries: found("deliveries").and_then(|followed| Deliveries::of(followed, rows)),
             departures: found("departures").map(Departures::of).unwrap_or_default(),
+            traffic: Traffic::of(rows),
+            frames: found("frames").map(Frames::of).unwrap_or_default(),
             flows: if study.keeps_flows { flows } else { Vec::new() },
         }
     }
@@ -260,6 +268,13 @@ impl Evidence {
         let variants = self.runs.get(case.experiment);
         let replications = variants.and_then(|variants| variants.get(case.variant));
         replications.into_iter().flatten().map(|(at, facts)| (*at, facts))
+    }
+
+    /// What an experiment measures: from the warm-up to the end of arrivals, in nanoseconds. None of
+    /// one that has not begun.
+    pub fn measurement(&self, experiment: &str) -> Option<(f64, f64)> {
+        let settings = &self.scenario(experiment)?.variants()[0].settings;
+        Some((settings.warmup.0 as f64 / 1e3, settings.arrivals.0 as f64 / 1e3))
     }
 
     /// Whether a case was run.

@@ -14,6 +14,8 @@
 //! - [`evidence`]: what is kept of the runs
 //! - [`flows`], [`histogram`]: completion times by group of flows
 //! - [`deliveries`], [`fairness`]: rates over time, and how evenly flows share
+//! - [`traffic`]: what became of the packets of a workload
+//! - [`frames`]: frames of interactive applications
 //! - [`departures`]: lengths of queues and waiting times at departures
 //! - [`measure`]: numbers with intervals from the evidence
 //! - [`library`]: what the scenarios say
@@ -22,16 +24,19 @@
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
 //! - [`sfc`]: the study of Source Flow Control
+//! - [`dualq`]: the study of the DualQ Coupled AQM
 
 pub mod ci;
 pub mod claim;
 pub mod curves;
 pub mod deliveries;
 pub mod departures;
+pub mod dualq;
 pub mod evidence;
 pub mod exhibit;
 pub mod fairness;
 pub mod flows;
+pub mod frames;
 pub mod histogram;
 pub mod library;
 pub mod matrix;
@@ -39,6 +44,7 @@ pub mod measure;
 pub mod plan;
 pub mod section;
 pub mod sfc;
+pub mod traffic;
 
 use floodway_model::family::Entry;
 use floodway_report::study::{Claim, Section};
@@ -76,7 +82,7 @@ pub struct Study {
 }
 
 /// All studies.
-pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY];
+pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY];
 
 impl Study {
     /// The verdict on every claim.

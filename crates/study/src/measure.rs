@@ -56,6 +56,13 @@ pub fn estimate(values: impl IntoIterator<Item = f64>, unit: &'static str) -> Me
     Measured { value: mean, low, high, unit, unfinished: None }
 }
 
+/// The geometric mean over replications of numbers above zero, given as logarithms.
+pub fn geometric(logs: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
+    let Measured { value, low, high, .. } = estimate(logs, unit);
+    let [value, low, high] = [value, low, high].map(|log| log.map(libm::exp));
+    Measured { value, low, high, unit, unfinished: None }
+}
+
 /// The change over pairs of one replication each: the geometric mean of the ratios, in percent.
 /// Where a value is zero there are no ratios; then it is the difference of the means, in percent of
 /// the first, and as a plain number if the first is zero.

@@ -4,8 +4,41 @@ mod synthetic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_model::Table;
 use floodway_report::study::{self, Provenance};
 use floodway_study::{CATALOGUE, Evidence, Level, Study};
+
+/// What arrived of flows without an end; here of all, 1 MB a second.
+fn deliveries(flows: u64) -> Table {
+    let samples = || (0..=2_u64).flat_map(|at| (0..flows).map(move |flow| (at, flow)));
+    Table::new("deliveries", "")
+        .f64("time_ns", "", samples().map(|of| of.0 as f64 * 300e9).collect())
+        .u64("flow", "", samples().map(|of| of.1).collect())
+        .u64("delivered_bytes", "", samples().map(|of| of.0 * 300_000_000).collect())
+}
+
+/// Two queues before a bottleneck.
+fn departures() -> Table {
+    let text = |text: &str| vec![text.to_owned(); 4];
+    let kinds = ["packets", "sojourn_ns"].repeat(2);
+    Table::new("departures", "")
+        .text("node", "", text("left switch"))
+        .u64("tier", "", vec![0; 4])
+        .u64("port", "", vec![1; 4])
+        .u64("queue", "", vec![0, 0, 1, 1])
+        .text("kind", "", kinds.iter().map(|kind| (*kind).to_owned()).collect())
+        .u64("up_to", "", vec![2, 300_000, 40, 12_000_000])
+        .u64("departures", "", vec![100, 100, 50, 50])
+}
+
+/// Frames of an interactive application.
+fn frames() -> Table {
+    Table::new("frames", "")
+        .u64("flow", "", vec![2; 3])
+        .f64("made_ns", "", vec![20e9, 21e9, 22e9])
+        .u64("bytes", "", vec![1_000; 3])
+        .f64("arrived_ns", "", vec![20.004e9, 21.004e9, f64::NAN])
+}
 
 /// Two replications of every variant of every experiment, with flows of all sizes and workloads.
 fn evidence(study: &'static Study, level: Level) -> Evidence {
@@ -14,7 +47,8 @@ fn evidence(study: &'static Study, level: Level) -> Evidence {
     let flows: Vec<synthetic::Flow> = sizes
         .flat_map(|bytes| [0, 1].map(|workload| (bytes, workload, Some(10.0 + bytes as f64))))
         .collect();
-    let tables = synthetic::tables(&flows);
+    let mut tables = synthetic::tables(&flows);
+    tables.extend([deliveries(flows.len() as u64), departures(), frames()]);
     for experiment in (study.plan)(level) {
         let scenario = experiment.scenario(study.library, &[]).unwrap();
         evidence.begin(experiment.name, &scenario);

@@ -23,7 +23,10 @@ pub fn flows(flows: &[Flow]) -> Table {
         .f64("stop_ns", "", vec![f64::NAN; flows.len()])
         .f64("fct_ns", "", times.clone())
         .f64("slowdown", "", times.iter().map(|time| time / 10.0).collect())
+        .u64("packets_sent", "", vec![100; flows.len()])
+        .u64("marked_packets", "", vec![2; flows.len()])
         .u64("lost_packets", "", vec![0; flows.len()])
+        .f64("mean_rtt_ns", "", vec![8e6; flows.len()])
         .u64("measured", "", vec![1; flows.len()])
 }
 

@@ -1,0 +1,240 @@
+//! P1 to P6: what the papers and the RFC that followed the deck say, and what the deck is for.
+
+use crate::claim::{Row, Rule};
+use crate::dualq::measures::{LINK_MBPS, Queue, delay, largest, lost, overall, utilisation, worst};
+use crate::dualq::plan::{FIELDS, OVERLOADS, RATES, ROUND_TRIPS, interactive, link, overload};
+use crate::dualq::{DUALPI2, DUALQ, LOAD, PI2, PIE, RED, SCALABLE, case, mix, shared};
+use crate::evidence::{Case, Evidence};
+use crate::measure::{Measured, change};
+
+const PI2_PAPER: &str = "De Schepper and others, \"PI2: A Linearized AQM for both Classic and \
+                         Scalable TCP\", CoNEXT 2016";
+const RFC: &str = "RFC 9332";
+const L4S_PAPER: &str = "De Schepper and others, \"Dual Queue Coupled AQM: Deployable Very Low \
+                         Queuing Delay for All\", arXiv 2209.01078, abstract";
+const DECK: &str = "slides 2, 3 and 30";
+
+/// The cells of the grid of links that were run.
+fn links(variant: &'static str) -> impl Iterator<Item = Case> {
+    let all = RATES.into_iter().flat_map(|rate| ROUND_TRIPS.map(|rtt| (rate, rtt)));
+    all.map(move |(rate, rtt)| case(link(rate, rtt), variant))
+}
+
+/// P1 and P2.
+pub const LINKS: &[Row] = &[
+    Row {
+        id: "P1",
+        part: "coupled",
+        metric: "rate of a Cubic flow over that of a DCTCP flow under PI2 with k = 2, geometric mean \
+                 over links of 4 to 200 Mb/s and 5 to 100 ms",
+        claimed: "about 1",
+        source: PI2_PAPER,
+        rule: Rule::Between(0.5, 2.0),
+        expected: "about 0.9",
+        measure: |e| overall(e, links(PI2)),
+    },
+    Row {
+        id: "P1",
+        part: "coupled, worst link",
+        metric: "by which factor it is off on the link on which it is farthest from 1",
+        claimed: "about 1 on all",
+        source: PI2_PAPER,
+        rule: Rule::AtMost(3.0),
+        expected: "about 2, open at the ends of the grid",
+        measure: |e| worst(e, links(PI2)),
+    },
+    Row {
+        id: "P1",
+        part: "not coupled",
+        metric: "the same under PIE, which knows one probability, geometric mean",
+        claimed: "about 1:10",
+        source: PI2_PAPER,
+        rule: Rule::Between(0.03, 0.33),
+        expected: "about 0.1",
+        measure: |e| overall(e, links(PIE)),
+    },
+    Row {
+        id: "P2",
+        part: "PI2",
+        metric: "median time that packets wait under PI2, 40 Mb/s and 10 ms",
+        claimed: "the target of 20 ms",
+        source: PI2_PAPER,
+        rule: Rule::Between(15.0, 25.0),
+        expected: "about 20",
+        measure: |e| queue(e, PI2),
+    },
+    Row {
+        id: "P2",
+        part: "DualPI2",
+        metric: "median time that Cubic's packets wait under DualPI2, the same link",
+        claimed: "the target of 15 ms",
+        source: RFC,
+        rule: Rule::Between(11.0, 19.0),
+        expected: "about 15",
+        measure: |e| queue(e, DUALPI2),
+    },
+];
+
+fn queue(evidence: &Evidence, variant: &'static str) -> Measured {
+    delay(evidence, case(link(40, 10), variant), Queue::Classic, 0.5).scaled(1e-6, "ms")
+}
+
+/// P3 to P6.
+pub const DYNAMIC: &[Row] = &[
+    Row {
+        id: "P3",
+        part: "DualPI2, median",
+        metric: "median time that DCTCP's packets wait while short flows come and go, DualPI2",
+        claimed: "median queuing delay of 100 to 300 us",
+        source: L4S_PAPER,
+        rule: Rule::Between(0.0, 0.3),
+        expected: "about 0.4: DCTCP is no paced congestion control",
+        measure: |e| load(e, DUALPI2, 0.5),
+    },
+    Row {
+        id: "P3",
+        part: "DualPI2, p99",
+        metric: "the same, 99th percentile",
+        claimed: "99th percentile below 2 ms",
+        source: L4S_PAPER,
+        rule: Rule::AtMost(2.0),
+        expected: "about 2",
+        measure: |e| load(e, DUALPI2, 0.99),
+    },
+    Row {
+        id: "P3",
+        part: "DualQ, median",
+        metric: "median time that DCTCP's packets wait while short flows come and go, DualQ",
+        claimed: "median queuing delay of 100 to 300 us",
+        source: L4S_PAPER,
+        rule: Rule::Between(0.0, 0.3),
+        expected: "about 0.2",
+        measure: |e| load(e, DUALQ, 0.5),
+    },
+    Row {
+        id: "P3",
+        part: "DualQ, p99",
+        metric: "the same, 99th percentile",
+        claimed: "99th percentile below 2 ms",
+        source: L4S_PAPER,
+        rule: Rule::AtMost(2.0),
+        expected: "about 2",
+        measure: |e| load(e, DUALQ, 0.99),
+    },
+    Row {
+        id: "P3",
+        part: "loss",
+        metric: "packets of DCTCP that were dropped, DualPI2 and DualQ",
+        claimed: "zero congestion loss",
+        source: L4S_PAPER,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| {
+            let of = |variant| lost(e, case(LOAD, variant), &[SCALABLE, 3]).value;
+            let value = of(DUALPI2).zip(of(DUALQ)).map(|(a, b)| a + b);
+            Measured { value, ..Measured::default() }
+        },
+    },
+    Row {
+        id: "P3",
+        part: "utilisation",
+        metric: "payload that arrived, of what the link can carry, DualPI2",
+        claimed: "near-full utilisation",
+        source: L4S_PAPER,
+        rule: Rule::Between(95.0, 100.0),
+        expected: "about 99",
+        measure: |e| utilisation(e, case(LOAD, DUALPI2), LINK_MBPS),
+    },
+    Row {
+        id: "P4",
+        part: "DualPI2",
+        metric: "99th percentile of the wait in the low latency queue of DualPI2 with unresponsive \
+                 traffic of 20 to 150 % of the link, where it is longest",
+        claimed: "delay stays bounded: drop on overload",
+        source: "RFC 9332, section 4.2",
+        rule: Rule::AtMost(50.0),
+        expected: "about 25: it takes the place of the classic queue, at its target",
+        measure: |e| overloads(e, DUALPI2, Queue::Scalable),
+    },
+    Row {
+        id: "P4",
+        part: "DualPI2, classic",
+        metric: "the same in the classic queue",
+        claimed: "delay stays bounded: drop on overload",
+        source: "RFC 9332, section 4.2",
+        rule: Rule::AtMost(50.0),
+        expected: "about 40",
+        measure: |e| overloads(e, DUALPI2, Queue::Classic),
+    },
+    Row {
+        id: "P5",
+        part: "DCTCP, DualQ against RED",
+        metric: "99th percentile of the age of frames at arrival, an adaptive application over DCTCP",
+        claimed: "low latency and high throughput for adaptive interactive applications",
+        source: DECK,
+        rule: Rule::Less(25.0),
+        expected: "about -75 %",
+        measure: |e| age(e, ("dctcp", RED), ("dctcp", DUALQ)),
+    },
+    Row {
+        id: "P5",
+        part: "DCTCP, DualPI2 against RED",
+        metric: "the same",
+        claimed: "low latency and high throughput for adaptive interactive applications",
+        source: DECK,
+        rule: Rule::Less(25.0),
+        expected: "about -75 %",
+        measure: |e| age(e, ("dctcp", RED), ("dctcp", DUALPI2)),
+    },
+    Row {
+        id: "P5",
+        part: "DCTCP in DualQ against Cubic in drop-tail",
+        metric: "the same, over DCTCP in the DualQ against over Cubic in a drop-tail queue of 250 ms",
+        claimed: "large queues for high throughput: bad for interactive applications",
+        source: DECK,
+        rule: Rule::Less(25.0),
+        expected: "about -95 %",
+        measure: |e| age(e, ("cubic", "drop-tail"), ("dctcp", DUALQ)),
+    },
+    Row {
+        id: "P5",
+        part: "Prague in DualPI2 against Cubic in PIE",
+        metric: "the same, over Prague in DualPI2 against over Cubic in PIE",
+        claimed: "low latency and high throughput for adaptive interactive applications",
+        source: DECK,
+        rule: Rule::Less(25.0),
+        expected: "about -60 %",
+        measure: |e| age(e, ("cubic", PIE), ("prague", DUALPI2)),
+    },
+    Row {
+        id: "P6",
+        part: "",
+        metric: "rate of a Cubic flow over that of a DCTCP flow under DualPI2, geometric mean over all \
+                 mixes",
+        claimed: "roughly equal flow rates",
+        source: "RFC 9332, section 1",
+        rule: Rule::Between(0.5, 2.0),
+        expected: "about 0.6: k = 2 reckons with round trips that differ less",
+        measure: |e| overall(e, shared(e, DUALPI2).into_iter().map(|of| mix(of, DUALPI2))),
+    },
+];
+
+fn load(evidence: &Evidence, variant: &'static str, p: f64) -> Measured {
+    delay(evidence, case(LOAD, variant), Queue::Scalable, p).scaled(1e-6, "ms")
+}
+
+fn overloads(evidence: &Evidence, variant: &'static str, queue: Queue) -> Measured {
+    let all = FIELDS.into_iter().flat_map(|field| OVERLOADS.map(|of| overload(field, of)));
+    largest(all.map(|name| delay(evidence, case(name, variant), queue, 0.99))).scaled(1e-6, "ms")
+}
+
+/// The change of the 99th percentile of the latencies of frames, from one congestion control and
+/// queue management to another.
+fn age(evidence: &Evidence, from: (&str, &'static str), to: (&str, &'static str)) -> Measured {
+    let of = |(congestion, variant): (&str, &'static str)| case(interactive(congestion), variant);
+    let measurement = evidence.measurement(of(from).experiment);
+    let Some((start, end)) = measurement else { return Measured::default() };
+    let pairs = evidence.pairs(of(from), of(to));
+    let p99 = |facts: &crate::evidence::Facts| facts.frames.made(start, end).latency(0.99);
+    change(pairs.map(|(_, a, b)| (p99(a), p99(b))))
+}

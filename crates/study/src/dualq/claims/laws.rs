@@ -1,0 +1,126 @@
+//! C4: how fast one flow is at a given probability.
+
+use crate::claim::{Row, Rule};
+use crate::dualq::laws::{coupling, exponent, factor, rtt_exponent};
+use crate::measure::Measured;
+
+const FORMULAS: &str = "slides 16 and 17";
+
+/// C4.
+pub const LAWS: &[Row] = &[
+    Row {
+        id: "C4",
+        part: "Reno, exponent",
+        metric: "exponent of p in the rate of one Reno flow, p from 0.0001 to 0.01",
+        claimed: "-1/2",
+        source: FORMULAS,
+        rule: Rule::Between(-0.55, -0.45),
+        expected: "-0.5, a little less steep at many losses",
+        measure: |e| exponent(e, "reno"),
+    },
+    Row {
+        id: "C4",
+        part: "Reno, constant",
+        metric: "c of c/(RTT p^1/2), the same flow",
+        claimed: "1.22",
+        source: FORMULAS,
+        rule: Rule::Between(1.22 * 0.85, 1.22 * 1.15),
+        expected: "1.2 to 1.3: with losses at random theory has 1.31 (Ott and others, 1996), delayed \
+                   reactions cost a little",
+        measure: |e| factor(e, "reno", -0.5, 0.0),
+    },
+    Row {
+        id: "C4",
+        part: "Reno, round trips",
+        metric: "exponent of RTT in the rate of one Reno flow, 10 to 80 ms",
+        claimed: "-1",
+        source: FORMULAS,
+        rule: Rule::Between(-1.1, -0.9),
+        expected: "-1",
+        measure: |e| rtt_exponent(e, "reno"),
+    },
+    Row {
+        id: "C4",
+        part: "Cubic, exponent",
+        metric: "exponent of p in the rate of one Cubic flow with beta 0.8, p from 0.00001 to 0.001, \
+                 RTT 100 ms",
+        claimed: "-3/4",
+        source: FORMULAS,
+        rule: Rule::Between(-0.825, -0.675),
+        expected: "-0.75",
+        measure: |e| exponent(e, "cubic-deck"),
+    },
+    Row {
+        id: "C4",
+        part: "Cubic, constant",
+        metric: "c of c/(RTT^1/4 p^3/4), the same flow",
+        claimed: "1.17",
+        source: FORMULAS,
+        rule: Rule::Between(1.17 * 0.85, 1.17 * 1.15),
+        expected: "1.17 with losses at even distances; open with random ones",
+        measure: |e| factor(e, "cubic-deck", -0.75, 0.75),
+    },
+    Row {
+        id: "C4",
+        part: "Cubic, round trips",
+        metric: "exponent of RTT in the rate of the same flow, 50 to 200 ms, p 0.0001",
+        claimed: "-1/4",
+        source: FORMULAS,
+        rule: Rule::Between(-0.35, -0.15),
+        expected: "-0.25",
+        measure: |e| rtt_exponent(e, "cubic-deck"),
+    },
+    Row {
+        id: "C4",
+        part: "Cubic of today, constant",
+        metric: "c of c/(RTT^1/4 p^3/4), one Cubic flow with beta 0.7",
+        claimed: "1.17 in the deck; 1.054 by RFC 9438",
+        source: "RFC 9438, section 5.1",
+        rule: Rule::Between(1.054 * 0.85, 1.054 * 1.15),
+        expected: "1.05 with losses at even distances; open with random ones",
+        measure: |e| factor(e, "cubic", -0.75, 0.75),
+    },
+    Row {
+        id: "C4",
+        part: "DCTCP, exponent",
+        metric: "exponent of p in the rate of one DCTCP flow, p from 0.005 to 0.5",
+        claimed: "-1, \"non-on/off mode\"",
+        source: "slide 17",
+        rule: Rule::Between(-1.05, -0.95),
+        expected: "-1",
+        measure: |e| exponent(e, "dctcp"),
+    },
+    Row {
+        id: "C4",
+        part: "DCTCP, constant",
+        metric: "c of c/(RTT p), the same flow",
+        claimed: "2",
+        source: "slide 17",
+        rule: Rule::Between(1.7, 2.3),
+        expected: "about 1.83: marks at random, and reductions that are rounded",
+        measure: |e| factor(e, "dctcp", -1.0, 0.0),
+    },
+    Row {
+        id: "C4",
+        part: "DCTCP, round trips",
+        metric: "exponent of RTT in the rate of one DCTCP flow, 10 to 80 ms",
+        claimed: "-1",
+        source: "slide 17",
+        rule: Rule::Between(-1.1, -0.9),
+        expected: "-1",
+        measure: |e| rtt_exponent(e, "dctcp"),
+    },
+    Row {
+        id: "C4",
+        part: "coupling",
+        metric: "k with which Reno at (p/k)^2 has the window of DCTCP at p: the ratio of both constants",
+        claimed: "1.63",
+        source: "slides 18 to 20",
+        rule: Rule::Between(1.63 * 0.8, 1.63 * 1.2),
+        expected: "about 1.45: 1.83/1.25",
+        measure: |e| {
+            let k = coupling(e);
+            Measured { unit: "", ..k }
+        },
+    },
+];

@@ -1,0 +1,355 @@
+//! Grids of mixes of Cubic and DCTCP flows, as the deck draws them.
+
+use std::collections::BTreeSet;
+
+use floodway_report::chart::{Axis, Cell, Colours, Matrix};
+use floodway_report::study::{Exhibit, Section};
+
+use super::{all, experiments, times};
+use crate::curves::{departure_line, rate_lines};
+use crate::departures::Kind;
+use crate::dualq::measures::{
+    LINK_MBPS, Queue, delay, departures, mean_delay, overall, rate, ratio, signalled, utilisation,
+    worst,
+};
+use crate::dualq::plan::MIXES;
+use crate::dualq::{
+    CLASSIC, CLASSIC_LOOK, COUPLED, DUALPI2, DUALQ, Mix, RED, SCALABLE, SCALABLE_LOOK, mix, mixes,
+};
+use crate::evidence::Evidence;
+use crate::exhibit::{number, table};
+use crate::matrix::{grid, heat_map, sides};
+use crate::measure::Measured;
+
+/// Packets to which the deck's charts reach, and the bins up to there.
+const AXIS: f64 = 300.0;
+const BINS: usize = 60;
+
+const LEGEND: [(usize, &str); 2] = [(CLASSIC_LOOK, "Cubic"), (SCALABLE_LOOK, "DCTCP")];
+
+/// The numbers of flows that there are, of Cubic and of DCTCP.
+pub fn counts(evidence: &Evidence, variant: &'static str) -> (Vec<usize>, Vec<usize>) {
+    let mixes = mixes(evidence, variant);
+    let cubic: BTreeSet<usize> = mixes.iter().map(|mix| mix.0).collect();
+    let dctcp: BTreeSet<usize> = mixes.iter().map(|mix| mix.1).collect();
+    (cubic.into_iter().collect(), dctcp.into_iter().collect())
+}
+
+/// Columns of Cubic and rows of DCTCP flows.
+pub fn headings((cubic, dctcp): &(Vec<usize>, Vec<usize>)) -> Matrix {
+    sides(("Cubic flows", cubic), ("DCTCP flows", dctcp))
+}
+
+/// The rates of all flows over time, as on slides 13 and 26.
+fn throughputs(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhibit {
+    let counts = counts(evidence, variant);
+    let first = mixes(evidence, variant).first().copied().unwrap_or((0, 1));
+    let (_, end) = evidence.measurement(mix(first, variant).experiment).unwrap_or((0.0, 250e9));
+    let cell = |row: usize, column: usize| {
+        let of: Mix = (counts.0[column], counts.1[row]);
+        let Some((_, facts)) = evidence.runs(mix(of, variant)).next() else {
+            return Cell::default();
+        };
+        let Some(deliveries) = facts.deliveries.as_ref() else { return Cell::default() };
+        let lines = rate_lines(deliveries, end / 50.0, |flow| {
+            if flow.workload == CLASSIC { CLASSIC_LOOK } else { SCALABLE_LOOK }
+        });
+        let fair = LINK_MBPS / (of.0 + of.1) as f64;
+        // The deck's rule for RED, whose DCTCP flows share what Cubic leaves.
+        let shown = if variant == RED && of.1 > 0 { LINK_MBPS / of.1 as f64 } else { fair };
+        let rate = |workload| number(&rate(evidence, mix(of, variant), workload));
+        Cell {
+            lines,
+            y: Some((0.0, 2.0 * shown)),
+            level: Some(fair),
+            tooltip: format!(
+                "{} Cubic, {} DCTCP: {} and {} a flow",
+                of.0,
+                of.1,
+                rate(CLASSIC),
+                rate(SCALABLE)
+            ),
+            ..Cell::default()
+        }
+    };
+    let above = match variant {
+        RED => "from 0 to 80 Mb/s over the number of DCTCP flows, in the first row of Cubic flows",
+        _ => "from 0 to 80 Mb/s over the number of flows",
+    };
+    grid(
+        (
+            &format!("throughput-{variant}"),
+            &format!("What rate does every flow have? ({slide})"),
+            "First replication, payload in fifty windows.",
+        ),
+        (
+            Axis::linear("time", "ns").within(0.0, end),
+            Axis::linear(above, ""),
+            "the fair share of 40 Mb/s over all flows",
+        ),
+        headings(&counts),
+        &LEGEND,
+        cell,
+    )
+}
+
+/// The distributions of the queues at dequeue, as on slides 14 and 27.
+fn queues(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhibit {
+    let counts = counts(evidence, variant);
+    let dual = [DUALQ, DUALPI2].contains(&variant);
+    let cell = |row: usize, column: usize| {
+        let of: Mix = (counts.0[column], counts.1[row]);
+        if !evidence.has(mix(of, variant)) {
+            return Cell::default();
+        }
+        let line = |queue, series| {
+            let found = departures(evidence, mix(of, variant), queue, Kind::Packets);
+            departure_line(series, "", &found, BINS, AXIS)
+        };
+        let lines = match dual {
+            true => vec![line(Queue::Scalable, SCALABLE_LOOK), line(Queue::Classic, CLASSIC_LOOK)],
+            false => vec![line(Queue::Any, 0)],
+        };
+        let lines: Vec<_> = lines.into_iter().filter(|line| !line.points.is_empty()).collect();
+        // Where a low latency queue is always empty, the classic one would not be seen beside it.
+        let classic = |lines: &[floodway_report::chart::Line]| {
+            let of = lines.iter().filter(|line| line.series != SCALABLE_LOOK);
+            of.flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max)
+        };
+        let most = classic(&lines) * 1.2;
+        let wait = |queue| number(&delay(evidence, mix(of, variant), queue, 0.5));
+        Cell {
+            lines,
+            y: (dual && most > 0.0).then_some((0.0, most)),
+            tooltip: match dual {
+                true => format!(
+                    "{} Cubic, {} DCTCP: medians of {} and {}",
+                    of.0,
+                    of.1,
+                    wait(Queue::Classic),
+                    wait(Queue::Scalable)
+                ),
+                false => format!("{} Cubic, {} DCTCP: median of {}", of.0, of.1, wait(Queue::Any)),
+            },
+            ..Cell::default()
+        }
+    };
+    let legend: &[(usize, &str)] = match dual {
+        true => &[(CLASSIC_LOOK, "classic queue"), (SCALABLE_LOOK, "low latency queue")],
+        false => &[(0, "the queue")],
+    };
+    let note = match dual {
+        true => {
+            "Packets in the queue at each departure, in bins of 5. The vertical axis is that of the \
+             classic queue; what goes out of it above is the low latency queue."
+        }
+        false => "Packets in the queue at each departure, in bins of 5; vertical axes differ.",
+    };
+    grid(
+        (
+            &format!("queue-{variant}"),
+            &format!("How long are the queues when packets leave them? ({slide})"),
+            note,
+        ),
+        (
+            Axis::linear("0 to 300 packets: 450 KB, 90 ms of the link", "packets")
+                .within(0.0, AXIS),
+            Axis::linear("share of packets", "share"),
+            "",
+        ),
+        headings(&counts),
+        legend,
+        cell,
+    )
+}
+
+/// Numbers about the mixes that every level has.
+fn numbers(evidence: &Evidence, variant: &'static str) -> Exhibit {
+    let row = |of: &Mix| {
+        let case = mix(*of, variant);
+        let wait = |queue, p| number(&delay(evidence, case, queue, p));
+        let percent = |workload| {
+            let share = signalled(evidence, case, workload).scaled(100.0, "%");
+            number(&share).replace('+', "")
+        };
+        vec![
+            format!("{} Cubic, {} DCTCP", of.0, of.1),
+            number(&rate(evidence, case, CLASSIC)),
+            number(&rate(evidence, case, SCALABLE)),
+            times(&ratio(evidence, case)),
+            percent(CLASSIC),
+            percent(SCALABLE),
+            wait(Queue::Classic, 0.5),
+            wait(Queue::Scalable, 0.5),
+            number(&mean_delay(evidence, case, Queue::Scalable)),
+            wait(Queue::Scalable, 0.99),
+            number(&utilisation(evidence, case, LINK_MBPS)),
+        ]
+    };
+    let run = MIXES.iter().filter(|of| evidence.has(mix(**of, variant)));
+    table(
+        &format!("mixes-{variant}"),
+        "Rates, marks and waiting times",
+        "Rates are means over the flows of a kind, of payload; \"told\" is the share of packets that \
+         were marked or dropped; means over replications, geometric ones of the ratio.",
+        &[
+            "",
+            "Cubic",
+            "DCTCP",
+            "ratio",
+            "Cubic told",
+            "DCTCP told",
+            "Cubic waits: p50",
+            "DCTCP waits: p50",
+            "mean",
+            "p99",
+            "utilisation",
+        ],
+        run.map(row).collect(),
+    )
+}
+
+/// What all sections of a kind of queue management have.
+fn section_of(
+    evidence: &Evidence,
+    variant: &'static str,
+    (name, question, claims): (&str, &str, &[&str]),
+    slides: [&str; 2],
+) -> Section {
+    let names = experiments(evidence, variant);
+    let mut section = evidence.section(name, question, claims, &names);
+    if names.is_empty() {
+        return section;
+    }
+    section.exhibits = vec![
+        throughputs(evidence, variant, slides[0]),
+        queues(evidence, variant, slides[1]),
+        numbers(evidence, variant),
+    ];
+    section
+}
+
+/// Claim C3.
+pub fn red(evidence: &Evidence) -> Section {
+    let about = ("red", "What does RED do with Cubic and DCTCP?", &["C3"] as &[_]);
+    let mut section = section_of(evidence, RED, about, ["slide 13", "slide 14"]);
+    let ratio = |of| times(&ratio(evidence, mix(of, RED)));
+    let wait = |of| number(&mean_delay(evidence, mix(of, RED), Queue::Any));
+    section.answer = format!(
+        "Under RED a Cubic flow has {} times the rate of a DCTCP flow if there is one of each, and {} \
+         times with ten of each; packets wait {} and {} on average, and {} where Cubic is alone.",
+        ratio((1, 1)),
+        ratio((10, 10)),
+        wait((1, 1)),
+        wait((10, 10)),
+        wait((1, 0)),
+    );
+    section.text = vec![
+        "RED tells all with the same probability, Cubic by drops and DCTCP by marks. A mark costs DCTCP \
+         the part of its window that the share of marked packets says, a drop costs Cubic three tenths \
+         of its window; so DCTCP pushes the average queue to where a probability that hardly slows it \
+         stops Cubic. Above the largest average of 360 KB (240 packets) all is marked or dropped."
+            .to_owned(),
+    ];
+    section
+}
+
+/// Claim C5.
+pub fn coupled(evidence: &Evidence) -> Section {
+    let about = ("coupled", "What does a square do, in one queue?", &["C5"] as &[_]);
+    let mut section = section_of(evidence, COUPLED, about, ["as slide 13", "as slide 14"]);
+    let wait = |of| number(&delay(evidence, mix(of, COUPLED), Queue::Scalable, 0.5));
+    section.answer = format!(
+        "With p for DCTCP and (p/1.63)² for Cubic a Cubic flow has {} times the rate of a DCTCP flow \
+         over all mixes, and is off by a factor of {} in the worst; DCTCP's packets wait as long as \
+         all others, {} with one flow of each and {} with ten.",
+        times(&overall(evidence, all(evidence, COUPLED))),
+        times(&worst(evidence, all(evidence, COUPLED))),
+        wait((1, 1)),
+        wait((10, 10)),
+    );
+    section.text = vec![
+        "One queue, in which the probability rises from an empty queue on and is not smoothed. The deck \
+         gives no slope; here DCTCP would be marked with certainty at 330 ms."
+            .to_owned(),
+    ];
+    section
+}
+
+/// Claims C6 and C7.
+pub fn dual(evidence: &Evidence) -> Section {
+    let about = ("dualq", "What do two queues do?", &["C6", "C7"] as &[_]);
+    let mut section = section_of(evidence, DUALQ, about, ["slide 26", "slide 27"]);
+    let wait = |of, queue, p| number(&delay(evidence, mix(of, DUALQ), queue, p));
+    section.answer = format!(
+        "In the DualQ a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off by \
+         a factor of {} in the worst; with five of each DCTCP's packets wait {} in the median and {} \
+         in the 99th percentile, Cubic's {} in the median.",
+        times(&overall(evidence, all(evidence, DUALQ))),
+        times(&worst(evidence, all(evidence, DUALQ))),
+        wait((5, 5), Queue::Scalable, 0.5),
+        wait((5, 5), Queue::Scalable, 0.99),
+        wait((5, 5), Queue::Classic, 0.5),
+    );
+    section.text = vec![
+        "DCTCP goes first, so that only Cubic waits; DCTCP is marked by how long Cubic waits, with a \
+         probability whose square over 64 is Cubic's. k is 8 because Cubic has a round trip of 40 ms if \
+         it waits 32 ms, and DCTCP of 8 ms: where Cubic waits less it has more than its share, and \
+         where it waits longer less. That decides the ratio along the grid, together with the least \
+         window of two packets: ten DCTCP flows with two packets in 8 ms have 30 Mb/s, whatever \
+         the marks say."
+            .to_owned(),
+    ];
+    for (name, queue, what) in
+        [("classic", Queue::Classic, "Cubic's"), ("low-latency", Queue::Scalable, "DCTCP's")]
+    {
+        let counts = counts(evidence, DUALQ);
+        let measure = |row: usize, column: usize| -> Measured {
+            let (cubic, dctcp) = (counts.0[column], counts.1[row]);
+            let none = if queue == Queue::Classic { cubic == 0 } else { dctcp == 0 };
+            if none {
+                return Measured::default();
+            }
+            delay(evidence, mix((cubic, dctcp), DUALQ), queue, 0.99)
+        };
+        if !section.exhibits.is_empty() {
+            section.exhibits.push(heat_map(
+                (
+                    &format!("dualq-p99-{name}"),
+                    &format!("How long do {what} packets wait, 99th percentile in ms?"),
+                    "",
+                ),
+                (Axis::linear("99th percentile of the wait", "ns"), Colours::Sequential, 1e6),
+                headings(&counts),
+                measure,
+            ));
+        }
+    }
+    section
+}
+
+/// Claim P6.
+pub fn dualpi2(evidence: &Evidence) -> Section {
+    let about = ("dualpi2", "What has become of the DualQ?", &["P6"] as &[_]);
+    let mut section = section_of(evidence, DUALPI2, about, ["as slide 26", "as slide 27"]);
+    let wait = |queue, p| number(&delay(evidence, mix((5, 5), DUALPI2), queue, p));
+    section.answer = format!(
+        "Under DualPI2 a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off \
+         by a factor of {} in the worst; with five of each Cubic's packets wait {} in the median and \
+         DCTCP's {}, {} in the 99th percentile.",
+        times(&overall(evidence, all(evidence, DUALPI2))),
+        times(&worst(evidence, all(evidence, DUALPI2))),
+        wait(Queue::Classic, 0.5),
+        wait(Queue::Scalable, 0.5),
+        wait(Queue::Scalable, 0.99),
+    );
+    section.text = vec![
+        "RFC 9332 with the defaults of Linux: a controller holds the classic queue at 15 ms, low latency \
+         packets are marked with twice the square root of the probability of classic ones and above a \
+         step of 1 ms, and one of ten bytes is classic whatever waits in the low latency queue. k = 2 \
+         makes windows equal, not rates: whoever waits has less. DCTCP stands for Prague here, as in \
+         the deck."
+            .to_owned(),
+    ];
+    section
+}

@@ -1,0 +1,83 @@
+//! What the deck leaves open, and what its choices do.
+
+use floodway_report::study::Section;
+
+use super::times;
+use crate::dualq::measures::{Queue, delay, overall, ratio, worst};
+use crate::dualq::plan::{OPTIONS, SHARED, option};
+use crate::dualq::{COUPLED, DUALPI2, DUALQ, Mix, RED, case, mix};
+use crate::evidence::{Case, Evidence};
+use crate::exhibit::{number, table};
+
+/// What grid.toml itself has, and its options.
+fn readings() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
+    let plain =
+        [(RED, "RED"), (COUPLED, "coupled queue"), (DUALQ, "DualQ, s_r 3"), (DUALPI2, "DualPI2")];
+    let mut readings = Vec::new();
+    for (variant, label) in plain {
+        readings.push((variant, label, None));
+        let of = OPTIONS.iter().filter(|of| of.2 == variant);
+        readings.extend(of.map(|(name, label, ..)| (variant, *label, Some(*name))));
+    }
+    readings
+}
+
+/// The case of a mix with a reading.
+fn at(variant: &'static str, name: Option<&'static str>, of: Mix) -> Case {
+    name.map_or_else(|| mix(of, variant), |name| case(option(name, of), variant))
+}
+
+/// Every other choice.
+pub fn options(evidence: &Evidence) -> Section {
+    let question = "Which open choices decide the result?";
+    let names: Vec<&'static str> =
+        OPTIONS.iter().flat_map(|(name, ..)| SHARED.map(|of| option(name, of))).collect();
+    let mut section = evidence.section("options", question, &["C7", "C8"], &names);
+    if section.links.is_empty() {
+        return section;
+    }
+    let mean = |name| {
+        let cases = SHARED.map(|of| at(DUALQ, name, of));
+        (times(&overall(evidence, cases)), times(&worst(evidence, cases)))
+    };
+    let ((one, _), (two, _), (three, _)) =
+        (mean(Some("slope-1")), mean(Some("slope-2")), mean(None));
+    section.answer = format!(
+        "The slope of the deck's DualQ decides the ratio, because it decides how long Cubic waits: over \
+         six mixes it is {one} with s_r 1, {two} with s_r 2 and {three} with s_r 3.",
+    );
+    section.text = vec![
+        "Each row is another choice, in six mixes of Cubic and DCTCP flows. The deck gives neither the \
+         slopes nor the threshold of its DualQ in numbers; a slope of s_r drops Cubic's packets with \
+         certainty when they have waited 2^(32 - s_r) ns."
+            .to_owned(),
+    ];
+    let row = |(variant, label, name): (&'static str, &str, Option<&'static str>)| {
+        let cases = SHARED.map(|of| at(variant, name, of));
+        let mut row = vec![label.to_owned()];
+        row.extend(cases.map(|of| times(&ratio(evidence, of))));
+        row.push(times(&overall(evidence, cases)));
+        row.push(times(&worst(evidence, cases)));
+        let five = at(variant, name, (5, 5));
+        let wait = |queue, p| number(&delay(evidence, five, queue, p));
+        row.extend([
+            wait(Queue::Classic, 0.5),
+            wait(Queue::Scalable, 0.5),
+            wait(Queue::Scalable, 0.99),
+        ]);
+        row
+    };
+    let mixes = SHARED.map(|(cubic, dctcp)| format!("{cubic}+{dctcp}"));
+    let mut head = vec![""];
+    head.extend(mixes.iter().map(String::as_str));
+    head.extend(["mean", "farthest", "Cubic waits: p50", "DCTCP waits: p50", "p99"]);
+    section.exhibits.push(table(
+        "options-numbers",
+        "Ratio of the rates by mix, and waiting times",
+        "Rate of Cubic over that of DCTCP (m+n are m Cubic and n DCTCP flows), geometric means; \
+         \"farthest\" is the factor in the mix farthest from 1. Waiting times are of 5+5.",
+        &head,
+        readings().into_iter().map(row).collect(),
+    ));
+    section
+}
