@@ -97,6 +97,9 @@ pub const OPTIONS: &[Reading] = &[
     ),
 ];
 
+/// Of these, those that the longest version runs with all mixes.
+pub const WHOLE: [&str; 4] = ["slope-1", "slope-2", "dualq-reno", "red-reno"];
+
 /// The name of a mix with an option.
 pub fn option(of: &str, (cubic, dctcp): Mix) -> &'static str {
     name(&format!("{of}-{cubic}-{dctcp}"))
@@ -244,12 +247,18 @@ fn options(level: Level) -> Vec<Experiment> {
     let experiment = |(of, _, variant, set): &Reading, mix: Mix| {
         let [cubic, dctcp] = counts(mix);
         let experiment = Experiment::new(option(of, mix), GRID).variants(&[variant]);
-        sized(experiment.set(&[&cubic, &dctcp]).set(set), level, [1, 2, 3])
+        let many = if SHARED.contains(&mix) { [1, 2, 3] } else { [1, 1, 1] };
+        sized(experiment.set(&[&cubic, &dctcp]).set(set), level, many)
     };
     if level == Level::Quick {
         return Vec::new();
     }
-    let mixes = |of: &'static Reading| SHARED.into_iter().map(move |mix| experiment(of, mix));
+    let mixes = |of: &'static Reading| {
+        let whole = level == Level::Full && WHOLE.contains(&of.0);
+        let shared = all_mixes().filter(|mix| mix.0 > 0 && mix.1 > 0);
+        let mixes: Vec<Mix> = if whole { shared.collect() } else { SHARED.to_vec() };
+        mixes.into_iter().map(move |mix| experiment(of, mix))
+    };
     OPTIONS.iter().flat_map(mixes).collect()
 }
 

@@ -144,7 +144,7 @@ pub fn laws(evidence: &Evidence) -> Section {
         charts: vec![Lines {
             title: "Window over the probability of a loss or a mark".to_owned(),
             x: Axis::log("probability p of a loss or a mark, logarithmic", "share"),
-            y: Axis::log("packets in a round trip, logarithmic", "packets"),
+            y: Axis::log("packets in a round trip, logarithmic", ""),
             lines,
             height: 360.0,
             ..Lines::default()
