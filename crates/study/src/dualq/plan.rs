@@ -247,7 +247,7 @@ fn options(level: Level) -> Vec<Experiment> {
     let experiment = |(of, _, variant, set): &Reading, mix: Mix| {
         let [cubic, dctcp] = counts(mix);
         let experiment = Experiment::new(option(of, mix), GRID).variants(&[variant]);
-        let many = if SHARED.contains(&mix) { [1, 2, 3] } else { [1, 1, 1] };
+        let many = if SHARED.contains(&mix) { [1, 2, 3] } else { [1, 2, 2] };
         sized(experiment.set(&[&cubic, &dctcp]).set(set), level, many)
     };
     if level == Level::Quick {
@@ -322,7 +322,7 @@ fn links(level: Level) -> Vec<Experiment> {
             &format!("topology.dumbbell.bottleneck_rate={rate_mbps}Mbps"),
             &format!("topology.dumbbell.bottleneck_delay={delay}ms"),
         ]);
-        sized(experiment, level, [1, 2, 3])
+        sized(experiment, level, [2, 2, 3])
     };
     let (rates, round_trips) = match level {
         Level::Quick => (vec![RATES[0], RATES[2]], vec![ROUND_TRIPS[1], ROUND_TRIPS[3]]),
@@ -341,7 +341,7 @@ fn others(level: Level) -> Vec<Experiment> {
                 &format!("workload.2.transport.udp.ecn={field}"),
                 &format!("workload.2.congestion.constant_rate.rate={}Kbps", percent * 400),
             ]);
-            experiment.replications([1, 3, 5][level as usize])
+            experiment.replications([2, 3, 5][level as usize])
         }));
     }
     plan.extend(INTERACTIVE.map(|congestion| {
@@ -352,7 +352,7 @@ fn others(level: Level) -> Vec<Experiment> {
     plan.extend(MODERN.map(|congestion| {
         let experiment = Experiment::new(modern(congestion), MODERN_FILE)
             .set(&[&format!("workload.1.congestion={congestion}")]);
-        sized(experiment, level, [1, 3, 5])
+        sized(experiment, level, [2, 3, 5])
     }));
     plan
 }
