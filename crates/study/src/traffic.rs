@@ -15,30 +15,23 @@ pub struct Traffic {
     pub marked: u64,
     /// Of these, those that switches dropped.
     pub lost: u64,
-    /// The mean of the mean round-trip times of its flows, in nanoseconds; NaN if none was measured.
-    pub rtt_ns: f64,
 }
 
 impl Traffic {
     /// By workload, from the table `flows` (`workload`, `packets_sent`, `marked_packets`,
-    /// `lost_packets`, `mean_rtt_ns`).
+    /// `lost_packets`).
     pub fn of(flows: &Table) -> BTreeMap<u64, Self> {
         let (sent, marked) = (flows.u64s("packets_sent"), flows.u64s("marked_packets"));
-        let (lost, rtt) = (flows.u64s("lost_packets"), flows.f64s("mean_rtt_ns"));
-        let mut of: BTreeMap<u64, (Self, Vec<f64>)> = BTreeMap::new();
+        let lost = flows.u64s("lost_packets");
+        let mut of: BTreeMap<u64, Self> = BTreeMap::new();
         for (at, workload) in flows.u64s("workload").iter().enumerate() {
-            let (traffic, times) = of.entry(*workload).or_default();
+            let traffic = of.entry(*workload).or_default();
             traffic.flows += 1;
             traffic.sent += sent[at];
             traffic.marked += marked[at];
             traffic.lost += lost[at];
-            times.extend(Some(rtt[at]).filter(|rtt| rtt.is_finite()));
         }
-        let one = |(workload, (traffic, times)): (u64, (Self, Vec<f64>))| {
-            let rtt_ns = times.iter().sum::<f64>() / times.len() as f64;
-            (workload, Self { rtt_ns, ..traffic })
-        };
-        of.into_iter().map(one).collect()
+        of
     }
 
     /// The share of its packets that were told of congestion, by a mark or by being dropped: what
@@ -58,12 +51,10 @@ mod tests {
             .u64("workload", "", vec![0, 1, 0])
             .u64("packets_sent", "", vec![100, 50, 300])
             .u64("marked_packets", "", vec![0, 25, 10])
-            .u64("lost_packets", "", vec![4, 0, 6])
-            .f64("mean_rtt_ns", "", vec![8e6, f64::NAN, 10e6]);
+            .u64("lost_packets", "", vec![4, 0, 6]);
         let of = Traffic::of(&table);
-        assert_eq!((of[&0].flows, of[&0].sent, of[&0].rtt_ns), (2, 400, 9e6));
+        assert_eq!((of[&0].flows, of[&0].sent), (2, 400));
         assert_eq!((of[&0].signalled(), of[&1].signalled()), (0.05, 0.5));
-        assert!(of[&1].rtt_ns.is_nan());
         assert!(Traffic::default().signalled().is_nan());
     }
 }

@@ -22,12 +22,13 @@ pub fn of(variant: &str) -> &'static Law {
 fn windows(
     evidence: &Evidence,
     variant: &'static str,
-    experiment: &'static str,
+    rtt_ms: u32,
+    probability: &str,
 ) -> Vec<(u32, f64)> {
+    let experiment = law(variant, rtt_ms, probability);
     let window = |facts: &Facts| {
         let mbps = rates(evidence, experiment, facts, CLASSIC).first().copied()?;
-        let rtt_ns = facts.traffic.get(&CLASSIC)?.rtt_ns;
-        Some(mbps * rtt_ns / 8e3 / SEGMENT).filter(|window| *window > 0.0)
+        Some(mbps * f64::from(rtt_ms) * 1e3 / 8.0 / SEGMENT)
     };
     let runs = evidence.runs(case(experiment, variant));
     runs.filter_map(|(at, facts)| Some((at, window(facts)?))).collect()
@@ -38,8 +39,7 @@ fn by_probability(evidence: &Evidence, of: &'static Law) -> Points {
     let mut points = Points::new();
     for probability in of.probabilities {
         let x = libm::log(probability.parse::<f64>().expect("probabilities are numbers"));
-        let experiment = law(of.variant, of.rtt_ms, probability);
-        for (at, window) in windows(evidence, of.variant, experiment) {
+        for (at, window) in windows(evidence, of.variant, of.rtt_ms, probability) {
             points.entry(at).or_default().push((x, libm::log(window)));
         }
     }
@@ -52,7 +52,7 @@ fn by_round_trip(evidence: &Evidence, of: &'static Law) -> Points {
     let middle = of.probabilities[of.probabilities.len() / 2];
     for rtt_ms in of.others.iter().chain([&of.rtt_ms]) {
         let x = libm::log(f64::from(*rtt_ms) / 1e3);
-        for (at, window) in windows(evidence, of.variant, law(of.variant, *rtt_ms, middle)) {
+        for (at, window) in windows(evidence, of.variant, *rtt_ms, middle) {
             points.entry(at).or_default().push((x, libm::log(window)));
         }
     }

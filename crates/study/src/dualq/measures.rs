@@ -26,11 +26,15 @@ pub enum Queue {
     Any,
 }
 
+/// Whether a variant has two queues.
+pub fn is_dual(variant: &str) -> bool {
+    [DUALQ, DUALPI2].contains(&variant)
+}
+
 impl Queue {
     /// Whether packets of this kind wait there.
     pub fn holds(self, variant: &str, place: &Place) -> bool {
-        let dual = [DUALQ, DUALPI2].contains(&variant);
-        let number = if self == Self::Classic && dual { 1 } else { 0 };
+        let number = if self == Self::Classic && is_dual(variant) { 1 } else { 0 };
         place.node == BEFORE_THE_LINK && (self == Self::Any || place.queue == number)
     }
 }

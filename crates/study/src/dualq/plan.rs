@@ -97,6 +97,9 @@ pub const OPTIONS: &[Reading] = &[
     ),
 ];
 
+/// Of these, those that the longest version runs with all mixes.
+pub const WHOLE: [&str; 4] = ["slope-1", "slope-2", "dualq-reno", "red-reno"];
+
 /// The name of a mix with an option.
 pub fn option(of: &str, (cubic, dctcp): Mix) -> &'static str {
     name(&format!("{of}-{cubic}-{dctcp}"))
@@ -114,7 +117,7 @@ pub struct Law {
     pub others: &'static [u32],
 }
 
-const SCALABLE_PROBABILITIES: &[&str] = &["0.005", "0.015", "0.05", "0.15", "0.5"];
+const SCALABLE_PROBABILITIES: &[&str] = &["0.003", "0.01", "0.03", "0.1", "0.3"];
 
 /// What one flow is put to.
 pub const LAWS: &[Law] = &[
@@ -209,8 +212,9 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
     plan.extend(grid(level));
     plan.extend(laws(level));
     plan.extend(links(level));
-    let load = Experiment::new(LOAD, LOAD_FILE);
-    plan.push(sized(load, level, [2, 5, 10]));
+    let load = sized(Experiment::new(LOAD, LOAD_FILE), level, [2, 5, 10]);
+    // The last short flows end as well.
+    plan.push(if level == Level::Quick { load.set(&["limit=70s"]) } else { load });
     plan.extend(others(level));
     plan.extend(options(level));
     plan.into_iter().map(|experiment| experiment.set(&[FRESH])).collect()
@@ -243,32 +247,40 @@ fn options(level: Level) -> Vec<Experiment> {
     let experiment = |(of, _, variant, set): &Reading, mix: Mix| {
         let [cubic, dctcp] = counts(mix);
         let experiment = Experiment::new(option(of, mix), GRID).variants(&[variant]);
-        sized(experiment.set(&[&cubic, &dctcp]).set(set), level, [1, 2, 3])
+        let many = if SHARED.contains(&mix) { [1, 2, 3] } else { [1, 2, 2] };
+        sized(experiment.set(&[&cubic, &dctcp]).set(set), level, many)
     };
     if level == Level::Quick {
         return Vec::new();
     }
-    let mixes = |of: &'static Reading| SHARED.into_iter().map(move |mix| experiment(of, mix));
+    let mixes = |of: &'static Reading| {
+        let whole = level == Level::Full && WHOLE.contains(&of.0);
+        let shared = all_mixes().filter(|mix| mix.0 > 0 && mix.1 > 0);
+        let mixes: Vec<Mix> = if whole { shared.collect() } else { SHARED.to_vec() };
+        mixes.into_iter().map(move |mix| experiment(of, mix))
+    };
     OPTIONS.iter().flat_map(mixes).collect()
 }
 
 fn laws(level: Level) -> Vec<Experiment> {
     let experiment = |law: &Law, rtt_ms: u32, probability: &str| {
-        // The links of the hosts take 4 ms there and back.
-        let delay = f64::from(rtt_ms) / 2.0 - 2.0;
-        // Rates vary as slowly as the cubic function goes round.
-        let (arrivals, warmup) = match (level, law.rtt_ms) {
-            (Level::Quick, 10) => (40, 10),
-            (_, 10) => (120, 20),
-            (Level::Quick, _) => (200, 50),
-            _ => (600, 100),
+        // There are two links, and two ways over each.
+        let delay = f64::from(rtt_ms) / 4.0;
+        // Rates vary as slowly as the cubic function goes round, and quickly with many marks.
+        let (arrivals, warmup) = match (level, law.rtt_ms, law.probabilities[0]) {
+            (Level::Quick, _, "0.003") => (30, 12),
+            (_, _, "0.003") => (80, 20),
+            (Level::Quick, 10, _) => (60, 20),
+            (_, 10, _) => (220, 20),
+            (Level::Quick, ..) => (250, 50),
+            _ => (700, 100),
         };
         Experiment::new(self::law(law.variant, rtt_ms, probability), LAW_FILE)
             .variants(&[law.variant])
             .replications([2, 3, 5][level as usize])
             .set(&[
                 &format!("switch.aqm.bernoulli.probability={probability}"),
-                &format!("topology.dumbbell.bottleneck_delay={delay}ms"),
+                &format!("topology.star.delay={delay}ms"),
                 &format!("arrivals={arrivals}s"),
                 &format!("warmup={warmup}s"),
                 &format!("limit={}s", arrivals + 1),
@@ -288,7 +300,7 @@ fn laws(level: Level) -> Vec<Experiment> {
             let experiment = Experiment::new(losses(probability), LAW_FILE)
                 .variants(&["reno", RATE_BASED[0], RATE_BASED[1]])
                 .set(&[
-                    "topology.dumbbell.bottleneck_rate=100Mbps",
+                    "topology.star.rate=100Mbps",
                     &format!("switch.aqm.bernoulli.probability={probability}"),
                 ]);
             sized(experiment, level, [1, 3, 5])
@@ -310,13 +322,12 @@ fn links(level: Level) -> Vec<Experiment> {
             &format!("topology.dumbbell.bottleneck_rate={rate_mbps}Mbps"),
             &format!("topology.dumbbell.bottleneck_delay={delay}ms"),
         ]);
-        sized(experiment, level, [1, 2, 3])
+        sized(experiment, level, [2, 2, 3])
     };
-    let ends = |of: &[u32; 5]| match level {
-        Level::Quick => vec![of[0], of[2]],
-        Level::Standard | Level::Full => of.to_vec(),
+    let (rates, round_trips) = match level {
+        Level::Quick => (vec![RATES[0], RATES[2]], vec![ROUND_TRIPS[1], ROUND_TRIPS[3]]),
+        Level::Standard | Level::Full => (RATES.to_vec(), ROUND_TRIPS.to_vec()),
     };
-    let (rates, round_trips) = (ends(&RATES), ends(&ROUND_TRIPS));
     let row = |rtt_ms: &u32| rates.iter().map(|rate| experiment(*rate, *rtt_ms)).collect();
     round_trips.iter().flat_map(|rtt_ms| -> Vec<Experiment> { row(rtt_ms) }).collect()
 }
@@ -330,7 +341,7 @@ fn others(level: Level) -> Vec<Experiment> {
                 &format!("workload.2.transport.udp.ecn={field}"),
                 &format!("workload.2.congestion.constant_rate.rate={}Kbps", percent * 400),
             ]);
-            experiment.replications([1, 3, 5][level as usize])
+            experiment.replications([2, 3, 5][level as usize])
         }));
     }
     plan.extend(INTERACTIVE.map(|congestion| {
@@ -341,7 +352,7 @@ fn others(level: Level) -> Vec<Experiment> {
     plan.extend(MODERN.map(|congestion| {
         let experiment = Experiment::new(modern(congestion), MODERN_FILE)
             .set(&[&format!("workload.1.congestion={congestion}")]);
-        sized(experiment, level, [1, 3, 5])
+        sized(experiment, level, [2, 3, 5])
     }));
     plan
 }

@@ -2,7 +2,6 @@
 
 use crate::claim::{Row, Rule};
 use crate::dualq::laws::{coupling, exponent, factor, rtt_exponent};
-use crate::measure::Measured;
 
 const FORMULAS: &str = "slides 16 and 17";
 
@@ -24,9 +23,9 @@ pub const LAWS: &[Row] = &[
         metric: "c of c/(RTT p^1/2), the same flow",
         claimed: "1.22",
         source: FORMULAS,
-        rule: Rule::Between(1.22 * 0.85, 1.22 * 1.15),
-        expected: "1.2 to 1.3: with losses at random theory has 1.31 (Ott and others, 1996), delayed \
-                   reactions cost a little",
+        rule: Rule::Between(1.04, 1.4),
+        expected: "about 1.28: with losses at random theory has 1.31 (Ott and others, 1996), and a round \
+                   trip without growth costs a little",
         measure: |e| factor(e, "reno", -0.5, 0.0),
     },
     Row {
@@ -56,8 +55,9 @@ pub const LAWS: &[Row] = &[
         metric: "c of c/(RTT^1/4 p^3/4), the same flow",
         claimed: "1.17",
         source: FORMULAS,
-        rule: Rule::Between(1.17 * 0.85, 1.17 * 1.15),
-        expected: "1.17 with losses at even distances; open with random ones",
+        rule: Rule::Between(0.99, 1.35),
+        expected: "about 1.4: 1.17 is for losses at even distances, and with random ones the window is \
+                   larger on average; not reproduced",
         measure: |e| factor(e, "cubic-deck", -0.75, 0.75),
     },
     Row {
@@ -76,14 +76,14 @@ pub const LAWS: &[Row] = &[
         metric: "c of c/(RTT^1/4 p^3/4), one Cubic flow with beta 0.7",
         claimed: "1.17 in the deck; 1.054 by RFC 9438",
         source: "RFC 9438, section 5.1",
-        rule: Rule::Between(1.054 * 0.85, 1.054 * 1.15),
-        expected: "1.05 with losses at even distances; open with random ones",
+        rule: Rule::Between(0.9, 1.21),
+        expected: "about 1.2: 1.05 is for losses at even distances; at the edge",
         measure: |e| factor(e, "cubic", -0.75, 0.75),
     },
     Row {
         id: "C4",
         part: "DCTCP, exponent",
-        metric: "exponent of p in the rate of one DCTCP flow, p from 0.005 to 0.5",
+        metric: "exponent of p in the rate of one DCTCP flow, p from 0.003 to 0.3",
         claimed: "-1, \"non-on/off mode\"",
         source: "slide 17",
         rule: Rule::Between(-1.05, -0.95),
@@ -116,11 +116,8 @@ pub const LAWS: &[Row] = &[
         metric: "k with which Reno at (p/k)^2 has the window of DCTCP at p: the ratio of both constants",
         claimed: "1.63",
         source: "slides 18 to 20",
-        rule: Rule::Between(1.63 * 0.8, 1.63 * 1.2),
-        expected: "about 1.45: 1.83/1.25",
-        measure: |e| {
-            let k = coupling(e);
-            Measured { unit: "", ..k }
-        },
+        rule: Rule::Between(1.3, 1.96),
+        expected: "about 1.43: 1.83/1.28",
+        measure: coupling,
     },
 ];

@@ -3,10 +3,9 @@
 use floodway_report::chart::{Axis, Lines};
 use floodway_report::study::{Exhibit, Section};
 
-use crate::curves::{departure_line, rate_lines};
+use crate::curves::departure_line;
 use crate::departures::Kind;
-use crate::dualq::measures::LINK_MBPS;
-use crate::dualq::measures::{Queue, departures, length, mean_delay, rate, spread, utilisation};
+use crate::dualq::measures::{Queue, departures, length, mean_delay, rate, spread};
 use crate::dualq::{ALONE, CLASSIC, IDLE, case};
 use crate::evidence::Evidence;
 use crate::exhibit::{number, table};
@@ -20,9 +19,6 @@ const FLOWS: [(&str, &str, usize); 3] = [
 
 /// Packets to which the deck's chart reaches.
 const AXIS: f64 = 100.0;
-
-/// The rate in windows of this many nanoseconds is drawn.
-const DRAWN_WINDOW: f64 = 1e9;
 
 /// Claims C1 and C2.
 pub fn alone(evidence: &Evidence) -> Section {
@@ -55,7 +51,7 @@ pub fn alone(evidence: &Evidence) -> Section {
     };
     let sizes = Lines {
         title: "Distribution of the queue at dequeue".to_owned(),
-        x: Axis::linear("queue at dequeue", "packets").within(0.0, AXIS),
+        x: Axis::linear("queue at dequeue, packets", "").within(0.0, AXIS),
         y: Axis::linear("share of packets", "share"),
         lines: FLOWS.iter().map(line).collect(),
         height: 280.0,
@@ -66,39 +62,13 @@ pub fn alone(evidence: &Evidence) -> Section {
     section.exhibits.push(Exhibit::Lines {
         name: "alone-queue".to_owned(),
         caption: "How long is the queue when a packet leaves it? (slides 8 to 10)".to_owned(),
-        legend: legend.clone(),
+        legend,
         charts: vec![sizes],
         columns: 1,
         note: "Packets in the queue at each departure, the one that leaves included; all \
                replications."
             .to_owned(),
     });
-    let mut lines = Vec::new();
-    for (variant, label, series) in &FLOWS {
-        let first = evidence.runs(of(variant)).next();
-        if let Some(deliveries) = first.and_then(|(_, facts)| facts.deliveries.as_ref()) {
-            let mut of = rate_lines(deliveries, DRAWN_WINDOW, |_| *series);
-            of.iter_mut().for_each(|line| line.tooltip = (*label).to_owned());
-            lines.extend(of);
-        }
-    }
-    if !lines.is_empty() {
-        section.exhibits.push(Exhibit::Lines {
-            name: "alone-rate".to_owned(),
-            caption: "Does the flow fill the link?".to_owned(),
-            legend,
-            charts: vec![Lines {
-                title: "Rate of the flow over time".to_owned(),
-                x: Axis::linear("time", "ns"),
-                y: Axis::linear("rate of payload", "Mb/s").within(0.0, 45.0),
-                lines,
-                ..Lines::default()
-            }],
-            columns: 1,
-            note: "First replication, in windows of 1 s. Payload takes 38.1 of the 40 Mb/s."
-                .to_owned(),
-        });
-    }
     let row = |(variant, label, _): &(&'static str, &str, usize)| {
         let quantile = |p| number(&length(evidence, of(variant), Queue::Any, p));
         vec![
@@ -108,14 +78,13 @@ pub fn alone(evidence: &Evidence) -> Section {
             quantile(0.95),
             number(&mean_delay(evidence, of(variant), Queue::Any)),
             number(&rate(evidence, of(variant), CLASSIC)),
-            number(&utilisation(evidence, of(variant), LINK_MBPS)),
         ]
     };
     section.exhibits.push(table(
         "alone-numbers",
         "Queue and rate",
-        "Means over replications.",
-        &["", "queue: p5", "p50", "p95", "mean wait", "rate", "utilisation"],
+        "Means over replications. Payload takes 38.1 of the 40 Mb/s.",
+        &["", "queue: p5", "p50", "p95", "mean wait", "rate"],
         FLOWS.iter().map(row).collect(),
     ));
     section

@@ -6,7 +6,7 @@ use floodway_report::study::{Exhibit, Section};
 use crate::curves::{tail_chart, tail_line};
 use crate::departures::{Counts, Kind};
 use crate::dualq::measures::{
-    LINK_MBPS, Queue, delay, departures, frame_latency, frames, lost, mean_delay, rate, utilisation,
+    Queue, delay, departures, frame_latency, frames, lost, mean_delay, rate,
 };
 use crate::dualq::plan::{FIELDS, INTERACTIVE, OVERLOADS, interactive as over, overload as at};
 use crate::dualq::{
@@ -92,32 +92,27 @@ pub fn load(evidence: &Evidence) -> Section {
             wait(variant, Queue::Scalable, 0.5),
             wait(variant, Queue::Scalable, 0.99),
             fct(SHORT_CLASSIC, Quantile::P50),
-            fct(SHORT_CLASSIC, Quantile::P99),
             fct(SHORT_SCALABLE, Quantile::P50),
-            fct(SHORT_SCALABLE, Quantile::P99),
             number(&rate(evidence, of(variant), CLASSIC)),
             number(&rate(evidence, of(variant), SCALABLE)),
             number(&lost(evidence, of(variant), &[SCALABLE, 3])),
-            number(&utilisation(evidence, of(variant), LINK_MBPS)),
         ]
     };
     section.exhibits.push(table(
         "load-numbers",
         "Waiting times, short flows, long flows",
-        "Completion times are of flows below 100 KB. Drops are those of DCTCP, over all replications.",
+        "Medians, but for the one column. Short flows are those below 100 KB, and their times those of \
+         completion. Drops are those of DCTCP, over all replications.",
         &[
             "",
-            "Cubic waits: p50",
-            "DCTCP waits: p50",
+            "Cubic waits",
+            "DCTCP waits",
             "p99",
-            "short Cubic: p50",
-            "p99",
-            "short DCTCP: p50",
-            "p99",
+            "short Cubic",
+            "short DCTCP",
             "long Cubic",
             "long DCTCP",
             "DCTCP drops",
-            "utilisation",
         ],
         LOADED.iter().map(row).collect(),
     ));
@@ -202,7 +197,7 @@ pub fn overload(evidence: &Evidence) -> Section {
                 chart(field, "Rate of DCTCP", rate_axis(), &rates(SCALABLE)),
                 chart(field, "Rate of the datagrams", rate_axis(), &rates(THIRD)),
             ],
-            columns: 2,
+            columns: 3,
             note: "Means over replications.".to_owned(),
         });
     }

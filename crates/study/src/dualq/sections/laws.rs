@@ -11,6 +11,7 @@ use crate::dualq::plan::{LAWS, LOSSES, RATE_BASED, law, losses};
 use crate::dualq::{CLASSIC, case};
 use crate::evidence::Evidence;
 use crate::exhibit::table;
+use crate::measure::Measured;
 
 /// What the deck or a standard says of a variant: its look, what it is, the constant, and the
 /// exponents of p and of the round-trip time in the window.
@@ -65,12 +66,19 @@ const THEORIES: [Theory; 5] = [
         variant: "prague",
         label: "Prague",
         look: 3,
-        constant: 2.0,
+        constant: 2.73 / 0.025,
         of_p: -1.0,
-        of_rtt: 0.0,
-        formula: "2/(p max(RTT, 25 ms))",
+        of_rtt: 1.0,
+        formula: "2.73/(25 ms p)",
     },
 ];
+
+/// The constant that was measured. Prague has the same rate at all round-trip times up to 25 ms,
+/// and its constant is for that one.
+fn constant(evidence: &Evidence, theory: &Theory) -> Measured {
+    let of = factor(evidence, theory.variant, theory.of_p, theory.of_rtt);
+    if theory.variant == "prague" { of.scaled(0.025, "") } else { of }
+}
 
 /// Claim C4.
 pub fn laws(evidence: &Evidence) -> Section {
@@ -103,9 +111,9 @@ pub fn laws(evidence: &Evidence) -> Section {
          with a round trip of 100 ms and without the part that makes it as fast as Reno. Over the \
          access link of 8 ms it is Reno in effect, as the deck says."
             .to_owned(),
-        "Prague reduces its window once in a virtual round trip of at least 25 ms and grows as slowly, \
-         so that its window at 10 ms is not that of 2/p; what it has at 25 ms and above is in the \
-         exponent of the round-trip time."
+        "Prague grows as slowly as if its round trip were 25 ms, so that it has the same rate at all \
+         shorter ones. With marks at even distances it has two of them in 25 ms, as DCTCP has; with \
+         marks at random theory says 2.73, because only the first of a round trip counts."
             .to_owned(),
     ];
     let line = |theory: &Theory| Line {
@@ -136,21 +144,22 @@ pub fn laws(evidence: &Evidence) -> Section {
         charts: vec![Lines {
             title: "Window over the probability of a loss or a mark".to_owned(),
             x: Axis::log("probability p of a loss or a mark, logarithmic", "share"),
-            y: Axis::log("packets in a round trip, logarithmic", "packets"),
+            y: Axis::log("packets in a round trip, logarithmic", ""),
             lines,
             height: 360.0,
             ..Lines::default()
         }],
         columns: 1,
-        note: "Markers: measured; dashed: the laws of the deck, of RFC 9438 for Cubic of today, and of \
-               DCTCP for Prague."
-            .to_owned(),
+        note:
+            "Markers: measured; dashed: the laws of the deck, of RFC 9438 for Cubic of today, and \
+               of theory for Prague."
+                .to_owned(),
     });
     let row = |theory: &Theory| {
         vec![
             theory.label.to_owned(),
             theory.formula.to_owned(),
-            times(&factor(evidence, theory.variant, theory.of_p, theory.of_rtt)),
+            times(&constant(evidence, theory)),
             times(&exponent(evidence, theory.variant)),
             times(&rtt_exponent(evidence, theory.variant)),
         ]

@@ -58,7 +58,7 @@ pub fn links(evidence: &Evidence) -> Section {
         RATES.into_iter().filter(|of| ran.iter().any(|(at, _)| at == of)).collect();
     let trips: Vec<u32> =
         ROUND_TRIPS.into_iter().filter(|of| ran.iter().any(|(_, at)| at == of)).collect();
-    let headings = || sides(("link, Mb/s:", &rates), ("round trip, ms:", &trips));
+    let headings = || sides(("rate of the link, Mb/s", &rates), ("round trip, ms", &trips));
     for (variant, label) in VARIANTS {
         let measure = |row: usize, column: usize| -> Measured {
             ratio(evidence, case(link(rates[column], trips[row]), variant))

@@ -9,7 +9,7 @@ use super::{all, experiments, times};
 use crate::curves::{departure_line, rate_lines};
 use crate::departures::Kind;
 use crate::dualq::measures::{
-    LINK_MBPS, Queue, delay, departures, mean_delay, overall, rate, ratio, signalled, utilisation,
+    LINK_MBPS, Queue, delay, departures, is_dual, mean_delay, overall, rate, ratio, signalled,
     worst,
 };
 use crate::dualq::plan::MIXES;
@@ -96,7 +96,7 @@ fn throughputs(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhib
 /// The distributions of the queues at dequeue, as on slides 14 and 27.
 fn queues(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhibit {
     let counts = counts(evidence, variant);
-    let dual = [DUALQ, DUALPI2].contains(&variant);
+    let dual = is_dual(variant);
     let cell = |row: usize, column: usize| {
         let of: Mix = (counts.0[column], counts.1[row]);
         if !evidence.has(mix(of, variant)) {
@@ -152,8 +152,7 @@ fn queues(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhibit {
             note,
         ),
         (
-            Axis::linear("0 to 300 packets: 450 KB, 90 ms of the link", "packets")
-                .within(0.0, AXIS),
+            Axis::linear("queue of up to 450 KB, 90 ms of the link", "packets").within(0.0, AXIS),
             Axis::linear("share of packets", "share"),
             "",
         ),
@@ -172,39 +171,37 @@ fn numbers(evidence: &Evidence, variant: &'static str) -> Exhibit {
             let share = signalled(evidence, case, workload).scaled(100.0, "%");
             number(&share).replace('+', "")
         };
-        vec![
-            format!("{} Cubic, {} DCTCP", of.0, of.1),
+        let mut row = vec![
+            format!("{}+{}", of.0, of.1),
             number(&rate(evidence, case, CLASSIC)),
             number(&rate(evidence, case, SCALABLE)),
             times(&ratio(evidence, case)),
             percent(CLASSIC),
             percent(SCALABLE),
-            wait(Queue::Classic, 0.5),
-            wait(Queue::Scalable, 0.5),
-            number(&mean_delay(evidence, case, Queue::Scalable)),
-            wait(Queue::Scalable, 0.99),
-            number(&utilisation(evidence, case, LINK_MBPS)),
-        ]
+        ];
+        match is_dual(variant) {
+            true => row.extend([
+                wait(Queue::Classic, 0.5),
+                wait(Queue::Scalable, 0.5),
+                wait(Queue::Scalable, 0.99),
+            ]),
+            false => row.extend([wait(Queue::Any, 0.5), wait(Queue::Any, 0.99)]),
+        }
+        row
     };
+    let mut head = vec!["", "Cubic", "DCTCP", "ratio", "Cubic told", "DCTCP told"];
+    head.extend(match is_dual(variant) {
+        true => ["Cubic waits", "DCTCP waits", "p99"].as_slice(),
+        false => &["all wait", "p99"],
+    });
     let run = MIXES.iter().filter(|of| evidence.has(mix(**of, variant)));
     table(
         &format!("mixes-{variant}"),
         "Rates, marks and waiting times",
-        "Rates are means over the flows of a kind, of payload; \"told\" is the share of packets that \
-         were marked or dropped; means over replications, geometric ones of the ratio.",
-        &[
-            "",
-            "Cubic",
-            "DCTCP",
-            "ratio",
-            "Cubic told",
-            "DCTCP told",
-            "Cubic waits: p50",
-            "DCTCP waits: p50",
-            "mean",
-            "p99",
-            "utilisation",
-        ],
+        "m+n are m Cubic and n DCTCP flows. Rates are means over the flows of a kind, of payload; \
+         \"told\" is the share of packets that were marked or dropped; waiting times are medians and \
+         99th percentiles. Means over replications, geometric ones of the ratio.",
+        &head,
         run.map(row).collect(),
     )
 }

@@ -1,13 +1,15 @@
 //! What the deck leaves open, and what its choices do.
 
-use floodway_report::study::Section;
+use floodway_report::chart::{Axis, Colours};
+use floodway_report::study::{Exhibit, Section};
 
 use super::times;
 use crate::dualq::measures::{Queue, delay, overall, ratio, worst};
-use crate::dualq::plan::{OPTIONS, SHARED, option};
+use crate::dualq::plan::{OPTIONS, SHARED, WHOLE, all_mixes, option};
 use crate::dualq::{COUPLED, DUALPI2, DUALQ, Mix, RED, case, mix};
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{number, table};
+use crate::matrix::{heat_map, sides};
 
 /// What grid.toml itself has, and its options.
 fn readings() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
@@ -30,8 +32,8 @@ fn at(variant: &'static str, name: Option<&'static str>, of: Mix) -> Case {
 /// Every other choice.
 pub fn options(evidence: &Evidence) -> Section {
     let question = "Which open choices decide the result?";
-    let names: Vec<&'static str> =
-        OPTIONS.iter().flat_map(|(name, ..)| SHARED.map(|of| option(name, of))).collect();
+    let names = OPTIONS.iter().flat_map(|of| all_mixes().map(|mix| option(of.0, mix)));
+    let names: Vec<&'static str> = names.collect();
     let mut section = evidence.section("options", question, &["C7", "C8"], &names);
     if section.links.is_empty() {
         return section;
@@ -50,6 +52,12 @@ pub fn options(evidence: &Evidence) -> Section {
         "Each row is another choice, in six mixes of Cubic and DCTCP flows. The deck gives neither the \
          slopes nor the threshold of its DualQ in numbers; a slope of s_r drops Cubic's packets with \
          certainty when they have waited 2^(32 - s_r) ns."
+            .to_owned(),
+        "Other points stay open. The deck's figures are pictures, of which we have the axes and no \
+         numbers, so that shapes and limits are compared. Its flows ran over a DSL line between \
+         hosts with Linux 3.18, whose Cubic and DCTCP differ from those of today in details; its \
+         distributions over one second are of moments that nobody can name; and how the 8 ms are \
+         shared out between the two ways is assumed."
             .to_owned(),
     ];
     let row = |(variant, label, name): (&'static str, &str, Option<&'static str>)| {
@@ -79,5 +87,25 @@ pub fn options(evidence: &Evidence) -> Section {
         &head,
         readings().into_iter().map(row).collect(),
     ));
+    for name in WHOLE {
+        section.exhibits.extend(whole(evidence, name));
+    }
     section
+}
+
+/// The ratios of all mixes with an option, if they were run.
+fn whole(evidence: &Evidence, name: &'static str) -> Option<Exhibit> {
+    let (_, label, variant, _) = OPTIONS.iter().find(|of| of.0 == name)?;
+    evidence.has(case(option(name, (3, 4)), variant)).then(|| {
+        heat_map(
+            (
+                &format!("options-{name}"),
+                &format!("Ratio of the rates, Cubic or Reno to DCTCP: {label}"),
+                "",
+            ),
+            (Axis::log("classic over DCTCP", "x").within(0.04, 25.0), Colours::Diverging(1.0), 1.0),
+            sides(("Cubic or Reno flows", 1..=10), ("DCTCP flows", 1..=10)),
+            |row, column| ratio(evidence, case(option(name, (column + 1, row + 1)), variant)),
+        )
+    })
 }
