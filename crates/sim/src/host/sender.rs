@@ -6,7 +6,7 @@ use floodway_model::{
 };
 
 use super::Profile;
-use super::congestion;
+use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
 use super::transport::{self, Frame, Sent, rocev2, udp};
 use crate::link::Link;
@@ -205,7 +205,7 @@ impl Sender {
 
     /// A frame of `bytes` that takes `wire` is being sent: the time until the next may follow. As
     /// much may be in flight as congestion control lets it now.
-    #[inline]
+    #[inline(always)]
     pub fn on_sent(
         &mut self,
         profile: &Profile,
@@ -218,7 +218,13 @@ impl Sender {
         let control = &profile.congestion;
         let rate = match (&mut self.transport, &profile.transport) {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
-                let (rate, window) = sender.control.after_send(control, now, bytes);
+                // Nearly always it is this one: in line, and without its way through all others.
+                let (rate, window) = match (&mut sender.control, control) {
+                    (congestion::State::Dcqcn(state), congestion::Spec::Dcqcn(control)) => {
+                        state.after_send(control, now, bytes)
+                    }
+                    (state, control) => state.after_send(control, now, bytes),
+                };
                 sender.limit(window, spec);
                 rate
             }
