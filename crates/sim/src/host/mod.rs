@@ -259,8 +259,7 @@ impl Host {
             self.emitted += 1;
             self.nic.tx.transmit(packet, class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            let gap = sender.pace(profile, now, packet.bytes, wire, self.nic.tx.link());
-            sender.renew_window(profile, now);
+            let gap = sender.on_sent(profile, now, packet.bytes, wire, self.nic.tx.link());
             sender.eligible_at = now + gap;
             // Of RoCEv2 none rings earlier because a packet is sent.
             if matches!(sender.transport, sender::Transport::Tcp(_))

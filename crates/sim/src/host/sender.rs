@@ -6,7 +6,7 @@ use floodway_model::{
 };
 
 use super::Profile;
-use super::congestion;
+use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
 use super::transport::{self, Frame, Sent, rocev2, udp};
 use crate::link::Link;
@@ -208,9 +208,10 @@ impl Sender {
         }
     }
 
-    /// A frame of `bytes` that takes `wire` is being sent: the time until the next may follow.
-    #[inline]
-    pub fn pace(
+    /// A frame of `bytes` that takes `wire` is being sent: the time until the next may follow. As
+    /// much may be in flight as congestion control lets it now.
+    #[inline(always)]
+    pub fn on_sent(
         &mut self,
         profile: &Profile,
         now: Instant,
@@ -219,10 +220,25 @@ impl Sender {
         link: &Link,
     ) -> Duration {
         let bytes = u64::from(bytes) + u64::from(link.wire_overhead);
-        self.control().on_send(&profile.congestion, now, bytes);
-        let rate = match &mut self.transport {
-            Transport::Tcp(sender) => sender.rate(rules(profile), now),
-            _ => self.control().rate(&profile.congestion, now),
+        let control = &profile.congestion;
+        let rate = match (&mut self.transport, &profile.transport) {
+            (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
+                // Nearly always it is this one: in line, and without its way through all others.
+                let (rate, window) = match (&mut sender.control, control) {
+                    (congestion::State::Dcqcn(state), congestion::Spec::Dcqcn(control)) => {
+                        state.after_send(control, now, bytes)
+                    }
+                    (state, control) => state.after_send(control, now, bytes),
+                };
+                sender.limit(window, spec);
+                rate
+            }
+            (Transport::Tcp(sender), _) => {
+                sender.control.on_send(control, now, bytes);
+                sender.rate(rules(profile), now)
+            }
+            (Transport::Udp(sender), _) => sender.control.after_send(control, now, bytes).0,
+            _ => unreachable!("a sender is made from its own parameters"),
         };
         match rate {
             None => wire,
@@ -230,14 +246,14 @@ impl Sender {
         }
     }
 
-    /// After a packet was sent or feedback has come: as much may be in flight as congestion control
-    /// lets it now.
+    /// After feedback: as much may be in flight as congestion control lets it now.
     #[inline]
     pub fn renew_window(&mut self, profile: &Profile, now: Instant) {
         if let (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) =
             (&mut self.transport, &profile.transport)
         {
-            sender.renew_window(&profile.congestion, spec, now);
+            let window = sender.control.window(&profile.congestion, now);
+            sender.limit(window, spec);
         }
     }
 

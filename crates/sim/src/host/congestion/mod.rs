@@ -118,6 +118,19 @@ pub trait Control {
     /// A frame of this many bytes on the wire is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
 
+    /// [`Control::on_send`], and then rate and window: one question instead of three for every
+    /// packet.
+    #[inline]
+    fn after_send(
+        &mut self,
+        spec: &Self::Spec,
+        now: Instant,
+        bytes: u64,
+    ) -> (Option<f64>, Option<u64>) {
+        self.on_send(spec, now, bytes);
+        (self.rate(spec, now), self.window(spec, now))
+    }
+
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
@@ -185,6 +198,7 @@ macro_rules! states {
             in_slow_start()() -> bool,
             on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
+            after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
             on_cnp(now: Instant)(now) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),

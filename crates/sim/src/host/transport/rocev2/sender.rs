@@ -111,11 +111,10 @@ impl Sender {
         Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: Ecn::Ect0 })
     }
 
-    /// After a packet was sent or feedback has come: as much may be in flight as congestion control
-    /// lets it now.
+    /// As much may be in flight as the transport and congestion control allow, which says `bytes`.
     #[inline]
-    pub fn renew_window(&mut self, spec: &congestion::Spec, transport: &Spec, now: Instant) {
-        if let Some(bytes) = self.control.window(spec, now) {
+    pub fn limit(&mut self, bytes: Option<u64>, transport: &Spec) {
+        if let Some(bytes) = bytes {
             self.window = transport.window().min(transport.whole_packets(bytes).max(1));
         }
     }
