@@ -223,6 +223,6 @@ pub fn frames(evidence: &Evidence, case: Case) -> (Measured, Measured) {
         Some((100.0 * made.count() as f64 * interval / (to - from), rate))
     };
     let all: Vec<(f64, f64)> = evidence.runs(case).filter_map(|(_, facts)| of(facts)).collect();
-    let made = estimate(all.iter().map(|of| of.0), "% of frames");
+    let made = estimate(all.iter().map(|of| of.0), "% of all");
     (made, estimate(all.iter().map(|of| of.1), "Mb/s"))
 }

@@ -5,9 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 
 use crate::curves::{tail_chart, tail_line};
 use crate::departures::{Counts, Kind};
-use crate::dualq::measures::{
-    Queue, delay, departures, frame_latency, frames, lost, mean_delay, rate,
-};
+use crate::dualq::measures::{Queue, delay, departures, frame_latency, frames, lost, rate};
 use crate::dualq::plan::{FIELDS, INTERACTIVE, OVERLOADS, interactive as over, overload as at};
 use crate::dualq::{
     CLASSIC, DUALPI2, DUALQ, LOAD, PIE, RED, SCALABLE, SHORT_CLASSIC, SHORT_SCALABLE, THIRD, case,
@@ -294,25 +292,22 @@ pub fn interactive(evidence: &Evidence) -> Section {
                 number(&made),
                 number(&rate(evidence, of, CLASSIC)),
                 number(&rate(evidence, of, SCALABLE)),
-                number(&mean_delay(evidence, of, Queue::Classic)),
-                number(&mean_delay(evidence, of, Queue::Scalable)),
             ]);
         }
     }
     section.exhibits.push(table(
         "frame-numbers",
         "Frames, and the downloads beside them",
-        "Means over replications. Frames that were made, of those that were due.",
+        "Means over replications. \"Made\" are the frames that were, of those that were due; the rate is \
+         theirs.",
         &[
             "",
             "age: p50",
             "p99",
-            "rate of frames",
+            "rate",
             "made",
             "Cubic download",
             "DCTCP download",
-            "classic wait, mean",
-            "low latency wait, mean",
         ],
         numbers,
     ));

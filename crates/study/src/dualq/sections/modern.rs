@@ -5,7 +5,7 @@ use floodway_report::study::Section;
 
 use super::dynamic::called;
 use super::times;
-use crate::dualq::measures::{LINK_MBPS, Queue, mean_delay, rate, ratio, utilisation};
+use crate::dualq::measures::{Queue, mean_delay, rate, ratio};
 use crate::dualq::plan::{MODERN, modern as beside};
 use crate::dualq::{CLASSIC, DUALPI2, PIE, SCALABLE, case};
 use crate::evidence::Evidence;
@@ -34,7 +34,8 @@ pub fn modern(evidence: &Evidence) -> Section {
     );
     section.text = vec![
         "The access link with one Cubic flow and one other. Where the ratio is far from 1 the two do \
-         not get along: below 1 Cubic starves, above 1 the other."
+         not get along: below 1 Cubic starves, above 1 the other. BBR and Reno are not ECN-capable, and \
+         wait with Cubic under DualPI2; DCTCP and Prague are."
             .to_owned(),
     ];
     section.exhibits.push(heat_map(
@@ -53,7 +54,6 @@ pub fn modern(evidence: &Evidence) -> Section {
                 number(&rate(evidence, of, SCALABLE)),
                 number(&mean_delay(evidence, of, Queue::Classic)),
                 number(&mean_delay(evidence, of, Queue::Scalable)),
-                number(&utilisation(evidence, of, LINK_MBPS)),
             ]);
         }
     }
@@ -61,7 +61,7 @@ pub fn modern(evidence: &Evidence) -> Section {
         "beside-numbers",
         "Rates and waiting times",
         "Means over replications. With one queue both wait the same.",
-        &["", "Cubic", "the other", "classic wait, mean", "low latency wait, mean", "utilisation"],
+        &["", "Cubic", "the other", "classic wait, mean", "low latency wait, mean"],
         rows,
     ));
     section
