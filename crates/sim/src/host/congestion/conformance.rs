@@ -245,3 +245,10 @@ fn a_window_of_billions_does_not_overflow() {
         assert!(flow.window().is_ok());
     }
 }
+
+/// Flows of RoCEv2 hold it among what they need for every packet.
+#[test]
+fn no_state_makes_those_of_rocev2_larger() {
+    let dcqcn = size_of::<super::dcqcn::State>();
+    assert!(size_of::<State>() <= dcqcn + 8, "{} and {dcqcn}", size_of::<State>());
+}

@@ -112,7 +112,7 @@ impl Sender {
     }
 
     /// As much may be in flight as the transport and congestion control allow, which says `bytes`.
-    #[inline]
+    #[inline(always)]
     pub fn limit(&mut self, bytes: Option<u64>, transport: &Spec) {
         if let Some(bytes) = bytes {
             self.window = transport.window().min(transport.whole_packets(bytes).max(1));

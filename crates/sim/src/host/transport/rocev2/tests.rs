@@ -452,11 +452,13 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
             sent
         };
         let (at_first, cut) = (Instant::ZERO, Instant(1_000_000));
-        sender.renew_window(&congestion, &spec, at_first);
+        let window = sender.control.window(&congestion, at_first);
+        sender.limit(window, &spec);
         assert_eq!(sends(&mut sender, 0), (0..10).collect::<Vec<_>>());
         // A CNP halves rate and window: nothing goes until fewer than five are in flight.
         sender.control.on_cnp(&congestion, cut);
-        sender.renew_window(&congestion, &spec, cut);
+        let window = sender.control.window(&congestion, cut);
+        sender.limit(window, &spec);
         sender.on_ack(5, cut);
         assert!(!sender.has_more());
         sender.on_ack(7, cut);
@@ -465,7 +467,8 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
         // acknowledgement lets three go.
         let later = Instant(56_000_000);
         sender.on_ack(8, later);
-        sender.renew_window(&congestion, &spec, later);
+        let window = sender.control.window(&congestion, later);
+        sender.limit(window, &spec);
         assert_eq!(sends(&mut sender, 56_000), [12, 13, 14]);
     }
 }
