@@ -214,7 +214,8 @@ pub const DYNAMIC: &[Row] = &[
         claimed: "roughly equal flow rates",
         source: "RFC 9332, section 1",
         rule: Rule::Between(0.5, 2.0),
-        expected: "about 0.6: k = 2 reckons with round trips that differ less",
+        expected: "about 0.5: at the edge, because k = 2 makes windows equal and Cubic has the longer \
+                   round trip",
         measure: |e| overall(e, shared(e, DUALPI2).into_iter().map(|of| mix(of, DUALPI2))),
     },
 ];

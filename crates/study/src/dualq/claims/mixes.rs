@@ -242,7 +242,7 @@ pub const ALL_MIXES: &[Row] = &[
         claimed: "per-flow rates about equal in all mixes (a figure)",
         source: GRID_SLIDES,
         rule: Rule::Between(90.0, 100.0),
-        expected: "about 90: open between the mixes of the quick version",
+        expected: "about 97: not in 1+1, nor in 10+10 and its neighbours",
         measure: |e| within(e, all(e, DUALQ), 2.0),
     },
     Row {
