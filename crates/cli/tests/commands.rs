@@ -121,7 +121,7 @@ fn list_shows_families_and_their_members() {
     let said = floodway(&["list", "switch.aqm"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     assert_eq!(said.out.lines().next(), Some("switch.aqm"));
-    assert!(said.out.contains("\n  drop_tail  Takes everything until the queue is full.\n"));
+    assert!(said.out.contains("\n  drop_tail     Takes everything until the queue is full.\n"));
 
     let all = json(&["list", "--json"]);
     let all = all.as_array().unwrap();
