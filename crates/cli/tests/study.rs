@@ -109,7 +109,7 @@ fn the_plan_is_a_list_of_commands() {
 
 #[test]
 fn what_is_wrong_is_said_before_anything_runs() {
-    let said = floodway(&["study", "home"]);
+    let said = floodway(&["study", "drc"]);
     assert_eq!(said.code, Some(2));
     assert!(said.err.contains("[possible values: ci, sfc, dualq]"), "{}", said.err);
 
