@@ -84,6 +84,7 @@ impl<'a> Queue<'a> {
                     while !stop.load(Ordering::Relaxed) {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(&job) = self.jobs.get(place) else { break };
+                        let threads = threads.min(most_threads(job.variant));
                         let job = Job { threads, ..job };
                         let finished = simulate(&job, stop, board, place);
                         // After a failure nobody takes it, and `stop` is set.
@@ -129,6 +130,14 @@ fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finish
     let outcome = simulation.run_with(&Run { threads: job.threads, stop, watch: &watch });
     board.done(place, &outcome);
     Finished { key, outcome }
+}
+
+/// Switches that a thread should have at least: with fewer it spends its time at the barrier.
+const SWITCHES_PER_THREAD: usize = 4;
+
+/// How many threads a run can use.
+fn most_threads(variant: &Variant) -> usize {
+    (variant.graph().switches().count() / SWITCHES_PER_THREAD).max(1)
 }
 
 /// The threads of each worker: as many workers as there are runs for, and the threads that are
