@@ -139,6 +139,15 @@ fn check_tcp(
         findings.error(&[&field], "segments would carry 0 bytes", help);
         return None;
     }
+    for (name, timeout) in [("initial_rto", spec.initial_rto), ("max_rto", spec.max_rto)] {
+        if timeout == Duration::ZERO {
+            findings.error(
+                &[&format!("{path}.tcp.{name}")],
+                "the retransmission timer would ring at once, again and again",
+                "write a time, for example \"1s\", or leave it out",
+            );
+        }
+    }
     let limits = "an Ethernet packet of 1500 bytes has room for 1448";
     check_frame((&field, spec.mss), length::TCP_OVERHEAD, limits, settings, findings)
 }
