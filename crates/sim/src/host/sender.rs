@@ -252,7 +252,12 @@ impl Sender {
         if let (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) =
             (&mut self.transport, &profile.transport)
         {
-            let window = sender.control.window(&profile.congestion, now);
+            let window = match (&mut sender.control, &profile.congestion) {
+                (congestion::State::Dcqcn(state), congestion::Spec::Dcqcn(control)) => {
+                    state.window(control, now)
+                }
+                (state, control) => state.window(control, now),
+            };
             sender.limit(window, spec);
         }
     }

@@ -7,6 +7,8 @@
 
 pub mod bernoulli;
 pub mod codel;
+#[cfg(test)]
+mod conformance;
 pub mod coupled;
 pub mod curvy_red;
 pub mod drop_tail;

@@ -91,7 +91,8 @@ impl Stand {
         counts
     }
 
-    fn view(&mut self) -> View<'_> {
+    /// What an algorithm sees.
+    pub fn view(&mut self) -> View<'_> {
         View { queues: &self.queues, tx: &self.tx, now: self.now, chance: &mut self.chance }
     }
 }

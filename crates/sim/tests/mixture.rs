@@ -1,0 +1,255 @@
+//! Whatever the network and the traffic: books that balance, flows that end, and the same results on
+//! any number of threads. Networks and flows are random; what is checked has to hold for all of them.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::*;
+use floodway_model::graph::NodeKind;
+use floodway_model::random::Stream;
+use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::host::congestion::{self, constant_rate};
+use floodway_sim::host::transport::{self, tcp, udp};
+use floodway_sim::host::{Profile, application};
+use floodway_sim::simulation::Run;
+use floodway_sim::switch::{self, aqm, classify, flow_control, scheduler};
+use floodway_sim::{Outcome, Simulation, Spec};
+
+/// How many networks are tried.
+const SEEDS: u64 = 150;
+
+fn pick<T: Clone>(chance: &mut Stream, list: &[T]) -> T {
+    list[chance.below(list.len() as u64) as usize].clone()
+}
+
+/// A number between the two, each order of magnitude as likely as another.
+fn between(chance: &mut Stream, least: f64, most: f64) -> f64 {
+    least * (most / least).powf(chance.unit())
+}
+
+/// Two switches, and the slow link between them, with hosts on both.
+fn dumbbell(
+    chance: &mut Stream,
+    hosts: u32,
+    slowest: f64,
+    longest: f64,
+) -> (Graph, Rate, Duration) {
+    let rate = Rate(between(chance, slowest, 1e9) as u64);
+    let host_rate = Rate((rate.0 as f64 * between(chance, 0.5, 30.0)) as u64);
+    let trip = Duration((between(chance, 1e-4, longest) * 1e12) as u64);
+    let mut graph = Graph::default();
+    for host in 0..2 * hosts {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
+    let left = graph.add("left", NodeKind::Switch { tier: 0 });
+    let right = graph.add("right", NodeKind::Switch { tier: 0 });
+    for host in 0..2 * hosts {
+        let switch = if host < hosts { left } else { right };
+        let delay = Duration((trip.0 as f64 / 2.0 * between(chance, 0.01, 0.3)) as u64);
+        graph.link(NodeId(host), switch, host_rate, delay);
+    }
+    graph.link(left, right, rate, Duration(trip.0 / 4));
+    (graph, rate, trip)
+}
+
+/// TCP with whatever parameters; what is timed by the receiver is shorter than the sender's timer.
+fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
+    let ms = Duration::from_ms;
+    let delayed_acks = [ms(0), ms(1), ms(40), ms(200)];
+    // Fast links would carry millions of tiny segments.
+    let least = if rate > Rate::from_mbps(20) { 1_448 } else { 1 };
+    let spec = tcp::Spec {
+        mss: Bytes(pick(chance, &[1, 64, 536, 1_448, 1_448, 1_448, 8_948]).max(least)),
+        initial_window: pick(chance, &[1, 2, 10, 10, 100, 1_000]),
+        receive_window: pick(chance, &[None, None, None, Some(1), Some(3_000), Some(100_000)])
+            .map(Bytes),
+        delayed_ack: pick(chance, &delayed_acks),
+        ack_every: pick(chance, &[1, 2, 2]),
+        quick_acks: pick(chance, &[0, 16, 16, 1_000]),
+        min_rto: pick(chance, &[ms(210), ms(200), ms(400)]),
+        pacing: chance.chance(0.3),
+        ecn: pick(
+            chance,
+            &[
+                None,
+                None,
+                None,
+                Some(tcp::Feedback::Off),
+                Some(tcp::Feedback::Classic),
+                Some(tcp::Feedback::Dctcp),
+                Some(tcp::Feedback::Accurate),
+            ],
+        ),
+        ..Default::default()
+    };
+    let mut controls = vec![
+        congestion::Spec::Reno(Default::default()),
+        congestion::Spec::Cubic(Default::default()),
+        congestion::Spec::Dctcp(Default::default()),
+        congestion::Spec::Prague(Default::default()),
+        congestion::Spec::Bbr(Default::default()),
+        congestion::Spec::Bbr3(Default::default()),
+    ];
+    if pfc {
+        controls.push(congestion::Spec::LineRate(Default::default()));
+    }
+    let application = application::Spec {
+        frame_interval: Duration((between(chance, 1e-4, 0.1) * 1e12) as u64),
+        start_rate: Rate(between(chance, 1e4, 1e8) as u64),
+        min_rate: Rate(between(chance, 1e3, 1e5) as u64),
+        max_rate: Rate(between(chance, 1e6, 1e9) as u64),
+        ..Default::default()
+    };
+    Profile {
+        transport: transport::Spec::Tcp(spec),
+        congestion: pick(chance, &controls),
+        application: chance.chance(0.3).then_some(application),
+    }
+}
+
+/// What else there is: RoCEv2 in a lossless network, else datagrams that do not respond.
+fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
+    let constant = constant_rate::Spec { rate: Rate((rate.0 / 10).max(1)) };
+    if !pfc {
+        return Profile {
+            transport: transport::Spec::Udp(udp::Spec {
+                ecn: pick(chance, &[udp::Field::NotEct, udp::Field::Ect0, udp::Field::Ect1]),
+                ..Default::default()
+            }),
+            congestion: congestion::Spec::ConstantRate(constant),
+            application: None,
+        };
+    }
+    let dcqcn = congestion::Spec::Dcqcn(Default::default());
+    Profile {
+        transport: transport::Spec::Rocev2(Default::default()),
+        congestion: pick(chance, &[dcqcn, congestion::Spec::ConstantRate(constant)]),
+        application: None,
+    }
+}
+
+/// One queue or two, and what is done with them.
+fn queue_management(chance: &mut Stream, switch: &mut switch::Spec) {
+    let all = [
+        aqm::Spec::DropTail(Default::default()),
+        aqm::Spec::Step(aqm::step::Spec { threshold: Bytes(30_000) }),
+        aqm::Spec::Ramp(Default::default()),
+        aqm::Spec::Red(Default::default()),
+        aqm::Spec::Codel(Default::default()),
+        aqm::Spec::Pie(Default::default()),
+        aqm::Spec::Bernoulli(Default::default()),
+        aqm::Spec::Pi2(Default::default()),
+        aqm::Spec::Coupled(Default::default()),
+        aqm::Spec::DualQ(Default::default()),
+        aqm::Spec::CurvyRed(Default::default()),
+        aqm::Spec::DualPi2(Default::default()),
+    ];
+    switch.aqm = pick(chance, &all);
+    if switch.aqm.is_for_two_queues() || chance.chance(0.3) {
+        switch.queue.count = 2;
+        let low_latency =
+            pick(chance, &[classify::ecn::Scalable::Ect1, classify::ecn::Scalable::EcnCapable]);
+        switch.classify = classify::Spec::Ecn(classify::ecn::Spec { low_latency });
+        let schedulers = [
+            scheduler::Spec::Strict(Default::default()),
+            scheduler::Spec::Wrr(Default::default()),
+            scheduler::Spec::TimeShifted(Default::default()),
+            scheduler::Spec::Drr(Default::default()),
+        ];
+        switch.scheduler = pick(chance, &schedulers);
+    }
+}
+
+/// A flow of any of four workloads, which starts in the first second and takes no longer than some
+/// if it is alone.
+fn any_flow(chance: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) -> FlowSpec {
+    let workload = pick(chance, &[0, 0, 1, 1, 2, 3]);
+    let transport = &profiles[usize::from(workload)].transport;
+    let (left, right) = (chance.below(3) as u32, 3 + chance.below(3) as u32);
+    // To the right, to the left, or to a neighbour.
+    let ways = [(left, right), (left, right), (right, left), (left, (left + 1) % 3)];
+    let (src, dst) = pick(chance, &ways);
+    // A third of what the link carries in a second, or 300 round trips.
+    let window = match transport {
+        transport::Spec::Tcp(tcp) => tcp.receive_window.map(|window| window.max(tcp.mss)),
+        _ => None,
+    };
+    let most = window.map_or(u64::MAX, |window| window.0 * 300).min(rate.0 / 24);
+    let start = Instant((chance.unit() * 1e12) as u64);
+    // Datagrams that are lost never complete a message.
+    let persistent = chance.chance(0.2) || (workload == 3 && !pfc);
+    let later = Instant(start.0 + (chance.unit() * 1e12) as u64);
+    FlowSpec {
+        src: NodeId(src),
+        dst: NodeId(dst),
+        bytes: match persistent {
+            true => FlowSpec::PERSISTENT,
+            false => between(chance, 1.0, most.max(2) as f64) as u64,
+        },
+        start,
+        stop: if persistent { later } else { Instant::NEVER },
+        workload,
+    }
+}
+
+/// What comes out of this seed: a network and what is sent in it.
+fn scenario(seed: u64) -> Spec {
+    let chance = &mut Stream::from_seed(seed);
+    let pfc = chance.chance(0.2);
+    // The timer of RoCEv2 is for the short ways and fast links of a data center: elsewhere it would
+    // repeat for ever what only waits.
+    let (slowest, longest) = if pfc { (3e8, 1e-3) } else { (1e6, 0.2) };
+    let (graph, rate, trip) = dumbbell(chance, 3, slowest, longest);
+    let mut profiles: Vec<_> = (0..3).map(|_| tcp(chance, rate, pfc)).collect();
+    profiles.push(other(chance, rate, pfc));
+    let count = pick(chance, &[3, 10, 40]);
+    let mut flows: Vec<_> = (0..count).map(|_| any_flow(chance, &profiles, rate, pfc)).collect();
+    flows.sort_by_key(|flow| (flow.start, flow.src));
+    let mut spec = plain(graph, flows);
+    (spec.profiles, spec.seed) = (profiles, seed);
+    queue_management(chance, &mut spec.switch);
+    let product = rate.0 as f64 / 8.0 * trip.as_secs();
+    spec.switch.queue.size = Bytes((product * between(chance, 0.05, 5.0)).max(10_000.0) as u64);
+    if pfc {
+        let pfc = Some(Default::default());
+        spec.switch.flow_control = flow_control::Spec { pfc, ..Default::default() };
+        spec.switch.queue.size = Bytes(1_000_000_000);
+        if !spec.switch.aqm.is_for_two_queues() {
+            spec.switch.aqm = aqm::Spec::Step(Default::default());
+        }
+    }
+    spec.end = Duration::from_ms(1_000_000);
+    spec.sample_interval = Duration::from_ms(1_000);
+    spec
+}
+
+fn on(spec: &Spec, threads: usize) -> Outcome {
+    let stop = AtomicBool::new(false);
+    Simulation::new(spec.clone()).run_with(&Run { threads, stop: &stop, watch: &|_| {} })
+}
+
+#[test]
+fn books_balance_and_flows_end() {
+    for seed in 0..SEEDS {
+        let spec = scenario(seed);
+        let outcome = on(&spec, 1);
+        assert_eq!(outcome.violations, Vec::<String>::new(), "seed {seed}");
+        assert_eq!(outcome.counter("flows_unfinished"), 0, "seed {seed}");
+        let flows = outcome.table("flows");
+        for (flow, delivered) in spec.flows.iter().zip(flows.u64s("delivered_bytes")) {
+            assert!(flow.is_persistent() || *delivered == flow.bytes, "seed {seed}: {flow:?}");
+        }
+        let sum = |table, column| outcome.table(table).u64s(column).iter().sum::<u64>();
+        assert!(sum("flows", "lost_packets") <= sum("drops", "packets"), "seed {seed}");
+    }
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads() {
+    for seed in (0..SEEDS).step_by(10) {
+        let spec = Spec { end: Duration::from_ms(1_000), ..scenario(seed) };
+        let [one, two, three] = [1, 2, 3].map(|threads| on(&spec, threads).fingerprint);
+        assert_eq!((one, one), (two, three), "seed {seed}");
+    }
+}
