@@ -1,15 +1,14 @@
 //! Hosts: a NIC with one port, senders and receivers.
 
 pub mod application;
-mod applications;
 pub mod congestion;
 mod holds;
 mod lanes;
 mod nic;
 mod receiver;
+mod segments;
 mod sender;
 mod spec;
-mod tcp;
 pub mod transport;
 
 use std::cmp::Reverse;

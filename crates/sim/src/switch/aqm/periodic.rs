@@ -4,7 +4,7 @@
 use floodway_model::{Duration, Instant};
 
 /// When it is due next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodic {
     next: Instant,
 }

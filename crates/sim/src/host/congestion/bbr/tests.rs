@@ -1,6 +1,6 @@
 use floodway_model::Rate;
 
-use super::super::{RateSample, Signal};
+use super::super::{RateSample, Signal, conformance};
 use super::path::{self, ms};
 use super::*;
 
@@ -14,18 +14,6 @@ fn flow() -> (Spec, State) {
 fn ack(now: Instant, rtt_ms: u64, per_second: u32, prior_delivered: u64) -> Ack {
     let rtt = Duration::from_ms(rtt_ms);
     Ack {
-        now,
-        acked: 1,
-        delivered: 1,
-        marked: 0,
-        rtt: Some(rtt),
-        smoothed_rtt: rtt,
-        min_rtt: rtt,
-        prior_in_flight: 10,
-        in_flight: 9,
-        lost: 0,
-        phase: Phase::Open,
-        window_limited: true,
         round_begins: true,
         rate: Some(RateSample {
             delivered: per_second / 100,
@@ -36,6 +24,7 @@ fn ack(now: Instant, rtt_ms: u64, per_second: u32, prior_delivered: u64) -> Ack 
             in_flight_at_send: 10,
             app_limited: false,
         }),
+        ..conformance::ack(now, rtt)
     }
 }
 

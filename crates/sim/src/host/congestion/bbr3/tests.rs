@@ -1,7 +1,7 @@
 use floodway_model::Rate;
 
 use super::super::bbr::path::ms;
-use super::super::{self as family, RateSample};
+use super::super::{self as family, RateSample, conformance};
 use super::probing::in_flight_before_losses;
 use super::*;
 
@@ -15,17 +15,6 @@ fn flow() -> (Spec, State) {
 fn ack(now: Instant, prior_delivered: u64) -> Ack {
     let rtt = Duration::from_ms(10);
     Ack {
-        now,
-        acked: 1,
-        delivered: 1,
-        marked: 0,
-        rtt: Some(rtt),
-        smoothed_rtt: rtt,
-        min_rtt: rtt,
-        prior_in_flight: 10,
-        in_flight: 9,
-        lost: 0,
-        phase: Phase::Open,
         window_limited: false,
         round_begins: true,
         rate: Some(RateSample {
@@ -37,6 +26,7 @@ fn ack(now: Instant, prior_delivered: u64) -> Ack {
             in_flight_at_send: 10,
             app_limited: false,
         }),
+        ..conformance::ack(now, rtt)
     }
 }
 

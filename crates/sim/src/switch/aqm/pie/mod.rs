@@ -14,6 +14,7 @@ use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::periodic::Periodic;
 use super::{Aqm, Verdict, View};
 
 /// Parameters.
@@ -85,7 +86,7 @@ struct Queue {
 pub struct Pie {
     spec: Spec,
     queues: Vec<Queue>,
-    next_update: Instant,
+    updates: Periodic,
 }
 
 impl Pie {
@@ -98,8 +99,8 @@ impl Pie {
             qdelay_old: Duration::ZERO,
             qdelay: Duration::ZERO,
         };
-        let next_update = Instant::ZERO + spec.tupdate;
-        Self { spec: spec.clone(), queues: vec![queue; queues], next_update }
+        let updates = Periodic::every(spec.tupdate);
+        Self { spec: spec.clone(), queues: vec![queue; queues], updates }
     }
 
     /// The drop probability of a queue.
@@ -109,17 +110,11 @@ impl Pie {
 
     /// Makes the updates that are due. Since the last packet nothing has changed that they look at.
     fn catch_up(&mut self, now: Instant) {
-        while self.next_update <= now {
-            for queue in &mut self.queues {
-                queue.update(&self.spec);
-            }
-            self.next_update += self.spec.tupdate;
-            if self.queues.iter().all(|queue| queue.is_quiet(&self.spec)) {
-                // Further updates would change nothing.
-                let left = now.since(self.next_update.min(now)).0 / self.spec.tupdate.0;
-                self.next_update += self.spec.tupdate * left;
-            }
-        }
+        let Self { spec, queues, updates } = self;
+        updates.catch_up(spec.tupdate, now, |_| {
+            queues.iter_mut().for_each(|queue| queue.update(spec));
+            queues.iter().all(|queue| queue.is_quiet(spec))
+        });
     }
 }
 

@@ -7,6 +7,8 @@
 //! can be and ours (assumed): a part of window over round-trip time, approached slowly from below
 //! and at once from above, and a frame is left out while an earlier one is not sent completely.
 
+mod feed;
+
 use floodway_model::{Duration, FlowId, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use floodway_model::{FlowId, Instant};
 
-use super::application::{Application, Frame};
-use super::{Host, sender};
+use super::{Application, Frame};
+use crate::host::{Host, sender};
 
 impl Host {
     /// A flow has started: if an application writes its data, that begins too.
-    pub(super) fn begin_application(&mut self, flow: FlowId, now: Instant) {
+    pub(in crate::host) fn begin_application(&mut self, flow: FlowId, now: Instant) {
         let spec = &self.shared.flows[flow.index()];
         let application = &self.shared.profile(flow).application;
         // A message is there from the beginning.
@@ -23,7 +23,7 @@ impl Host {
     }
 
     /// The frames that are due are made.
-    pub(super) fn on_frames(&mut self, now: Instant) {
+    pub(in crate::host) fn on_frames(&mut self, now: Instant) {
         while let Some(&Reverse((at, place))) = self.frames.peek() {
             if at > now {
                 return;
