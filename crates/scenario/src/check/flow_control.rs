@@ -6,6 +6,7 @@ use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::bfc;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
+use floodway_sim::switch::flow_control::pauses::pause_time;
 use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
 use super::buffer::{check_pfc as check_shared, no_pool};
@@ -152,17 +153,17 @@ fn check_refresh(
     let in_the_way = Bytes(u64::from(largest_frame) + overhead);
     let refresh = Bytes(u64::from(length::SHORTEST_FRAME) + overhead);
     for ((rate, _), between) in links_to_switches(graph) {
-        let half = Duration(pfc::Spec::pause_time(spec.quanta, rate).0 / 2);
+        let half = Duration(pause_time(spec.quanta, rate).0 / 2);
         let needed = rate.time_for(in_the_way) + rate.time_for(refresh);
         if half < needed {
-            let least = needed.0.saturating_mul(2).div_ceil(pfc::Spec::pause_time(1, rate).0);
+            let least = needed.0.saturating_mul(2).div_ceil(pause_time(1, rate).0);
             findings.error(
                 &["switch.flow_control.pfc.quanta"],
                 format!(
                     "a pause of {} quanta lasts {} at {rate} ({between}), too short to be \
                      refreshed in time",
                     spec.quanta,
-                    pfc::Spec::pause_time(spec.quanta, rate)
+                    pause_time(spec.quanta, rate)
                 ),
                 format!(
                     "the refresh is sent after half of it and may wait for a frame: write at \

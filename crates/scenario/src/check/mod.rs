@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::Profile;
-use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::flow_control::{pauses, pfc};
 
 use crate::document::Document;
 use crate::read;
@@ -253,14 +253,15 @@ pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
 
 /// The headroom of one lossless class on a link of this kind.
 pub fn headroom(settings: &Document, spec: &pfc::Spec, rate: Rate, delay: Duration) -> Bytes {
-    spec.headroom(&pfc::Link {
+    let link = pauses::Link {
         rate,
         delay,
         lossless_classes: lossless_classes(settings, spec),
         largest_frame: largest_frame(settings),
         wire_overhead: settings.wire_overhead.0 as u16,
         latency: settings.switch.latency,
-    })
+    };
+    link.headroom(spec.response)
 }
 
 /// How many of the data classes are lossless.

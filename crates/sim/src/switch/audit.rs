@@ -45,7 +45,7 @@ impl Switch {
                 tally.bfc_paused_ns += lanes.paused().total_at(now).0 / 1_000;
             }
             for class in 0..CLASSES {
-                let told = self.pfc.as_ref().map(|pfc| *pfc.told(number, class));
+                let told = self.pfc.as_ref().map(|pfc| *pfc.ledger.told(number, class));
                 let told = told.unwrap_or_default();
                 tally.pause_frames += told.xoffs + told.refreshes;
                 tally.xoff_frames += told.xoffs;

@@ -3,6 +3,7 @@
 
 pub mod bfc;
 pub mod congestion_isolation;
+pub mod pauses;
 pub mod pfc;
 pub mod source_flow_control;
 
