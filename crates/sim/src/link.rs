@@ -94,7 +94,7 @@ impl Transmitter {
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
-            Body::Pfc { .. } => self.link.response,
+            Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
             Body::Cim | Body::Bfc { .. } => Duration::ZERO,
             _ => self.link.latency,
         };

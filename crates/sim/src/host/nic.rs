@@ -62,8 +62,16 @@ impl Nic {
     }
 
     #[inline]
-    pub(super) fn take_control(&mut self) -> Option<Packet> {
+    pub(super) fn take_control(&mut self, now: Instant) -> Option<Packet> {
+        if self.control.is_empty() || self.control_from() > now {
+            return None;
+        }
         self.control.pop_front()
+    }
+
+    /// When feedback and notifications may go: PAUSE stops them too.
+    fn control_from(&self) -> Instant {
+        self.tx.pauses[self.control_class.index()].until
     }
 
     /// Puts a frame among the data of its class.
@@ -173,10 +181,10 @@ impl Nic {
     /// When the NIC next has something to send.
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
-        if !self.control.is_empty() {
-            return self.tx.busy_until;
-        }
         let mut next = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        if !self.control.is_empty() {
+            next = next.min(self.control_from());
+        }
         if self.some_ready != 0 {
             next = next.min(self.first_unpaused());
         }

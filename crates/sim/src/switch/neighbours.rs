@@ -115,12 +115,13 @@ impl Switch {
     }
 
     /// The alarm for what is not about one port.
-    fn set_timer(&mut self) {
-        let refresh = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
+    pub(super) fn set_timer(&mut self) {
+        let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
+        let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
         let slot = self.ports.len();
         // Samples keep their own time; the earlier of the two rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, refresh.min(sample));
+        self.alarms.set(slot, pfc.min(pause).min(sample));
     }
 
     /// Samples and refreshes that are due.
@@ -141,6 +142,7 @@ impl Switch {
             let Some(source) = due else { break };
             self.send_pfc(source, quanta, now, context);
         }
+        self.refresh_pauses(now, context);
         self.set_timer();
     }
 }
