@@ -18,7 +18,7 @@ use std::sync::Arc;
 use floodway_model::packet::length;
 use floodway_model::random;
 use floodway_model::{
-    Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+    Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Tos,
 };
 
 use crate::engine::{Context, Node};
@@ -363,7 +363,7 @@ impl Host {
         let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
             (receiver::Transport::Rocev2(receiver), transport::Spec::Rocev2(spec)) => {
                 let interval = profile.congestion.cnp_interval();
-                let notify = packet.ecn == Ecn::Ce && receiver.may_notify(interval, now);
+                let notify = packet.ecn() == Ecn::Ce && receiver.may_notify(interval, now);
                 (receiver.on_data(spec, psn, now), notify)
             }
             (receiver::Transport::Udp(receiver), _) => {
@@ -405,8 +405,8 @@ impl Host {
             ingress: PortIx(0),
             class: self.nic.control_class,
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body,
         });
     }

@@ -56,7 +56,7 @@ impl Switch {
             chance: &mut self.chance,
         };
         match port.aqm.on_departure(queue, &head.packet, &mut view) {
-            Verdict::Congested if !head.packet.ecn.is_capable() => Verdict::Drop,
+            Verdict::Congested if !head.packet.ecn().is_capable() => Verdict::Drop,
             verdict => verdict,
         }
     }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Ecn, FlowId, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use crate::Spec as Whole;
 use crate::engine::{Alarms, Context, Node};
@@ -186,7 +186,7 @@ impl Switch {
             return self.drop(egress, queue, reason, packet);
         }
         if marked {
-            packet.ecn = Ecn::Ce;
+            packet.mark();
             self.ports[egress].queues[queue].marked += 1;
         }
         if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
@@ -199,7 +199,7 @@ impl Switch {
     #[inline]
     fn classify(&self, packet: &Packet) -> usize {
         let (classify, count) = (&self.spec.classify, self.spec.queue.count);
-        usize::from(classify.queue(packet.dscp, packet.ecn, packet.dst, count))
+        usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
     }
 
     /// What congestion means for a packet that would join `queue`: it joins that queue, or the
@@ -228,7 +228,7 @@ impl Switch {
             };
             let place = table.place(spec, packet.flow, asked, now, &mut self.chance);
             let Some(place) = place else { return Some((queue, None, false)) };
-            let marked = table.marks(spec, place) && packet.ecn.is_capable();
+            let marked = table.marks(spec, place) && packet.ecn().is_capable();
             return Some((congesting, Some(place), marked));
         }
         let control = port.queues.len() - 1;
@@ -240,7 +240,7 @@ impl Switch {
         };
         match port.aqm.on_arrival(queue, packet, &mut view) {
             Verdict::Pass => Some((queue, None, false)),
-            Verdict::Congested => packet.ecn.is_capable().then_some((queue, None, true)),
+            Verdict::Congested => packet.ecn().is_capable().then_some((queue, None, true)),
             Verdict::Drop => None,
         }
     }

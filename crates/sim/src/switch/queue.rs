@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Duration, Ecn, FlowId, Instant, Packet};
+use floodway_model::{Duration, FlowId, Instant, Packet};
 
 use super::flow_control::bfc::{Lanes, Left};
 use crate::metric::Departures;
@@ -136,7 +136,7 @@ impl Queue {
     /// Marks the packet at the head.
     pub fn mark_head(&mut self) {
         if let Some(head) = self.packets.front_mut() {
-            head.packet.ecn = Ecn::Ce;
+            head.packet.mark();
             self.marked += 1;
         }
     }

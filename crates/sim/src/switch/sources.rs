@@ -3,7 +3,7 @@
 //! without them are not slower.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Ecn, Instant, Packet, PortIx};
+use floodway_model::{Body, Class, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::pfc::Source;
@@ -77,8 +77,8 @@ impl Switch {
             bytes: length::SFC,
             ingress: PortIx(0),
             class: Class(self.spec.queue.count),
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             lane: 0,
             body: Body::Sfc { towards: packet.dst, class, pause_ns },
         }

@@ -2,7 +2,7 @@
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
+    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos,
 };
 
 use super::{Aqm, Verdict, View};
@@ -49,8 +49,8 @@ impl Stand {
             ingress: PortIx(0),
             class: Class(0),
             lane: 0,
-            ecn,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::new(Dscp::DEFAULT, ecn),
+            indicated: false,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         }
     }

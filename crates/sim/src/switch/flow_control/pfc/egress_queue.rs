@@ -91,7 +91,9 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, NodeId, Packet, PortIx};
+    use floodway_model::{
+        Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Tos,
+    };
 
     use crate::switch::queue::Queued;
 
@@ -113,8 +115,8 @@ mod tests {
                 ingress: PortIx(port),
                 class: Class(class),
                 lane: 0,
-                ecn: Ecn::Ect0,
-                dscp: Dscp::DEFAULT,
+                tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
+                indicated: false,
                 body: Body::Data { psn: 0, sent_at: Instant::ZERO },
             };
             self.queues[egress].push(Queued { packet, not_before: 0 }, Instant::ZERO);

@@ -186,7 +186,7 @@ impl<K: std::hash::Hash + Eq> Rests<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx};
+    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx, Tos};
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
@@ -204,8 +204,8 @@ mod tests {
             bytes: 1086,
             ingress: PortIx(0),
             class: Class(0),
-            ecn: Ecn::Ect0,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
+            indicated: false,
             lane: 0,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         }
