@@ -51,6 +51,7 @@ impl Switch {
         let head = port.queues[queue].head().expect("a queue that was selected has a packet");
         let mut view = aqm::View {
             queues: &port.queues[..control],
+            memory: self.occupancy.bytes(),
             tx: &port.tx,
             now,
             chance: &mut self.chance,

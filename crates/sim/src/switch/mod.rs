@@ -66,6 +66,8 @@ pub struct Switch {
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// The queue management of all ports, in place of their own, if it measures the memory.
+    shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
     judges_departures: bool,
     /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
@@ -94,6 +96,8 @@ impl Switch {
         let isolation = spec.flow_control.congestion_isolation.as_ref();
         let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
+        let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
+            .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
         // The last one is the control queue, which has neither physical queues nor times.
         let queue = |link: &Link, number: u8| match bfc {
@@ -137,7 +141,8 @@ impl Switch {
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
             judges_departures,
-            no_shortcut: judges_departures || whole.departures,
+            no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
+            shared_aqm,
             orders: Vec::new(),
             received: 0,
             emitted: 0,
@@ -234,11 +239,13 @@ impl Switch {
         let control = port.queues.len() - 1;
         let mut view = aqm::View {
             queues: &port.queues[..control],
+            memory: self.occupancy.bytes(),
             tx: &port.tx,
             now,
             chance: &mut self.chance,
         };
-        match port.aqm.on_arrival(queue, packet, &mut view) {
+        let aqm = self.shared_aqm.as_mut().unwrap_or(&mut port.aqm);
+        match aqm.on_arrival(queue, packet, &mut view) {
             Verdict::Pass => Some((queue, None, false)),
             Verdict::Congested => packet.ecn().is_capable().then_some((queue, None, true)),
             Verdict::Drop => None,
@@ -468,6 +475,11 @@ impl Switch {
     ) {
         let source = source_of(packet);
         self.occupancy.leave(packet.bytes);
+        if self.occupancy.bytes() == 0
+            && let Some(aqm) = &mut self.shared_aqm
+        {
+            aqm.on_empty(now);
+        }
         let port = &mut self.ports[egress];
         port.occupancy.leave(packet.bytes);
         self.buffer.leave(source, &port.queues[queue], packet.bytes);

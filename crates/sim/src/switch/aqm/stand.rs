@@ -14,6 +14,8 @@ pub struct Stand {
     pub queues: Vec<Queue>,
     tx: Transmitter,
     pub now: Instant,
+    /// Bytes that wait elsewhere in the switch.
+    pub elsewhere: u64,
     chance: Stream,
 }
 
@@ -34,6 +36,7 @@ impl Stand {
             queues: (0..queues).map(|_| Queue::timed(false)).collect(),
             tx: Transmitter::new(link),
             now: Instant::ZERO,
+            elsewhere: 0,
             chance: Stream::named(1, "stand"),
         }
     }
@@ -93,6 +96,13 @@ impl Stand {
 
     /// What an algorithm sees.
     pub fn view(&mut self) -> View<'_> {
-        View { queues: &self.queues, tx: &self.tx, now: self.now, chance: &mut self.chance }
+        let here: u64 = self.queues.iter().map(Queue::backlog).sum();
+        View {
+            queues: &self.queues,
+            memory: here + self.elsewhere,
+            tx: &self.tx,
+            now: self.now,
+            chance: &mut self.chance,
+        }
     }
 }
