@@ -161,6 +161,12 @@ pub enum Body {
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,
+    /// Layer 2 congestion indication, backward: from a congested switch to the source of a packet
+    /// of the flow (US patent 7,474,616).
+    Indication {
+        /// How much of the memory is taken: n stands for n/256 to (n + 1)/256 of it.
+        severity: u8,
+    },
     /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
     Pfc {
         /// Bit n set: the time below is valid for class n.

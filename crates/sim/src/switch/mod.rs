@@ -6,6 +6,7 @@ mod audit;
 mod backpressure;
 pub mod buffer;
 pub mod classify;
+pub mod congestion_indication;
 mod departure;
 pub mod flow_control;
 mod neighbours;
@@ -13,6 +14,7 @@ pub mod occupancy;
 pub mod path;
 pub mod port;
 pub mod queue;
+mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
@@ -31,6 +33,7 @@ use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
+use congestion_indication::Indication;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
@@ -61,6 +64,8 @@ pub struct Switch {
     pub sfc: Option<SourceFlowControl>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Bfc>,
+    /// `None` without layer 2 congestion indication.
+    pub indication: Option<Indication>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -136,6 +141,10 @@ impl Switch {
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
+            indication: spec
+                .congestion_indication
+                .as_ref()
+                .map(|_| Indication::new(spec, links.len())),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -191,8 +200,7 @@ impl Switch {
             return self.drop(egress, queue, reason, packet);
         }
         if marked {
-            packet.mark();
-            self.ports[egress].queues[queue].marked += 1;
+            self.mark(egress, queue, &mut packet, now, context);
         }
         if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
@@ -240,6 +248,7 @@ impl Switch {
         let mut view = aqm::View {
             queues: &port.queues[..control],
             memory: self.occupancy.bytes(),
+            indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
             chance: &mut self.chance,
@@ -247,7 +256,7 @@ impl Switch {
         let aqm = self.shared_aqm.as_mut().unwrap_or(&mut port.aqm);
         match aqm.on_arrival(queue, packet, &mut view) {
             Verdict::Pass => Some((queue, None, false)),
-            Verdict::Congested => packet.ecn().is_capable().then_some((queue, None, true)),
+            Verdict::Congested => self.can_tell(packet).then_some((queue, None, true)),
             Verdict::Drop => None,
         }
     }
@@ -555,7 +564,8 @@ impl Node for Switch {
             | Body::SynAck { .. }
             | Body::Ack { .. }
             | Body::Nak { .. }
-            | Body::Cnp => {
+            | Body::Cnp
+            | Body::Indication { .. } => {
                 self.take_in(packet, now, context);
             }
         }

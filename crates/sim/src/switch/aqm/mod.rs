@@ -107,7 +107,8 @@ impl Spec {
 pub enum Verdict {
     /// Nothing.
     Pass,
-    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop.
+    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop; with
+    /// [layer 2 congestion indication](super::congestion_indication) that, whatever the packet.
     Congested,
     /// It is dropped, whatever its ECN field says.
     Drop,
@@ -129,6 +130,8 @@ pub struct View<'a> {
     pub queues: &'a [Queue],
     /// Bytes that wait in all data queues of the switch.
     pub memory: u64,
+    /// Whether every packet can tell of congestion, because layer 2 indicates it.
+    pub indicates: bool,
     /// The sending end that they lead to: when it is free, and what its link is like.
     pub tx: &'a Transmitter,
     /// The time.
@@ -153,6 +156,12 @@ impl View<'_> {
     #[inline]
     pub fn packets(&self, queue: usize) -> usize {
         self.queues[queue].len()
+    }
+
+    /// Whether the packet can tell of congestion, so that it need not be dropped for it.
+    #[inline]
+    pub fn can_tell(&self, packet: &Packet) -> bool {
+        self.indicates || packet.ecn().is_capable()
     }
 
     /// How long the head of a queue has waited; zero if it is empty.

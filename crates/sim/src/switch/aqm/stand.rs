@@ -100,6 +100,7 @@ impl Stand {
         View {
             queues: &self.queues,
             memory: here + self.elsewhere,
+            indicates: false,
             tx: &self.tx,
             now: self.now,
             chance: &mut self.chance,
