@@ -213,7 +213,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.3.bytes_in).collect())
         .u64(
             "marked_packets",
-            "Packets that were marked with CE on joining or leaving.",
+            "Packets that were marked with CE, or with a layer 2 indication, on joining or leaving.",
             rows.iter().map(|row| row.3.marked).collect(),
         )
 }

@@ -219,6 +219,13 @@ fn scenario(seed: u64) -> Spec {
             spec.switch.aqm = aqm::Spec::Step(Default::default());
         }
     }
+    let tells = !matches!(spec.switch.aqm, aqm::Spec::DropTail(_));
+    if tells && chance.chance(0.3) {
+        let (forward, gap) = (chance.chance(0.7), Duration::from_ms(pick(chance, &[0, 1, 50])));
+        let backward = !forward || chance.chance(0.5);
+        spec.switch.congestion_indication =
+            Some(switch::congestion_indication::Spec { forward, backward, gap });
+    }
     spec.end = Duration::from_ms(1_000_000);
     spec.sample_interval = Duration::from_ms(1_000);
     spec

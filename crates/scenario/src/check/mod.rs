@@ -3,6 +3,7 @@
 
 mod aqm;
 mod buffer;
+mod congestion_indication;
 mod coupled;
 mod flow_control;
 mod host;

@@ -45,6 +45,7 @@ fn is_optional(path: &[String]) -> bool {
     let Some((last, parent)) = path.split_last() else { return false };
     match parent.join(".").as_str() {
         SIDE_BY_SIDE => true,
+        "switch" => last == "congestion_indication",
         BOOKS => ["ingress", "egress"].contains(&last.as_str()),
         _ => false,
     }

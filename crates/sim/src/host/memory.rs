@@ -90,7 +90,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use floodway_model::packet::length;
-    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, Instant, NodeId, PortIx};
+    use floodway_model::{Body, Class, FlowId, Instant, NodeId, PortIx, Tos};
 
     use super::*;
 
@@ -104,8 +104,8 @@ mod tests {
             ingress: PortIx(0),
             class: Class(class),
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body: Body::Data { psn, sent_at: Instant::ZERO },
         }
     }

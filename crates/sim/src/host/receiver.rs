@@ -119,7 +119,7 @@ impl Receiver {
             self.reordered += 1;
         }
         self.last_sent_at = Some(sent_at);
-        self.marked += u64::from(packet.ecn == Ecn::Ce);
+        self.marked += u64::from(packet.ecn() == Ecn::Ce);
     }
 
     /// When it has to send something by itself.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags};
+use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags, Tos};
 
 use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
@@ -28,7 +28,7 @@ impl Host {
             unreachable!("only TCP has segments");
         };
         let payload = packet.bytes - length::TCP_OVERHEAD;
-        let segment = Segment { psn, flags, ecn: packet.ecn, payload, sent_at };
+        let segment = Segment { psn, flags, ecn: packet.ecn(), payload, sent_at };
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
             receiver.finished = Some(now);
@@ -116,8 +116,8 @@ impl Host {
             ingress: PortIx(0),
             class,
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp,
+            tos: Tos::new(dscp, Ecn::NotEct),
+            indicated: false,
             body: reply.body,
         });
     }

@@ -2,7 +2,7 @@
 //! from which it may send, a next frame, and a timer.
 
 use floodway_model::{
-    Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+    Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Tos,
 };
 
 use super::Profile;
@@ -192,8 +192,8 @@ impl Sender {
             ingress: PortIx(0),
             class: self.class,
             lane: self.lane,
-            ecn,
-            dscp: self.dscp,
+            tos: Tos::new(self.dscp, ecn),
+            indicated: false,
             body,
         })
     }

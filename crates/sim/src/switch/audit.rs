@@ -32,12 +32,19 @@ impl Switch {
             tally.sfc_reminders += sfc.reminders;
             tally.sfc_proxy_pauses += sfc.proxy_pauses;
         }
+        if let Some(indication) = &self.indication {
+            tally.indications_sent += indication.sent;
+        }
         if let Some(bfc) = &self.bfc {
             tally.bfc_pauses += bfc.pauses;
             tally.bfc_resumes += bfc.resumes;
         }
         for (number, port) in self.ports.iter().enumerate() {
-            tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
+            let marked = port.queues.iter().map(|queue| queue.marked).sum::<u64>();
+            match self.indication {
+                None => tally.marked_packets += marked,
+                Some(_) => tally.indicated_packets += marked,
+            }
             let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();
             for drops in port.drops.iter().filter(of_data) {
                 tally.queues[usize::from(drops.queue)] += drops.packets;

@@ -2,7 +2,7 @@
 //! frames like others, with their lengths and their time on the wire.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, Instant, Packet, PortIx};
+use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
@@ -51,8 +51,8 @@ impl Switch {
             ingress: PortIx(0),
             class: Class(self.spec.queue.count),
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body,
         }
     }

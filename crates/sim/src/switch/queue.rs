@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Duration, Ecn, FlowId, Instant, Packet};
+use floodway_model::{Duration, FlowId, Instant, Packet};
 
 use super::flow_control::bfc::{Lanes, Left};
 use crate::metric::Departures;
@@ -41,7 +41,7 @@ pub struct Queue {
     pub packets_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// Packets that were marked on joining or on leaving.
+    /// Packets that were marked, or indicated, on joining or on leaving.
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.
     pub sampled: u64,
@@ -133,12 +133,9 @@ impl Queue {
         }
     }
 
-    /// Marks the packet at the head.
-    pub fn mark_head(&mut self) {
-        if let Some(head) = self.packets.front_mut() {
-            head.packet.ecn = Ecn::Ce;
-            self.marked += 1;
-        }
+    /// The packet that would leave next, to be marked; `None` also of physical queues.
+    pub fn head_mut(&mut self) -> Option<&mut Packet> {
+        self.packets.front_mut().map(|head| &mut head.packet)
     }
 
     /// Appends a packet.

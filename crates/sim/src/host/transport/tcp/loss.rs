@@ -181,6 +181,15 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// A switch has told of congestion without the receiver: like a mark that has come back, but
+    /// without acknowledging anything.
+    pub fn on_indication(&mut self, rules: Rules<C>, now: Instant) {
+        if self.handshake.is_established() {
+            self.enter_phase(rules, true, 0, now);
+            self.renew_window(rules, now);
+        }
+    }
+
     fn reduce(&mut self, rules: Rules<C>, congestion: Congestion) {
         let from = self.window;
         self.control.on_congestion(rules.congestion, &congestion);
