@@ -4,6 +4,7 @@
 mod aqm;
 mod buffer;
 mod coupled;
+mod custom;
 mod flow_control;
 mod host;
 mod list;
@@ -29,6 +30,7 @@ use crate::workload::Ready;
 
 pub use buffer::above_xoff;
 pub use flow_control::headroom_of_all_ports;
+pub use network::MOST_NODES;
 
 /// What the checks have made on the way.
 pub struct Checked {
