@@ -48,8 +48,7 @@ impl Page<'_> {
         unit: &'static str,
         what: &str,
     ) -> String {
-        let tiers = (0..16).chain([HOSTS]);
-        let tiers = tiers.map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
+        let tiers = (0..=HOSTS).map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
         let groups = [("everywhere".to_string(), what.to_string())]
             .into_iter()
             .chain(tiers)

@@ -72,17 +72,18 @@ impl Spec {
     }
 
     /// The numbers of the hosts by their names.
-    pub fn host_numbers(&self) -> Box<dyn Fn(&str) -> Option<u32>> {
-        if let Self::Custom(spec) = self {
-            let nodes = spec.nodes();
-            return Box::new(move |name| {
-                nodes.numbers.get(name).copied().filter(|&number| nodes.is_host(number))
-            });
-        }
+    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> {
         let hosts = self.size().hosts;
-        Box::new(move |name| {
-            let number: u32 = name.strip_prefix("host ")?.parse().ok()?;
-            (u64::from(number) < hosts && name == format!("host {number}")).then_some(number)
-        })
+        let written = match self {
+            Self::Custom(spec) => Some(spec.nodes()),
+            _ => None,
+        };
+        move |name| match &written {
+            Some(nodes) => nodes.numbers.get(name).copied().filter(|&number| nodes.is_host(number)),
+            None => {
+                let number: u32 = name.strip_prefix("host ")?.parse().ok()?;
+                (u64::from(number) < hosts && name == format!("host {number}")).then_some(number)
+            }
+        }
     }
 }
