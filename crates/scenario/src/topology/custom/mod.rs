@@ -27,9 +27,7 @@ pub struct Spec {
     pub hosts: Vec<String>,
     /// Switches, like ["access 0-1", "core"].
     pub switches: Vec<String>,
-    /// Links. One that differs in nothing from the others is written as the text of its `ends`
-    /// alone: links = ["client 0-3 -- access", { ends = "access -- core", rate = "1Gbps" }]. Ports
-    /// have the numbers of their links' order.
+    /// Links. Ports have the numbers of their links' order.
     #[schemars(transform = or_text)]
     pub links: Vec<Link>,
     /// Rate of the links that do not say otherwise. Default 100Gbps.
@@ -40,7 +38,9 @@ pub struct Spec {
     pub delay: Duration,
 }
 
-/// Links that are alike.
+/// Links that are alike. One that has nothing but its `ends` is written as their text alone:
+/// links = ["client 0-3 -- access", { ends = "access -- core", rate = "1Gbps" }]. Ports have the
+/// numbers of their links' order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
