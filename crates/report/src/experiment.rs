@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
-use crate::shapes::{Depths, Moment, Shapes, Sketch};
+use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Change, Estimate};
 use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
 use crate::{INTERRUPTED, Run, answer};
@@ -66,9 +66,11 @@ impl Experiment {
         for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
             if *other < replication {
                 shapes.timeline.clear();
+                shapes.memory.clear();
                 shapes.rates.clear();
             } else {
                 held.timeline.clear();
+                held.memory.clear();
                 held.rates.clear();
             }
         }
@@ -114,6 +116,11 @@ impl Experiment {
     /// The time series of a variant by queue, from its first replication.
     pub fn timeline(&self, variant: usize) -> Option<&BTreeMap<u64, Vec<Moment>>> {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
+    }
+
+    /// The time series of the memory in use in a variant, from its first replication.
+    pub fn memory(&self, variant: usize) -> Option<&Vec<InUse>> {
+        self.shapes_of(variant).map(|shapes| &shapes.memory).find(|series| !series.is_empty())
     }
 
     /// The rates over time of the flows of a variant that have no size, by flow, from its first

@@ -188,6 +188,9 @@ fn add_shorthands(schema: &mut Value) {
             }
         }
     }
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
+        kinds.iter_mut().filter(|kind| *kind == "null").for_each(|kind| *kind = "boolean".into());
+    }
     match schema {
         Value::Object(fields) => fields.values_mut().for_each(add_shorthands),
         Value::Array(elements) => elements.iter_mut().for_each(add_shorthands),

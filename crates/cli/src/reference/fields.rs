@@ -153,9 +153,11 @@ impl<'a> Writer<'a> {
             Some(choices) => ("choice".to_owned(), explained(choices)),
             None => (self.plain_kind(field), String::new()),
         };
-        let may_be_off = field["anyOf"]
-            .as_array()
-            .is_some_and(|choices| choices.iter().any(|choice| choice["type"] == "boolean"));
+        let any = |list: &Value, test: fn(&Value) -> bool| {
+            list.as_array().is_some_and(|list| list.iter().any(test))
+        };
+        let may_be_off = any(&field["anyOf"], |choice| choice["type"] == "boolean")
+            || any(&field["type"], |kind| kind == "boolean");
         (if may_be_off { kind + " or `false`" } else { kind }, choices)
     }
 

@@ -3,6 +3,7 @@
 //! fits, so that their text stays readable on a narrow screen.
 
 mod completion;
+mod memory;
 mod network;
 mod provenance;
 mod rates;

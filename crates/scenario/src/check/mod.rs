@@ -5,6 +5,7 @@ mod aqm;
 mod buffer;
 mod congestion_indication;
 mod coupled;
+mod custom;
 mod flow_control;
 mod host;
 mod list;
@@ -29,6 +30,7 @@ use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
 pub use buffer::above_xoff;
+pub use network::MOST_NODES;
 pub use pausing::Pausing;
 
 /// What the checks have made on the way.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, Unexpected};
 
 use super::item::Item;
+use super::overlay;
 use super::problem::Problem;
 use super::source::Place;
 use super::suggest;
@@ -92,11 +93,12 @@ impl Fault {
             ),
             Kind::Missing(field) => (
                 format!("{} needs the field `{field}`", owner(path)),
-                format!("add `{field}`{}", example(field)),
+                format!("add `{field}`{}", example(path, field)),
             ),
             Kind::WrongType { found, expected } => (
                 format!("{} is {found}, not {expected}", owner(path)),
                 match expected.as_str() {
+                    _ if overlay::is_link(path) => LINK.to_owned(),
                     "a table" => format!("write it as a table: [{}]", path.join(".")),
                     _ => format!("write {expected}"),
                 },
@@ -134,12 +136,23 @@ fn value_remedy(message: &str, word: &str) -> String {
 }
 
 /// What hosts look like where a workload names them.
-const HOSTS: &str = "write numbers of hosts, like \"0-9\" or \"0, 2, 5-7\", or the word left or \
-                     right for all on one side of a dumbbell";
+const HOSTS: &str = "write numbers of hosts, like \"0-9\" or \"0, 2, 5-7\", names, like \
+                     \"host 0-9\", or the word left or right for all on one side of a dumbbell";
+
+/// What an element of `links` looks like.
+const LINK: &str = "write the ends of a link, like \"access -- core\", or a table, like \
+                    { ends = \"access -- core\", rate = \"1Gbps\" }";
 
 /// What a required field looks like.
-fn example(field: &str) -> &'static str {
+fn example(path: &[String], field: &str) -> &'static str {
+    let custom = path.len() > 1 && path[1] == "custom";
     match field {
+        "hosts" if custom => ", for example: hosts = [\"client 0-3\", \"server\"]",
+        "switches" if custom => ", for example: switches = [\"access\", \"core\"]",
+        "links" if custom => {
+            ", for example: links = [\"client 0-3 -- access\", \"access -- core\"]"
+        }
+        "ends" => ", for example: ends = \"access -- core\"",
         "name" => ", for example: name = \"ci-lossless\"",
         "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
         "limit" => ", the time to stop at the latest, for example: limit = \"30ms\"",

@@ -7,6 +7,7 @@
 //!   stands beside the member of a workload, its `congestion`, stays when the member is replaced.
 //! - A mechanism that may be absent (`switch.flow_control.pfc`), or a book of a shared memory, is
 //!   removed by `false`; `true` puts it there with its defaults or leaves it as it is.
+//! - A link of a custom topology that is written as text is the table of its `ends`.
 //! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
 
 use std::sync::Arc;
@@ -51,8 +52,13 @@ fn is_optional(path: &[String]) -> bool {
     }
 }
 
-/// Writes a document's shorthands out: a member's name alone as its table, and `true` as a
-/// mechanism's empty table. `false` stays, because it has to remove what is below.
+/// Whether a link of a custom topology stands at this path.
+pub fn is_link(path: &[String]) -> bool {
+    path.len() == 4 && path[..3] == ["topology", "custom", "links"]
+}
+
+/// Writes a document's shorthands out: a member's name alone as its table, the ends of a link alone
+/// as its table, and `true` as a mechanism's empty table. `false` stays, because it has to remove what is below.
 pub fn normalise(item: &mut Item) {
     normalise_at(item, &mut Vec::new());
 }
@@ -63,6 +69,7 @@ fn normalise_at(item: &mut Item, path: &mut Vec<String>) {
         Value::Text(name) if is_family(path) => {
             *item = Item::nested(name, place.clone(), Item::empty(place));
         }
+        Value::Text(_) if is_link(path) => *item = Item::nested("ends", place, item.clone()),
         Value::Truth(true) if is_optional(path) => *item = Item::empty(place),
         Value::Table(table) => {
             for entry in &mut table.entries {

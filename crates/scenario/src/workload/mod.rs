@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use distribution::{Distribution, Sampling};
 pub(crate) use entry::BESIDE;
 pub use entry::Entry;
-pub use hosts::{Ends, Hosts, Unknown};
+pub use hosts::{Ends, Hosts, Part, Unknown};
 
 use crate::document::Document;
 
