@@ -17,7 +17,8 @@ pub struct Spec {
     /// most 1; of n/256 for one of less. A CNP is of full severity. Default 0.5 (assumed).
     pub max_decrease: f64,
     /// The least time between two decreases; with RoCEv2 also between two CNPs of a flow at its
-    /// receiver. Default 50us (assumed).
+    /// receiver. Default 25us (assumed: half the gap of a switch, so that none of its frames comes too
+    /// soon).
     pub hold: Duration,
     /// What is added to the rate after every `period` without a decrease. Default 100Mbps
     /// (assumed).
@@ -33,7 +34,7 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             max_decrease: 0.5,
-            hold: Duration::from_us(50),
+            hold: Duration::from_us(25),
             increase: Rate::from_mbps(100),
             period: Duration::from_us(50),
             min_rate: Rate::from_mbps(10),
@@ -117,14 +118,14 @@ mod tests {
         Instant(us * 1_000_000)
     }
 
-    /// A flow at 10 Gb/s with the default parameters.
+    /// A flow at 10 Gb/s.
     fn flow(spec: &Spec) -> State {
         State::new(spec, &Path::at(Rate::from_gbps(10)))
     }
 
     #[test]
     fn it_drops_by_the_severity_and_rises_again() {
-        let spec = Spec::default();
+        let spec = Spec { hold: Duration::from_us(50), ..Spec::default() };
         let mut flow = flow(&spec);
         assert_eq!(flow.rate(&spec, us(99)), None);
         // Full severity: half. 128 of 256 parts: a quarter; 64: an eighth.
