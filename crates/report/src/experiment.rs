@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::entries::Window;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
 use crate::shapes::{Depths, Moment, Shapes, Sketch};
@@ -67,9 +68,11 @@ impl Experiment {
             if *other < replication {
                 shapes.timeline.clear();
                 shapes.rates.clear();
+                shapes.responses.clear();
             } else {
                 held.timeline.clear();
                 held.rates.clear();
+                held.responses.clear();
             }
         }
     }
@@ -121,6 +124,13 @@ impl Experiment {
     pub fn rates(&self, variant: usize) -> BTreeMap<u64, Vec<(f64, f64)>> {
         let mut rates = self.shapes_of(variant).map(|shapes| &shapes.rates);
         rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
+    }
+
+    /// The database entries of a variant over time, by workload, from its first replication; empty
+    /// without such entries.
+    pub fn responses(&self, variant: usize) -> BTreeMap<u64, Vec<Window>> {
+        let mut all = self.shapes_of(variant).map(|shapes| &shapes.responses);
+        all.find(|responses| !responses.is_empty()).cloned().unwrap_or_default()
     }
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.

@@ -107,7 +107,7 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     };
     let entries = entries::Spec {
         mean: Bytes(1 + chance.below(20_000)),
-        answer: Bytes(chance.below(1_400)),
+        answer: Bytes(chance.below(spec.mss.0 + 1)),
         outstanding: Some(1 + chance.below(4) as u32),
         think: Some(Duration((between(chance, 1e-3, 0.1) * 1e12) as u64)),
         ..Default::default()

@@ -310,7 +310,8 @@ impl Receiver {
 
     /// The payload of answers that goes in a frame which has this length without.
     fn take_answers(&mut self, bytes: u16) -> u16 {
-        let room = self.largest.saturating_sub(bytes);
+        // With tiny segments the options alone fill a frame.
+        let room = self.largest.saturating_sub(bytes).max(1);
         let Some(answers) = &mut self.answers else { return 0 };
         let taken = answers.due.min(room.into());
         answers.due -= taken;
