@@ -11,6 +11,7 @@ use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate, reno};
 use floodway_sim::host::transport::{self, tcp, udp};
 use floodway_sim::simulation::Run;
+use floodway_sim::switch::aqm;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// A byte at 100 Gb/s, in picoseconds; preamble and gap of a frame; a link's delay.
@@ -189,6 +190,26 @@ fn a_window_of_64_kb_carries_64_kb_per_round_trip() {
     let expected = (window * MSS) as f64 * 80e9 / round_trip as f64;
     // One window more or less at each end.
     assert!((bytes - expected).abs() <= (2 * window * MSS) as f64, "{bytes} of {expected}");
+}
+
+/// Reno with classic ECN (RFC 3168) behind a queue that marks in time: windows are halved without a
+/// loss; what is not ECN-capable is dropped by the same decision.
+#[test]
+fn reno_with_classic_ecn_does_not_need_losses() {
+    let sums = |ecn: Option<tcp::Feedback>| {
+        let flows = (0..3).map(|src| warm(src, 3)).collect();
+        let mut spec = network(flows, 80_000, |entries| entries.outstanding = Some(4));
+        spec.switch.queue.size = Bytes(150_000);
+        spec.switch.aqm = aqm::Spec::Step(aqm::step::Spec { threshold: Bytes(30_000) });
+        tcp(&mut spec).ecn = ecn;
+        let outcome = run(spec);
+        ["dropped_packets", "marked_packets", "retransmitted_packets"]
+            .map(|name| outcome.counter(name))
+    };
+    let [dropped, marked, again] = sums(Some(tcp::Feedback::Classic));
+    assert!(dropped == 0 && marked > 100 && again == 0, "{dropped} {marked} {again}");
+    let [dropped, marked, again] = sums(None);
+    assert!(dropped > 100 && marked == 0 && again > 50, "{dropped} {marked} {again}");
 }
 
 /// From `stop` on nothing is handed over; what is under way is completed.
