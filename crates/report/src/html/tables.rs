@@ -77,7 +77,7 @@ impl Page<'_> {
         }
         *text += "</tbody></table></div>\n<p class=\"muted small\">Means over replications, of the \
                   time from the end of the warm-up to the end of arrivals; below them the change \
-                  from the baseline. Times are those of the port at which packets wait most in \
+                  from the baseline. Times in queues are those of the port at which packets wait most in \
                   all.</p>\n";
     }
 
