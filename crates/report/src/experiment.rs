@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::entries::Window;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
@@ -68,10 +69,12 @@ impl Experiment {
                 shapes.timeline.clear();
                 shapes.memory.clear();
                 shapes.rates.clear();
+                shapes.responses.clear();
             } else {
                 held.timeline.clear();
                 held.memory.clear();
                 held.rates.clear();
+                held.responses.clear();
             }
         }
     }
@@ -128,6 +131,13 @@ impl Experiment {
     pub fn rates(&self, variant: usize) -> BTreeMap<u64, Vec<(f64, f64)>> {
         let mut rates = self.shapes_of(variant).map(|shapes| &shapes.rates);
         rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
+    }
+
+    /// The database entries of a variant over time, by workload, from its first replication; empty
+    /// without such entries.
+    pub fn responses(&self, variant: usize) -> BTreeMap<u64, Vec<Window>> {
+        let mut all = self.shapes_of(variant).map(|shapes| &shapes.responses);
+        all.find(|responses| !responses.is_empty()).cloned().unwrap_or_default()
     }
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.

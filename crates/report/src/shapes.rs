@@ -3,6 +3,7 @@
 use floodway_model::Table;
 use std::collections::BTreeMap;
 
+use crate::entries::{Window, windows};
 use crate::metrics::{FlowTime, SizeClasses, table};
 
 /// How many points a thinned distribution or time series has at most.
@@ -136,6 +137,8 @@ pub struct Shapes {
     /// Rates over time of the flows that have no size, by flow, as [`rates`] gives them; none if
     /// there are more than [`MOST_RATES`].
     pub rates: BTreeMap<u64, Vec<(f64, f64)>>,
+    /// Database entries over time, by workload.
+    pub responses: BTreeMap<u64, Vec<Window>>,
 }
 
 impl Shapes {
@@ -151,6 +154,7 @@ impl Shapes {
         let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
         Self {
             rates: rates.collect(),
+            responses: windows(tables),
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),

@@ -23,7 +23,7 @@ use crate::switch::flow_control::pauses::Paused;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -59,6 +59,7 @@ impl Outcome {
             timeline_table(finished),
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
+            frames::entries(spec, finished, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),

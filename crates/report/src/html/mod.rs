@@ -7,6 +7,7 @@ mod memory;
 mod network;
 mod provenance;
 mod rates;
+mod responses;
 mod study;
 mod tables;
 mod r#type;
@@ -47,6 +48,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     }
     page.throughputs(&mut text);
     page.rates(&mut text);
+    page.responses(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
     page.drops(&mut text);

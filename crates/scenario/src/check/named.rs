@@ -96,6 +96,13 @@ pub fn check_long_flows(
                 "flow n goes from the n-th host of `from` to the n-th of `to`: change their order",
             );
         }
+        if spec.pairs == long_flows::Pairs::All && spec.count > 0 && spec.flow_count(ends) == 0 {
+            findings.error(
+                &[&field("to"), &field("from"), path],
+                "no sender has another host to send to",
+                "add another host to `from` or `to`",
+            );
+        }
     }
     let (start, jitter) = (spec.start, spec.jitter);
     if start >= settings.arrivals {

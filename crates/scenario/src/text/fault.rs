@@ -9,6 +9,7 @@ use super::overlay;
 use super::problem::Problem;
 use super::source::Place;
 use super::suggest;
+use crate::presets;
 
 /// Why a value does not fit, and where.
 #[derive(Debug)]
@@ -68,10 +69,15 @@ impl Fault {
             keys => format!("`{}`", keys.join(".")),
         };
         let (message, help) = match &self.kind {
-            Kind::UnknownField { name, fields } => (
-                format!("{} has no field `{name}`", owner(&path[..path.len() - 1])),
-                suggest::remedy(name, "fields", fields),
-            ),
+            Kind::UnknownField { name, fields } => {
+                let table = &path[..path.len() - 1];
+                let preset = presets::takes_preset(table).then_some(presets::KEY);
+                let fields: Vec<_> = fields.iter().copied().chain(preset).collect();
+                (
+                    format!("{} has no field `{name}`", owner(table)),
+                    suggest::remedy(name, "fields", &fields),
+                )
+            }
             Kind::UnknownMember { name, members } => (
                 format!("{} has no member `{name}`", owner(path)),
                 suggest::remedy(name, "members", members),

@@ -24,9 +24,14 @@ const SIDE_BY_SIDE: &str = "switch.flow_control";
 fn is_family(path: &[String]) -> bool {
     let path = match path {
         [first, _index] if first == "workload" => return true,
-        // Families of hosts, beside a workload's member.
+        // Families beside a workload's member: of hosts, or of workloads alone.
         [first, _index, rest @ ..] if first == "workload" && is_beside(&rest[0]) => {
-            format!("host.{}", rest.join("."))
+            let rest = rest.join(".");
+            let own = format!("workload.{rest}");
+            if crate::catalogue().any(|entry| entry.family == own) {
+                return true;
+            }
+            format!("host.{rest}")
         }
         path => path.join("."),
     };

@@ -99,8 +99,8 @@ pub struct Host {
     delayed: BinaryHeap<Reverse<(Instant, u32)>>,
     /// What writes the data of some flows, in order of their start.
     pub applications: Vec<Application>,
-    /// When the next frame of an application, by its place, is due.
-    frames: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// When an application, by its place, hands something over.
+    writes: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Senders that have ended, with what they counted.
     pub ended: Vec<(FlowId, Sent)>,
     wake: Instant,
@@ -146,7 +146,7 @@ impl Host {
             timeouts: BinaryHeap::new(),
             delayed: BinaryHeap::new(),
             applications: Vec::new(),
-            frames: BinaryHeap::new(),
+            writes: BinaryHeap::new(),
             ended: Vec::new(),
             wake: Instant::ZERO,
             cnps: 0,
@@ -211,7 +211,7 @@ impl Host {
             self.senders[slot as usize] = Some(Box::new(sender));
             self.slots[place] = slot;
             self.nic.make_ready(slot, class);
-            self.begin_application(flow, now);
+            self.begin_application(flow, slot, now);
         }
     }
 
@@ -466,8 +466,8 @@ impl Host {
     fn set_wake(&mut self) {
         let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let frame = self.frames.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let timer = timeout.min(delayed).min(frame);
+        let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        let timer = timeout.min(delayed).min(write);
         self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
     }
 
@@ -575,7 +575,7 @@ impl Node for Host {
         self.start(now);
         self.on_timeouts(now);
         self.on_delayed(now);
-        self.on_frames(now);
+        self.on_writes(now);
         self.send_next(now, context);
         self.set_wake();
     }

@@ -38,6 +38,9 @@ impl Host {
         for reply in arrived.replies.into_iter().flatten() {
             self.answer(packet.flow, back, reply);
         }
+        if arrived.more {
+            self.send_answers(packet.flow, place);
+        }
         self.set_delay(place);
     }
 
@@ -63,7 +66,17 @@ impl Host {
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
+        self.complete_entries(slot, now);
         self.revisit(slot);
+    }
+
+    /// What the answers of an application fill beyond the frame of the acknowledgement.
+    fn send_answers(&mut self, flow: FlowId, place: u32) {
+        let receiver = &mut self.receivers[place as usize];
+        let back = receiver.back;
+        let receiver::Transport::Tcp(tcp) = &mut receiver.transport else { return };
+        let more: Vec<Reply> = std::iter::from_fn(|| tcp.next_answer()).collect();
+        more.into_iter().for_each(|reply| self.answer(flow, back, reply));
     }
 
     /// The acknowledgements that have waited long enough go.

@@ -37,6 +37,8 @@ pub struct Sender {
     pub rings_at: Instant,
     /// How its message becomes packets.
     pub transport: Transport,
+    /// The place of the application that writes its data, if there is one.
+    pub application: Option<u32>,
     /// The class that it returns to when it is no longer isolated, and when that is.
     home: (Class, Instant),
     src: NodeId,
@@ -100,6 +102,7 @@ impl Sender {
                     Transport::Udp(udp::Sender::new(transport, spec, control))
                 }
             },
+            application: None,
             home: (Class(0), Instant::NEVER),
             src: spec.src,
             dst: spec.dst,

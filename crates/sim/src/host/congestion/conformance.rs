@@ -189,7 +189,7 @@ impl<'a> Flow<'a> {
             }
             Event::Restart => {
                 self.now.0 += Duration::from_ms(50).0;
-                self.control.on_restart(self.spec, self.now);
+                self.control.on_restart(self.spec, self.now, u32::MAX);
             }
             Event::Send => self.control.on_send(self.spec, self.now, self.path.wire),
             Event::Mark | Event::Loss | Event::Recovered => {}

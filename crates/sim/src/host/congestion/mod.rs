@@ -164,8 +164,9 @@ pub trait Control {
     fn on_undo(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
     /// The flow sends again after it had nothing to send, and nothing in flight, for longer than
-    /// its retransmission timeout (RFC 5681 section 4.1; TCP).
-    fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant) {}
+    /// its retransmission timeout (RFC 5681 section 4.1; TCP): a window is halved so often, but not
+    /// below what the flow began with.
+    fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant, _halvings: u32) {}
 }
 
 /// Makes [`State`], one flow's state of whichever algorithm, from the rows of the family: each
@@ -220,7 +221,7 @@ macro_rules! states {
             on_timeout(timeout: &Timeout)(timeout) -> (),
             on_recovered(now: Instant)(now) -> (),
             on_undo(now: Instant)(now) -> (),
-            on_restart(now: Instant)(now) -> (),
+            on_restart(now: Instant, halvings: u32)(now, halvings) -> (),
         }
     };
     (@methods $variants:tt
