@@ -9,6 +9,7 @@
 pub mod builtin;
 pub mod distribution;
 mod entry;
+pub mod exponential;
 mod hosts;
 pub mod incast;
 pub mod incast_series;
