@@ -91,7 +91,8 @@ pub struct Host {
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the
-    /// transport: `dcqcn` for `rocev2`, `cubic` for `tcp`, `constant_rate` for `udp`.
+    /// transport: `dcqcn` for `rocev2`, `cubic` for `tcp`, `constant_rate` for `udp`, `line_rate`
+    /// for `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
 }
@@ -149,6 +150,7 @@ pub(crate) fn usual(transport: &transport::Spec) -> congestion::Spec {
         transport::Spec::Rocev2(_) => congestion::Spec::Dcqcn(Default::default()),
         transport::Spec::Tcp(_) => congestion::Spec::Cubic(Default::default()),
         transport::Spec::Udp(_) => congestion::Spec::ConstantRate(Default::default()),
+        transport::Spec::Ethernet(_) => congestion::Spec::LineRate(Default::default()),
     }
 }
 

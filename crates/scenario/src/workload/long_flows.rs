@@ -51,6 +51,7 @@ impl Spec {
             start: Instant::ZERO + self.start + Duration(chance.below(self.jitter.0 + 1)),
             stop: self.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
+            in_turn: false,
         };
         self.pairs(ends).map(flow).collect()
     }

@@ -366,7 +366,7 @@ impl Host {
                 let notify = packet.ecn == Ecn::Ce && receiver.may_notify(interval, now);
                 (receiver.on_data(spec, psn, now), notify)
             }
-            (receiver::Transport::Udp(receiver), _) => {
+            (receiver::Transport::Datagram(receiver), _) => {
                 (Arrived { completes: receiver.on_data(psn), ..Arrived::default() }, false)
             }
             _ => unreachable!("TCP has segments"),

@@ -8,7 +8,7 @@ use floodway_model::{
 use super::Profile;
 use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
-use super::transport::{self, Frame, Sent, rocev2, udp};
+use super::transport::{self, Frame, Sent, datagram, rocev2};
 use crate::link::Link;
 
 /// What stands on every packet of a flow beside its addresses.
@@ -52,8 +52,8 @@ pub enum Transport {
     Rocev2(rocev2::Sender),
     /// See [`tcp`].
     Tcp(Box<tcp::Sender>),
-    /// See [`udp`].
-    Udp(udp::Sender),
+    /// See [`datagram`].
+    Datagram(datagram::Sender),
 }
 
 impl Sender {
@@ -97,7 +97,10 @@ impl Sender {
                     Transport::Tcp(Box::new(sender))
                 }
                 transport::Spec::Udp(transport) => {
-                    Transport::Udp(udp::Sender::new(transport, spec, control))
+                    Transport::Datagram(datagram::Sender::new(transport.cut(), spec, control))
+                }
+                transport::Spec::Ethernet(transport) => {
+                    Transport::Datagram(datagram::Sender::new(transport.cut(), spec, control))
                 }
             },
             home: (Class(0), Instant::NEVER),
@@ -122,7 +125,7 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(_) => Ecn::Ect0,
             Transport::Tcp(sender) => sender.ecn(),
-            Transport::Udp(sender) => sender.ecn,
+            Transport::Datagram(sender) => sender.ecn(),
         }
     }
 
@@ -144,7 +147,7 @@ impl Sender {
                     mean_rtt: sender.mean_rtt().unwrap_or_default(),
                 }
             }
-            Transport::Udp(sender) => sender.sent,
+            Transport::Datagram(sender) => sender.sent,
         }
     }
 
@@ -154,7 +157,7 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(sender) => sender.is_done(),
             Transport::Tcp(sender) => sender.is_done(),
-            Transport::Udp(sender) => sender.is_done(),
+            Transport::Datagram(sender) => sender.is_done(),
         }
     }
 
@@ -164,7 +167,7 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(sender) => sender.has_more(),
             Transport::Tcp(sender) => sender.has_more(),
-            Transport::Udp(sender) => !sender.is_done(),
+            Transport::Datagram(sender) => !sender.is_done(),
         }
     }
 
@@ -179,7 +182,7 @@ impl Sender {
                 let tcp::Out { body, bytes, ecn, .. } = out;
                 Frame { body, bytes, ecn }
             }),
-            (Transport::Udp(sender), transport::Spec::Udp(spec)) => sender.next_frame(spec, now),
+            (Transport::Datagram(sender), _) => sender.next_frame(now),
             _ => unreachable!("a sender is made from its own parameters"),
         };
         let Frame { body, bytes, ecn } = frame?;
@@ -204,7 +207,7 @@ impl Sender {
         match &mut self.transport {
             Transport::Rocev2(sender) => &mut sender.control,
             Transport::Tcp(sender) => &mut sender.control,
-            Transport::Udp(sender) => &mut sender.control,
+            Transport::Datagram(sender) => &mut sender.control,
         }
     }
 
@@ -237,7 +240,7 @@ impl Sender {
                 sender.control.on_send(control, now, bytes);
                 sender.rate(rules(profile), now)
             }
-            (Transport::Udp(sender), _) => sender.control.after_send(control, now, bytes).0,
+            (Transport::Datagram(sender), _) => sender.control.after_send(control, now, bytes).0,
             _ => unreachable!("a sender is made from its own parameters"),
         };
         match rate {
