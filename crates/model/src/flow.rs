@@ -34,6 +34,12 @@ impl FlowSpec {
     pub const fn is_persistent(&self) -> bool {
         self.bytes == Self::PERSISTENT
     }
+
+    /// From when on a sender that has begun makes no new packet: the `stop` of a flow without a
+    /// size.
+    pub const fn sends_until(&self) -> Instant {
+        if self.is_persistent() { self.stop } else { Instant::NEVER }
+    }
 }
 
 /// Gives each flow of a list its identifier.

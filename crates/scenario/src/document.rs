@@ -52,6 +52,10 @@ pub struct Document {
     /// false.
     #[serde(default)]
     pub departures: bool,
+    /// Whether hosts record how long every data packet took from the memory of its source to
+    /// theirs (table `latencies`). Takes up to about 50 KB per host and workload. Default false.
+    #[serde(default)]
+    pub latencies: bool,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]

@@ -181,6 +181,7 @@ impl Variant {
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,
+            latencies: settings.latencies,
             seed,
         }
     }

@@ -161,6 +161,15 @@ impl Sender {
         }
     }
 
+    /// Whether every packet has been sent at least once, and none will be added.
+    pub fn is_handed_over(&self) -> bool {
+        match &self.transport {
+            Transport::Rocev2(sender) => sender.is_handed_over(),
+            Transport::Tcp(sender) => sender.is_handed_over(),
+            Transport::Datagram(sender) => sender.is_done(),
+        }
+    }
+
     /// Whether there is a packet to send, now or when the rate allows.
     #[inline]
     pub fn has_more(&self) -> bool {

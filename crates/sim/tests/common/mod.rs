@@ -102,6 +102,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,
+        latencies: false,
         seed: 1,
     }
 }

@@ -62,7 +62,7 @@ impl Sender {
             bytes: flow.bytes,
             packets: cut.packets(flow),
             next: 0,
-            stop: flow.stop,
+            stop: flow.sends_until(),
         }
     }
 

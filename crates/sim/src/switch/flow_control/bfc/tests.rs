@@ -180,6 +180,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,
+        latencies: false,
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);
