@@ -204,6 +204,8 @@ impl Variant {
             && self.settings.arrivals == other.settings.arrivals
             && self.workloads == other.workloads
             && self.settings.topology == other.settings.topology
+            && (!self.workloads.iter().any(Ready::fills_memory)
+                || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
 }
 

@@ -140,7 +140,6 @@ fn those_that_are_too_late_never_begin_and_nobody_waits_for_them() {
         assert_eq!(outcome.counter("flows_not_begun"), 9 - begin);
         assert_eq!((outcome.counter("flows"), outcome.counter("flows_unfinished")), (begin, 0));
         assert_eq!(outcome.stop, Stop::FlowsDone);
-        assert!(outcome.simulated < Instant(Duration::from_us(5).0));
     }
 }
 

@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// Hosts by their numbers, or those of one side of a network that has two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
+    /// All there are.
+    All,
     /// All on the left.
     Left,
     /// All on the right.
@@ -31,6 +33,11 @@ pub enum Unknown {
 }
 
 impl Hosts {
+    /// All there are.
+    pub fn all() -> Self {
+        Self::All
+    }
+
     /// All on the left.
     pub fn left() -> Self {
         Self::Left
@@ -52,6 +59,7 @@ impl Hosts {
             Some((first as u32..end as u32).collect())
         };
         let ranges = match self {
+            Self::All => return Ok((0..hosts as u32).collect()),
             Self::Left => return side(0).ok_or(Unknown::NoSides),
             Self::Right => return side(1).ok_or(Unknown::NoSides),
             Self::Numbers(ranges) => ranges,
@@ -78,6 +86,7 @@ impl FromStr for Hosts {
             (first <= last).then_some((first, last))
         };
         match text.trim() {
+            "all" => Ok(Self::All),
             "left" => Ok(Self::Left),
             "right" => Ok(Self::Right),
             text => {
@@ -95,6 +104,7 @@ impl fmt::Display for Hosts {
             false => format!("{first}-{last}"),
         };
         match self {
+            Self::All => f.write_str("all"),
             Self::Left => f.write_str("left"),
             Self::Right => f.write_str("right"),
             Self::Numbers(ranges) => {
@@ -142,7 +152,7 @@ impl JsonSchema for Hosts {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", or \"left\" or \"right\"",
+            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", or \"all\", \"left\" or \"right\"",
         })
     }
 }
@@ -182,9 +192,10 @@ mod tests {
         let numbers = |text| hosts(text).numbers(8, Some(&sides)).unwrap();
         assert_eq!(numbers("5"), [5]);
         assert_eq!(numbers("6-7, 0 ,2-4"), [6, 7, 0, 2, 3, 4]);
+        assert_eq!(numbers("all"), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(numbers("left"), [0, 1, 2]);
         assert_eq!(numbers("right"), [3, 4, 5, 6, 7]);
-        for text in ["5", "6-7, 0, 2-4", "left", "right"] {
+        for text in ["5", "6-7, 0, 2-4", "all", "left", "right"] {
             assert_eq!(hosts(text).to_string(), text);
         }
     }
