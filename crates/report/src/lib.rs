@@ -28,6 +28,7 @@ pub mod experiment;
 mod files;
 pub mod format;
 pub mod html;
+mod latency;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;

@@ -3,6 +3,7 @@
 use floodway_model::Table;
 use std::collections::BTreeMap;
 
+use crate::latency;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
@@ -24,7 +25,9 @@ pub struct Scalar {
 /// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`;
 /// `<scope>_mean_occupancy_bytes`, the same with `p50`, `p99`, `p999` and `max`, where the scope is
 /// `port` or `switch`; `workload_<n>_goodput_bps` of flows without a size, and
-/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most.
+/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most;
+/// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
+/// by `workload_<n>_`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
@@ -54,6 +57,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     }
     goodput(&mut scalars);
     throughput::add(tables, &mut scalars);
+    latency::add(tables, &mut scalars);
     scalars
 }
 
