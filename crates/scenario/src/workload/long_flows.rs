@@ -15,8 +15,8 @@ use super::{Ends, Hosts, Surroundings};
 pub struct Spec {
     /// Flows; 0 for none, where the number is varied.
     pub count: u32,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", or "left" or "right" for all on that side of a
-    /// dumbbell. Default left.
+    /// Senders by number, like "0-9" or "0, 2, 5-7", "all", or "left" or "right" for all on that
+    /// side of a dumbbell. Default left.
     #[serde(default = "Hosts::left")]
     pub from: Hosts,
     /// Receivers likewise. Default right.
