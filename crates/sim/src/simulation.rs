@@ -49,6 +49,7 @@ impl Simulation {
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
             flow_samples: spec.flow_samples,
+            latencies: spec.latencies,
             seed: spec.seed,
         });
         let nodes = Nodes {
