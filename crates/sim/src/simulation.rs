@@ -18,6 +18,7 @@ use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
+use crate::switch::flow_control::drc::Peers;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -51,8 +52,10 @@ impl Simulation {
             flow_samples: spec.flow_samples,
             seed: spec.seed,
         });
+        let tables = Routes::of(&spec.graph);
+        let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
-            switches: switches(&spec),
+            switches: switches(&spec, tables, &peers),
             hosts: hosts(&spec, &shared),
             groups: groups(&spec.graph),
         };
@@ -123,10 +126,10 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec) -> Vec<Switch> {
-    let graph = &spec.graph;
-    let make = |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id));
-    graph.switches().zip(Routes::of(graph)).map(make).collect()
+fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+    let make =
+        |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
+    spec.graph.switches().zip(tables).map(make).collect()
 }
 
 fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {

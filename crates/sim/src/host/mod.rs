@@ -459,6 +459,8 @@ impl Node for Host {
                 self.holds.hold(towards, class, now, until);
             }
             Body::Bfc { class, lane, stop } => self.nic.obey_lane(Class(class), lane, stop, now),
+            // Only what has left the sources' memory is held back.
+            Body::Drc { .. } => {}
             Body::Cim => {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;

@@ -28,7 +28,11 @@ impl Switch {
             tally.bfc_pauses += bfc.pauses;
             tally.bfc_resumes += bfc.resumes;
         }
+        tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
+            if let Some(regulator) = &port.regulator {
+                regulator.count(now, tally);
+            }
             tally.marked_packets += port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();
             for drops in port.drops.iter().filter(of_data) {

@@ -10,9 +10,11 @@ mod departure;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
+mod parts;
 pub mod path;
 pub mod port;
 pub mod queue;
+mod rate_control;
 pub mod scheduler;
 mod sources;
 mod spec;
@@ -33,6 +35,7 @@ use aqm::Verdict;
 use buffer::Buffer;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
+use flow_control::drc::{Feedback, Peers};
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
 use occupancy::{Occupancy, Scope};
@@ -61,6 +64,8 @@ pub struct Switch {
     pub sfc: Option<SourceFlowControl>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Bfc>,
+    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
+    pub drc: Option<Feedback>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -87,7 +92,7 @@ pub struct Switch {
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.
-    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link]) -> Self {
+    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link], peers: &Peers) -> Self {
         let (graph, spec) = (&whole.graph, &whole.switch);
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
@@ -99,6 +104,7 @@ impl Switch {
         let queue = |link: &Link, number: u8| match bfc {
             _ if number == spec.queue.count => Queue::default(),
             Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
             None if timed => Queue::timed(whole.departures),
             None => Queue::default(),
         };
@@ -111,6 +117,7 @@ impl Switch {
             aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
             scheduler: scheduler::State::new(&spec.scheduler, link),
             isolation: isolation.map(|_| Isolation::default()),
+            regulator: peers.regulator(link.peer),
             peer_isolates: isolation.is_some_and(|isolation| {
                 isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
             }),
@@ -119,6 +126,8 @@ impl Switch {
         };
         let pfc = spec.flow_control.pfc.as_ref();
         let sfc = spec.flow_control.source_flow_control.as_ref();
+        let drc = spec.flow_control.drc.as_ref();
+        let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let mut alarms = Alarms::new(links.len() + 1);
         alarms.set(links.len(), Instant::ZERO);
         Self {
@@ -132,6 +141,7 @@ impl Switch {
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
+            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -256,8 +266,8 @@ impl Switch {
         context: &mut Context,
     ) {
         let port = &mut self.ports[egress];
-        if port.queues[queue].lanes().is_some() {
-            return self.pass_by_lane(egress, queue, packet, now, context);
+        if !port.queues[queue].is_whole() {
+            return self.pass_by_part(egress, queue, packet, now, context);
         }
         port.queues[queue].pass(packet.bytes);
         if !packet.is_control() {
@@ -286,10 +296,10 @@ impl Switch {
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
         let queued = Queued { packet, not_before };
-        if port.queues[queue].lanes().is_some() {
-            self.enter_lane(egress, queue, queued, now, context);
-        } else {
+        if port.queues[queue].is_whole() {
             port.queues[queue].push(queued, now);
+        } else {
+            self.enter_part(egress, queue, queued, now, context);
         }
 
         if let Some(place) = isolated {
@@ -305,6 +315,9 @@ impl Switch {
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
+        }
+        if self.drc.is_some() {
+            self.observe(egress, now, context);
         }
         self.nudge(egress, now, context);
     }
@@ -379,7 +392,8 @@ impl Switch {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if let Some(frame) = port.link_control.pop_front() {
-            port.tx.transmit(frame, Class(control as u8), now, context);
+            let frame = self.current(index, frame, now);
+            self.ports[index].tx.transmit(frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
@@ -388,8 +402,8 @@ impl Switch {
             queue = leaves;
         }
         let port = &mut self.ports[index];
-        if port.queues[queue].lanes().is_some() {
-            return self.send_from_lane(index, queue, now, context);
+        if !port.queues[queue].is_whole() {
+            return self.send_from_part(index, queue, now, context);
         }
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
@@ -415,6 +429,12 @@ impl Switch {
         if port.waiting >> control & 1 != 0 {
             return Some(control);
         }
+        let eligible = if port.regulator.is_some() {
+            self.settle_directions(index, now)
+        } else {
+            Instant::NEVER
+        };
+        let port = &mut self.ports[index];
         let ready = port.waiting & !port.tx.paused(now);
         let mut heads = [0; CLASSES];
         let mut some = false;
@@ -423,6 +443,7 @@ impl Switch {
                 continue;
             }
             // None if all physical queues with packets are paused: their resumption comes as a frame.
+            // None if all directions with packets are held back, too.
             let Some(first) = port.queues[queue].head() else { continue };
             // Congestion Isolation: the flow's earlier packets go first.
             if first.not_before > 0 {
@@ -445,7 +466,7 @@ impl Switch {
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..control).filter(|queue| port.waiting >> queue & 1 != 0);
         let until = stopped.map(|queue| port.tx.pauses[queue].until).filter(|&until| until > now);
-        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER));
+        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
     }
 
@@ -484,6 +505,9 @@ impl Switch {
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
+        }
+        if self.drc.is_some() {
+            self.observe(egress, now, context);
         }
     }
 
@@ -535,6 +559,10 @@ impl Node for Switch {
             Body::Bfc { class, lane, stop } => {
                 self.consumed += 1;
                 self.obey_lane(port, (class, lane), stop, now, context);
+            }
+            Body::Drc { group, mask, statuses } => {
+                self.consumed += 1;
+                self.obey_feedback(port, (group, mask, statuses), now, context);
             }
             Body::Data { .. }
             | Body::Segment { .. }

@@ -6,6 +6,7 @@ use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, Instant, Packet, 
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
+use super::flow_control::drc::Feedback;
 use super::flow_control::pfc::{self, Order, Pfc, Source};
 use super::port::Port;
 use crate::engine::Context;
@@ -102,12 +103,13 @@ impl Switch {
     }
 
     /// The alarm for what is not about one port.
-    fn set_timer(&mut self) {
+    pub(super) fn set_timer(&mut self) {
         let refresh = self.pfc.as_ref().map_or(Instant::NEVER, Pfc::next_refresh);
+        let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
         let slot = self.ports.len();
         // Samples keep their own time; the earlier of the two rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, refresh.min(sample));
+        self.alarms.set(slot, refresh.min(feedback).min(sample));
     }
 
     /// Samples and refreshes that are due.
@@ -128,6 +130,7 @@ impl Switch {
             let Some(source) = due else { break };
             self.send_pfc(source, quanta, now, context);
         }
+        self.repeat_feedback(now, context);
         self.set_timer();
     }
 }
