@@ -88,6 +88,11 @@ pub struct Document {
 pub struct Host {
     /// What a pause stops. Default `class`.
     pub pause_scope: PauseScope,
+    /// Memory of the NIC, in bytes for each class of data: frames leave the host for it as soon as
+    /// it has room for one of the largest size, and wait there for the wire, first in, first out.
+    /// Default none: a frame leaves the host when the wire is free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the

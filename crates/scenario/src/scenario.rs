@@ -167,7 +167,10 @@ impl Variant {
         Spec {
             graph: graph.clone(),
             switch: settings.switch.clone(),
-            host: host::Spec { pause_scope: settings.host.pause_scope },
+            host: host::Spec {
+                pause_scope: settings.host.pause_scope,
+                memory: settings.host.memory,
+            },
             profiles: settings.profiles(),
             flows: workload::flows(workloads, settings, graph, seed),
             // Checked: a frame with it is at most 65535 bytes long.

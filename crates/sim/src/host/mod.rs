@@ -4,6 +4,7 @@ pub mod application;
 pub mod congestion;
 mod holds;
 mod lanes;
+mod memory;
 mod nic;
 mod receiver;
 mod segments;
@@ -129,7 +130,7 @@ impl Host {
         let receivers = incoming.iter().map(receiver).collect();
         let mut host = Self {
             id,
-            nic: Nic::new(link, shared.host.pause_scope, Class(shared.switch.queue.count)),
+            nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
             outgoing,
             started: 0,
@@ -211,6 +212,9 @@ impl Host {
 
     /// Sends what the NIC may send now, if its wire is free.
     fn send_next(&mut self, now: Instant, context: &mut Context) {
+        if self.nic.memory.is_some() {
+            return self.send_stored(now, context);
+        }
         if self.nic.tx.busy_until > now {
             return;
         }
@@ -224,53 +228,96 @@ impl Host {
                 let frame = self.nic.take_made();
                 return self.nic.tx.transmit(frame, frame.class, now, context);
             }
-            let Some(sender) = &mut self.senders[slot as usize] else {
-                unreachable!("a sender leaves the NIC before it ends");
-            };
-            if sender.returns(now) {
-                self.nic.make_ready(slot, sender.class);
-                continue;
-            }
-            if sender.is_done() {
-                self.end(slot);
-                continue;
-            }
-            if let Some(until) = self.holds.until(sender.dst(), sender.home_class(), now) {
-                sender.eligible_at = until;
-                self.nic.put_back(slot, sender.class, until);
-                continue;
-            }
-            if let Some(lanes) = &mut self.nic.lanes
-                && lanes.parks(slot, sender.class, sender.lane)
-            {
-                continue;
-            }
-            sender.in_nic = false;
-            let profile = self.shared.profile(sender.flow);
-            let Some(packet) = sender.next_packet(profile, now) else {
-                // Everything is sent; what is not acknowledged is waited for.
-                if sender.is_done() {
-                    self.end(slot);
-                }
-                continue;
-            };
-            let class = sender.class;
-            self.emitted += 1;
-            self.nic.tx.transmit(packet, class, now, context);
+            let Some(packet) = self.take_from(slot, now) else { continue };
+            self.nic.tx.transmit(packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            let gap = sender.on_sent(profile, now, packet.bytes, wire, self.nic.tx.link());
-            sender.eligible_at = now + gap;
-            // Of RoCEv2 none rings earlier because a packet is sent.
-            if matches!(sender.transport, sender::Transport::Tcp(_))
-                && sender.rings_earlier(profile)
-            {
-                self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
-            }
-            if sender.has_more() {
-                sender.in_nic = true;
-                self.nic.put_back(slot, class, sender.eligible_at);
-            }
+            return self.after_taking(slot, packet.bytes, wire, now);
+        }
+    }
+
+    /// The same with a memory in between, which is filled first and again when a frame has left it.
+    #[inline(never)]
+    fn send_stored(&mut self, now: Instant, context: &mut Context) {
+        self.fill_memory(now);
+        if self.nic.tx.busy_until > now {
             return;
+        }
+        if let Some(frame) = self.nic.take_control() {
+            let control = self.nic.control_class;
+            return self.nic.tx.transmit(frame, control, now, context);
+        }
+        if let Some(frame) = self.nic.take_stored(now) {
+            self.nic.tx.transmit(frame, frame.class, now, context);
+            self.fill_memory(now);
+        }
+    }
+
+    /// Brings frames of senders to the memory of the NIC as far as there is room. That takes no
+    /// time: a sender without a rate is stopped by the lack of room only.
+    fn fill_memory(&mut self, now: Instant) {
+        loop {
+            self.nic.wake_paced(now, &self.senders);
+            let Some(slot) = self.nic.next_ready(now) else { return };
+            let Some(packet) = self.take_from(slot, now) else { continue };
+            self.nic.push_data(packet);
+            self.after_taking(slot, packet.bytes, Duration::ZERO, now);
+        }
+    }
+
+    /// The next packet of the sender whose turn it is; `None` if it has none or may not send, and
+    /// then it is put where it waits.
+    #[inline(always)]
+    fn take_from(&mut self, slot: u32, now: Instant) -> Option<Packet> {
+        let Some(sender) = &mut self.senders[slot as usize] else {
+            unreachable!("a sender leaves the NIC before it ends");
+        };
+        if sender.returns(now) {
+            self.nic.make_ready(slot, sender.class);
+            return None;
+        }
+        if sender.is_done() {
+            self.end(slot);
+            return None;
+        }
+        if let Some(until) = self.holds.until(sender.dst(), sender.home_class(), now) {
+            sender.eligible_at = until;
+            self.nic.put_back(slot, sender.class, until);
+            return None;
+        }
+        if let Some(lanes) = &mut self.nic.lanes
+            && lanes.parks(slot, sender.class, sender.lane)
+        {
+            return None;
+        }
+        sender.in_nic = false;
+        let packet = sender.next_packet(self.shared.profile(sender.flow), now);
+        if packet.is_some() {
+            self.emitted += 1;
+        } else if sender.is_done() {
+            // Everything is sent; what is not acknowledged is waited for.
+            self.end(slot);
+        }
+        packet
+    }
+
+    /// A packet of so many bytes was taken from the sender: when it may send its next one, which
+    /// is not before `wire` has passed.
+    #[inline(always)]
+    fn after_taking(&mut self, slot: u32, bytes: u16, wire: Duration, now: Instant) {
+        let Some(sender) = &mut self.senders[slot as usize] else {
+            unreachable!("it has sent something");
+        };
+        let profile = self.shared.profile(sender.flow);
+        let gap = sender.on_sent(profile, now, bytes, wire, self.nic.tx.link());
+        sender.eligible_at = now + gap;
+        // Of RoCEv2 none rings earlier because a packet is sent.
+        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.rings_earlier(profile) {
+            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        }
+        if sender.has_more() {
+            sender.in_nic = true;
+            let (class, at) = (sender.class, sender.eligible_at);
+            self.nic.put_back(slot, class, at);
         }
     }
 

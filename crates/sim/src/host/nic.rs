@@ -3,16 +3,20 @@
 //! Feedback of RoCEv2 goes first. Senders take turns packet by packet within their class, classes
 //! take turns with each other, and a sender whose rate does not let it send yet waits by its time.
 //! What receivers answer as data (TCP's acknowledgements) takes turns with the senders of its class.
+//!
+//! With a memory of its own, the NIC takes the frames of senders in the same order as soon as it has
+//! room for them, and sends them in the order in which they came.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Class, Instant, Packet};
+use floodway_model::{Bytes, Class, Instant, Packet};
 
 use super::lanes::Lanes;
+use super::memory::Memory;
 use super::sender::Sender;
-use super::spec::PauseScope;
+use super::spec::{PauseScope, Spec};
 use crate::link::{Link, Transmitter};
 
 /// The slot that stands for the first of the frames that are made already.
@@ -27,6 +31,8 @@ pub struct Nic {
     pub control_class: Class,
     /// With Backpressure Flow Control: its physical queues.
     pub lanes: Option<Box<Lanes>>,
+    /// Frames that have left the senders; `None` if they leave them when the wire is free.
+    pub(super) memory: Option<Box<Memory>>,
     pause_scope: PauseScope,
     control: VecDeque<Packet>,
     /// By class: frames that wait among the data; empty if there have never been any.
@@ -42,12 +48,14 @@ pub struct Nic {
 }
 
 impl Nic {
-    pub(super) fn new(link: Link, pause_scope: PauseScope, control_class: Class) -> Self {
+    pub(super) fn new(link: Link, spec: &Spec, control_class: Class) -> Self {
+        let memory = |size: Bytes| Box::new(Memory::new(size.0, link.largest_frame));
         Self {
             tx: Transmitter::new(link),
             control_class,
             lanes: None,
-            pause_scope,
+            memory: spec.memory.map(memory),
+            pause_scope: spec.pause_scope,
             control: VecDeque::new(),
             made: Vec::new(),
             ready: Default::default(),
@@ -68,6 +76,9 @@ impl Nic {
 
     /// Puts a frame among the data of its class.
     pub(super) fn push_data(&mut self, frame: Packet) {
+        if let Some(memory) = &mut self.memory {
+            return memory.push(frame);
+        }
         if self.made.is_empty() {
             self.made.resize_with(CLASSES, VecDeque::new);
         }
@@ -83,7 +94,8 @@ impl Nic {
 
     /// Frames that wait.
     pub fn waiting(&self) -> usize {
-        self.control.len() + self.made.iter().map(VecDeque::len).sum::<usize>()
+        let in_memory = self.memory.as_ref().map_or(0, |memory| memory.len());
+        self.control.len() + self.made.iter().map(VecDeque::len).sum::<usize>() + in_memory
     }
 
     pub(super) fn make_ready(&mut self, slot: u32, class: Class) {
@@ -95,7 +107,7 @@ impl Nic {
     #[inline]
     pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
         // By the time the wire is free it may: no need to wake up for it.
-        if eligible_at <= self.tx.busy_until {
+        if eligible_at <= self.tx.busy_until && self.memory.is_none() {
             self.make_ready(slot, class);
         } else {
             self.paced.push(Reverse((eligible_at, slot)));
@@ -150,13 +162,18 @@ impl Nic {
         }
     }
 
-    /// Takes out the sender whose turn it is, if one may send.
+    /// Takes out the sender whose turn it is, if one may send: for the free wire, or for the memory
+    /// if there is one.
     #[inline]
     pub(super) fn next_ready(&mut self, now: Instant) -> Option<u32> {
         if self.some_ready == 0 {
             return None;
         }
-        let may = self.some_ready & !self.stopped(now);
+        let stopped = match &self.memory {
+            None => self.stopped(now),
+            Some(memory) => !memory.with_room(),
+        };
+        let may = self.some_ready & !stopped;
         if may == 0 {
             return None;
         }
@@ -176,21 +193,33 @@ impl Nic {
         if !self.control.is_empty() {
             return self.tx.busy_until;
         }
-        let mut next = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        if self.some_ready != 0 {
-            next = next.min(self.first_unpaused());
+        let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        if let Some(memory) = &self.memory {
+            // What has been paced goes to the memory, for which the wire need not be free. What is
+            // ready has no room there until a frame leaves.
+            return paced.min(self.first_unpaused(memory.waiting()).max(self.tx.busy_until));
         }
-        next.max(self.tx.busy_until)
+        paced.min(self.first_unpaused(self.some_ready)).max(self.tx.busy_until)
     }
 
-    fn first_unpaused(&self) -> Instant {
+    /// When the first of these classes may send; [`Instant::NEVER`] if there is none.
+    fn first_unpaused(&self, classes: u8) -> Instant {
+        if classes == 0 {
+            return Instant::NEVER;
+        }
         let until = |class: usize| self.tx.pauses[class].until;
         match self.pause_scope {
             PauseScope::Nic => (0..CLASSES).map(until).max(),
             PauseScope::Class => {
-                (0..CLASSES).filter(|class| self.some_ready >> class & 1 != 0).map(until).min()
+                (0..CLASSES).filter(|class| classes >> class & 1 != 0).map(until).min()
             }
         }
         .expect("there are classes")
+    }
+
+    /// Takes the next frame out of the memory that may be sent now, if there is one.
+    pub(super) fn take_stored(&mut self, now: Instant) -> Option<Packet> {
+        let stopped = self.stopped(now);
+        self.memory.as_mut()?.pop(stopped)
     }
 }

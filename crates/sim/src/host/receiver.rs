@@ -114,7 +114,8 @@ impl Receiver {
     #[inline]
     pub fn count(&mut self, packet: &Packet, sent_at: Instant, now: Instant) {
         self.sample(now);
-        if self.last_sent_at.is_some_and(|last| sent_at <= last) {
+        // Those that left for the memory of the NIC at one moment cannot be told apart.
+        if self.last_sent_at.is_some_and(|last| sent_at < last) {
             self.reordered += 1;
         }
         self.last_sent_at = Some(sent_at);

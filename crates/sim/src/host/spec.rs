@@ -1,3 +1,4 @@
+use floodway_model::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,8 @@ use super::{application, congestion, transport};
 pub struct Spec {
     /// What a pause stops.
     pub pause_scope: PauseScope,
+    /// The most bytes of a class that wait in the NIC; `None` for a NIC without memory.
+    pub memory: Option<Bytes>,
 }
 
 /// How the flows of a workload are sent.

@@ -7,6 +7,7 @@ mod dcqcn;
 mod fit;
 mod frame;
 mod marks;
+mod memory;
 mod numbers;
 mod rocev2;
 mod tcp;
@@ -125,6 +126,7 @@ pub fn check_on(
     workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
+    memory::check(settings, largest_frame, findings);
     let all = all(settings);
     let mut seen: Vec<&str> = Vec::new();
     for placed in &all {
