@@ -56,7 +56,7 @@ impl Simulation {
         let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
             switches: switches(&spec, tables, &peers),
-            hosts: hosts(&spec, &shared),
+            hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
         };
         let (windows, longest_hop) = windows(&spec);
@@ -132,7 +132,7 @@ fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
     spec.graph.switches().zip(tables).map(make).collect()
 }
 
-fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
+fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -142,7 +142,9 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
-        Host::new(id, link, shared.clone(), sends, &incoming[id.index()])
+        let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.regulate(peers.regulator(link.peer));
+        host
     };
     spec.graph.hosts().map(make).collect()
 }

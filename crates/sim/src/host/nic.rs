@@ -15,6 +15,7 @@ use floodway_model::{Bytes, Class, Instant, Packet};
 
 use super::lanes::Lanes;
 use super::memory::Memory;
+use super::regulated::Regulated;
 use super::sender::Sender;
 use super::spec::{PauseScope, Spec};
 use crate::link::{Link, Transmitter};
@@ -197,7 +198,7 @@ impl Nic {
         if let Some(memory) = &self.memory {
             // What has been paced goes to the memory, for which the wire need not be free. What is
             // ready has no room there until a frame leaves.
-            return paced.min(self.first_unpaused(memory.waiting()).max(self.tx.busy_until));
+            return paced.min(self.first_stored(memory).max(self.tx.busy_until));
         }
         paced.min(self.first_unpaused(self.some_ready)).max(self.tx.busy_until)
     }
@@ -217,9 +218,38 @@ impl Nic {
         .expect("there are classes")
     }
 
+    /// With Directional Rate Control: what it holds back.
+    pub(super) fn regulated(&self) -> Option<&Regulated> {
+        self.memory.as_ref()?.regulated.as_ref()
+    }
+
+    /// Senders that were kept and find room in the memory by now have their turns again.
+    pub(super) fn unpark(&mut self) {
+        while let Some((slot, class)) = self.memory.as_mut().and_then(|memory| memory.unpark()) {
+            self.make_ready(slot, class);
+        }
+    }
+
+    /// Whether the sender in this slot finds no room in the memory although others may; then it is
+    /// kept until it does.
+    pub(super) fn parks(&mut self, slot: u32, senders: &[Option<Box<Sender>>]) -> bool {
+        let Some(memory) = self.memory.as_mut().filter(|_| slot != MADE) else { return false };
+        let sender = senders[slot as usize].as_ref();
+        let sender = sender.expect("a sender leaves the NIC before it ends");
+        memory.parks(slot, sender.class, (sender.dst(), sender.flow))
+    }
+
+    /// When the first of the frames in the memory may be sent.
+    fn first_stored(&self, memory: &Memory) -> Instant {
+        let waiting = (0..CLASSES).filter(|class| memory.waiting() >> class & 1 != 0);
+        let may =
+            waiting.map(|class| self.first_unpaused(1 << class).max(memory.eligible_at(class)));
+        may.min().unwrap_or(Instant::NEVER)
+    }
+
     /// Takes the next frame out of the memory that may be sent now, if there is one.
     pub(super) fn take_stored(&mut self, now: Instant) -> Option<Packet> {
         let stopped = self.stopped(now);
-        self.memory.as_mut()?.pop(stopped)
+        self.memory.as_mut()?.pop(stopped, &self.tx, now)
     }
 }

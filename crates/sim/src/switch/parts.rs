@@ -40,7 +40,7 @@ impl Switch {
         let port = &mut self.ports[egress];
         match &port.regulator {
             Some(regulator) => {
-                let direction = regulator.direction(&queued.packet);
+                let direction = regulator.direction(queued.packet.dst, queued.packet.flow);
                 port.queues[queue].push_to_direction(direction, queued);
             }
             None => self.enter_lane(egress, queue, queued, now, context),

@@ -81,7 +81,7 @@ impl Switch {
     ) {
         let port = &mut self.ports[egress];
         let regulator = port.regulator.as_ref().expect("only a port with it has directions");
-        let direction = regulator.direction(&packet);
+        let direction = regulator.direction(packet.dst, packet.flow);
         let spacing = regulator.spacing(direction, port.tx.wire_time(packet.bytes));
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         if directions.eligible_at(direction, queue, regulator) > now {
@@ -94,8 +94,8 @@ impl Switch {
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
-    /// Finds out which direction has its turn in each data queue. If there is none in any: when
-    /// there will be, unless feedback changes that.
+    /// Finds out which direction has its turn in each data queue. Of the queues where none has:
+    /// when the first will have one, unless feedback changes that.
     #[inline(never)]
     pub(super) fn settle_directions(&mut self, index: usize, now: Instant) -> Instant {
         let control = self.control_queue();
@@ -104,7 +104,9 @@ impl Switch {
         let mut next = Instant::NEVER;
         for (class, queue) in port.queues[..control].iter_mut().enumerate() {
             let Some(directions) = queue.directions_mut() else { continue };
-            next = next.min(directions.settle(class, regulator, now).unwrap_or(Instant::NEVER));
+            if !directions.settle(class, regulator, now) {
+                next = next.min(directions.next(class, regulator));
+            }
         }
         next
     }

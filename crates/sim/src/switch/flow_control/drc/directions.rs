@@ -54,20 +54,18 @@ impl<T> Directions<T> {
         }
     }
 
-    /// Finds out whose turn it is now. If there is nobody: when there will be, unless feedback
-    /// changes that.
-    pub fn settle(&mut self, class: usize, regulator: &Regulator, now: Instant) -> Option<Instant> {
-        self.turn = None;
-        let mut next = Instant::NEVER;
-        for (place, &direction) in self.round.iter().enumerate() {
-            let at = self.eligible_at(direction, class, regulator);
-            if at <= now {
-                self.turn = Some(place);
-                return None;
-            }
-            next = next.min(at);
-        }
-        Some(next)
+    /// Finds out whose turn it is now. Whether it is anybody's.
+    pub fn settle(&mut self, class: usize, regulator: &Regulator, now: Instant) -> bool {
+        let may = |&direction: &u16| self.eligible_at(direction, class, regulator) <= now;
+        self.turn = self.round.iter().position(may);
+        self.turn.is_some()
+    }
+
+    /// When the first of the frames that wait may be sent, unless feedback changes that.
+    pub fn next(&self, class: usize, regulator: &Regulator) -> Instant {
+        let of_round = self.round.iter();
+        let times = of_round.map(|&direction| self.eligible_at(direction, class, regulator));
+        times.min().unwrap_or(Instant::NEVER)
     }
 
     /// The frame whose turn it is, as last settled.

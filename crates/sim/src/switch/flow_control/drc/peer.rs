@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use floodway_model::{NodeId, Packet};
+use floodway_model::{FlowId, NodeId};
 
 use super::Regulator;
 use super::spec::Spec;
@@ -22,13 +22,18 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The output port of the peer by which a packet will leave it.
+    /// The switch `id`.
+    pub fn new(id: NodeId, routes: Routes, path: path::Spec) -> Self {
+        Self { id, routes, path }
+    }
+
+    /// The output port of the peer by which a packet of `flow` to `dst` will leave it.
     #[inline]
-    pub fn direction(&self, packet: &Packet) -> u16 {
-        match self.routes.towards(packet.dst) {
+    pub fn direction(&self, dst: NodeId, flow: FlowId) -> u16 {
+        match self.routes.towards(dst) {
             Hops::Host(port) => port,
             Hops::Equal([port]) => *port,
-            Hops::Equal(ports) => ports[self.path.choose(packet.flow, self.id, ports.len())],
+            Hops::Equal(ports) => ports[self.path.choose(flow, self.id, ports.len())],
         }
     }
 }
@@ -45,8 +50,7 @@ impl Peers {
     pub fn of(whole: &Whole, tables: &[Routes]) -> Self {
         let Some(spec) = &whole.switch.flow_control.drc else { return Self::default() };
         let peer = |(id, routes): (NodeId, &Routes)| {
-            let path = whole.switch.path.clone();
-            let peer = Arc::new(Peer { id, routes: routes.clone(), path });
+            let peer = Arc::new(Peer::new(id, routes.clone(), whole.switch.path.clone()));
             (id, (whole.graph.node(id).ports.len(), peer))
         };
         let peers = whole.graph.switches().zip(tables).map(peer).collect();

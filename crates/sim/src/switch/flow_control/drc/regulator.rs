@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use floodway_model::{Duration, Instant, Packet};
+use floodway_model::{Duration, FlowId, Instant, NodeId};
 
 use crate::metric::Tally;
 
@@ -47,10 +47,10 @@ impl Regulator {
         }
     }
 
-    /// The direction of a packet.
+    /// The direction of a packet of `flow` to `dst`.
     #[inline]
-    pub fn direction(&self, packet: &Packet) -> u16 {
-        self.peer.direction(packet)
+    pub fn direction(&self, dst: NodeId, flow: FlowId) -> u16 {
+        self.peer.direction(dst, flow)
     }
 
     /// How many directions there are.
@@ -100,6 +100,12 @@ impl Regulator {
     #[inline]
     pub fn stops(&self, direction: u16) -> bool {
         self.directions[usize::from(direction)].stopped.is_some()
+    }
+
+    /// Whether a direction may not have the whole rate, for the classes that are controlled.
+    #[inline]
+    pub fn holds_back(&self, direction: u16) -> bool {
+        self.stops(direction) || self.factor(direction) < 1.0
     }
 
     /// The rate factor of a direction, above 0 and at most 1.
