@@ -55,7 +55,7 @@ pub struct DerivedVariant {
     /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
     /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
-    /// Headroom, if there is PFC.
+    /// Headroom, if there is PFC, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
@@ -76,7 +76,7 @@ pub struct DerivedVariant {
     pub memory: Bytes,
 }
 
-/// Memory above XOFF.
+/// Memory above XOFF, or above the threshold from which directions are stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Headroom {
     /// Between XOFF and the end of the queue, or of what a shared memory gives if nobody else wants
@@ -165,7 +165,16 @@ impl Variant {
 
     fn headroom(&self) -> Option<Headroom> {
         let Self { settings, graph, .. } = self;
-        let pfc = settings.switch.flow_control.pfc.as_ref()?;
+        let flow_control = &settings.switch.flow_control;
+        if let (None, Some(drc)) = (&flow_control.pfc, &flow_control.drc) {
+            let headroom = check::headroom_of_directions(settings, drc, graph);
+            return Some(Headroom {
+                available: check::above_stop(settings, drc),
+                one_link: headroom.one_link,
+                all_ports: headroom.all_ports,
+            });
+        }
+        let pfc = flow_control.pfc.as_ref()?;
         let kinds = check::links_to_switches(graph);
         let needs = kinds.keys().map(|&(rate, delay)| check::headroom(settings, pfc, rate, delay));
         Some(Headroom {

@@ -10,7 +10,7 @@ use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
 use super::buffer::{check_pfc as check_shared, no_pool};
 use super::switch::{MOST_QUEUES, check_ramp, there_are};
-use super::{Findings, headroom, links_to_switches};
+use super::{Findings, drc, headroom, links_to_switches};
 use crate::document::Document;
 
 const PFC: &str = "switch.flow_control.pfc";
@@ -26,6 +26,9 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     }
     if let Some(spec) = &flow_control.bfc {
         check_bfc(settings, spec, findings);
+    }
+    if let Some(spec) = &flow_control.drc {
+        drc::check(settings, spec, graph, findings);
     }
     if let Some(spec) = &flow_control.congestion_isolation {
         check_isolation(settings, spec, findings);

@@ -4,6 +4,7 @@
 mod aqm;
 mod buffer;
 mod coupled;
+mod drc;
 mod flow_control;
 mod host;
 mod list;
@@ -28,6 +29,7 @@ use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
 pub use buffer::above_xoff;
+pub use drc::{above_stop, headroom_of_directions};
 pub use flow_control::headroom_of_all_ports;
 
 /// What the checks have made on the way.

@@ -23,7 +23,7 @@ pub use directions::Directions;
 pub use feedback::Feedback;
 pub use peer::{Peer, Peers};
 pub use regulator::Regulator;
-pub use spec::Spec;
+pub use spec::{Hop, Spec};
 
 /// Directions that one feedback frame tells of.
 pub const DIRECTIONS: usize = 32;

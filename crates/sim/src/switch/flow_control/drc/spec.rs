@@ -1,11 +1,10 @@
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DIRECTIONS;
-use crate::link::Link;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,25 +88,40 @@ impl Spec {
     }
 
     /// The bytes that one neighbour can still deliver in one direction after the decision to stop
-    /// it, at a switch with this many ports and this latency: the memory that must be free above
-    /// the last threshold for each of them.
+    /// it: the memory that must be free above the last threshold for each of them.
     ///
     /// The decision is made when a frame has just arrived. Then pass: the gap after a feedback frame
     /// that has just left, and one more for each other group of directions whose turn is earlier;
     /// the longest frame, which may be on the reverse wire then; the feedback frame itself; the way
     /// there; a frame that the neighbour had just begun; the way back; and the switch's own latency
     /// before a frame is counted. Whatever arrives until then comes in whole frames back to back.
-    pub fn headroom(&self, link: &Link, ports: usize, latency: Duration) -> Bytes {
-        let wire = |bytes: u16| {
-            link.rate.time_for(Bytes(u64::from(bytes) + u64::from(link.wire_overhead)))
-        };
-        let (frame, feedback) = (wire(link.largest_frame), wire(length::SHORTEST_FRAME));
+    pub fn headroom(&self, hop: &Hop) -> Bytes {
+        let wire =
+            |bytes: u16| hop.rate.time_for(Bytes(u64::from(bytes) + u64::from(hop.wire_overhead)));
+        let (frame, feedback) = (wire(hop.largest_frame), wire(length::SHORTEST_FRAME));
         // A gap shorter than the frame itself is none.
-        let gaps = self.min_gap.max(feedback) * ports.div_ceil(DIRECTIONS) as u64;
-        let until_last = gaps + frame + feedback + link.delay + frame + link.delay + latency;
+        let gaps = self.min_gap.max(feedback) * hop.ports.div_ceil(DIRECTIONS) as u64;
+        let until_last = gaps + frame + feedback + hop.delay + frame + hop.delay + hop.latency;
         let frames = until_last.0 / frame.0 + 1;
-        Bytes(frames * u64::from(link.largest_frame))
+        Bytes(frames * u64::from(hop.largest_frame))
     }
+}
+
+/// What the headroom for one neighbour of a switch depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Propagation delay, one way.
+    pub delay: Duration,
+    /// The longest frame, in bytes.
+    pub largest_frame: u16,
+    /// Preamble and gap, in bytes.
+    pub wire_overhead: u16,
+    /// Ports of the switch, of which it tells.
+    pub ports: usize,
+    /// Time in the switch from a frame's arrival to its place in the books.
+    pub latency: Duration,
 }
 
 fn part_of(memory: Bytes, part: f64) -> u64 {

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Body, Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_model::{Body, Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::Link;
 use crate::routing::Routes;
 use crate::switch::path;
 
@@ -209,24 +208,25 @@ fn a_direction_that_may_not_send_is_passed_over_and_keeps_its_place() {
 
 #[test]
 fn headroom_by_hand() {
-    let link = Link {
-        peer: NodeId(0),
-        peer_port: PortIx(0),
+    let hop = |ports, latency| Hop {
         rate: Rate::from_gbps(10),
         delay: Duration::from_ns(5),
-        latency: Duration::ZERO,
-        response: Duration::ZERO,
-        wire_overhead: 20,
         largest_frame: 1_518,
+        wire_overhead: 20,
+        ports,
+        latency: Duration::from_ns(latency),
     };
-    let spec = Spec::default();
+    let frames = |ports, latency| {
+        let bytes = Spec::default().headroom(&hop(ports, latency)).0;
+        assert_eq!(bytes % 1_518, 0);
+        bytes / 1_518
+    };
     // 1230 ns, a frame of 1230.4 ns, 67.2 ns, 5 ns, another frame, 5 ns: 3768 ns = 3.06 frames.
-    assert_eq!(spec.headroom(&link, 32, Duration::ZERO), Bytes(4 * 1_518));
+    assert_eq!(frames(32, 0), 4);
     // Another group: 4998 ns = 4.06 frames.
-    assert_eq!(spec.headroom(&link, 33, Duration::ZERO), Bytes(5 * 1_518));
-    // A switch that takes 1.16 us: 4928 ns = 4.005 frames; 6 ns less: 3.99.
-    assert_eq!(spec.headroom(&link, 32, Duration::from_ns(1_160)), Bytes(5 * 1_518));
-    assert_eq!(spec.headroom(&link, 32, Duration::from_ns(1_150)), Bytes(4 * 1_518));
+    assert_eq!(frames(33, 0), 5);
+    // A switch that takes 1.16 us: 4928 ns = 4.005 frames; 10 ns less: 3.997.
+    assert_eq!((frames(32, 1_160), frames(32, 1_150)), (5, 4));
 }
 
 proptest! {
