@@ -4,8 +4,10 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Instant, Packet};
 
 use super::Switch;
+use super::occupancy::Scope;
 use super::port::Drops;
 use super::queue::Queue;
+use crate::engine::Context;
 use crate::metric::Tally;
 
 impl Switch {
@@ -14,6 +16,27 @@ impl Switch {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(|port| &port.link_control);
         queued.map(|queued| &queued.packet).chain(control)
+    }
+
+    /// Samples depths and occupancies.
+    pub(super) fn sample(&mut self, sample: usize, context: &mut Context) {
+        let (measured, tier) =
+            (context.metrics.sampling().measures(sample), usize::from(self.tier));
+        if measured {
+            self.occupancy.sampled += self.occupancy.bytes();
+            context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
+            for port in &self.ports {
+                context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
+            }
+        }
+        for port in &mut self.ports {
+            for (number, queue) in port.queues.iter_mut().enumerate() {
+                if measured {
+                    queue.sampled += queue.backlog();
+                }
+                context.metrics.sample(sample, tier, number, queue.backlog());
+            }
+        }
     }
 
     /// Adds what it has counted until `now`.

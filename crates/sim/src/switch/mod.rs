@@ -38,7 +38,7 @@ use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::drc::{Feedback, Peers};
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
-use occupancy::{Occupancy, Scope};
+use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
 
@@ -508,26 +508,6 @@ impl Switch {
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
-        }
-    }
-
-    fn sample(&mut self, sample: usize, context: &mut Context) {
-        let (measured, tier) =
-            (context.metrics.sampling().measures(sample), usize::from(self.tier));
-        if measured {
-            self.occupancy.sampled += self.occupancy.bytes();
-            context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
-            for port in &self.ports {
-                context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
-            }
-        }
-        for port in &mut self.ports {
-            for (number, queue) in port.queues.iter_mut().enumerate() {
-                if measured {
-                    queue.sampled += queue.backlog();
-                }
-                context.metrics.sample(sample, tier, number, queue.backlog());
-            }
         }
     }
 }
