@@ -443,7 +443,7 @@ impl Switch {
                 continue;
             }
             // None if all physical queues with packets are paused: their resumption comes as a frame.
-            // None if all directions with packets are held back, too.
+            // None also if all directions with packets are held back.
             let Some(first) = port.queues[queue].head() else { continue };
             // Congestion Isolation: the flow's earlier packets go first.
             if first.not_before > 0 {

@@ -14,8 +14,8 @@ pub struct Spec {
     /// second and the third, the severity of congestion in that direction becomes 1, 2 and 3.
     /// Default [0.25, 0.5, 0.75] (assumed; the two bits are the deck's).
     pub thresholds: [f64; 3],
-    /// The memory of an output port of which they are parts. Default none: `switch.queue.size` for
-    /// each data queue.
+    /// The memory of an output port, of which `thresholds` and `hysteresis` are parts. Default none:
+    /// `switch.queue.size` for each data queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
     /// How far below its threshold the memory in use must fall until a severity ends, as a part of
@@ -38,8 +38,8 @@ pub struct Spec {
     pub increment: f64,
     /// The least rate factor. Default 0.01 (assumed).
     pub min_factor: f64,
-    /// Whether a direction of severity 3 is stopped, until feedback says less. If not, its factor
-    /// decreases as at severity 2. Default true (assumed: the deck loses no frame).
+    /// Whether a direction of severity 3 is stopped, until feedback says less, and not only slowed
+    /// down like one of severity 2. Default true (assumed: the deck loses no frame).
     pub stop: bool,
     /// Classes that are controlled, by which the neighbour sends, counted from 0; empty means all.
     /// Others are never held back. Default all.
