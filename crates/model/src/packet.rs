@@ -138,6 +138,11 @@ pub enum Body {
         /// How long to pause, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
     },
+    /// PAUSE (IEEE 802.3 annex 31B), one hop: everything but MAC control frames is to wait.
+    Pause {
+        /// How long, in quanta of 512 bit times; 0 resumes.
+        quanta: u16,
+    },
     /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
     Sfc {
         /// The host that the queue leads to.
@@ -257,7 +262,10 @@ impl Packet {
     /// Whether it ends at the neighbour instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
-        matches!(self.body, Body::Pfc { .. } | Body::Cim | Body::Bfc { .. } | Body::Drc { .. })
+        matches!(
+            self.body,
+            Body::Pfc { .. } | Body::Pause { .. } | Body::Cim | Body::Bfc { .. } | Body::Drc { .. }
+        )
     }
 }
 

@@ -55,7 +55,7 @@ pub struct DerivedVariant {
     /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
     /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
-    /// Headroom, if there is PFC, or else if there is Directional Rate Control.
+    /// Headroom, if there is PFC or PAUSE, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
@@ -165,8 +165,8 @@ impl Variant {
 
     fn headroom(&self) -> Option<Headroom> {
         let Self { settings, graph, .. } = self;
-        let flow_control = &settings.switch.flow_control;
-        if let (None, Some(drc)) = (&flow_control.pfc, &flow_control.drc) {
+        let drc = settings.switch.flow_control.drc.as_ref();
+        if let (None, Some(drc)) = (check::Pausing::of(settings), drc) {
             let headroom = check::headroom_of_directions(settings, drc, graph);
             return Some(Headroom {
                 available: check::above_stop(settings, drc),
@@ -174,13 +174,13 @@ impl Variant {
                 all_ports: headroom.all_ports,
             });
         }
-        let pfc = flow_control.pfc.as_ref()?;
+        let pausing = check::Pausing::of(settings)?;
         let kinds = check::links_to_switches(graph);
-        let needs = kinds.keys().map(|&(rate, delay)| check::headroom(settings, pfc, rate, delay));
+        let needs = kinds.keys().map(|&(rate, delay)| pausing.headroom(settings, rate, delay));
         Some(Headroom {
-            available: check::above_xoff(settings, pfc),
+            available: check::above_xoff(settings, &pausing),
             one_link: needs.max().unwrap_or(Bytes(0)),
-            all_ports: check::headroom_of_all_ports(settings, pfc, graph).0,
+            all_ports: pausing.headroom_of_all_ports(settings, graph).0,
         })
     }
 

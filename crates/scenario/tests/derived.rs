@@ -56,6 +56,37 @@ load = 0.3
 }
 
 #[test]
+fn pause_has_headroom_as_pfc_has() {
+    let text = r#"
+name = "short"
+arrivals = "1ms"
+limit = "5ms"
+[topology.star]
+hosts = 4
+rate = "10Gbps"
+[switch.queue]
+count = 3
+size = "64KB"
+[switch.aqm.ramp]
+[switch.flow_control.pause]
+response = "1us"
+[[workload]]
+[workload.many_to_many]
+sizes = "64KB"
+clusters = 2
+cluster_size = 2
+load = 0.3
+"#;
+    let scenario = Scenario::parse(text, "short.toml", &Overrides::default()).unwrap();
+    let headroom = scenario.derived().variants[0].headroom.unwrap();
+    assert_eq!(headroom.available, Some(Bytes(16_000)));
+    // 884.8 + 67.2 + 200 + 1000 + 884.8 + 200 ns = 3.7 frames of 884.8 ns, and one more; one pause
+    // frame is enough for all three classes.
+    assert_eq!(headroom.one_link, Bytes(4 * 1086));
+    assert_eq!(headroom.all_ports, Bytes(3 * 4 * 1086));
+}
+
+#[test]
 fn the_headroom_of_directions_by_hand() {
     let text = r#"
 name = "star"

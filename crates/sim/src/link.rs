@@ -7,7 +7,7 @@ use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rat
 
 use crate::engine::Context;
 use crate::metric::Metrics;
-use crate::switch::flow_control::pfc;
+use crate::switch::flow_control::pauses::pause_time;
 
 /// What a link is like, seen from one end.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl Transmitter {
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
-            Body::Pfc { .. } => self.link.response,
+            Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
             Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
             _ => self.link.latency,
         };
@@ -105,7 +105,7 @@ impl Transmitter {
     /// Obeys a pause frame: classes whose bit is set are stopped for this many quanta, or may go
     /// on if there are none. A new frame overwrites what an earlier one said.
     pub fn pause(&mut self, classes: u8, quanta: u16, now: Instant, context: &mut Context) {
-        let time = pfc::Spec::pause_time(quanta, self.link.rate);
+        let time = pause_time(quanta, self.link.rate);
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             let ended = self.pauses[class].set(now, now + time);
             context.metrics.count_pause(class, ended);

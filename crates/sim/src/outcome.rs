@@ -17,7 +17,7 @@ use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;
-use crate::switch::flow_control::pfc::Paused;
+use crate::switch::flow_control::pauses::Paused;
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -290,8 +290,7 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
     }
     for switch in &finished.switches {
         for (port, books) in switch.ports.iter().enumerate() {
-            let told =
-                std::array::from_fn(|class| switch.pfc.as_ref().map(|pfc| pfc.told(port, class)));
+            let told = std::array::from_fn(|class| switch.told(port, class));
             let (node, tier) = (switch.id(), switch.tier().into());
             ends.push(End { node, tier, port, tx: &books.tx, told });
         }
@@ -310,7 +309,7 @@ fn pause_table(spec: &Spec, finished: &Finished) -> Table {
     let pause = |row: &(&End, usize)| row.0.tx.pauses[row.1];
     Table::new(
         "pauses",
-        "One row per port, of switches and hosts, and data class, over the whole run.",
+        "One row per port, of switches and hosts, and data class, over the whole run. PAUSE, which stops all classes, has its frames in the row of class 0.",
     )
     .text(
         "node",

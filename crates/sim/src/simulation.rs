@@ -170,7 +170,9 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
 
 /// How long a port takes to obey a pause frame.
 fn response(spec: &Spec) -> Duration {
-    spec.switch.flow_control.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response)
+    let flow_control = &spec.switch.flow_control;
+    let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response);
+    pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
 /// What belongs on one thread: a switch with the hosts that hang on it.

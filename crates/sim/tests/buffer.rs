@@ -139,7 +139,7 @@ fn headroom() -> Bytes {
         wire_overhead: 20,
         latency: Duration::ZERO,
     };
-    pfc().headroom(&link)
+    link.headroom(pfc().response)
 }
 
 /// Hosts 1 to 200 send to host 0 as fast as they can; hosts 201 to 400 keep the wires back to them

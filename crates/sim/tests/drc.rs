@@ -10,7 +10,7 @@ use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::flow_control::drc::{Hop, Spec as Drc};
-use floodway_sim::switch::flow_control::{self, pfc};
+use floodway_sim::switch::flow_control::{self, pause, pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
 use proptest::prelude::*;
 
@@ -18,6 +18,11 @@ use proptest::prelude::*;
 const PACKET_PS: u64 = (1_024 + 82) * 80;
 /// One way of a link of [`common`].
 const WAY_PS: u64 = 200_000;
+
+fn pauses(xoff: u64) -> pause::Spec {
+    let measured_on = pause::MeasuredOn::EgressPort;
+    pause::Spec { xoff: Bytes(xoff), xon: Bytes(4_000), measured_on, ..Default::default() }
+}
 
 fn directional(drc: Drc) -> flow_control::Spec {
     flow_control::Spec { drc: Some(drc), ..Default::default() }
@@ -111,9 +116,9 @@ fn what_goes_to_a_free_port_does_not_wait_in_the_nic() {
         assert!((congested + free - 1.0).abs() < 0.01, "{congested} and {free}");
     }
     // A pause stops the memory, first in, first out.
-    let pfc = Some(pfc::Spec { xoff: Bytes(50_000), ..Default::default() });
-    let [congested, free] = beside_an_incast(flow_control::Spec { pfc, ..Default::default() });
-    assert!((free - congested).abs() < 0.01 && free < 1.0 / 9.0, "{free} and {congested}");
+    let pause = Some(pauses(50_000));
+    let [congested, free] = beside_an_incast(flow_control::Spec { pause, ..Default::default() });
+    assert!((free - congested).abs() < 0.01 && free < 1.0 / 8.0, "{free} and {congested}");
 }
 
 #[test]
@@ -212,7 +217,7 @@ proptest! {
         queues in 1u8..3,
         stop: bool,
         one_class: bool,
-        with_pfc: bool,
+        beside in 0..3,
     ) {
         let mut chance = Stream::named(seed, "flows");
         let mut flows: Vec<FlowSpec> = (0..120)
@@ -238,9 +243,14 @@ proptest! {
         let classes = if one_class { vec![0] } else { Vec::new() };
         let memory = Some(Bytes(memory));
         spec.switch.flow_control = directional(Drc { memory, stop, classes, ..Drc::default() });
-        if with_pfc {
-            let pfc = pfc::Spec { xoff: Bytes(20_000), ..Default::default() };
-            spec.switch.flow_control.pfc = Some(pfc);
+        let flow_control = &mut spec.switch.flow_control;
+        match beside {
+            0 => {}
+            1 => {
+                let pfc = pfc::Spec { xoff: Bytes(20_000), ..Default::default() };
+                flow_control.pfc = Some(pfc);
+            }
+            _ => flow_control.pause = Some(pauses(20_000)),
         }
         let outcome = run(spec);
         // Queues have no limit: whatever waits is sent in the end.

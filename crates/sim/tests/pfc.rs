@@ -44,7 +44,7 @@ fn headroom() -> Bytes {
         wire_overhead: 20,
         latency: Duration::ZERO,
     };
-    pfc().headroom(&link)
+    link.headroom(pfc().response)
 }
 
 #[test]

@@ -2,17 +2,15 @@
 
 use floodway_model::{Bytes, Graph};
 use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
 
-use super::{Findings, headroom, links_to_switches, lossless_classes};
+use super::pausing::{Measured, Pausing};
+use super::{Findings, links_to_switches};
 use crate::document::Document;
 
 const SHARED: &str = "switch.buffer.shared";
 const INGRESS: &str = "switch.buffer.shared.ingress";
 const EGRESS: &str = "switch.buffer.shared.egress";
 const HEADROOM: &str = "switch.buffer.shared.headroom";
-const XOFF: &str = "switch.flow_control.pfc.xoff";
-const MEASURED_ON: &str = "switch.flow_control.pfc.measured_on";
 
 /// Checks what needs no topology.
 pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
@@ -30,9 +28,9 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
         );
     }
     if spec.headroom > Bytes(0) {
-        let cause = match (&spec.ingress, &settings.switch.flow_control.pfc) {
+        let cause = match (&spec.ingress, Pausing::of(settings)) {
             (None, _) => "the ingress has no limit",
-            (_, None) => "without PFC no class is lossless",
+            (_, None) => "without PFC or PAUSE no class is lossless",
             _ => return,
         };
         findings.warn(
@@ -95,25 +93,25 @@ fn check_pool(
 /// PFC that is measured on a pool which is not there.
 pub fn no_pool(findings: &mut Findings<'_>) {
     findings.error(
-        &[MEASURED_ON],
+        &["switch.flow_control.pfc.measured_on"],
         "PFC is measured on the ingress pool, but there is none",
         format!("write [{INGRESS}], or measure on `ingress` or `egress_queue`"),
     );
 }
 
-/// Whether PFC stops neighbours before a shared memory has no room for them.
-pub fn check_pfc(
+/// Whether PFC or PAUSE stops neighbours before a shared memory has no room for them.
+pub fn check_pausing(
     settings: &Document,
-    spec: &pfc::Spec,
+    spec: &Pausing,
     memory: &shared::Spec,
     graph: &Graph,
     largest_frame: u16,
     findings: &mut Findings<'_>,
 ) {
     let Some(link) = Neediest::of(settings, spec, graph) else { return };
-    match (spec.measured_on, &memory.ingress) {
-        (MeasuredOn::IngressPool, None) => return no_pool(findings),
-        (MeasuredOn::IngressPool, Some(_)) => {
+    match (spec.measured, &memory.ingress) {
+        (Measured::IngressPool, None) => return no_pool(findings),
+        (Measured::IngressPool, Some(_)) => {
             if memory.headroom < link.headroom {
                 findings.error(
                     &[HEADROOM, SHARED],
@@ -130,20 +128,26 @@ pub fn check_pfc(
                 return;
             }
         }
-        (MeasuredOn::Ingress, Some(pool)) => {
+        (Measured::Ingress, Some(pool)) => {
             if !static_ingress(spec, pool, memory.headroom, &link, largest_frame, findings) {
                 return;
             }
         }
-        (MeasuredOn::Ingress, None) => {}
-        (MeasuredOn::EgressQueue, ingress) => {
+        (Measured::Ingress, None) => {}
+        (measured, ingress) => {
             if ingress.is_some() {
                 findings.warn(
-                    &[MEASURED_ON, INGRESS],
-                    "PFC is measured on the egress queue and does not see what the ingress book \
-                     refuses",
-                    "frames of lossless classes may be lost: measure on `ingress_pool`, or leave \
-                     the ingress book out",
+                    &[&spec.path("measured_on"), INGRESS],
+                    format!(
+                        "{} is measured on the {} and does not see what the ingress book refuses",
+                        spec.name,
+                        measured.name()
+                    ),
+                    format!(
+                        "frames of lossless classes may be lost: measure on {}, or leave the \
+                         ingress book out",
+                        spec.on_ingress()
+                    ),
                 );
             }
             if let Some(pool) = &memory.egress {
@@ -153,7 +157,7 @@ pub fn check_pfc(
         }
     }
     if let Some(egress) = &memory.egress {
-        egress_of_lossless(settings, spec, memory, egress, &link, graph, findings);
+        egress_of_lossless(spec, memory, egress, &link, graph, findings);
     }
 }
 
@@ -164,9 +168,9 @@ struct Neediest {
 }
 
 impl Neediest {
-    fn of(settings: &Document, spec: &pfc::Spec, graph: &Graph) -> Option<Self> {
+    fn of(settings: &Document, spec: &Pausing, graph: &Graph) -> Option<Self> {
         let all = links_to_switches(graph).into_iter().map(|((rate, delay), between)| Self {
-            headroom: headroom(settings, spec, rate, delay),
+            headroom: spec.headroom(settings, rate, delay),
             name: format!("a link of {rate} and {delay} ({between})"),
         });
         all.max_by_key(|link| link.headroom)
@@ -175,7 +179,7 @@ impl Neediest {
 
 /// A static XOFF against the ingress book; false if it cannot work.
 fn static_ingress(
-    spec: &pfc::Spec,
+    spec: &Pausing,
     pool: &shared::Pool,
     headroom: Bytes,
     link: &Neediest,
@@ -192,11 +196,16 @@ fn static_ingress(
     };
     if alone < needed {
         findings.error(
-            &[XOFF, INGRESS],
+            &[&spec.path("xoff"), INGRESS],
             too_little(format!("a port and class may hold at most {alone}"), needed),
-            format!(
-                "lower XOFF, raise the pool, alpha or `{HEADROOM}`, or measure on `ingress_pool`"
-            ),
+            if spec.by_class {
+                format!(
+                    "lower XOFF, raise the pool, alpha or `{HEADROOM}`, or measure on \
+                     `ingress_pool`"
+                )
+            } else {
+                format!("lower XOFF, or raise the pool, alpha or `{HEADROOM}`")
+            },
         );
         return false;
     }
@@ -205,14 +214,15 @@ fn static_ingress(
     let sure = sum(pool.guaranteed, headroom);
     if sure < needed {
         findings.warn(
-            &[XOFF, INGRESS],
+            &[&spec.path("xoff"), INGRESS],
             too_little(
                 format!("when others have taken the pool, a port and class has {sure}"),
                 needed,
             ),
             format!(
-                "frames may be lost before XOFF is reached: measure on `ingress_pool`, lower XOFF, \
-                 or raise `{INGRESS}.guaranteed` or `{HEADROOM}`"
+                "frames may be lost before XOFF is reached: {}lower XOFF, or raise \
+                 `{INGRESS}.guaranteed` or `{HEADROOM}`",
+                if spec.by_class { "measure on `ingress_pool`, " } else { "" }
             ),
         );
     }
@@ -222,7 +232,7 @@ fn static_ingress(
 /// XOFF of an egress queue against what the pool lets it hold.
 fn static_egress(
     settings: &Document,
-    spec: &pfc::Spec,
+    spec: &Pausing,
     pool: &shared::Pool,
     link: &Neediest,
     graph: &Graph,
@@ -232,7 +242,7 @@ fn static_egress(
     let needed = sum(spec.xoff, link.headroom);
     if alone < needed {
         findings.error(
-            &[XOFF, EGRESS],
+            &[&spec.path("xoff"), EGRESS],
             format!(
                 "an egress queue may hold at most {alone}, but XOFF ({}) and what then comes from \
                  {} take {needed}",
@@ -242,9 +252,14 @@ fn static_egress(
         );
         return;
     }
-    let (of_all, ports, name) = super::headroom_of_all_ports(settings, spec, graph);
+    let (of_all, ports, name) = spec.headroom_of_all_ports(settings, graph);
     let all_ports = sum(spec.xoff, of_all);
-    let queues = most_ports(graph).0 * u64::from(settings.switch.queue.count);
+    // Queues that can be at XOFF at the same time.
+    let queues = match spec.measured {
+        Measured::EgressQueue => most_ports(graph).0 * u64::from(settings.switch.queue.count),
+        Measured::EgressPort => most_ports(graph).0,
+        _ => 1,
+    };
     let shared = pool.fair(queues);
     let message = if alone < all_ports {
         format!(
@@ -254,24 +269,25 @@ fn static_egress(
         )
     } else if shared < needed {
         format!(
-            "if all {queues} egress queues of a switch fill, each may hold {shared}, but XOFF ({}) \
-             and what then comes from {} take {needed}",
-            spec.xoff, link.name
+            "if all {queues} {}s of a switch fill, each may hold {shared}, but XOFF ({}) and what \
+             then comes from {} take {needed}",
+            spec.measured.name(),
+            spec.xoff,
+            link.name
         )
     } else {
         return;
     };
     let help = format!(
-        "frames may be lost: lower XOFF, raise `{EGRESS}.pool` or `{EGRESS}.alpha`, or measure on \
-         `ingress_pool`"
+        "frames may be lost: lower XOFF, raise `{EGRESS}.pool` or `{EGRESS}.alpha`, or measure on {}",
+        spec.on_ingress()
     );
-    findings.warn(&[XOFF, EGRESS], message, help);
+    findings.warn(&[&spec.path("xoff"), EGRESS], message, help);
 }
 
 /// Everything that the ingress lets lossless classes hold may be bound for one egress queue.
 fn egress_of_lossless(
-    settings: &Document,
-    spec: &pfc::Spec,
+    spec: &Pausing,
     memory: &shared::Spec,
     egress: &shared::Pool,
     link: &Neediest,
@@ -279,11 +295,13 @@ fn egress_of_lossless(
     findings: &mut Findings<'_>,
 ) {
     let (ports, name) = most_ports(graph);
-    let sources = ports * u64::from(lossless_classes(settings, spec));
-    let of_each = |base: Bytes| sources.saturating_mul(sum(base, link.headroom).0);
-    let by_pool =
-        memory.ingress.as_ref().map(|pool| of_each(pool.guaranteed).saturating_add(pool.pool.0));
-    let by_xoff = (spec.measured_on == MeasuredOn::Ingress).then(|| of_each(spec.xoff));
+    let of_each = |classes: u8, base: Bytes| {
+        (ports * u64::from(classes)).saturating_mul(sum(base, link.headroom).0)
+    };
+    let guaranteed = |pool: &shared::Pool| of_each(spec.lossless_classes, pool.guaranteed);
+    let by_pool = memory.ingress.as_ref().map(|pool| guaranteed(pool).saturating_add(pool.pool.0));
+    let on_ingress = spec.measured == Measured::Ingress;
+    let by_xoff = on_ingress.then(|| of_each(spec.told_classes, spec.xoff));
     let Some(most) = by_pool.into_iter().chain(by_xoff).min() else { return };
     let alone = egress.fair(1);
     if alone < Bytes(most) {
@@ -308,14 +326,14 @@ fn most_ports(graph: &Graph) -> (u64, &str) {
     most.map_or((0, ""), |node| (node.ports.len() as u64, &node.name))
 }
 
-/// The most that an egress queue can hold, whatever PFC does; `None` if it has no limit, for some
+/// The most that an egress queue can hold, whatever PFC or PAUSE does; `None` if it has no limit, for some
 /// class at least.
 pub fn largest_queue(settings: &Document) -> Option<Bytes> {
-    let pfc = settings.switch.flow_control.pfc.as_ref();
+    let pausing = Pausing::of(settings);
     match &settings.switch.buffer {
         // Then the ingress has the limit.
         buffer::Spec::PerQueue(_)
-            if pfc.is_some_and(|pfc| pfc.measured_on == MeasuredOn::Ingress) =>
+            if pausing.is_some_and(|pausing| pausing.measured == Measured::Ingress) =>
         {
             None
         }
@@ -325,14 +343,14 @@ pub fn largest_queue(settings: &Document) -> Option<Bytes> {
 }
 
 /// The memory above XOFF, in a switch that is otherwise empty; `None` if it has no limit.
-pub fn above_xoff(settings: &Document, spec: &pfc::Spec) -> Option<Bytes> {
-    let limit = match (&settings.switch.buffer, spec.measured_on) {
+pub fn above_xoff(settings: &Document, spec: &Pausing) -> Option<Bytes> {
+    let limit = match (&settings.switch.buffer, spec.measured) {
         (buffer::Spec::PerQueue(_), _) => Some(settings.switch.queue.size),
-        (buffer::Spec::Shared(memory), MeasuredOn::IngressPool) => return Some(memory.headroom),
-        (buffer::Spec::Shared(memory), MeasuredOn::Ingress) => {
+        (buffer::Spec::Shared(memory), Measured::IngressPool) => return Some(memory.headroom),
+        (buffer::Spec::Shared(memory), Measured::Ingress) => {
             memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom))
         }
-        (buffer::Spec::Shared(_), MeasuredOn::EgressQueue) => largest_queue(settings),
+        (buffer::Spec::Shared(_), _) => largest_queue(settings),
     };
     limit.map(|limit| Bytes(limit.0.saturating_sub(spec.xoff.0)))
 }

@@ -1,28 +1,28 @@
 //! Whether lossless means lossless, and whether isolation can act.
 
-use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph};
-use floodway_sim::switch::buffer;
+use floodway_model::Graph;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::bfc;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
-use floodway_sim::switch::flow_control::pfc::{self, MeasuredOn};
+use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::flow_control::source_flow_control::Mode;
 
-use super::buffer::{check_pfc as check_shared, no_pool};
+use super::pausing::Pausing;
 use super::switch::{MOST_QUEUES, check_ramp, there_are};
-use super::{Findings, drc, headroom, links_to_switches};
+use super::{Findings, drc};
 use crate::document::Document;
-
-const PFC: &str = "switch.flow_control.pfc";
-const XOFF: &str = "switch.flow_control.pfc.xoff";
-const XON: &str = "switch.flow_control.pfc.xon";
-const SIZE: &str = "switch.queue.size";
 
 /// Checks every mechanism that is there.
 pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &mut Findings<'_>) {
     let flow_control = &settings.switch.flow_control;
     if let Some(spec) = &flow_control.pfc {
-        check_pfc(settings, spec, graph, largest_frame, findings);
+        check_pfc(settings, spec, findings);
+    }
+    if flow_control.pause.is_some() {
+        check_pause(settings, findings);
+    }
+    if let Some(spec) = Pausing::of(settings) {
+        spec.check(settings, graph, largest_frame, findings);
     }
     if let Some(spec) = &flow_control.bfc {
         check_bfc(settings, spec, findings);
@@ -35,178 +35,40 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     }
 }
 
-fn check_pfc(
-    settings: &Document,
-    spec: &pfc::Spec,
-    graph: &Graph,
-    largest_frame: u16,
-    findings: &mut Findings<'_>,
-) {
-    let queue = &settings.switch.queue;
-    if spec.xon >= spec.xoff && spec.measured_on != MeasuredOn::IngressPool {
+/// Of PFC, what PAUSE does not have.
+fn check_pfc(settings: &Document, spec: &pfc::Spec, findings: &mut Findings<'_>) {
+    let count = settings.switch.queue.count;
+    if let Some(index) = spec.queues.iter().position(|&number| number >= count) {
         findings.error(
-            &[XON, XOFF],
-            format!("XON ({}) is not below XOFF ({})", spec.xon, spec.xoff),
-            "a paused neighbour resumes when the occupancy has fallen to XON: set it below XOFF",
-        );
-    }
-    if spec.quanta == 0 {
-        findings.error(
-            &["switch.flow_control.pfc.quanta"],
-            "a pause of 0 quanta is a resumption",
-            "write 1 to 65535; 65535 is what switches send",
-        );
-    }
-    if spec.quanta > 0 {
-        check_refresh(settings, spec, graph, largest_frame, findings);
-    }
-    if let Some(index) = spec.queues.iter().position(|&number| number >= queue.count) {
-        findings.error(
-            &[&format!("{PFC}.queues.{index}")],
-            format!(
-                "queue {} is to be lossless, but {}",
-                spec.queues[index],
-                there_are(queue.count)
-            ),
+            &[&format!("switch.flow_control.pfc.queues.{index}")],
+            format!("queue {} is to be lossless, but {}", spec.queues[index], there_are(count)),
             "name queues that there are, or none to make all lossless",
         );
     }
-    match &settings.switch.buffer {
-        buffer::Spec::Shared(memory) => {
-            check_shared(settings, spec, memory, graph, largest_frame, findings);
-        }
-        buffer::Spec::PerQueue(_) if spec.measured_on == MeasuredOn::IngressPool => {
-            no_pool(findings);
-        }
-        buffer::Spec::PerQueue(_) => {
-            check_per_queue(settings, spec, graph, largest_frame, findings);
-        }
-    }
 }
 
-/// Whether there is room above XOFF where each queue, or port and class, has its own.
-fn check_per_queue(
-    settings: &Document,
-    spec: &pfc::Spec,
-    graph: &Graph,
-    largest_frame: u16,
-    findings: &mut Findings<'_>,
-) {
-    let queue = &settings.switch.queue;
-    if spec.xoff > queue.size {
+/// Whether nothing else tells the neighbours of a switch with PAUSE when to stop.
+fn check_pause(settings: &Document, findings: &mut Findings<'_>) {
+    const PAUSE: &str = "switch.flow_control.pause";
+    const MODE: &str = "switch.flow_control.source_flow_control.mode";
+    let flow_control = &settings.switch.flow_control;
+    if flow_control.pfc.is_some() {
         findings.error(
-            &[XOFF, SIZE],
-            format!("XOFF ({}) is above the queue's size ({})", spec.xoff, queue.size),
-            "the queue would be full before the pause is sent: lower XOFF or raise \
-             `switch.queue.size`",
+            &[PAUSE],
+            "PAUSE and PFC are both on",
+            "a port obeys one of the two: remove the other, for example with \
+             `switch.flow_control.pfc = false`",
         );
-        return;
     }
-    let available = queue.size - spec.xoff;
-    for ((rate, delay), between) in links_to_switches(graph) {
-        let needed = headroom(settings, spec, rate, delay);
-        if available < needed {
-            findings.error(
-                &[XOFF, SIZE],
-                format!(
-                    "the headroom above XOFF is {available}, but a link of {rate} and {delay} \
-                     ({between}) needs {needed}"
-                ),
-                format!(
-                    "lower XOFF to at most {} or raise `switch.queue.size` to at least {} (frames \
-                     have up to {largest_frame} bytes)",
-                    Bytes(queue.size.0.saturating_sub(needed.0)),
-                    sum(spec.xoff, needed)
-                ),
-            );
-            return;
-        }
+    let sfc = flow_control.source_flow_control.as_ref();
+    if sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+        findings.error(
+            &[MODE, "switch.flow_control.source_flow_control", PAUSE],
+            "edge switches tell hosts to pause by PFC, and PAUSE is on",
+            "a port obeys one of the two: write mode = \"native\", or remove \
+             [switch.flow_control.pause]",
+        );
     }
-    if spec.measured_on == MeasuredOn::EgressQueue {
-        let (needed, ports, name) = headroom_of_all_ports(settings, spec, graph);
-        if available < needed {
-            findings.warn(
-                &[XOFF, SIZE],
-                format!(
-                    "the headroom above XOFF is {available}, but if all {ports} other ports of \
-                     {name} send to one egress queue it takes {needed}"
-                ),
-                format!(
-                    "frames may be lost: lower XOFF to at most {}, raise `switch.queue.size` to \
-                     at least {}, or measure on the ingress",
-                    Bytes(queue.size.0.saturating_sub(needed.0)),
-                    sum(spec.xoff, needed)
-                ),
-            );
-        }
-    }
-}
-
-/// A pause must last until its refresh arrives, which is sent when half of it has passed and may
-/// find a frame in its way.
-fn check_refresh(
-    settings: &Document,
-    spec: &pfc::Spec,
-    graph: &Graph,
-    largest_frame: u16,
-    findings: &mut Findings<'_>,
-) {
-    let overhead = settings.wire_overhead.0;
-    let in_the_way = Bytes(u64::from(largest_frame) + overhead);
-    let refresh = Bytes(u64::from(length::SHORTEST_FRAME) + overhead);
-    for ((rate, _), between) in links_to_switches(graph) {
-        let half = Duration(pfc::Spec::pause_time(spec.quanta, rate).0 / 2);
-        let needed = rate.time_for(in_the_way) + rate.time_for(refresh);
-        if half < needed {
-            let least = needed.0.saturating_mul(2).div_ceil(pfc::Spec::pause_time(1, rate).0);
-            findings.error(
-                &["switch.flow_control.pfc.quanta"],
-                format!(
-                    "a pause of {} quanta lasts {} at {rate} ({between}), too short to be \
-                     refreshed in time",
-                    spec.quanta,
-                    pfc::Spec::pause_time(spec.quanta, rate)
-                ),
-                format!(
-                    "the refresh is sent after half of it and may wait for a frame: write at \
-                     least {least}; 65535 is what switches send"
-                ),
-            );
-            return;
-        }
-    }
-}
-
-/// A sum for a remedy, which need not be possible.
-fn sum(a: Bytes, b: Bytes) -> Bytes {
-    Bytes(a.0.saturating_add(b.0))
-}
-
-/// The headroom if all other ports of a switch send to the same egress queue: of the switch where
-/// it is most, with the number of these ports and the switch's name.
-pub fn headroom_of_all_ports<'a>(
-    settings: &Document,
-    spec: &pfc::Spec,
-    graph: &'a Graph,
-) -> (Bytes, usize, &'a str) {
-    let mut kinds = std::collections::BTreeMap::new();
-    let mut most = (Bytes(0), 0, "");
-    for switch in graph.switches() {
-        let node = graph.node(switch);
-        let mut needs: Vec<Bytes> = Vec::with_capacity(node.ports.len());
-        for end in &node.ports {
-            let need = kinds
-                .entry((end.rate, end.delay))
-                .or_insert_with(|| headroom(settings, spec, end.rate, end.delay));
-            needs.push(*need);
-        }
-        let total: Bytes = needs.iter().copied().sum();
-        let least = needs.iter().copied().min().unwrap_or(Bytes(0));
-        if total - least > most.0 {
-            most = (total - least, node.ports.len() - 1, &node.name);
-        }
-    }
-    most
 }
 
 /// The most entries of a flow table for each physical queue: every port has such a table.

@@ -10,6 +10,7 @@ mod host;
 mod list;
 mod named;
 mod network;
+mod pausing;
 mod sizes;
 mod source_flow_control;
 mod switch;
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::Profile;
-use floodway_sim::switch::flow_control::pfc;
 
 use crate::document::Document;
 use crate::read;
@@ -30,7 +30,7 @@ use crate::workload::Ready;
 
 pub use buffer::above_xoff;
 pub use drc::{above_stop, headroom_of_directions};
-pub use flow_control::headroom_of_all_ports;
+pub use pausing::Pausing;
 
 /// What the checks have made on the way.
 pub struct Checked {
@@ -251,21 +251,4 @@ pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
         }
     }
     kinds
-}
-
-/// The headroom of one lossless class on a link of this kind.
-pub fn headroom(settings: &Document, spec: &pfc::Spec, rate: Rate, delay: Duration) -> Bytes {
-    spec.headroom(&pfc::Link {
-        rate,
-        delay,
-        lossless_classes: lossless_classes(settings, spec),
-        largest_frame: largest_frame(settings),
-        wire_overhead: settings.wire_overhead.0 as u16,
-        latency: settings.switch.latency,
-    })
-}
-
-/// How many of the data classes are lossless.
-fn lossless_classes(settings: &Document, spec: &pfc::Spec) -> u8 {
-    (0..settings.switch.queue.count).filter(|&class| spec.covers(class)).count() as u8
 }

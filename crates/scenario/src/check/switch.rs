@@ -25,6 +25,9 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     if let Some(pfc) = &switch.flow_control.pfc {
         findings.latency("switch.flow_control.pfc.response", pfc.response);
     }
+    if let Some(pause) = &switch.flow_control.pause {
+        findings.latency("switch.flow_control.pause.response", pause.response);
+    }
     if let Some(spec) = &switch.flow_control.source_flow_control {
         source_flow_control::check(settings, spec, findings);
     }

@@ -219,7 +219,7 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(frame) = self.nic.take_control() {
+        if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
             return self.nic.tx.transmit(frame, control, now, context);
         }
@@ -243,7 +243,7 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(frame) = self.nic.take_control() {
+        if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
             return self.nic.tx.transmit(frame, control, now, context);
         }
@@ -506,6 +506,7 @@ impl Node for Host {
                 self.on_segment_without_data(&packet, now);
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Pause { quanta } => self.nic.tx.pause(u8::MAX, quanta, now, context),
             Body::Sfc { towards, class, pause_ns } => {
                 let until = now + Duration::from_ns(pause_ns.into());
                 self.holds.hold(towards, class, now, until);
@@ -561,7 +562,8 @@ impl Node for Host {
         }
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
-        for (class, pause) in self.nic.tx.pauses.iter().enumerate() {
+        let classes = usize::from(self.shared.switch.queue.count);
+        for (class, pause) in self.nic.tx.pauses[..classes].iter().enumerate() {
             let paused = pause.total_at(now).0;
             tally.paused_ns += paused / 1_000;
             tally.tier(hosts)[class].paused += paused;

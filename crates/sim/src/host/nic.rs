@@ -71,8 +71,16 @@ impl Nic {
     }
 
     #[inline]
-    pub(super) fn take_control(&mut self) -> Option<Packet> {
+    pub(super) fn take_control(&mut self, now: Instant) -> Option<Packet> {
+        if self.control.is_empty() || self.control_from() > now {
+            return None;
+        }
         self.control.pop_front()
+    }
+
+    /// When feedback and notifications may go: PAUSE stops them too.
+    fn control_from(&self) -> Instant {
+        self.tx.pauses[self.control_class.index()].until
     }
 
     /// Puts a frame among the data of its class.
@@ -191,16 +199,20 @@ impl Nic {
     /// When the NIC next has something to send.
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
-        if !self.control.is_empty() {
-            return self.tx.busy_until;
-        }
         let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        if let Some(memory) = &self.memory {
+        let mut next = match &self.memory {
+            None => self.first_unpaused(self.some_ready),
+            Some(memory) => self.first_stored(memory),
+        };
+        if !self.control.is_empty() {
+            next = next.min(self.control_from());
+        }
+        if self.memory.is_some() {
             // What has been paced goes to the memory, for which the wire need not be free. What is
             // ready has no room there until a frame leaves.
-            return paced.min(self.first_stored(memory).max(self.tx.busy_until));
+            return paced.min(next.max(self.tx.busy_until));
         }
-        paced.min(self.first_unpaused(self.some_ready)).max(self.tx.busy_until)
+        paced.min(next).max(self.tx.busy_until)
     }
 
     /// When the first of these classes may send; [`Instant::NEVER`] if there is none.

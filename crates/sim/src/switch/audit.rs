@@ -1,9 +1,9 @@
 //! What a switch has counted, and whether its books are right.
 
-use floodway_model::id::CLASSES;
 use floodway_model::{Instant, Packet};
 
 use super::Switch;
+use super::flow_control::pauses::Paused;
 use super::occupancy::Scope;
 use super::port::Drops;
 use super::queue::Queue;
@@ -11,6 +11,14 @@ use crate::engine::Context;
 use crate::metric::Tally;
 
 impl Switch {
+    /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
+    /// 0. `None` if neighbours are not paused.
+    pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+        let pause = self.pause.as_ref().map(|pause| &pause.ledger);
+        let ledger = self.pfc.as_ref().map(|pfc| &pfc.ledger).or(pause)?;
+        Some(ledger.told(port, class))
+    }
+
     /// Frames that wait here.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
@@ -71,9 +79,9 @@ impl Switch {
                 tally.bfc_collisions += lanes.collisions;
                 tally.bfc_paused_ns += lanes.paused().total_at(now).0 / 1_000;
             }
-            for class in 0..CLASSES {
-                let told = self.pfc.as_ref().map(|pfc| *pfc.told(number, class));
-                let told = told.unwrap_or_default();
+            // PAUSE stops the control queue too, which is no class of data.
+            for class in 0..self.control_queue() {
+                let told = self.told(number, class).copied().unwrap_or_default();
                 tally.pause_frames += told.xoffs + told.refreshes;
                 tally.xoff_frames += told.xoffs;
                 tally.xon_frames += told.xons;

@@ -1,8 +1,7 @@
 //! Backpressure Flow Control in a switch: packets join and leave physical queues, and upstream
 //! ones are told to stop and to go on. Kept out of line, so that switches without it are not slower.
 
-use floodway_model::packet::length;
-use floodway_model::{Body, Class, FlowId, Instant, Packet};
+use floodway_model::{Body, Class, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pfc::{Source, source_of};
@@ -111,17 +110,7 @@ impl Switch {
     ) {
         let class = source.class() as u8;
         let body = Body::Bfc { class, lane, stop };
-        let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
-        // What still waits for the wire about this lane is out of date.
-        let same = |old: &&mut Packet| matches!(old.body, Body::Bfc { class: c, lane: l, .. } if (c, l) == (class, lane));
-        let waiting = &mut self.ports[source.port()].link_control;
-        match waiting.iter_mut().find(same) {
-            Some(old) => old.body = body,
-            None => {
-                waiting.push_back(frame);
-                self.emitted += 1;
-                self.nudge(source.port(), now, context);
-            }
-        }
+        let same = |old: &Body| matches!(*old, Body::Bfc { class: c, lane: l, .. } if (c, l) == (class, lane));
+        self.send_link_control(source.port(), body, same, now, context);
     }
 }

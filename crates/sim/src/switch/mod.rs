@@ -12,6 +12,7 @@ mod neighbours;
 pub mod occupancy;
 mod parts;
 pub mod path;
+mod pause;
 pub mod port;
 pub mod queue;
 mod rate_control;
@@ -36,6 +37,7 @@ use buffer::Buffer;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::drc::{Feedback, Peers};
+use flow_control::pause::Pause;
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
 use occupancy::Occupancy;
@@ -60,6 +62,8 @@ pub struct Switch {
     pub occupancy: Occupancy,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
+    /// `None` without PAUSE.
+    pub pause: Option<Pause>,
     /// `None` without source flow control.
     pub sfc: Option<SourceFlowControl>,
     /// `None` without Backpressure Flow Control.
@@ -125,6 +129,7 @@ impl Switch {
             drops: Vec::new(),
         };
         let pfc = spec.flow_control.pfc.as_ref();
+        let pause = spec.flow_control.pause.as_ref();
         let sfc = spec.flow_control.source_flow_control.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
@@ -139,6 +144,7 @@ impl Switch {
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
             drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
@@ -315,6 +321,8 @@ impl Switch {
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
+        } else if self.pause.is_some() {
+            self.pause_if_above(egress, &packet, now, context);
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
@@ -348,8 +356,8 @@ impl Switch {
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
-        let pfc = self.spec.flow_control.pfc.as_ref();
-        let lossless = !packet.is_control() && pfc.is_some_and(|pfc| pfc.covers(packet.class.0));
+        let lossless = self.spec.flow_control.lossless() >> packet.class.0 & 1 != 0;
+        let lossless = lossless && !packet.is_control();
         self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
         self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
@@ -426,7 +434,8 @@ impl Switch {
             self.alarms.set(index, Instant::NEVER);
             return None;
         }
-        if port.waiting >> control & 1 != 0 {
+        // Only PAUSE stops the control queue, and the data queues with it.
+        if port.waiting >> control & 1 != 0 && port.tx.pauses[control].until <= now {
             return Some(control);
         }
         let eligible = if port.regulator.is_some() {
@@ -464,7 +473,7 @@ impl Switch {
             return Some(self.spec.scheduler.select(&heads[..control], sojourn, state));
         }
         // A held head waits for the monitored queue, whose pause ends at its own time.
-        let stopped = (0..control).filter(|queue| port.waiting >> queue & 1 != 0);
+        let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);
         let until = stopped.map(|queue| port.tx.pauses[queue].until).filter(|&until| until > now);
         self.alarms.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
@@ -505,6 +514,8 @@ impl Switch {
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
+        } else if self.pause.is_some() {
+            self.resume_if_below(egress, packet, now, context);
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
@@ -519,6 +530,11 @@ impl Node for Switch {
             Body::Pfc { classes, quanta } => {
                 self.consumed += 1;
                 self.ports[port].tx.pause(classes, quanta, now, context);
+                self.nudge(port, now, context);
+            }
+            Body::Pause { quanta } => {
+                self.consumed += 1;
+                self.ports[port].tx.pause(u8::MAX, quanta, now, context);
                 self.nudge(port, now, context);
             }
             Body::Cim => {

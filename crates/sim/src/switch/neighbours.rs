@@ -7,7 +7,8 @@ use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, Instant, Packet, 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
 use super::flow_control::drc::Feedback;
-use super::flow_control::pfc::{self, Order, Pfc, Source};
+use super::flow_control::pauses::pause_time;
+use super::flow_control::pfc::{Order, Source};
 use super::port::Port;
 use crate::engine::Context;
 
@@ -72,8 +73,8 @@ impl Switch {
                     }),
                 ),
             };
-            let pause = pause_time(&self.ports, source, spec);
-            self.pfc.as_mut().expect("as above").carry_out(order, now, pause);
+            let pause = lasts(&self.ports, source, spec.quanta);
+            self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, pause);
             self.send_pfc(source, quanta, now, context);
         }
         self.orders = orders;
@@ -88,28 +89,41 @@ impl Switch {
         context: &mut Context,
     ) {
         let body = Body::Pfc { classes: 1 << source.class(), quanta };
-        let frame = self.one_hop(FlowId(u32::MAX), source.port(), length::SHORTEST_FRAME, body);
-        // What still waits for the wire about this class is out of date.
-        let waiting = &mut self.ports[source.port()].link_control;
-        let same = |old: &&mut Packet| matches!(old.body, Body::Pfc { classes, .. } if classes == 1 << source.class());
-        match waiting.iter_mut().find(same) {
+        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == 1 << source.class());
+        self.send_link_control(source.port(), body, same, now, context);
+    }
+
+    /// Sends a MAC control frame by `port`, in place of one that waits there for the wire and is out
+    /// of date by it.
+    pub(super) fn send_link_control(
+        &mut self,
+        port: usize,
+        body: Body,
+        outdates: impl Fn(&Body) -> bool,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
+        let waiting = &mut self.ports[port].link_control;
+        match waiting.iter_mut().find(|old| outdates(&old.body)) {
             Some(old) => old.body = body,
             None => {
                 waiting.push_back(frame);
                 self.emitted += 1;
-                self.nudge(source.port(), now, context);
+                self.nudge(port, now, context);
             }
         }
     }
 
     /// The alarm for what is not about one port.
     pub(super) fn set_timer(&mut self) {
-        let refresh = self.pfc.as_ref().map_or(Instant::NEVER, Pfc::next_refresh);
+        let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
+        let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
         let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
         let slot = self.ports.len();
-        // Samples keep their own time; the earlier of the two rings.
+        // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, refresh.min(feedback).min(sample));
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample));
     }
 
     /// Samples and refreshes that are due.
@@ -125,17 +139,18 @@ impl Switch {
         }
         while let Some(spec) = &self.spec.flow_control.pfc {
             let (quanta, ports) = (spec.quanta, &self.ports);
-            let pause = |source| pause_time(ports, source, spec);
-            let due = self.pfc.as_mut().and_then(|pfc| pfc.refresh(now, pause));
+            let pause = |source| lasts(ports, source, quanta);
+            let due = self.pfc.as_mut().and_then(|pfc| pfc.ledger.refresh(now, pause));
             let Some(source) = due else { break };
             self.send_pfc(source, quanta, now, context);
         }
         self.repeat_feedback(now, context);
+        self.refresh_pauses(now, context);
         self.set_timer();
     }
 }
 
 /// How long a pause lasts on the link of its source.
-fn pause_time(ports: &[Port], source: Source, spec: &pfc::Spec) -> Duration {
-    pfc::Spec::pause_time(spec.quanta, ports[source.port()].tx.link().rate)
+fn lasts(ports: &[Port], source: Source, quanta: u16) -> Duration {
+    pause_time(quanta, ports[source.port()].tx.link().rate)
 }

@@ -119,7 +119,7 @@ impl Switch {
         let sfc = self.sfc.as_mut().expect("only source flow control pauses for others");
         let Some(quanta) = sfc.proxy(source, pause_ns, rate, now) else { return };
         // PFC's own pause lasts until it is taken back, and what is left then is said then.
-        if self.pfc.as_ref().is_some_and(|pfc| pfc.holds(source)) {
+        if self.pfc.as_ref().is_some_and(|pfc| pfc.ledger.holds(source)) {
             return;
         }
         sfc.proxy_pauses += 1;

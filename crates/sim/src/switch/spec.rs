@@ -35,7 +35,7 @@ pub struct QueueSpec {
     /// notifications. Default 1.
     pub count: u8,
     /// The most bytes in one data queue; with PFC measured on the ingress, the most of one
-    /// (ingress port, class). Without meaning if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
+    /// (ingress port, class); with PAUSE measured on the ingress, the most of one ingress port. Without meaning if `switch.buffer` is `shared`. Default 1MB (Congestion Isolation decks).
     pub size: Bytes,
     /// The most bytes in the control queue of a port. Default 1MB (assumed).
     pub control_size: Bytes,

@@ -68,10 +68,12 @@ impl Buffer {
     /// Whether a frame of `source` finds room to wait in `queue`.
     #[inline]
     pub fn admit(&self, source: Source, queue: &Queue, bytes: u16) -> Result<(), DropReason> {
-        let (held, bytes) = (self.held(source), u64::from(bytes));
+        let bytes = u64::from(bytes);
         match &self.memory {
-            Memory::PerQueue(memory) => memory.admit(source, held, queue.backlog(), bytes),
-            Memory::Shared(memory) => memory.admit(source, held, queue.backlog(), bytes),
+            Memory::PerQueue(memory) => memory.admit(source, self, queue.backlog(), bytes),
+            Memory::Shared(memory) => {
+                memory.admit(source, self.held(source), queue.backlog(), bytes)
+            }
         }
     }
 
@@ -99,6 +101,12 @@ impl Buffer {
     #[inline]
     pub fn held(&self, source: Source) -> u64 {
         self.ingress[source.index()]
+    }
+
+    /// Bytes that came in by `port`, of all classes, headroom included.
+    pub fn held_of_port(&self, port: usize) -> u64 {
+        let first = Source::new(port, 0).index();
+        self.ingress[first..first + CLASSES].iter().sum()
     }
 
     /// What PFC compares if it is measured on the pool of the ingress.

@@ -1,10 +1,13 @@
 //! Memory that is divided once and for all: `switch.queue.size` for each egress queue; for each
-//! (ingress port, class) instead, where PFC is measured on the ingress and covers the class.
+//! (ingress port, class) instead, where PFC is measured on the ingress and covers the class; for
+//! each ingress port instead, where PAUSE is measured on the ingress.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Buffer;
 use crate::switch::flow_control::pfc::{MeasuredOn, Source};
+use crate::switch::flow_control::{self, pause};
 use crate::switch::port::DropReason;
 
 /// Its only parameter is `switch.queue.size`.
@@ -17,28 +20,41 @@ pub(super) struct Memory {
     size: u64,
     /// Bit c: class c is limited by the ingress, not by the queue.
     by_ingress: u8,
+    /// Whether all classes of an ingress port share that limit.
+    by_port: bool,
 }
 
 impl Memory {
     pub fn new(spec: &crate::switch::Spec) -> Self {
         let pfc = spec.flow_control.pfc.as_ref();
         let pfc = pfc.filter(|pfc| pfc.measured_on == MeasuredOn::Ingress);
-        Self { size: spec.queue.size.0, by_ingress: pfc.map_or(0, |pfc| pfc.classes()) }
+        let by_port = by_port(&spec.flow_control);
+        let by_ingress = if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes()) };
+        Self { size: spec.queue.size.0, by_ingress, by_port }
     }
 
     #[inline]
     pub fn admit(
         &self,
         source: Source,
-        held: u64,
+        buffer: &Buffer,
         backlog: u64,
         bytes: u64,
     ) -> Result<(), DropReason> {
         let (held, reason) = if self.by_ingress >> source.class() & 1 != 0 {
-            (held, DropReason::HeadroomExceeded)
+            (self.held(source, buffer), DropReason::HeadroomExceeded)
         } else {
             (backlog, DropReason::QueueFull)
         };
         if held + bytes <= self.size { Ok(()) } else { Err(reason) }
     }
+
+    fn held(&self, source: Source, buffer: &Buffer) -> u64 {
+        if self.by_port { buffer.held_of_port(source.port()) } else { buffer.held(source) }
+    }
+}
+
+/// Whether PAUSE makes what came in by a port the measure of the memory.
+fn by_port(spec: &flow_control::Spec) -> bool {
+    spec.pause.as_ref().is_some_and(|spec| spec.measured_on == pause::MeasuredOn::Ingress)
 }

@@ -4,6 +4,8 @@
 pub mod bfc;
 pub mod congestion_isolation;
 pub mod drc;
+pub mod pause;
+pub mod pauses;
 pub mod pfc;
 pub mod source_flow_control;
 
@@ -25,6 +27,19 @@ pub struct Spec {
     pub source_flow_control: Option<source_flow_control::Spec>,
     /// Pauses the neighbour, class by class, before memory runs out.
     pub pfc: Option<pfc::Spec>,
+    /// Pauses all that the neighbour sends, before memory runs out.
+    pub pause: Option<pause::Spec>,
+}
+
+impl Spec {
+    /// Bit c: class c is lossless, because neighbours are paused before there is no room for it.
+    pub fn lossless(&self) -> u8 {
+        match (&self.pause, &self.pfc) {
+            (Some(_), _) => u8::MAX,
+            (None, Some(pfc)) => pfc.classes(),
+            (None, None) => 0,
+        }
+    }
 }
 
 /// The members of the family.
@@ -53,5 +68,10 @@ pub const CATALOGUE: &[Entry] = &[
         family: "switch.flow_control",
         name: "pfc",
         summary: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
+    },
+    Entry {
+        family: "switch.flow_control",
+        name: "pause",
+        summary: "PAUSE: stops all that the neighbour sends (802.3x).",
     },
 ];

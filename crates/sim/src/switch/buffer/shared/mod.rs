@@ -31,13 +31,12 @@ pub(super) struct Memory {
 
 impl Memory {
     pub fn new(spec: &Spec, switch: &crate::switch::Spec, ports: usize) -> Self {
-        let pfc = switch.flow_control.pfc.as_ref();
         Self {
             ingress: spec.ingress.as_ref().map(Book::new),
             egress: spec.egress.as_ref().map(Book::new),
             headroom: vec![0; ports * CLASSES],
             headroom_size: spec.headroom.0,
-            lossless: pfc.map_or(0, |pfc| pfc.classes()),
+            lossless: switch.flow_control.lossless(),
         }
     }
 

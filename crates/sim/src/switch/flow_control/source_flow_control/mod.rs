@@ -18,7 +18,7 @@ use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, Instant, Packet, Rate};
 use rustc_hash::FxHashMap;
 
-use super::pfc;
+use super::pauses::{Source, pause_time};
 pub use spec::{Drain, Mode, Spec, SuppressBy};
 
 /// The source flow control of one switch.
@@ -32,7 +32,7 @@ pub struct SourceFlowControl {
     cache: FxHashMap<(u32, u8), Instant>,
     /// When the last pause in the cache ends: after it, none needs to be looked up.
     cache_until: Instant,
-    /// By [`pfc::Source`]: until when this switch, as a proxy, has paused it.
+    /// By [`Source`]: until when this switch, as a proxy, has paused it.
     proxied: Vec<Instant>,
     /// Messages made because a queue was too deep.
     pub messages: u64,
@@ -115,13 +115,13 @@ impl SourceFlowControl {
     /// quantum.
     pub fn proxy(
         &mut self,
-        source: pfc::Source,
+        source: Source,
         pause_ns: u32,
         rate: Rate,
         now: Instant,
     ) -> Option<u16> {
         let quanta = quanta_within(Duration::from_ns(pause_ns.into()), rate);
-        let until = now + pfc::Spec::pause_time(quanta, rate);
+        let until = now + pause_time(quanta, rate);
         let known = &mut self.proxied[source.index()];
         if until <= *known || quanta == 0 {
             return None;
@@ -131,7 +131,7 @@ impl SourceFlowControl {
     }
 
     /// What is left of the pause of a source, in quanta: 0 if it is over.
-    pub fn left(&self, source: pfc::Source, rate: Rate, now: Instant) -> u16 {
+    pub fn left(&self, source: Source, rate: Rate, now: Instant) -> u16 {
         quanta_within(self.proxied[source.index()].since(now), rate)
     }
 }
@@ -142,7 +142,7 @@ fn quanta_within(time: Duration, rate: Rate) -> u16 {
     let quanta = u128::from(time.0) * u128::from(rate.0) / (512 * u128::from(PS_PER_S));
     let quanta = u16::try_from(quanta).unwrap_or(u16::MAX);
     // Where a bit is no whole number of picoseconds the time of many is rounded up.
-    if pfc::Spec::pause_time(quanta, rate) > time { quanta.saturating_sub(1) } else { quanta }
+    if pause_time(quanta, rate) > time { quanta.saturating_sub(1) } else { quanta }
 }
 
 /// When something was last done about whom, so that it is not done again too soon.
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_proxy_never_pauses_for_longer_than_it_was_told_nor_shortens_a_pause() {
-        let (mut sfc, source) = (SourceFlowControl::new(8), pfc::Source::new(0, 3));
+        let (mut sfc, source) = (SourceFlowControl::new(8), Source::new(0, 3));
         // A quantum is 5.12 ns at 100 Gb/s: 8 us are 1562.5 of them.
         assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(0)), Some(1_562));
         // 1 us later 7 us would end at the same time, 2 us before, 8 us after it.
@@ -280,9 +280,9 @@ mod tests {
             for ns in [0, 1, 511, 512, 5_119, 77_777, 1_234_567] {
                 let time = Duration::from_ns(ns);
                 let quanta = quanta_within(time, rate);
-                assert!(pfc::Spec::pause_time(quanta, rate) <= time, "{mbps} {ns}");
+                assert!(pause_time(quanta, rate) <= time, "{mbps} {ns}");
                 if quanta < u16::MAX {
-                    let more = pfc::Spec::pause_time(quanta + 1, rate);
+                    let more = pause_time(quanta + 1, rate);
                     assert!(more + Duration(1) > time, "{mbps} {ns}");
                 }
             }

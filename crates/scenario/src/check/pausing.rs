@@ -1,0 +1,311 @@
+//! PFC and PAUSE, as the checks see them: both stop a neighbour between two thresholds.
+
+use std::collections::BTreeMap;
+
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_sim::switch::buffer;
+use floodway_sim::switch::flow_control::pauses::pause_time;
+use floodway_sim::switch::flow_control::{pause, pauses, pfc};
+
+use super::buffer::{check_pausing as check_shared, no_pool};
+use super::{Findings, links_to_switches};
+use crate::document::Document;
+
+const SIZE: &str = "switch.queue.size";
+
+/// PFC or PAUSE.
+pub struct Pausing {
+    /// What people call it.
+    pub name: &'static str,
+    /// The table of its parameters.
+    pub table: &'static str,
+    /// Occupancy above which a neighbour is paused.
+    pub xoff: Bytes,
+    /// Occupancy at or below which it goes on.
+    pub xon: Bytes,
+    /// Length of a pause.
+    pub quanta: u16,
+    /// Time to obey a pause frame.
+    pub response: Duration,
+    /// Where it is measured.
+    pub measured: Measured,
+    /// Whether it is PFC, which knows classes.
+    pub by_class: bool,
+    /// How many of the data classes are lossless.
+    pub lossless_classes: u8,
+    /// How many of them have pause frames of their own.
+    pub told_classes: u8,
+}
+
+/// Where occupancy is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// By ingress port, and by class with PFC.
+    Ingress,
+    /// By ingress port and class, against the dynamic threshold of a shared memory.
+    IngressPool,
+    /// By egress queue.
+    EgressQueue,
+    /// By egress port.
+    EgressPort,
+    /// In the whole switch.
+    Memory,
+}
+
+impl Measured {
+    /// Whether it is what came in that counts, not what waits to go out.
+    pub fn is_ingress(self) -> bool {
+        matches!(self, Self::Ingress | Self::IngressPool)
+    }
+
+    /// For messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ingress => "ingress",
+            Self::IngressPool => "ingress pool",
+            Self::EgressQueue => "egress queue",
+            Self::EgressPort => "egress port",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+impl Pausing {
+    /// The one that is on.
+    pub fn of(settings: &Document) -> Option<Self> {
+        let flow_control = &settings.switch.flow_control;
+        let pfc = flow_control.pfc.as_ref().map(|spec| Self::by_class(settings, spec));
+        pfc.or_else(|| flow_control.pause.as_ref().map(|spec| Self::by_port(settings, spec)))
+    }
+
+    fn by_class(settings: &Document, spec: &pfc::Spec) -> Self {
+        let count = settings.switch.queue.count;
+        let classes = (0..count).filter(|&class| spec.covers(class)).count() as u8;
+        Self {
+            name: "PFC",
+            table: "switch.flow_control.pfc",
+            xoff: spec.xoff,
+            xon: spec.xon,
+            quanta: spec.quanta,
+            response: spec.response,
+            measured: match spec.measured_on {
+                pfc::MeasuredOn::Ingress => Measured::Ingress,
+                pfc::MeasuredOn::IngressPool => Measured::IngressPool,
+                pfc::MeasuredOn::EgressQueue => Measured::EgressQueue,
+            },
+            by_class: true,
+            lossless_classes: classes,
+            told_classes: classes,
+        }
+    }
+
+    fn by_port(settings: &Document, spec: &pause::Spec) -> Self {
+        Self {
+            name: "PAUSE",
+            table: "switch.flow_control.pause",
+            xoff: spec.xoff,
+            xon: spec.xon,
+            quanta: spec.quanta,
+            response: spec.response,
+            measured: match spec.measured_on {
+                pause::MeasuredOn::Ingress => Measured::Ingress,
+                pause::MeasuredOn::EgressPort => Measured::EgressPort,
+                pause::MeasuredOn::Memory => Measured::Memory,
+            },
+            by_class: false,
+            lossless_classes: settings.switch.queue.count,
+            told_classes: 1,
+        }
+    }
+
+    /// The full name of one of its parameters.
+    pub fn path(&self, field: &str) -> String {
+        format!("{}.{field}", self.table)
+    }
+
+    /// What one source can still deliver on a link of this kind after the decision to pause it.
+    pub fn headroom(&self, settings: &Document, rate: Rate, delay: Duration) -> Bytes {
+        let link = pauses::Link {
+            rate,
+            delay,
+            lossless_classes: self.told_classes,
+            largest_frame: super::largest_frame(settings),
+            wire_overhead: settings.wire_overhead.0 as u16,
+            latency: settings.switch.latency,
+        };
+        link.headroom(self.response)
+    }
+
+    /// Another way to measure, for remedies: the one that sees a shared ingress.
+    pub fn on_ingress(&self) -> &'static str {
+        if self.by_class { "`ingress_pool`" } else { "`ingress`" }
+    }
+}
+
+/// The checks.
+impl Pausing {
+    /// Its numbers against each other, the memory and the links.
+    pub(super) fn check(
+        &self,
+        settings: &Document,
+        graph: &Graph,
+        largest_frame: u16,
+        findings: &mut Findings<'_>,
+    ) {
+        if self.xon >= self.xoff && self.measured != Measured::IngressPool {
+            findings.error(
+                &[&self.path("xon"), &self.path("xoff")],
+                format!("XON ({}) is not below XOFF ({})", self.xon, self.xoff),
+                "a paused neighbour resumes when the occupancy has fallen to XON: set it below \
+                 XOFF",
+            );
+        }
+        if self.quanta == 0 {
+            findings.error(
+                &[&self.path("quanta")],
+                "a pause of 0 quanta is a resumption",
+                "write 1 to 65535; 65535 is what switches send",
+            );
+        } else {
+            self.check_refresh(settings, graph, largest_frame, findings);
+        }
+        match &settings.switch.buffer {
+            buffer::Spec::Shared(memory) => {
+                check_shared(settings, self, memory, graph, largest_frame, findings);
+            }
+            buffer::Spec::PerQueue(_) if self.measured == Measured::IngressPool => {
+                no_pool(findings);
+            }
+            buffer::Spec::PerQueue(_) => {
+                self.check_per_queue(settings, graph, largest_frame, findings);
+            }
+        }
+    }
+
+    /// Whether there is room above XOFF where each queue, or port and class, has its own.
+    fn check_per_queue(
+        &self,
+        settings: &Document,
+        graph: &Graph,
+        largest_frame: u16,
+        findings: &mut Findings<'_>,
+    ) {
+        let (size, xoff) = (settings.switch.queue.size, self.path("xoff"));
+        if self.xoff > size {
+            findings.error(
+                &[&xoff, SIZE],
+                format!("XOFF ({}) is above the queue's size ({size})", self.xoff),
+                "the queue would be full before the pause is sent: lower XOFF or raise \
+                 `switch.queue.size`",
+            );
+            return;
+        }
+        let available = size - self.xoff;
+        let at_most = |needed: Bytes| Bytes(size.0.saturating_sub(needed.0));
+        for ((rate, delay), between) in links_to_switches(graph) {
+            let needed = self.headroom(settings, rate, delay);
+            if available < needed {
+                findings.error(
+                    &[&xoff, SIZE],
+                    format!(
+                        "the headroom above XOFF is {available}, but a link of {rate} and {delay} \
+                         ({between}) needs {needed}"
+                    ),
+                    format!(
+                        "lower XOFF to at most {} or raise `switch.queue.size` to at least {} \
+                         (frames have up to {largest_frame} bytes)",
+                        at_most(needed),
+                        sum(self.xoff, needed)
+                    ),
+                );
+                return;
+            }
+        }
+        if self.measured.is_ingress() {
+            return;
+        }
+        let (needed, ports, name) = self.headroom_of_all_ports(settings, graph);
+        if available < needed {
+            findings.warn(
+                &[&xoff, SIZE],
+                format!(
+                    "the headroom above XOFF is {available}, but if all {ports} other ports of \
+                     {name} send to one egress queue it takes {needed}"
+                ),
+                format!(
+                    "frames may be lost: lower XOFF to at most {}, raise `switch.queue.size` to \
+                     at least {}, or measure on the ingress",
+                    at_most(needed),
+                    sum(self.xoff, needed)
+                ),
+            );
+        }
+    }
+
+    /// A pause must last until its refresh arrives, which is sent when half of it has passed and may
+    /// find a frame in its way.
+    fn check_refresh(
+        &self,
+        settings: &Document,
+        graph: &Graph,
+        largest_frame: u16,
+        findings: &mut Findings<'_>,
+    ) {
+        let overhead = settings.wire_overhead.0;
+        let in_the_way = Bytes(u64::from(largest_frame) + overhead);
+        let refresh = Bytes(u64::from(length::SHORTEST_FRAME) + overhead);
+        for ((rate, _), between) in links_to_switches(graph) {
+            let lasts = pause_time(self.quanta, rate);
+            let needed = rate.time_for(in_the_way) + rate.time_for(refresh);
+            if Duration(lasts.0 / 2) < needed {
+                let least = needed.0.saturating_mul(2).div_ceil(pause_time(1, rate).0);
+                findings.error(
+                    &[&self.path("quanta")],
+                    format!(
+                        "a pause of {} quanta lasts {lasts} at {rate} ({between}), too short to be \
+                         refreshed in time",
+                        self.quanta
+                    ),
+                    format!(
+                        "the refresh is sent after half of it and may wait for a frame: write at \
+                         least {least}; 65535 is what switches send"
+                    ),
+                );
+                return;
+            }
+        }
+    }
+
+    /// The headroom if all other ports of a switch send to the same egress queue: of the switch
+    /// where it is most, with the number of these ports and the switch's name.
+    pub fn headroom_of_all_ports<'a>(
+        &self,
+        settings: &Document,
+        graph: &'a Graph,
+    ) -> (Bytes, usize, &'a str) {
+        let mut kinds = BTreeMap::new();
+        let mut most = (Bytes(0), 0, "");
+        for switch in graph.switches() {
+            let node = graph.node(switch);
+            let mut needs: Vec<Bytes> = Vec::with_capacity(node.ports.len());
+            for end in &node.ports {
+                let need = kinds
+                    .entry((end.rate, end.delay))
+                    .or_insert_with(|| self.headroom(settings, end.rate, end.delay));
+                needs.push(*need);
+            }
+            let total: Bytes = needs.iter().copied().sum();
+            let least = needs.iter().copied().min().unwrap_or(Bytes(0));
+            if total - least > most.0 {
+                most = (total - least, node.ports.len() - 1, &node.name);
+            }
+        }
+        most
+    }
+}
+
+/// A sum for a remedy, which need not be possible.
+fn sum(a: Bytes, b: Bytes) -> Bytes {
+    Bytes(a.0.saturating_add(b.0))
+}

@@ -1,0 +1,62 @@
+use floodway_model::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::switch::flow_control::pauses::Thresholds;
+
+/// Parameters. The defaults are for 10 Gb/s over short links and memory of 64 KB per port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Occupancy above which the neighbour is paused. Default 48KB (assumed: 64 KB per port in the
+    /// short-range deck, less 16 KB of headroom; 10 Gb/s over 100 m need 10.3 KB at most).
+    pub xoff: Bytes,
+    /// Occupancy at or below which it may go on. Default 32KB (assumed: what a port sends in 13 us
+    /// at 10 Gb/s lies between the two, so that pause frames are rare).
+    pub xon: Bytes,
+    /// What is compared with the thresholds, and so what `switch.queue.size` limits where the memory
+    /// is not shared. Default `ingress` (assumed: what products mostly count).
+    pub measured_on: MeasuredOn,
+    /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
+    /// refreshed when half of it has passed. Default 65535.
+    pub quanta: u16,
+    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. IEEE
+    /// 802.3 clause 31B.3.7 allows up to 67 quanta at 10 Gb/s. Default 0ns (assumed).
+    pub response: Duration,
+}
+
+/// Where occupancy is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasuredOn {
+    /// Data bytes that came in by one port, of all classes, wherever they wait. Each port has
+    /// `switch.queue.size` of memory and egress queues have no limit, or what `switch.buffer.shared`
+    /// gives them.
+    #[default]
+    Ingress,
+    /// Data bytes in all queues of one egress port. Above XOFF every neighbour that has bytes in them
+    /// is paused, and every further one that adds to them, until they have fallen to XON.
+    EgressPort,
+    /// Data bytes in the whole switch, with the same rule.
+    Memory,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            xoff: Bytes(48_000),
+            xon: Bytes(32_000),
+            measured_on: MeasuredOn::Ingress,
+            quanta: u16::MAX,
+            response: Duration::ZERO,
+        }
+    }
+}
+
+impl Spec {
+    /// Between which occupancies the neighbour is paused.
+    #[inline]
+    pub fn thresholds(&self) -> Thresholds {
+        Thresholds { xoff: self.xoff, xon: self.xon }
+    }
+}

@@ -1,0 +1,140 @@
+//! Pauses by where packets wait: when a place (a queue, a port) passes XOFF, every source with a
+//! packet in it is paused, and so is every further one that adds to it, until it has fallen to XON.
+//! A source that several places hold is resumed when the last of them lets go.
+
+use floodway_model::id::CLASSES;
+
+use super::{Order, Source, Thresholds};
+
+/// Which places hold which sources.
+#[derive(Debug)]
+pub struct Meter {
+    /// By place: above XOFF and not yet down to XON.
+    over: Vec<bool>,
+    /// By place: the sources that it holds paused; empty unless it is over.
+    holds: Vec<Vec<Source>>,
+    /// By source: how many places hold it.
+    holders: Vec<u16>,
+}
+
+impl Meter {
+    /// For a switch with this many ports and places.
+    pub fn new(ports: usize, places: usize) -> Self {
+        Self {
+            over: vec![false; places],
+            holds: vec![Vec::new(); places],
+            holders: vec![0; ports * CLASSES],
+        }
+    }
+
+    /// A packet of `source` (`None`: one that is never paused) has joined `place`, which now has
+    /// `backlog` bytes. `waiting` are the sources of all packets in it that may be paused, asked
+    /// for when the place passes XOFF only.
+    #[inline]
+    pub fn on_enqueue<Waiting: Iterator<Item = Source>>(
+        &mut self,
+        thresholds: Thresholds,
+        (place, backlog): (usize, u64),
+        source: Option<Source>,
+        waiting: impl FnOnce() -> Waiting,
+        orders: &mut Vec<Order>,
+    ) {
+        if self.over[place] {
+            if let Some(source) = source {
+                self.hold(place, source, orders);
+            }
+        } else if backlog > thresholds.xoff.0 {
+            self.over[place] = true;
+            // Rare enough to look at every packet; keeping count of all sources is not.
+            for source in waiting() {
+                self.hold(place, source, orders);
+            }
+        }
+    }
+
+    fn hold(&mut self, place: usize, source: Source, orders: &mut Vec<Order>) {
+        if self.holds[place].contains(&source) {
+            return;
+        }
+        self.holds[place].push(source);
+        let holders = &mut self.holders[source.index()];
+        *holders += 1;
+        if *holders == 1 {
+            orders.push(Order::Pause(source));
+        }
+    }
+
+    /// A packet has left `place`, which now has `backlog` bytes.
+    #[inline]
+    pub fn on_dequeue(
+        &mut self,
+        thresholds: Thresholds,
+        (place, backlog): (usize, u64),
+        orders: &mut Vec<Order>,
+    ) {
+        if !self.over[place] || backlog > thresholds.xon.0 {
+            return;
+        }
+        self.over[place] = false;
+        for source in self.holds[place].drain(..) {
+            let holders = &mut self.holders[source.index()];
+            *holders -= 1;
+            if *holders == 0 {
+                orders.push(Order::Resume(source));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::Bytes;
+
+    const THRESHOLDS: Thresholds = Thresholds { xoff: Bytes(3_000), xon: Bytes(500) };
+
+    /// Places with the meter beside them, as a switch keeps them: packets by source and bytes.
+    struct Bench {
+        meter: Meter,
+        places: [Vec<(Source, u64)>; 4],
+    }
+
+    impl Bench {
+        fn backlog(&self, place: usize) -> u64 {
+            self.places[place].iter().map(|(_, bytes)| bytes).sum()
+        }
+
+        fn join(&mut self, source: Source, place: usize, bytes: u64) -> Vec<Order> {
+            self.places[place].push((source, bytes));
+            let at = (place, self.backlog(place));
+            let waiting = || self.places[place].iter().map(|(source, _)| *source);
+            let mut orders = Vec::new();
+            self.meter.on_enqueue(THRESHOLDS, at, Some(source), waiting, &mut orders);
+            orders
+        }
+
+        fn leave(&mut self, place: usize) -> Vec<Order> {
+            self.places[place].remove(0);
+            let mut orders = Vec::new();
+            self.meter.on_dequeue(THRESHOLDS, (place, self.backlog(place)), &mut orders);
+            orders
+        }
+    }
+
+    #[test]
+    fn contributors_are_paused_until_the_last_place_lets_go() {
+        let mut bench = Bench { meter: Meter::new(4, 4), places: Default::default() };
+        let (first, second, third) = (Source::new(1, 0), Source::new(2, 1), Source::new(3, 0));
+        assert_eq!(bench.join(first, 0, 2_000), []);
+        // The second pushes place 0 over XOFF: both have a packet in it.
+        assert_eq!(bench.join(second, 0, 2_000), [Order::Pause(first), Order::Pause(second)]);
+        // Another place holds the first source too: nothing more to say.
+        assert_eq!(bench.join(first, 3, 4_000), []);
+        // Somebody new adds to a place that is over: paused at once.
+        assert_eq!(bench.join(third, 0, 100), [Order::Pause(third)]);
+        // It drains: the first source stays held by the other place.
+        assert_eq!(bench.leave(0), []);
+        assert_eq!(bench.leave(0), [Order::Resume(second), Order::Resume(third)]);
+        assert_eq!(bench.leave(3), [Order::Resume(first)]);
+    }
+}

@@ -1,0 +1,386 @@
+//! PAUSE against arithmetic: when it stops whom, what is on the way until then, and what waits
+//! behind it.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::*;
+use floodway_model::graph::NodeKind;
+use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::host::transport::{self, udp};
+use floodway_sim::simulation::Run;
+use floodway_sim::switch::classify;
+use floodway_sim::switch::flow_control::pause::{MeasuredOn, Spec as Pause};
+use floodway_sim::switch::flow_control::pauses::Link;
+use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::{Outcome, Simulation, Spec};
+
+/// A frame of 1000 bytes, and 20 of preamble and gap, at 10 Gb/s, in picoseconds.
+const T: u64 = 816_000;
+/// A pause frame on the same wire: 84 bytes.
+const PAUSE: u64 = 67_200;
+/// One way of a link, and the time that a port takes to obey.
+const DELAY: u64 = 1_000_000;
+const RESPONSE: u64 = 500_000;
+const GBPS_10: Rate = Rate::from_gbps(10);
+
+/// Hosts on one switch, by the rates of their links.
+fn star_of(rates: &[Rate]) -> Graph {
+    let mut graph = Graph::default();
+    let hosts: Vec<NodeId> =
+        (0..rates.len()).map(|host| graph.add(format!("host {host}"), NodeKind::Host)).collect();
+    let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
+    for (&host, &rate) in hosts.iter().zip(rates) {
+        graph.link(host, switch, rate, Duration(DELAY));
+    }
+    graph
+}
+
+fn pause() -> Pause {
+    Pause {
+        xoff: Bytes(4_500),
+        xon: Bytes(2_000),
+        response: Duration(RESPONSE),
+        ..Pause::default()
+    }
+}
+
+/// Workload 0 sends datagrams in frames of 1000 bytes, workload 1 RoCEv2.
+fn spec(graph: Graph, flows: Vec<FlowSpec>, pause: Pause, end_ns: u64) -> Spec {
+    let mut spec = plain(graph, flows);
+    let datagrams = udp::Spec { payload: Bytes(954), ..Default::default() };
+    spec.profiles[0].transport = transport::Spec::Udp(datagrams);
+    spec.switch.flow_control.pause = Some(pause);
+    spec.end = Duration::from_ns(end_ns);
+    spec
+}
+
+fn persistent(src: u32, dst: u32) -> FlowSpec {
+    flow(src, dst, FlowSpec::PERSISTENT, 0)
+}
+
+/// One packet, at a time in picoseconds; the run does not end with it.
+fn once(flow: FlowSpec, start: u64) -> FlowSpec {
+    FlowSpec { start: Instant(start), stop: Instant(start + 1), ..flow }
+}
+
+/// Frames that `node` has put on its link to `peer`.
+fn frames(outcome: &Outcome, node: &str, peer: &str) -> u64 {
+    let links = outcome.table("links");
+    let names = links.texts("node").iter().zip(links.texts("peer"));
+    let row = names.into_iter().position(|(a, b)| a == node && b == peer).unwrap();
+    links.u64s("frames")[row]
+}
+
+/// By host: how long it was not allowed to send, in picoseconds.
+fn paused_ps(outcome: &Outcome) -> Vec<u64> {
+    let pauses = outcome.table("pauses");
+    let rows = pauses.u64s("tier").iter().zip(pauses.u64s("class")).zip(pauses.f64s("paused_ns"));
+    let hosts = rows.filter(|((tier, class), _)| (**tier, **class) == (255, 0));
+    hosts.map(|(_, ns)| (ns * 1e3).round() as u64).collect()
+}
+
+fn told(outcome: &Outcome, column: &str) -> u64 {
+    outcome.table("pauses").u64s(column).iter().sum()
+}
+
+/// Host 0 sends to host 1 at 10 Gb/s over a link of 100 Mb/s there: the first frame passes and takes
+/// 100 T, all others wait. Frame n, counted from 0, is here at (n + 1) T + DELAY, so number 5 is
+/// the first above XOFF, at 6 T + DELAY. A frame from host 2 to host 0 has then just begun on the
+/// way back, 1 ns before.
+fn one_sender(end_ns: u64) -> Spec {
+    let graph = star_of(&[GBPS_10, Rate::from_mbps(100), GBPS_10]);
+    let back = once(persistent(2, 0), 5 * T - 1_000);
+    spec(graph, vec![persistent(0, 1), back], pause(), end_ns)
+}
+
+/// When host 0 stops: after that frame, the pause frame, the way and the response.
+const STOPS: u64 = 7 * T + DELAY - 1_000 + PAUSE + DELAY + RESPONSE;
+/// When the switch lets it go on: 10 frames wait, two of them when the ninth leaves.
+const XON: u64 = T + DELAY + 800 * T;
+const GOES_ON: u64 = XON + PAUSE + DELAY + RESPONSE;
+
+#[test]
+fn stops_and_goes_on_to_the_picosecond() {
+    // STOPS is at 10.15 T: number 10 has begun and is sent to its end.
+    assert!(10 * T < STOPS && STOPS < 11 * T);
+    for (end_ns, paused, sent) in [
+        (8_278, 0, 11),
+        (9_000, 9_000_000 - STOPS, 11),
+        (600_000, 600_000_000 - STOPS, 11),
+        (656_900, GOES_ON - STOPS, 12),
+    ] {
+        let outcome = run(one_sender(end_ns));
+        assert_eq!(paused_ps(&outcome), [paused, 0, 0], "{end_ns}");
+        assert_eq!(frames(&outcome, "host 0", "switch"), sent, "{end_ns}");
+        let xons = u64::from(end_ns == 656_900);
+        assert_eq!((told(&outcome, "xoff_frames"), told(&outcome, "xon_frames")), (1, xons));
+        // One data class: paused once, not once for each class that there could be.
+        assert_eq!(outcome.counter("paused_ns"), paused / 1_000);
+        assert_eq!(outcome.counter("tier_0_xoff_frames"), 1);
+    }
+}
+
+#[test]
+fn what_is_on_the_way_needs_headroom_and_no_more() {
+    // 2 d R + response R + two frames with 20 bytes each + a pause frame: five whole frames come
+    // after the decision, and 5000 bytes are there when it is made.
+    let on_the_way = 2 * 1_250 + 625 + 2 * 1_020 + 84;
+    assert_eq!(on_the_way / 1_020, 5);
+    let with = |size: u64| {
+        let mut spec = one_sender(600_000);
+        spec.switch.queue.size = Bytes(size);
+        Simulation::new(spec).run()
+    };
+    let outcome = with(10_000);
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    assert_eq!(outcome.table("switches").u64s("max_occupancy_bytes"), [10_000]);
+    assert_eq!(outcome.counter("dropped_packets"), 0);
+    let outcome = with(9_999);
+    assert_eq!(outcome.counter("dropped_packets"), 1);
+    assert_eq!(outcome.table("drops").texts("reason"), ["headroom_exceeded"]);
+    assert_eq!(outcome.violations, ["switch: 1 packets of lossless classes were dropped"]);
+    // The headroom that scenarios are checked against has room for all of it, and with a frame less
+    // has not.
+    let headroom = Link {
+        rate: GBPS_10,
+        delay: Duration(DELAY),
+        lossless_classes: 1,
+        largest_frame: 1_000,
+        wire_overhead: 20,
+        latency: Duration::ZERO,
+    }
+    .headroom(Duration(RESPONSE));
+    assert_eq!(headroom, Bytes(6_000));
+    assert_eq!(with(4_500 + 6_000).counter("dropped_packets"), 0);
+    assert_eq!(with(4_500 + 5_000).counter("dropped_packets"), 1);
+}
+
+#[test]
+fn pauses_are_refreshed_when_half_of_them_has_passed() {
+    // 100 quanta are 5.12 us at 10 Gb/s. From the first pause to the resumption are 795 T.
+    let mut spec = one_sender(656_900);
+    spec.switch.flow_control.pause.as_mut().unwrap().quanta = 100;
+    let outcome = run(spec);
+    assert_eq!(told(&outcome, "refresh_frames"), 795 * T / 2_560_000);
+    assert_eq!(paused_ps(&outcome)[0], GOES_ON - STOPS);
+    assert_eq!(outcome.counter("pause_frames"), 1 + 795 * T / 2_560_000);
+}
+
+#[test]
+fn a_flow_to_a_free_port_is_as_slow_as_one_to_a_congested_port() {
+    // Host 0 sends in turn to host 1, over 1 Gb/s, and to host 2, over 10 Gb/s.
+    const END: u64 = 5_000_000;
+    let rates = [GBPS_10, Rate::from_gbps(1), GBPS_10];
+    let flows = vec![persistent(0, 1), persistent(0, 2)];
+    let with = |flow_control: Option<Pause>| {
+        let mut spec = spec(star_of(&rates), flows.clone(), pause(), END);
+        spec.switch.flow_control.pause = flow_control;
+        let outcome = run(spec);
+        let delivered = outcome.table("flows").u64s("delivered_bytes");
+        (delivered[0] / 954, delivered[1] / 954)
+    };
+    let (slow, free) = with(Some(pause()));
+    // The slow link is never idle: 10 T a frame, from the arrival of the first.
+    assert_eq!(slow, (END * 1_000 - T - 2 * DELAY) / (10 * T));
+    // Whatever waits at the switch is for host 1: at most 10,500 bytes, by the headroom above; with
+    // one on the wire, one on the next and one between them.
+    assert!((slow..=slow + 13).contains(&free), "{slow} and {free}");
+    // Without PAUSE it has half of what host 0 can send.
+    let (same, half) = with(None);
+    assert_eq!((same, half), (slow, (END * 1_000 - 2 * T - 2 * DELAY) / (2 * T)));
+}
+
+/// As `one_sender`, while host 2 sends one packet of RoCEv2 to host 0, whose acknowledgement has to
+/// pass a port that is paused.
+fn acknowledging(end_ns: u64) -> Spec {
+    let mut spec = one_sender(end_ns);
+    spec.flows.push(FlowSpec { workload: 1, ..once(persistent(2, 0), 20_000_000) });
+    spec
+}
+
+#[test]
+fn acknowledgements_of_a_paused_host_wait_too() {
+    assert_eq!(frames(&run(acknowledging(600_000)), "host 0", "switch"), 11);
+    // When it goes on, the acknowledgement is first: 86 bytes, 68.8 ns.
+    let until_data = (GOES_ON + 68_800) / 1_000;
+    let outcome = run(acknowledging(until_data));
+    assert_eq!(frames(&outcome, "host 0", "switch"), 12);
+    assert_eq!(frames(&run(acknowledging(until_data + 1)), "host 0", "switch"), 13);
+    // PFC stops data only.
+    let mut spec = acknowledging(600_000);
+    let Pause { xoff, xon, response, .. } = spec.switch.flow_control.pause.take().unwrap();
+    let measured_on = pfc::MeasuredOn::Ingress;
+    let by_class = pfc::Spec { xoff, xon, response, measured_on, ..Default::default() };
+    spec.switch.flow_control.pfc = Some(by_class);
+    assert_eq!(frames(&run(spec), "host 0", "switch"), 12);
+}
+
+/// Two switches, with hosts 0 and 3 at the left one and 1 and 2 at the right one. Host 0 sends this
+/// many frames to host 1, over 100 Mb/s; host 2 one packet of RoCEv2 to host 3, which is far away:
+/// when its acknowledgement comes back, after 14 us, the left switch is paused.
+fn between_switches(frames: u64, quanta: u16) -> Outcome {
+    let mut graph = Graph::default();
+    for host in 0..4 {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
+    let [left, right] = ["left", "right"].map(|name| graph.add(name, NodeKind::Switch { tier: 0 }));
+    let slow = Rate::from_mbps(100);
+    for (host, switch, rate, delays) in
+        [(0, left, GBPS_10, 1), (1, right, slow, 1), (2, right, GBPS_10, 1), (3, left, GBPS_10, 5)]
+    {
+        graph.link(NodeId(host), switch, rate, Duration(delays * DELAY));
+    }
+    graph.link(left, right, GBPS_10, Duration(DELAY));
+    let message = FlowSpec { workload: 1, ..flow(2, 3, 1_024, 0) };
+    let flows = vec![flow(0, 1, frames * 954, 0), message];
+    run(spec(graph, flows, Pause { quanta, ..pause() }, 100_000))
+}
+
+#[test]
+fn the_control_queue_of_a_paused_switch_waits_too() {
+    // The first XON comes when one of the frames that wait has left, after 81.6 us more each.
+    for (sent, held) in [(6, 0), (20, 1)] {
+        let outcome = between_switches(sent, u16::MAX);
+        let queues = outcome.table("queues");
+        let rows = (0..queues.rows()).filter(|&row| queues.texts("node")[row] == "left");
+        // Port 2 of the left switch is the one to the right switch.
+        let at = |queue: u64| {
+            let port = |row: &usize| queues.u64s("port")[*row] == 2;
+            rows.clone().filter(port).find(|&row| queues.u64s("queue")[row] == queue).unwrap()
+        };
+        // Data waits in front of it, or there is none left: it makes no difference.
+        assert_eq!(queues.u64s("max_backlog_bytes")[at(0)] > 1_000, held == 1);
+        assert_eq!(queues.u64s("max_backlog_bytes")[at(1)], 66);
+        assert_eq!(frames(&outcome, "right", "host 2"), 0);
+    }
+}
+
+#[test]
+fn an_acknowledgement_alone_leaves_when_a_pause_expires() {
+    // A pause of one quantum lasts 51.2 ns, and its refresh takes 67.2 ns on the wire: between any
+    // two the port may send, and is to notice it by itself.
+    let outcome = between_switches(6, 1);
+    assert!(told(&outcome, "refresh_frames") > 1_000);
+    assert_eq!(told(&outcome, "xon_frames"), 0);
+    assert_eq!(frames(&outcome, "right", "host 2"), 1);
+}
+
+#[test]
+fn pause_frames_pass_a_paused_port() {
+    // Both switches pause each other: each has a host that cannot take what comes. Were the frames
+    // that let the other go on held up, both would wait for ever.
+    let mut graph = Graph::default();
+    for host in 0..4 {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    }
+    let [left, right] = ["left", "right"].map(|name| graph.add(name, NodeKind::Switch { tier: 0 }));
+    let slow = Rate::from_gbps(1);
+    for (host, switch, rate) in
+        [(0, left, GBPS_10), (1, right, slow), (2, right, GBPS_10), (3, left, slow)]
+    {
+        graph.link(NodeId(host), switch, rate, Duration(DELAY));
+    }
+    graph.link(left, right, GBPS_10, Duration(DELAY));
+    let flows = vec![persistent(0, 1), persistent(2, 3)];
+    let outcome = run(spec(graph, flows, pause(), 2_000_000));
+    // Neither slow link is ever idle: a frame in 10 T, after two on faster links and three ways.
+    let delivered = (2_000_000_000 - 2 * T - 3 * DELAY) / (10 * T);
+    assert_eq!(outcome.table("flows").u64s("delivered_bytes"), [delivered * 954; 2]);
+    assert!(outcome.counter("xon_frames") > 100);
+}
+
+/// Hosts 0 and 2 send as fast as they can, to host 1 over 100 Mb/s and to host 3 over 5 Gb/s. After
+/// n frames of each have come, n - 1 wait for host 1 and half of n, rounded down, for host 3.
+fn two_senders(measured_on: MeasuredOn, end: u64) -> Outcome {
+    let rates = [GBPS_10, Rate::from_mbps(100), GBPS_10, Rate::from_gbps(5)];
+    let flows = vec![persistent(0, 1), persistent(2, 3)];
+    let mut spec = spec(star_of(&rates), flows, Pause { measured_on, ..pause() }, 0);
+    spec.end = Duration(end);
+    run(spec)
+}
+
+#[test]
+fn an_egress_port_stops_those_that_send_into_it() {
+    // Host 0 by the sixth frame, host 2 by the tenth of its own, four frames later.
+    let stops = 6 * T + DELAY + PAUSE + DELAY + RESPONSE;
+    let end = stops + 3 * T;
+    assert_eq!(paused_ps(&two_senders(MeasuredOn::EgressPort, end)), [end - stops, 0, 0, 0]);
+    let end = stops + 5 * T;
+    assert_eq!(paused_ps(&two_senders(MeasuredOn::EgressPort, end)), [end - stops, 0, T, 0]);
+    // With one port for each sender, the ingress says the same.
+    assert_eq!(paused_ps(&two_senders(MeasuredOn::Ingress, end)), [end - stops, 0, T, 0]);
+}
+
+#[test]
+fn a_full_memory_stops_all_that_have_bytes_in_it() {
+    // Three frames wait for host 1 and two for host 3 when four of each have come.
+    let stops = 4 * T + DELAY + PAUSE + DELAY + RESPONSE;
+    let outcome = two_senders(MeasuredOn::Memory, stops + T);
+    assert_eq!(paused_ps(&outcome), [T, 0, T, 0]);
+    assert_eq!(told(&outcome, "xoff_frames"), 2);
+}
+
+/// Hosts 1 to 60 send in both classes to host 0 as fast as they can; hosts 61 to 120 keep the wires
+/// back to them busy.
+fn incast(headroom: Bytes) -> Spec {
+    const SENDERS: u32 = 60;
+    let class = |dst| {
+        let hash = classify::Spec::DestinationHash(Default::default());
+        hash.queue(Default::default(), Default::default(), NodeId(dst), 2)
+    };
+    let other = (2 * SENDERS + 1..2 * SENDERS + 9).find(|&dst| class(dst) != class(0)).unwrap();
+    let senders = 1..=SENDERS;
+    let into = senders.clone().flat_map(|src| [persistent(src, 0), persistent(src, other)]);
+    let back = senders.map(|dst| persistent(SENDERS + dst, dst));
+    let mut spec = plain(star(2 * SENDERS + 9), into.chain(back).collect());
+    let pause = Pause {
+        xoff: Bytes(20_000),
+        xon: Bytes(10_000),
+        response: Duration::from_ns(100),
+        ..Pause::default()
+    };
+    spec.switch.queue.count = 2;
+    spec.switch.queue.size = pause.xoff + headroom;
+    spec.switch.classify = classify::Spec::DestinationHash(Default::default());
+    spec.switch.flow_control.pause = Some(pause);
+    spec.end = Duration::from_us(200);
+    spec
+}
+
+#[test]
+fn both_classes_of_a_port_share_its_memory_and_nothing_is_lost() {
+    let link = Link {
+        rate: GBPS_100,
+        delay: NS_200,
+        lossless_classes: 1,
+        largest_frame: 1_086,
+        wire_overhead: 20,
+        latency: Duration::ZERO,
+    };
+    let headroom = link.headroom(Duration::from_ns(100));
+    let outcome = run(incast(headroom));
+    assert!(outcome.counter("xoff_frames") > 60 && outcome.counter("xon_frames") > 0);
+    assert_eq!(outcome.counter("dropped_packets"), 0);
+    let outcome = Simulation::new(incast(headroom - Bytes(1_086))).run();
+    assert!(outcome.counter("dropped_packets") > 0);
+    assert_eq!(outcome.violations.len(), 1);
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    for measured_on in [MeasuredOn::Ingress, MeasuredOn::EgressPort, MeasuredOn::Memory] {
+        let mut spec = plain(clos(8, 4, 4), busy_flows());
+        spec.switch.flow_control.pause = Some(Pause { measured_on, ..Pause::default() });
+        spec.end = Duration::from_us(500);
+        let on = |threads| {
+            let stop = AtomicBool::new(false);
+            Simulation::new(spec.clone()).run_with(&Run { threads, stop: &stop, watch: &|_| {} })
+        };
+        let [one, two, three] = [1, 2, 3].map(on);
+        assert_eq!(one.violations, Vec::<String>::new());
+        assert!(one.counter("xoff_frames") > 100, "{measured_on:?}");
+        assert_eq!((one.fingerprint, one.fingerprint), (two.fingerprint, three.fingerprint));
+    }
+}
