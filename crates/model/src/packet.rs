@@ -200,6 +200,16 @@ pub enum Body {
         /// Whether it must stop or may go on.
         stop: bool,
     },
+    /// Directional Rate Control (Wadekar, McAlpine, Gupta, 2004), one hop: how severe congestion is
+    /// at output ports of the sender.
+    Drc {
+        /// Which ports: 32, from this times 32.
+        group: u16,
+        /// Bit n set: class n is controlled.
+        mask: u8,
+        /// Severity of each port, two bits, the first port's the most significant.
+        statuses: u64,
+    },
 }
 
 /// Flags of a TCP segment with data.
@@ -306,7 +316,10 @@ impl Packet {
     /// Whether it ends at the neighbour instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
-        matches!(self.body, Body::Pfc { .. } | Body::Pause { .. } | Body::Cim | Body::Bfc { .. })
+        matches!(
+            self.body,
+            Body::Pfc { .. } | Body::Pause { .. } | Body::Cim | Body::Bfc { .. } | Body::Drc { .. }
+        )
     }
 }
 

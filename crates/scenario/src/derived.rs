@@ -57,7 +57,7 @@ pub struct DerivedVariant {
     /// What a flow that begins may have in flight by its congestion control, or by TCP's initial
     /// window, if it has a window; the most of all workloads.
     pub congestion_window: Option<Bytes>,
-    /// Headroom, if there is PFC or PAUSE.
+    /// Headroom, if there is PFC or PAUSE, or else if there is Directional Rate Control.
     pub headroom: Option<Headroom>,
     /// Payload offered by the busiest host, as a part of its link's rate.
     pub host_load: f64,
@@ -78,7 +78,7 @@ pub struct DerivedVariant {
     pub memory: Bytes,
 }
 
-/// Memory above XOFF.
+/// Memory above XOFF, or above the threshold from which directions are stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Headroom {
     /// Between XOFF and the end of the queue, or of what a shared memory gives if nobody else wants
@@ -167,6 +167,15 @@ impl Variant {
 
     fn headroom(&self) -> Option<Headroom> {
         let Self { settings, graph, .. } = self;
+        let drc = settings.switch.flow_control.drc.as_ref();
+        if let (None, Some(drc)) = (check::Pausing::of(settings), drc) {
+            let headroom = check::headroom_of_directions(settings, drc, graph);
+            return Some(Headroom {
+                available: check::above_stop(settings, drc),
+                one_link: headroom.one_link,
+                all_ports: headroom.all_ports,
+            });
+        }
         let pausing = check::Pausing::of(settings)?;
         let kinds = check::links_to_switches(graph);
         let needs = kinds.keys().map(|&(rate, delay)| pausing.headroom(settings, rate, delay));

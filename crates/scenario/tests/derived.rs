@@ -87,6 +87,36 @@ load = 0.3
 }
 
 #[test]
+fn the_headroom_of_directions_by_hand() {
+    let text = r#"
+name = "star"
+arrivals = "1ms"
+limit = "5ms"
+[topology.star]
+hosts = 4
+[host]
+memory = "64KB"
+[switch]
+latency = "100ns"
+[switch.flow_control.drc]
+min_gap = "300ns"
+[[workload]]
+[workload.many_to_many]
+sizes = "64KB"
+clusters = 2
+cluster_size = 2
+load = 0.3
+"#;
+    let scenario = Scenario::parse(text, "star.toml", &Overrides::default()).unwrap();
+    let headroom = scenario.derived().variants[0].headroom.unwrap();
+    // A quarter of the queue of 1 MB.
+    assert_eq!(headroom.available, Some(Bytes(250_000)));
+    // 300 + 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns = 11.1 frames of 88.48 ns, and one more.
+    assert_eq!(headroom.one_link, Bytes(12 * 1086));
+    assert_eq!(headroom.all_ports, Bytes(3 * 12 * 1086));
+}
+
+#[test]
 fn a_dumbbell_by_hand() {
     let derived = |more: &str| {
         let text = format!(

@@ -95,7 +95,7 @@ impl Transmitter {
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
-            Body::Cim | Body::Bfc { .. } => Duration::ZERO,
+            Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
             _ => self.link.latency,
         };
         context.metrics.count_hop();

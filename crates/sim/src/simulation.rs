@@ -18,6 +18,7 @@ use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
+use crate::switch::flow_control::drc::Peers;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -52,9 +53,11 @@ impl Simulation {
             latencies: spec.latencies,
             seed: spec.seed,
         });
+        let tables = Routes::of(&spec.graph);
+        let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
-            switches: switches(&spec),
-            hosts: hosts(&spec, &shared),
+            switches: switches(&spec, tables, &peers),
+            hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
         };
         let (windows, longest_hop) = windows(&spec);
@@ -124,13 +127,13 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec) -> Vec<Switch> {
-    let graph = &spec.graph;
-    let make = |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id));
-    graph.switches().zip(Routes::of(graph)).map(make).collect()
+fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+    let make =
+        |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
+    spec.graph.switches().zip(tables).map(make).collect()
 }
 
-fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
+fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -140,7 +143,9 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>) -> Vec<Host> {
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
-        Host::new(id, link, shared.clone(), sends, &incoming[id.index()])
+        let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.regulate(peers.regulator(link.peer));
+        host
     };
     spec.graph.hosts().map(make).collect()
 }

@@ -6,6 +6,7 @@ mod buffer;
 mod congestion_indication;
 mod coupled;
 mod custom;
+mod drc;
 mod flow_control;
 mod host;
 mod list;
@@ -30,6 +31,7 @@ use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
 pub use buffer::above_xoff;
+pub use drc::{above_stop, headroom_of_directions};
 pub use network::MOST_NODES;
 pub use pausing::Pausing;
 

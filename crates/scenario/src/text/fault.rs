@@ -138,6 +138,9 @@ fn value_remedy(message: &str, word: &str) -> String {
     if message.contains("is too large") {
         return "write a smaller value".to_owned();
     }
+    if let Some((_, length)) = message.rsplit_once(" values are not an array of length ") {
+        return format!("write {length} values");
+    }
     "write the number first and its unit after it".to_owned()
 }
 

@@ -3,8 +3,11 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::Packet;
 use floodway_model::id::CLASSES;
+use floodway_model::{Class, FlowId, Instant, NodeId, Packet};
+
+use super::regulated::Regulated;
+use crate::link::Transmitter;
 
 /// The frames of all classes, each class with as much room as the others.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub struct Memory {
     /// The longest frame that a sender may bring.
     largest_frame: u64,
     classes: [OfClass; CLASSES],
+    /// With Directional Rate Control: the frames, which are then not in `classes`.
+    pub(super) regulated: Option<Regulated>,
     /// Bit c: frames of class c wait.
     waiting: u8,
     /// The class whose turn it is.
@@ -33,6 +38,7 @@ impl Memory {
             size,
             largest_frame: largest_frame.into(),
             classes: Default::default(),
+            regulated: None,
             waiting: 0,
             turn: 0,
         }
@@ -54,8 +60,11 @@ impl Memory {
     pub(super) fn push(&mut self, frame: Packet) {
         let of = &mut self.classes[frame.class.index()];
         of.bytes += u64::from(frame.bytes);
-        of.frames.push_back(frame);
         self.waiting |= 1 << frame.class.0;
+        match &mut self.regulated {
+            None => of.frames.push_back(frame),
+            Some(regulated) => regulated.push(frame),
+        }
     }
 
     /// The bits of the classes with frames.
@@ -64,35 +73,67 @@ impl Memory {
         self.waiting
     }
 
-    /// Takes out the next frame of those that are not stopped; classes take turns.
-    pub(super) fn pop(&mut self, stopped: u8) -> Option<Packet> {
-        let may = self.waiting & !stopped;
+    /// Takes out the next frame of those that are not stopped, to put it on the wire now; classes
+    /// take turns.
+    pub(super) fn pop(&mut self, stopped: u8, tx: &Transmitter, now: Instant) -> Option<Packet> {
+        let mut may = self.waiting & !stopped;
+        if let Some(regulated) = &mut self.regulated {
+            may = regulated.settle(may, now);
+        }
         if may == 0 {
             return None;
         }
         let class = (may.rotate_right(self.turn.into()).trailing_zeros() as u8 + self.turn) % 8;
         self.turn = (class + 1) % 8;
         let of = &mut self.classes[usize::from(class)];
-        let frame = of.frames.pop_front()?;
+        let frame = match &mut self.regulated {
+            None => of.frames.pop_front(),
+            Some(regulated) => regulated.pop(class.into(), tx, now),
+        }?;
         of.bytes -= u64::from(frame.bytes);
-        if of.frames.is_empty() {
+        if of.bytes == 0 {
             self.waiting &= !(1 << class);
         }
         Some(frame)
     }
 
+    /// When a frame of a class with frames may be sent, as far as this is not a matter of pauses.
+    pub(super) fn eligible_at(&self, class: usize) -> Instant {
+        let regulated = self.regulated.as_ref();
+        regulated.map_or(Instant::ZERO, |regulated| regulated.eligible_at(class))
+    }
+
+    /// Whether the frames of a flow find no room in their class although others may. Then its sender
+    /// is kept until [`Memory::unpark`] gives it back.
+    pub(super) fn parks(&mut self, slot: u32, class: Class, to: (NodeId, FlowId)) -> bool {
+        let free = self.size.saturating_sub(self.classes[class.index()].bytes);
+        let regulated = self.regulated.as_mut();
+        regulated.is_some_and(|regulated| regulated.parks(slot, class, to, free))
+    }
+
+    /// A sender that was kept and finds room by now, with its class.
+    pub(super) fn unpark(&mut self) -> Option<(u32, Class)> {
+        let (with_room, regulated) = (self.with_room(), self.regulated.as_mut()?);
+        (0..CLASSES).filter(|class| with_room >> class & 1 != 0).find_map(|class| {
+            let free = self.size.saturating_sub(self.classes[class].bytes);
+            regulated.unpark(class, free).map(|slot| (slot, Class(class as u8)))
+        })
+    }
+
     /// Frames that wait.
     pub(super) fn len(&self) -> usize {
-        self.classes.iter().map(|of| of.frames.len()).sum()
+        let regulated = self.regulated.as_ref().map_or(0, Regulated::len);
+        self.classes.iter().map(|of| of.frames.len()).sum::<usize>() + regulated
     }
 }
 
 #[cfg(test)]
 mod tests {
     use floodway_model::packet::length;
-    use floodway_model::{Body, Class, FlowId, Instant, NodeId, PortIx, Tos};
+    use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, PortIx, Rate, Tos};
 
     use super::*;
+    use crate::link::Link;
 
     fn frame(psn: u32, class: u8, bytes: u16) -> Packet {
         Packet {
@@ -108,6 +149,20 @@ mod tests {
             indicated: false,
             body: Body::Data { psn, sent_at: Instant::ZERO },
         }
+    }
+
+    fn pop(memory: &mut Memory, stopped: u8) -> Option<Packet> {
+        let link = Link {
+            peer: NodeId(1),
+            peer_port: PortIx(0),
+            rate: Rate::from_gbps(10),
+            delay: Duration::ZERO,
+            latency: Duration::ZERO,
+            response: Duration::ZERO,
+            wire_overhead: 20,
+            largest_frame: 1_518,
+        };
+        memory.pop(stopped, &Transmitter::new(link), Instant::ZERO)
     }
 
     fn number(frame: Option<Packet>) -> Option<u32> {
@@ -127,7 +182,7 @@ mod tests {
         assert_eq!(memory.with_room(), u8::MAX - 1);
         // What receivers answer comes in all the same.
         memory.push(frame(2, 0, length::SHORTEST_FRAME));
-        assert_eq!((memory.len(), number(memory.pop(0))), (3, Some(0)));
+        assert_eq!((memory.len(), number(pop(&mut memory, 0))), (3, Some(0)));
         assert_eq!(memory.with_room(), u8::MAX);
     }
 
@@ -137,11 +192,11 @@ mod tests {
         for (psn, class) in [(0, 0), (1, 0), (2, 3), (3, 3)] {
             memory.push(frame(psn, class, 100));
         }
-        assert_eq!(number(memory.pop(0)), Some(0));
-        assert_eq!(number(memory.pop(0)), Some(2));
-        assert_eq!(number(memory.pop(1)), Some(3));
-        assert_eq!((memory.waiting(), number(memory.pop(1))), (1, None));
-        assert_eq!(number(memory.pop(0)), Some(1));
+        assert_eq!(number(pop(&mut memory, 0)), Some(0));
+        assert_eq!(number(pop(&mut memory, 0)), Some(2));
+        assert_eq!(number(pop(&mut memory, 1)), Some(3));
+        assert_eq!((memory.waiting(), number(pop(&mut memory, 1))), (1, None));
+        assert_eq!(number(pop(&mut memory, 0)), Some(1));
         assert_eq!((memory.waiting(), memory.len()), (0, 0));
     }
 }

@@ -8,6 +8,7 @@ mod lanes;
 mod memory;
 mod nic;
 mod receiver;
+mod regulated;
 mod segments;
 mod sender;
 mod spec;
@@ -289,7 +290,11 @@ impl Host {
     fn fill_memory(&mut self, now: Instant, context: &mut Context) {
         loop {
             self.nic.wake_paced(now, &self.senders);
+            self.nic.unpark();
             let Some(slot) = self.nic.next_ready(now) else { return };
+            if self.nic.parks(slot, &self.senders) {
+                continue;
+            }
             let Some(packet) = self.take_from(slot, now) else { continue };
             self.nic.push_data(packet);
             self.after_taking((slot, packet.bytes), Duration::ZERO, now, context);
@@ -575,6 +580,9 @@ impl Node for Host {
                 self.holds.hold(towards, class, now, until);
             }
             Body::Bfc { class, lane, stop } => self.nic.obey_lane(Class(class), lane, stop, now),
+            Body::Drc { group, mask, statuses } => {
+                self.obey_feedback((group, mask, statuses), now);
+            }
             Body::Cim => {
                 // The connection of a CIM is not known to the switch: the flow says whose it is.
                 let place = self.shared.places[packet.flow.index()].0;
@@ -619,6 +627,9 @@ impl Node for Host {
         if let Some(lanes) = &self.nic.lanes {
             tally.bfc_collisions += lanes.collisions;
             tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
+        }
+        if let Some(regulated) = self.nic.regulated() {
+            regulated.regulator.count(now, tally);
         }
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);

@@ -15,6 +15,7 @@ use floodway_model::{Bytes, Class, Instant, Packet};
 
 use super::lanes::Lanes;
 use super::memory::Memory;
+use super::regulated::Regulated;
 use super::sender::Sender;
 use super::spec::{PauseScope, Spec};
 use crate::link::{Link, Transmitter};
@@ -199,8 +200,10 @@ impl Nic {
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
         let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let waiting = self.memory.as_ref().map_or(self.some_ready, |memory| memory.waiting());
-        let mut next = self.first_unpaused(waiting);
+        let mut next = match &self.memory {
+            None => self.first_unpaused(self.some_ready),
+            Some(memory) => self.first_stored(memory),
+        };
         if !self.control.is_empty() {
             next = next.min(self.control_from());
         }
@@ -227,9 +230,38 @@ impl Nic {
         .expect("there are classes")
     }
 
+    /// With Directional Rate Control: what it holds back.
+    pub(super) fn regulated(&self) -> Option<&Regulated> {
+        self.memory.as_ref()?.regulated.as_ref()
+    }
+
+    /// Senders that were kept and find room in the memory by now have their turns again.
+    pub(super) fn unpark(&mut self) {
+        while let Some((slot, class)) = self.memory.as_mut().and_then(|memory| memory.unpark()) {
+            self.make_ready(slot, class);
+        }
+    }
+
+    /// Whether the sender in this slot finds no room in the memory although others may; then it is
+    /// kept until it does.
+    pub(super) fn parks(&mut self, slot: u32, senders: &[Option<Box<Sender>>]) -> bool {
+        let Some(memory) = self.memory.as_mut().filter(|_| slot != MADE) else { return false };
+        let sender = senders[slot as usize].as_ref();
+        let sender = sender.expect("a sender leaves the NIC before it ends");
+        memory.parks(slot, sender.class, (sender.dst(), sender.flow))
+    }
+
+    /// When the first of the frames in the memory may be sent.
+    fn first_stored(&self, memory: &Memory) -> Instant {
+        let waiting = (0..CLASSES).filter(|class| memory.waiting() >> class & 1 != 0);
+        let may =
+            waiting.map(|class| self.first_unpaused(1 << class).max(memory.eligible_at(class)));
+        may.min().unwrap_or(Instant::NEVER)
+    }
+
     /// Takes the next frame out of the memory that may be sent now, if there is one.
     pub(super) fn take_stored(&mut self, now: Instant) -> Option<Packet> {
         let stopped = self.stopped(now);
-        self.memory.as_mut()?.pop(stopped)
+        self.memory.as_mut()?.pop(stopped, &self.tx, now)
     }
 }

@@ -4,8 +4,10 @@ use floodway_model::{Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pauses::Paused;
+use super::occupancy::Scope;
 use super::port::Drops;
 use super::queue::Queue;
+use crate::engine::Context;
 use crate::metric::Tally;
 
 impl Switch {
@@ -24,6 +26,27 @@ impl Switch {
         queued.map(|queued| &queued.packet).chain(control)
     }
 
+    /// Samples depths and occupancies.
+    pub(super) fn sample(&mut self, sample: usize, context: &mut Context) {
+        let (measured, tier) =
+            (context.metrics.sampling().measures(sample), usize::from(self.tier));
+        if measured {
+            self.occupancy.sampled += self.occupancy.bytes();
+            context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
+            for port in &self.ports {
+                context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
+            }
+        }
+        for port in &mut self.ports {
+            for (number, queue) in port.queues.iter_mut().enumerate() {
+                if measured {
+                    queue.sampled += queue.backlog();
+                }
+                context.metrics.sample(sample, tier, number, queue.backlog());
+            }
+        }
+    }
+
     /// Adds what it has counted until `now`.
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
@@ -39,7 +62,11 @@ impl Switch {
             tally.bfc_pauses += bfc.pauses;
             tally.bfc_resumes += bfc.resumes;
         }
+        tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
+            if let Some(regulator) = &port.regulator {
+                regulator.count(now, tally);
+            }
             let marked = port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             match self.indication {
                 None => tally.marked_packets += marked,

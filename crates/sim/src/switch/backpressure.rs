@@ -11,7 +11,6 @@ use crate::engine::Context;
 impl Switch {
     /// The port has nothing else to send: the packet goes straight to the wire, unless the lane of
     /// its flow is paused.
-    #[inline(never)]
     pub(super) fn pass_by_lane(
         &mut self,
         egress: usize,
@@ -35,7 +34,6 @@ impl Switch {
     }
 
     /// The packet joins the lane of its flow in a queue that has lanes.
-    #[inline(never)]
     pub(super) fn enter_lane(
         &mut self,
         egress: usize,
@@ -60,7 +58,6 @@ impl Switch {
     }
 
     /// Sends the packet whose turn it is in a queue that has lanes.
-    #[inline(never)]
     pub(super) fn send_from_lane(
         &mut self,
         index: usize,

@@ -11,10 +11,12 @@ mod departure;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
+mod parts;
 pub mod path;
 mod pause;
 pub mod port;
 pub mod queue;
+mod rate_control;
 mod rests;
 pub mod scheduler;
 mod sources;
@@ -37,10 +39,11 @@ use buffer::Buffer;
 use congestion_indication::Indication;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
+use flow_control::drc::{Feedback, Peers};
 use flow_control::pause::Pause;
 use flow_control::pfc::{Charge, Order, Pfc, source_of};
 use flow_control::source_flow_control::SourceFlowControl;
-use occupancy::{Occupancy, Scope};
+use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::{Queue, Queued};
 
@@ -70,6 +73,8 @@ pub struct Switch {
     pub bfc: Option<Bfc>,
     /// `None` without layer 2 congestion indication.
     pub indication: Option<Indication>,
+    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
+    pub drc: Option<Feedback>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -98,7 +103,7 @@ pub struct Switch {
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.
-    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link]) -> Self {
+    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link], peers: &Peers) -> Self {
         let (graph, spec) = (&whole.graph, &whole.switch);
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
@@ -112,6 +117,7 @@ impl Switch {
         let queue = |link: &Link, number: u8| match bfc {
             _ if number == spec.queue.count => Queue::default(),
             Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
             None if timed => Queue::timed(whole.departures),
             None => Queue::default(),
         };
@@ -124,6 +130,7 @@ impl Switch {
             aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
             scheduler: scheduler::State::new(&spec.scheduler, link),
             isolation: isolation.map(|_| Isolation::default()),
+            regulator: peers.regulator(link.peer),
             peer_isolates: isolation.is_some_and(|isolation| {
                 isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
             }),
@@ -133,6 +140,8 @@ impl Switch {
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();
         let sfc = spec.flow_control.source_flow_control.as_ref();
+        let drc = spec.flow_control.drc.as_ref();
+        let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let mut alarms = Alarms::new(links.len() + 1);
         alarms.set(links.len(), Instant::ZERO);
         Self {
@@ -151,6 +160,7 @@ impl Switch {
                 .congestion_indication
                 .as_ref()
                 .map(|_| Indication::new(spec, links.len())),
+            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
@@ -278,8 +288,8 @@ impl Switch {
         context: &mut Context,
     ) {
         let port = &mut self.ports[egress];
-        if port.queues[queue].lanes().is_some() {
-            return self.pass_by_lane(egress, queue, packet, now, context);
+        if !port.queues[queue].is_whole() {
+            return self.pass_by_part(egress, queue, packet, now, context);
         }
         port.queues[queue].pass(packet.bytes);
         if !packet.is_control() {
@@ -308,10 +318,10 @@ impl Switch {
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
         let queued = Queued { packet, not_before };
-        if port.queues[queue].lanes().is_some() {
-            self.enter_lane(egress, queue, queued, now, context);
-        } else {
+        if port.queues[queue].is_whole() {
             port.queues[queue].push(queued, now);
+        } else {
+            self.enter_part(egress, queue, queued, now, context);
         }
 
         if let Some(place) = isolated {
@@ -329,6 +339,9 @@ impl Switch {
             }
         } else if self.pause.is_some() {
             self.pause_if_above(egress, &packet, now, context);
+        }
+        if self.drc.is_some() {
+            self.observe(egress, now, context);
         }
         self.nudge(egress, now, context);
     }
@@ -403,7 +416,8 @@ impl Switch {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if let Some(frame) = port.link_control.pop_front() {
-            port.tx.transmit(frame, Class(control as u8), now, context);
+            let frame = self.current(index, frame, now);
+            self.ports[index].tx.transmit(frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
@@ -412,8 +426,8 @@ impl Switch {
             queue = leaves;
         }
         let port = &mut self.ports[index];
-        if port.queues[queue].lanes().is_some() {
-            return self.send_from_lane(index, queue, now, context);
+        if !port.queues[queue].is_whole() {
+            return self.send_from_part(index, queue, now, context);
         }
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
@@ -440,6 +454,12 @@ impl Switch {
         if port.waiting >> control & 1 != 0 && port.tx.pauses[control].until <= now {
             return Some(control);
         }
+        let eligible = if port.regulator.is_some() {
+            self.settle_directions(index, now)
+        } else {
+            Instant::NEVER
+        };
+        let port = &mut self.ports[index];
         let ready = port.waiting & !port.tx.paused(now);
         let mut heads = [0; CLASSES];
         let mut some = false;
@@ -448,6 +468,7 @@ impl Switch {
                 continue;
             }
             // None if all physical queues with packets are paused: their resumption comes as a frame.
+            // None also if all directions with packets are held back.
             let Some(first) = port.queues[queue].head() else { continue };
             // Congestion Isolation: the flow's earlier packets go first.
             if first.not_before > 0 {
@@ -470,7 +491,7 @@ impl Switch {
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);
         let until = stopped.map(|queue| port.tx.pauses[queue].until).filter(|&until| until > now);
-        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER));
+        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
     }
 
@@ -517,25 +538,8 @@ impl Switch {
         } else if self.pause.is_some() {
             self.resume_if_below(egress, packet, now, context);
         }
-    }
-
-    fn sample(&mut self, sample: usize, context: &mut Context) {
-        let (measured, tier) =
-            (context.metrics.sampling().measures(sample), usize::from(self.tier));
-        if measured {
-            self.occupancy.sampled += self.occupancy.bytes();
-            context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
-            for port in &self.ports {
-                context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
-            }
-        }
-        for port in &mut self.ports {
-            for (number, queue) in port.queues.iter_mut().enumerate() {
-                if measured {
-                    queue.sampled += queue.backlog();
-                }
-                context.metrics.sample(sample, tier, number, queue.backlog());
-            }
+        if self.drc.is_some() {
+            self.observe(egress, now, context);
         }
     }
 }
@@ -572,6 +576,10 @@ impl Node for Switch {
             Body::Bfc { class, lane, stop } => {
                 self.consumed += 1;
                 self.obey_lane(port, (class, lane), stop, now, context);
+            }
+            Body::Drc { group, mask, statuses } => {
+                self.consumed += 1;
+                self.obey_feedback(port, (group, mask, statuses), now, context);
             }
             Body::Data { .. }
             | Body::Segment { .. }

@@ -6,6 +6,7 @@ use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
+use super::flow_control::drc::Feedback;
 use super::flow_control::pauses::pause_time;
 use super::flow_control::pfc::{Order, Source};
 use super::port::Port;
@@ -118,10 +119,11 @@ impl Switch {
     pub(super) fn set_timer(&mut self) {
         let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
         let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
+        let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
         let slot = self.ports.len();
-        // Samples keep their own time; the earlier of the two rings.
+        // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, pfc.min(pause).min(sample));
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample));
     }
 
     /// Samples and refreshes that are due.
@@ -142,6 +144,7 @@ impl Switch {
             let Some(source) = due else { break };
             self.send_pfc(source, quanta, now, context);
         }
+        self.repeat_feedback(now, context);
         self.refresh_pauses(now, context);
         self.set_timer();
     }

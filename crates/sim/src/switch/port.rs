@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use floodway_model::{Instant, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
+use super::flow_control::drc::Regulator;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
@@ -29,6 +30,8 @@ pub struct Port {
     pub scheduler: scheduler::State,
     /// The flows that are isolated at this egress; `None` without Congestion Isolation.
     pub isolation: Option<Isolation>,
+    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
+    pub regulator: Option<Box<Regulator>>,
     /// Whether the node at the other end accepts congestion isolation messages.
     pub peer_isolates: bool,
     /// Whether the node at the other end is a host.

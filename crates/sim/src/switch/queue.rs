@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use floodway_model::{Duration, FlowId, Instant, Packet};
 
 use super::flow_control::bfc::{Lanes, Left};
+use super::flow_control::drc::Directions;
 use crate::metric::Departures;
 
 /// A packet that waits.
@@ -26,12 +27,27 @@ pub struct Times {
     pub departures: Option<Departures>,
 }
 
+/// What a queue consists of.
+#[derive(Debug)]
+enum Parts {
+    /// One queue, first in, first out.
+    Whole(VecDeque<Queued>),
+    /// With Backpressure Flow Control: physical queues.
+    Lanes(Box<Lanes>),
+    /// With Directional Rate Control, towards a switch: queues by direction.
+    Directions(Box<Directions<Queued>>),
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self::Whole(VecDeque::new())
+    }
+}
+
 /// One egress queue.
 #[derive(Debug, Default)]
 pub struct Queue {
-    packets: VecDeque<Queued>,
-    /// With Backpressure Flow Control: its physical queues, which then have the packets.
-    lanes: Option<Box<Lanes>>,
+    packets: Parts,
     times: Option<Box<Times>>,
     backlog: u64,
     departed: u64,
@@ -50,7 +66,13 @@ pub struct Queue {
 impl Queue {
     /// An empty queue that consists of these physical queues.
     pub fn of_lanes(lanes: Lanes) -> Self {
-        Self { lanes: Some(Box::new(lanes)), ..Self::default() }
+        Self { packets: Parts::Lanes(Box::new(lanes)), ..Self::default() }
+    }
+
+    /// An empty queue that consists of queues by direction.
+    pub fn of_directions(count: usize) -> Self {
+        let directions = Box::new(Directions::new(count));
+        Self { packets: Parts::Directions(directions), ..Self::default() }
     }
 
     /// An empty queue that keeps the time at which each of its packets came; `recorded`: and
@@ -61,16 +83,37 @@ impl Queue {
         Self { times: Some(Box::new(times)), ..Self::default() }
     }
 
+    /// Whether it is one queue, without parts.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        matches!(self.packets, Parts::Whole(_))
+    }
+
     /// Its physical queues, if it has any.
     #[inline]
     pub fn lanes(&self) -> Option<&Lanes> {
-        self.lanes.as_deref()
+        match &self.packets {
+            Parts::Lanes(lanes) => Some(lanes),
+            _ => None,
+        }
     }
 
     /// The same, to change them.
     #[inline]
     pub fn lanes_mut(&mut self) -> Option<&mut Lanes> {
-        self.lanes.as_deref_mut()
+        match &mut self.packets {
+            Parts::Lanes(lanes) => Some(lanes),
+            _ => None,
+        }
+    }
+
+    /// Its queues by direction, if it has any.
+    #[inline]
+    pub fn directions_mut(&mut self) -> Option<&mut Directions<Queued>> {
+        match &mut self.packets {
+            Parts::Directions(directions) => Some(directions),
+            _ => None,
+        }
     }
 
     /// Bytes that wait.
@@ -97,12 +140,13 @@ impl Queue {
     }
 
     /// The packet that would leave next; `None` also if all physical queues with packets are
-    /// paused.
+    /// paused, or no direction with packets may be arbitrated.
     #[inline]
     pub fn head(&self) -> Option<&Queued> {
-        match &self.lanes {
-            None => self.packets.front(),
-            Some(lanes) => lanes.head(),
+        match &self.packets {
+            Parts::Whole(packets) => packets.front(),
+            Parts::Lanes(lanes) => lanes.head(),
+            Parts::Directions(directions) => directions.head(),
         }
     }
 
@@ -135,15 +179,18 @@ impl Queue {
 
     /// The packet that would leave next, to be marked; `None` also of physical queues.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
-        self.packets.front_mut().map(|head| &mut head.packet)
+        match &mut self.packets {
+            Parts::Whole(packets) => packets.front_mut().map(|head| &mut head.packet),
+            _ => None,
+        }
     }
 
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, queued: Queued, now: Instant) {
-        debug_assert!(self.lanes.is_none());
         self.count_in(&queued);
-        self.packets.push_back(queued);
+        let Parts::Whole(packets) = &mut self.packets else { unreachable!("it has no parts") };
+        packets.push_back(queued);
         if let Some(times) = &mut self.times {
             times.arrivals.push_back(now);
         }
@@ -153,7 +200,13 @@ impl Queue {
     #[inline]
     pub fn push_to_lane(&mut self, lane: u8, queued: Queued, counted: bool) {
         self.count_in(&queued);
-        self.lanes.as_mut().expect("it has lanes").push(lane, queued, counted);
+        self.lanes_mut().expect("it has lanes").push(lane, queued, counted);
+    }
+
+    /// Appends a packet to the queue of its direction.
+    pub fn push_to_direction(&mut self, direction: u16, queued: Queued) {
+        self.count_in(&queued);
+        self.directions_mut().expect("it has directions").push(direction, queued);
     }
 
     #[inline]
@@ -179,15 +232,16 @@ impl Queue {
     /// Removes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<Queued> {
-        let queued = self.packets.pop_front()?;
+        let Parts::Whole(packets) = &mut self.packets else { return None };
+        let queued = packets.pop_front()?;
+        if packets.is_empty() {
+            // Begin at the front of the ring again, where the memory is in the cache.
+            packets.clear();
+        }
         self.backlog -= u64::from(queued.packet.bytes);
         self.departed += 1;
         if let Some(times) = &mut self.times {
             times.arrivals.pop_front();
-        }
-        if self.packets.is_empty() {
-            // Begin at the front of the ring again, where the memory is in the cache.
-            self.packets.clear();
         }
         Some(queued)
     }
@@ -195,16 +249,25 @@ impl Queue {
     /// Removes the packet at the head of the physical queue whose turn it is; see [`Lanes::pop`].
     #[inline]
     pub fn pop_from_lane(&mut self, until: impl Fn(&Queued) -> Instant) -> Option<Left> {
-        let left = self.lanes.as_mut()?.pop(until)?;
+        let left = self.lanes_mut()?.pop(until)?;
         self.backlog -= u64::from(left.queued.packet.bytes);
         self.departed += 1;
         Some(left)
     }
 
+    /// Removes the packet at the head of the direction whose turn it is, with that direction.
+    pub fn pop_from_direction(&mut self) -> Option<(u16, Queued)> {
+        let (direction, queued) = self.directions_mut()?.pop()?;
+        self.backlog -= u64::from(queued.packet.bytes);
+        self.departed += 1;
+        Some((direction, queued))
+    }
+
     /// The number of packets that will have left when the last one of `flow` that waits here has;
     /// 0 if none waits.
     pub fn clear_of(&self, flow: FlowId) -> u64 {
-        let last = self.packets.iter().rposition(|queued| queued.packet.flow == flow);
+        let Parts::Whole(packets) = &self.packets else { return 0 };
+        let last = packets.iter().rposition(|queued| queued.packet.flow == flow);
         last.map_or(0, |place| self.departed + place as u64 + 1)
     }
 
@@ -214,11 +277,21 @@ impl Queue {
         bytes == self.backlog
             && self.packets_in == self.departed + self.iter().count() as u64
             && self.times.as_ref().is_none_or(|times| times.arrivals.len() == self.len())
-            && self.lanes.as_ref().is_none_or(|lanes| lanes.is_consistent())
+            && match &self.packets {
+                Parts::Whole(_) => true,
+                Parts::Lanes(lanes) => lanes.is_consistent(),
+                Parts::Directions(directions) => directions.is_consistent(),
+            }
     }
 
     /// The packets that wait.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.packets.iter().chain(self.lanes.iter().flat_map(|lanes| lanes.iter()))
+        let (whole, lanes, directions) = match &self.packets {
+            Parts::Whole(packets) => (Some(packets.iter()), None, None),
+            Parts::Lanes(lanes) => (None, Some(lanes.iter()), None),
+            Parts::Directions(directions) => (None, None, Some(directions.iter())),
+        };
+        let lanes = lanes.into_iter().flatten();
+        whole.into_iter().flatten().chain(lanes).chain(directions.into_iter().flatten())
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod bfc;
 pub mod congestion_isolation;
+pub mod drc;
 pub mod pause;
 pub mod pauses;
 pub mod pfc;
@@ -20,6 +21,8 @@ pub struct Spec {
     pub bfc: Option<bfc::Spec>,
     /// Isolates congesting flows in a queue of their own.
     pub congestion_isolation: Option<congestion_isolation::Spec>,
+    /// Tells the neighbours how congested each output port is, so that they hold back what goes there.
+    pub drc: Option<drc::Spec>,
     /// Tells the sources of what waits in a deep queue how long to be quiet.
     pub source_flow_control: Option<source_flow_control::Spec>,
     /// Pauses the neighbour, class by class, before memory runs out.
@@ -50,6 +53,11 @@ pub const CATALOGUE: &[Entry] = &[
         family: "switch.flow_control",
         name: "congestion_isolation",
         summary: "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+    },
+    Entry {
+        family: "switch.flow_control",
+        name: "drc",
+        summary: "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
     },
     Entry {
         family: "switch.flow_control",

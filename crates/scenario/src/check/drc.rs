@@ -1,0 +1,246 @@
+//! Directional Rate Control: whether severities can rise and fall, rates recover, and stops come in
+//! time.
+
+use std::collections::BTreeMap;
+
+use floodway_model::{Bytes, Graph};
+use floodway_sim::switch::buffer;
+use floodway_sim::switch::flow_control::drc::{Hop, Spec};
+
+use super::buffer::largest_queue;
+use super::switch::there_are;
+use super::{Findings, largest_frame};
+use crate::document::Document;
+
+const DRC: &str = "switch.flow_control.drc";
+const THRESHOLDS: &str = "switch.flow_control.drc.thresholds";
+const MEMORY: &str = "switch.flow_control.drc.memory";
+
+/// The least rate factor that makes sense: a full frame in 12 ms at 1 Gb/s.
+const LEAST_FACTOR: f64 = 0.001;
+
+pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    thresholds(settings, spec, findings);
+    law(spec, findings);
+    let count = settings.switch.queue.count;
+    if let Some(index) = spec.classes.iter().position(|&class| class >= count) {
+        findings.error(
+            &[&format!("{DRC}.classes.{index}")],
+            format!("class {} is to be controlled, but {}", spec.classes[index], there_are(count)),
+            "name queues that there are, or none to control all",
+        );
+    }
+    if settings.host.memory.is_none() && settings.switch.flow_control.bfc.is_none() {
+        findings.error(
+            &[DRC],
+            "NICs have no memory, so there is nothing that they could hold back by direction",
+            "write how much they have, for example `host.memory` = \"64KB\"",
+        );
+    }
+    goes_together(settings, findings);
+    enough_memory(settings, spec, graph, findings);
+}
+
+fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
+    let [first, second, third] = spec.thresholds;
+    if !(0.0 < first && first < second && second < third && third <= 1.0) {
+        findings.error(
+            &[THRESHOLDS],
+            format!("the thresholds {first}, {second} and {third} do not rise from above 0 to 1"),
+            "they are parts of a port's memory, for example [0.25, 0.5, 0.75]",
+        );
+    }
+    if !(0.0..first).contains(&spec.hysteresis) {
+        findings.error(
+            &[&format!("{DRC}.hysteresis"), THRESHOLDS],
+            format!(
+                "a hysteresis of {} is not below the first threshold, {first}",
+                spec.hysteresis
+            ),
+            "severity 1 would never end: write a part of the memory from 0, for example 0.05",
+        );
+    }
+    if spec.memory == Some(Bytes(0)) {
+        findings.error(
+            &[MEMORY],
+            "ports without memory have nothing to observe",
+            "write the bytes of which the thresholds are parts, or leave it out for those of the \
+             queues",
+        );
+    }
+    if spec.memory.is_none() && matches!(settings.switch.buffer, buffer::Spec::Shared(_)) {
+        findings.error(
+            &[MEMORY, DRC],
+            "the memory of the switch is shared, so no part of it is a port's",
+            format!("write of how many bytes the thresholds are parts, as `{MEMORY}`"),
+        );
+    }
+}
+
+/// How rates fall and recover.
+fn law(spec: &Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("{DRC}.{field}");
+    findings.positive(&path("interval"), spec.interval);
+    for (field, time) in [
+        ("interval", spec.interval),
+        ("min_gap", spec.min_gap),
+        ("cut_interval", spec.cut_interval),
+    ] {
+        findings.latency(&path(field), time);
+    }
+    if !(spec.decrease > 0.0 && spec.decrease <= 1.0) {
+        findings.error(
+            &[&path("decrease")],
+            format!("a decrease multiplies the rate factor by {}", spec.decrease),
+            "write a number above 0 and at most 1, for example 0.5",
+        );
+    }
+    if !(spec.increase >= 1.0 && spec.increase.is_finite()) {
+        findings.error(
+            &[&path("increase")],
+            format!("an increase multiplies the rate factor by {}", spec.increase),
+            "write a number from 1, for example 1.25",
+        );
+    }
+    if !(0.0..=1.0).contains(&spec.increment) {
+        findings.error(
+            &[&path("increment")],
+            format!("an increase adds {} to the rate factor", spec.increment),
+            "write a part of the whole rate from 0 to 1, for example 0.01",
+        );
+    }
+    if spec.increase == 1.0 && spec.increment == 0.0 && spec.decrease < 1.0 {
+        findings.error(
+            &[&path("increment"), &path("increase")],
+            "an increase changes nothing, so rates never recover from a decrease",
+            "raise `increase` above 1 or `increment` above 0",
+        );
+    }
+    if !(LEAST_FACTOR..=1.0).contains(&spec.min_factor) {
+        findings.error(
+            &[&path("min_factor")],
+            format!("the least rate factor is {}", spec.min_factor),
+            format!("write a part of the whole rate from {LEAST_FACTOR} to 1, for example 0.01"),
+        );
+    }
+}
+
+/// Whether queues by direction are possible.
+fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
+    let switch = &settings.switch;
+    if switch.flow_control.bfc.is_some() {
+        findings.error(
+            &[DRC],
+            "Directional Rate Control and Backpressure Flow Control are both on",
+            "each divides the queues of a port in its own way: remove one of the two, for example \
+             with `switch.flow_control.bfc = false`",
+        );
+    }
+    if switch.flow_control.congestion_isolation.is_some() {
+        findings.error(
+            &[DRC],
+            "Directional Rate Control and Congestion Isolation are both on",
+            "packets leave by direction, and Congestion Isolation counts on those in the queue to \
+             leave in their order: remove one of the two, for example with \
+             `switch.flow_control.congestion_isolation = false`",
+        );
+    }
+    let no_times = "with Directional Rate Control packets leave by direction and no times are kept";
+    let aqm = &switch.aqm;
+    if aqm.judges_departures() || aqm.needs_times() {
+        let path = format!("switch.aqm.{}", aqm.name());
+        findings.error(
+            &[DRC, &path],
+            format!("`{path}` asks for packets that leave or for times, and {no_times}"),
+            "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]",
+        );
+    }
+    if switch.scheduler.needs_times() {
+        let path = format!("switch.scheduler.{}", switch.scheduler.name());
+        findings.error(
+            &[DRC, &path],
+            format!("`{path}` asks how long heads have waited, and {no_times}"),
+            "choose another scheduler, for example [switch.scheduler.drr]",
+        );
+    }
+    if settings.departures {
+        findings.error(
+            &["departures", DRC],
+            format!("departures are recorded with times, and {no_times}"),
+            "remove `departures` or [switch.flow_control.drc]",
+        );
+    }
+}
+
+/// A direction is stopped when the last threshold is reached; what still comes must find room.
+fn enough_memory(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    let Some(available) = above_stop(settings, spec).filter(|_| spec.stop) else { return };
+    let needed = headroom_of_directions(settings, spec, graph);
+    if available < needed.all_ports {
+        findings.warn(
+            &[THRESHOLDS, MEMORY, DRC],
+            format!(
+                "the memory above the last threshold is {available}, but if all {} other ports of \
+                 {} send to one queue it takes {}",
+                needed.others, needed.switch, needed.all_ports
+            ),
+            "frames may be lost: lower the thresholds or raise `switch.queue.size`",
+        );
+    }
+}
+
+/// What a queue still takes when the last threshold of its port is reached, if it has a limit.
+pub fn above_stop(settings: &Document, spec: &Spec) -> Option<Bytes> {
+    let queue = &settings.switch.queue;
+    let [.., stop] = spec.rises(spec.memory(queue.count, queue.size));
+    Some(Bytes(largest_queue(settings)?.0.saturating_sub(stop)))
+}
+
+/// What is needed above the last threshold.
+pub struct Needed<'a> {
+    /// On the link that needs most.
+    pub one_link: Bytes,
+    /// If all other ports of a switch send to the same port, of the switch where that is most.
+    pub all_ports: Bytes,
+    /// That switch.
+    switch: &'a str,
+    /// How many other ports it has.
+    others: usize,
+}
+
+/// The headroom of Directional Rate Control.
+pub fn headroom_of_directions<'a>(
+    settings: &Document,
+    spec: &Spec,
+    graph: &'a Graph,
+) -> Needed<'a> {
+    let mut kinds = BTreeMap::new();
+    let mut most = Needed { one_link: Bytes(0), all_ports: Bytes(0), switch: "", others: 0 };
+    for switch in graph.switches() {
+        let node = graph.node(switch);
+        let ports = node.ports.len();
+        let need = |&(rate, delay, ports): &_| {
+            spec.headroom(&Hop {
+                rate,
+                delay,
+                largest_frame: largest_frame(settings),
+                wire_overhead: settings.wire_overhead.0 as u16,
+                ports,
+                latency: settings.switch.latency,
+            })
+        };
+        let (mut total, mut least) = (Bytes(0), Bytes(u64::MAX));
+        for end in &node.ports {
+            let kind = (end.rate, end.delay, ports);
+            let need = *kinds.entry(kind).or_insert_with_key(need);
+            most.one_link = most.one_link.max(need);
+            (total, least) = (total + need, least.min(need));
+        }
+        // The port that they send to does not send to itself.
+        if ports > 0 && total - least > most.all_ports {
+            most.all_ports = total - least;
+            (most.switch, most.others) = (&node.name, ports - 1);
+        }
+    }
+    most
+}

@@ -1,0 +1,130 @@
+//! The frames in the memory of a NIC with Directional Rate Control: queues by direction in each
+//! class, held back as the switch has said, and the senders that wait for room in one of them.
+//!
+//! The memory of a class is common to all directions as long as none is held back. One that is gets
+//! no more than is still free, so that the others always find room (assumed: neither deck nor patent
+//! says how the memory is shared; the rule is that of dynamic thresholds with a factor of 1).
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Class, FlowId, Instant, NodeId, Packet};
+
+use super::Host;
+use crate::link::Transmitter;
+use crate::switch::flow_control::drc::{Directions, Regulator, Statuses};
+
+impl Host {
+    /// The switch at the other end of its link regulates it, if its NIC has a memory. Without one
+    /// there is nothing to hold back.
+    pub fn regulate(&mut self, regulator: Option<Box<Regulator>>) {
+        if let Some(memory) = &mut self.nic.memory {
+            memory.regulated = regulator.map(Regulated::new);
+        }
+    }
+
+    /// The switch has said how severe congestion is at some of its output ports.
+    pub(super) fn obey_feedback(&mut self, (group, mask, statuses): (u16, u8, u64), now: Instant) {
+        let memory = self.nic.memory.as_mut();
+        if let Some(regulated) = memory.and_then(|memory| memory.regulated.as_mut()) {
+            regulated.regulator.on_feedback(group, mask, Statuses(statuses), now);
+        }
+    }
+}
+
+/// All classes.
+#[derive(Debug)]
+pub struct Regulated {
+    /// What the switch has said.
+    pub regulator: Box<Regulator>,
+    classes: [OfClass; CLASSES],
+}
+
+#[derive(Debug)]
+struct OfClass {
+    frames: Directions<Packet>,
+    /// By direction: bytes that wait.
+    bytes: Vec<u64>,
+    /// By direction: senders that wait for room.
+    parked: Vec<Vec<u32>>,
+}
+
+impl Regulated {
+    pub(super) fn new(regulator: Box<Regulator>) -> Self {
+        let count = regulator.directions();
+        let class = |_| OfClass {
+            frames: Directions::new(count),
+            bytes: vec![0; count],
+            parked: vec![Vec::new(); count],
+        };
+        Self { classes: std::array::from_fn(class), regulator }
+    }
+
+    pub(super) fn push(&mut self, frame: Packet) {
+        let direction = self.regulator.direction(frame.dst, frame.flow);
+        let of = &mut self.classes[frame.class.index()];
+        of.bytes[usize::from(direction)] += u64::from(frame.bytes);
+        of.frames.push(direction, frame);
+    }
+
+    /// Finds out whose turn it is in each of `classes`: the bits of those of which a frame may be
+    /// sent now.
+    pub(super) fn settle(&mut self, classes: u8, now: Instant) -> u8 {
+        let mut may = 0;
+        for class in (0..CLASSES).filter(|class| classes >> class & 1 != 0) {
+            let some = self.classes[class].frames.settle(class, &self.regulator, now);
+            may |= u8::from(some) << class;
+        }
+        may
+    }
+
+    /// Takes out the frame whose turn it is in a class that was settled, to send it now.
+    pub(super) fn pop(&mut self, class: usize, tx: &Transmitter, now: Instant) -> Option<Packet> {
+        let of = &mut self.classes[class];
+        let (direction, frame) = of.frames.pop()?;
+        of.bytes[usize::from(direction)] -= u64::from(frame.bytes);
+        let spacing = self.regulator.spacing(direction, tx.wire_time(frame.bytes));
+        of.frames.defer(direction, now + spacing);
+        Some(frame)
+    }
+
+    /// When a frame of a class with frames may be sent, unless feedback changes that.
+    pub(super) fn eligible_at(&self, class: usize) -> Instant {
+        self.classes[class].frames.next(class, &self.regulator)
+    }
+
+    /// Whether the frames of a flow find no room in `free` bytes although others would. Then its
+    /// sender is remembered.
+    pub(super) fn parks(
+        &mut self,
+        slot: u32,
+        class: Class,
+        (dst, flow): (NodeId, FlowId),
+        free: u64,
+    ) -> bool {
+        let direction = self.regulator.direction(dst, flow);
+        let refuses = self.refuses(class.index(), direction, free);
+        if refuses {
+            self.classes[class.index()].parked[usize::from(direction)].push(slot);
+        }
+        refuses
+    }
+
+    /// Takes out a sender that finds room in `free` bytes of its class by now.
+    pub(super) fn unpark(&mut self, class: usize, free: u64) -> Option<u32> {
+        let directions = 0..self.regulator.directions() as u16;
+        let some =
+            |direction: &u16| !self.classes[class].parked[usize::from(*direction)].is_empty();
+        let mut waiting = directions.filter(some);
+        let found = waiting.find(|&direction| !self.refuses(class, direction, free))?;
+        Some(self.classes[class].parked[usize::from(found)].remove(0))
+    }
+
+    fn refuses(&self, class: usize, direction: u16, free: u64) -> bool {
+        let held_back = self.regulator.controls(class) && self.regulator.holds_back(direction);
+        held_back && self.classes[class].bytes[usize::from(direction)] > free
+    }
+
+    /// Frames that wait.
+    pub(super) fn len(&self) -> usize {
+        self.classes.iter().map(|of| of.frames.iter().count()).sum()
+    }
+}

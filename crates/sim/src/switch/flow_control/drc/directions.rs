@@ -1,0 +1,106 @@
+//! The frames of one class at one sending end, by direction: which of them may be arbitrated, and
+//! whose turn it is.
+
+use std::collections::VecDeque;
+
+use floodway_model::Instant;
+
+use super::Regulator;
+
+/// The queue of one direction.
+#[derive(Debug)]
+struct Direction<T> {
+    frames: VecDeque<T>,
+    /// When it may be arbitrated again, if its class is controlled.
+    eligible_at: Instant,
+}
+
+/// Queues by direction, which take turns frame by frame. One that may not be arbitrated when its
+/// turn comes is passed over and keeps its place.
+#[derive(Debug)]
+pub struct Directions<T> {
+    queues: Vec<Direction<T>>,
+    /// Directions with frames, in the order of their turns.
+    round: VecDeque<u16>,
+    /// The place in the round of the direction whose turn it is, as last settled.
+    turn: Option<usize>,
+}
+
+impl<T> Directions<T> {
+    /// Empty queues of this many directions.
+    pub fn new(count: usize) -> Self {
+        let empty = || Direction { frames: VecDeque::new(), eligible_at: Instant::ZERO };
+        Self { queues: (0..count).map(|_| empty()).collect(), round: VecDeque::new(), turn: None }
+    }
+
+    /// Appends a frame to the queue of its direction.
+    pub fn push(&mut self, direction: u16, frame: T) {
+        let frames = &mut self.queues[usize::from(direction)].frames;
+        if frames.is_empty() {
+            self.round.push_back(direction);
+        }
+        frames.push_back(frame);
+    }
+
+    /// When the queue of a direction may be arbitrated, [`Instant::NEVER`] while it is stopped.
+    #[inline]
+    pub fn eligible_at(&self, direction: u16, class: usize, regulator: &Regulator) -> Instant {
+        if !regulator.controls(class) {
+            Instant::ZERO
+        } else if regulator.stops(direction) {
+            Instant::NEVER
+        } else {
+            self.queues[usize::from(direction)].eligible_at
+        }
+    }
+
+    /// Finds out whose turn it is now. Whether it is anybody's.
+    pub fn settle(&mut self, class: usize, regulator: &Regulator, now: Instant) -> bool {
+        let may = |&direction: &u16| self.eligible_at(direction, class, regulator) <= now;
+        self.turn = self.round.iter().position(may);
+        self.turn.is_some()
+    }
+
+    /// When the first of the frames that wait may be sent, unless feedback changes that.
+    pub fn next(&self, class: usize, regulator: &Regulator) -> Instant {
+        let of_round = self.round.iter();
+        let times = of_round.map(|&direction| self.eligible_at(direction, class, regulator));
+        times.min().unwrap_or(Instant::NEVER)
+    }
+
+    /// The frame whose turn it is, as last settled.
+    #[inline]
+    pub fn head(&self) -> Option<&T> {
+        let direction = self.round[self.turn?];
+        self.queues[usize::from(direction)].frames.front()
+    }
+
+    /// Removes that frame; with its direction, which has the last turn of the next round.
+    pub fn pop(&mut self) -> Option<(u16, T)> {
+        let direction = self.round.remove(self.turn.take()?)?;
+        let frames = &mut self.queues[usize::from(direction)].frames;
+        let frame = frames.pop_front()?;
+        if !frames.is_empty() {
+            self.round.push_back(direction);
+        }
+        Some((direction, frame))
+    }
+
+    /// A frame of this direction has been sent: its queue may be arbitrated again at `eligible_at`.
+    pub fn defer(&mut self, direction: u16, eligible_at: Instant) {
+        self.queues[usize::from(direction)].eligible_at = eligible_at;
+    }
+
+    /// The frames that wait, direction by direction.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.queues.iter().flat_map(|queue| &queue.frames)
+    }
+
+    /// Whether exactly the directions with frames are in the round.
+    pub fn is_consistent(&self) -> bool {
+        let mut listed = vec![0; self.queues.len()];
+        self.round.iter().for_each(|&direction| listed[usize::from(direction)] += 1);
+        let some = self.queues.iter().map(|queue| u32::from(!queue.frames.is_empty()));
+        some.eq(listed)
+    }
+}

@@ -1,0 +1,71 @@
+//! Directions as a transmitter knows them: by which port its peer will send a packet on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use floodway_model::{FlowId, NodeId};
+
+use super::Regulator;
+use super::spec::Spec;
+use crate::Spec as Whole;
+use crate::routing::{Hops, Routes};
+use crate::switch::path;
+
+/// The forwarding of a switch, as its neighbours know it. They look into its table, which is
+/// equivalent to having learned the direction of every destination from it (assumed: neither deck
+/// nor patent says how the transmitter knows).
+#[derive(Debug)]
+pub struct Peer {
+    id: NodeId,
+    routes: Routes,
+    path: path::Spec,
+}
+
+impl Peer {
+    /// The switch `id`.
+    pub fn new(id: NodeId, routes: Routes, path: path::Spec) -> Self {
+        Self { id, routes, path }
+    }
+
+    /// The output port of the peer by which a packet of `flow` to `dst` will leave it.
+    #[inline]
+    pub fn direction(&self, dst: NodeId, flow: FlowId) -> u16 {
+        match self.routes.towards(dst) {
+            Hops::Host(port) => port,
+            Hops::Equal([port]) => *port,
+            Hops::Equal(ports) => ports[self.path.choose(flow, self.id, ports.len())],
+        }
+    }
+}
+
+/// All switches as their neighbours know them; none without Directional Rate Control.
+#[derive(Debug, Default)]
+pub struct Peers {
+    spec: Option<Spec>,
+    peers: BTreeMap<NodeId, (usize, Arc<Peer>)>,
+}
+
+impl Peers {
+    /// The switches of a simulation, with their tables in order of their identifiers.
+    pub fn of(whole: &Whole, tables: &[Routes]) -> Self {
+        let Some(spec) = &whole.switch.flow_control.drc else { return Self::default() };
+        let peer = |(id, routes): (NodeId, &Routes)| {
+            let peer = Arc::new(Peer::new(id, routes.clone(), whole.switch.path.clone()));
+            (id, (whole.graph.node(id).ports.len(), peer))
+        };
+        let peers = whole.graph.switches().zip(tables).map(peer).collect();
+        Self { spec: Some(spec.clone()), peers }
+    }
+
+    /// The directions of a sending end whose link leads to `peer`: the ports there. `None` without
+    /// Directional Rate Control, and towards a host: that is one direction.
+    pub fn directions(&self, peer: NodeId) -> Option<usize> {
+        self.peers.get(&peer).map(|(ports, _)| *ports)
+    }
+
+    /// What regulates a sending end whose link leads to `peer`. `None` as above.
+    pub fn regulator(&self, peer: NodeId) -> Option<Box<Regulator>> {
+        let (ports, peer) = self.peers.get(&peer)?;
+        Some(Box::new(Regulator::new(self.spec.as_ref()?, *ports, peer.clone())))
+    }
+}

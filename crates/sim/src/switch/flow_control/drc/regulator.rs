@@ -1,0 +1,143 @@
+//! What a transmitter makes of feedback: per direction of its peer a rate factor, or a stop.
+
+use std::sync::Arc;
+
+use floodway_model::{Duration, FlowId, Instant, NodeId};
+
+use crate::metric::Tally;
+
+use super::{DIRECTIONS, Peer, Spec, Statuses};
+
+/// One direction.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    severity: u8,
+    factor: f64,
+    /// The factor does not decrease again before this.
+    next_cut: Instant,
+    /// Since when it has been stopped, if it is.
+    stopped: Option<Instant>,
+}
+
+/// The directions of one sending end.
+#[derive(Debug)]
+pub struct Regulator {
+    peer: Arc<Peer>,
+    law: Spec,
+    /// Bit c: class c is controlled, as the peer has said.
+    mask: u8,
+    directions: Vec<Direction>,
+    /// Times that a factor was decreased.
+    pub cuts: u64,
+    /// Time stopped, of the stops that have ended.
+    stopped: Duration,
+}
+
+impl Regulator {
+    /// Of a sending end whose peer has this many ports: nothing is held back yet.
+    pub fn new(spec: &Spec, ports: usize, peer: Arc<Peer>) -> Self {
+        let free = Direction { severity: 0, factor: 1.0, next_cut: Instant::ZERO, stopped: None };
+        Self {
+            peer,
+            law: spec.clone(),
+            mask: 0,
+            directions: vec![free; ports],
+            cuts: 0,
+            stopped: Duration::ZERO,
+        }
+    }
+
+    /// The direction of a packet of `flow` to `dst`.
+    #[inline]
+    pub fn direction(&self, dst: NodeId, flow: FlowId) -> u16 {
+        self.peer.direction(dst, flow)
+    }
+
+    /// How many directions there are.
+    pub fn directions(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// Feedback has come about the directions of `group`.
+    pub fn on_feedback(&mut self, group: u16, mask: u8, statuses: Statuses, now: Instant) {
+        self.mask = mask;
+        let of_group = self.directions.iter_mut().skip(usize::from(group) * DIRECTIONS);
+        for (place, direction) in of_group.take(DIRECTIONS).enumerate() {
+            direction.severity = statuses.severity(place);
+            match direction.severity {
+                0 => {
+                    let more = direction.factor * self.law.increase + self.law.increment;
+                    direction.factor = more.min(1.0);
+                }
+                1 => {}
+                _ if now >= direction.next_cut => {
+                    let less = direction.factor * self.law.decrease;
+                    direction.factor = less.max(self.law.min_factor);
+                    direction.next_cut = now + self.law.cut_interval;
+                    self.cuts += 1;
+                }
+                _ => {}
+            }
+            let stop = self.law.stop && direction.severity == 3;
+            match direction.stopped {
+                None if stop => direction.stopped = Some(now),
+                Some(since) if !stop => {
+                    direction.stopped = None;
+                    self.stopped += now.since(since);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether frames of this class are controlled.
+    #[inline]
+    pub fn controls(&self, class: usize) -> bool {
+        self.mask >> class & 1 != 0
+    }
+
+    /// Whether a direction is stopped, for the classes that are controlled.
+    #[inline]
+    pub fn stops(&self, direction: u16) -> bool {
+        self.directions[usize::from(direction)].stopped.is_some()
+    }
+
+    /// Whether a direction may not have the whole rate, for the classes that are controlled.
+    #[inline]
+    pub fn holds_back(&self, direction: u16) -> bool {
+        self.stops(direction) || self.factor(direction) < 1.0
+    }
+
+    /// The rate factor of a direction, above 0 and at most 1.
+    pub fn factor(&self, direction: u16) -> f64 {
+        self.directions[usize::from(direction)].factor
+    }
+
+    /// What the peer said last of a direction, 0 to 3.
+    pub fn severity(&self, direction: u16) -> u8 {
+        self.directions[usize::from(direction)].severity
+    }
+
+    /// From the first bit of a frame to when its queue may be arbitrated again, if the frame takes
+    /// `wire_time` and its class is controlled.
+    #[inline]
+    pub fn spacing(&self, direction: u16, wire_time: Duration) -> Duration {
+        let factor = self.factor(direction);
+        if factor == 1.0 {
+            return wire_time;
+        }
+        Duration((wire_time.0 as f64 / factor).round() as u64)
+    }
+
+    /// Adds what it has counted until `now`.
+    pub fn count(&self, now: Instant, tally: &mut Tally) {
+        tally.drc_cuts += self.cuts;
+        tally.drc_stopped_ns += self.stopped_at(now).0 / 1_000;
+    }
+
+    /// Time that directions were stopped until `now`, summed over them.
+    pub fn stopped_at(&self, now: Instant) -> Duration {
+        let running = self.directions.iter().filter_map(|direction| direction.stopped);
+        running.fold(self.stopped, |total, since| total + now.since(since))
+    }
+}

@@ -1,0 +1,265 @@
+//! Severities, frames, factors and turns, one by one and by hand.
+
+use std::sync::Arc;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::{Body, Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
+use proptest::prelude::*;
+
+use super::*;
+use crate::routing::Routes;
+use crate::switch::path;
+
+/// Of a port with 1000 bytes, these are 250, 500 and 750, left below 200, 450 and 700.
+fn feedback(ports: usize) -> Feedback {
+    Feedback::new(&Spec::default(), Bytes(1_000), ports)
+}
+
+fn ns(ns: u64) -> Instant {
+    Instant(ns * 1_000)
+}
+
+/// The ports for which a frame is to be put before the wire.
+fn ready(feedback: &mut Feedback, now: Instant) -> Vec<usize> {
+    std::iter::from_fn(|| feedback.next(now)).collect()
+}
+
+/// Group and severities of a frame that leaves.
+fn says(body: Body) -> (u16, Vec<(usize, u8)>) {
+    let Body::Drc { group, mask: u8::MAX, statuses } = body else { panic!("{body:?}") };
+    let severity = |place| (place, Statuses(statuses).severity(place));
+    (group, (0..DIRECTIONS).map(severity).filter(|(_, severity)| *severity > 0).collect())
+}
+
+#[test]
+fn severities_rise_at_once_and_fall_with_hysteresis() {
+    let mut feedback = feedback(2);
+    let steps = [
+        (249, 0),
+        (250, 1),
+        (200, 1),
+        (199, 0),
+        // Over two thresholds at once.
+        (600, 2),
+        (450, 2),
+        (449, 1),
+        (750, 3),
+        (700, 3),
+        (699, 2),
+        (0, 0),
+        (u64::MAX, 3),
+        (300, 1),
+    ];
+    for (bytes, severity) in steps {
+        let before = feedback.severity(1);
+        assert_eq!(feedback.observe(1, bytes, ns(0)), before != severity, "{bytes}");
+        assert_eq!(feedback.severity(1), severity, "{bytes}");
+        assert_eq!(feedback.severity(0), 0);
+    }
+}
+
+#[test]
+fn frames_keep_their_distance_and_say_what_is_so_when_they_leave() {
+    let mut feedback = feedback(2);
+    assert!(feedback.observe(0, 300, ns(100)));
+    assert_eq!(ready(&mut feedback, ns(100)), [0, 1]);
+    // While they wait for the wire, that changes: no second frame.
+    assert!(feedback.observe(0, 600, ns(120)));
+    assert_eq!(ready(&mut feedback, ns(120)).len(), 0);
+    assert_eq!(says(feedback.leave(0, ns(150))), (0, vec![(0, 2)]));
+    assert!(feedback.observe(1, 800, ns(160)));
+    assert_eq!(says(feedback.leave(1, ns(200))), (0, vec![(0, 2), (1, 3)]));
+    // The first neighbour has not been told of the second port: 1230 ns after its last frame.
+    assert_eq!(feedback.next_due(), ns(1_380));
+    assert_eq!(ready(&mut feedback, Instant(ns(1_380).0 - 1)).len(), 0);
+    assert_eq!(ready(&mut feedback, ns(1_380)), [0]);
+    assert_eq!(says(feedback.leave(0, ns(1_380))), (0, vec![(0, 2), (1, 3)]));
+    assert_eq!((feedback.next_due(), feedback.frames), (ns(10_000), 3));
+}
+
+#[test]
+fn all_is_repeated_and_groups_take_turns() {
+    let mut feedback = feedback(33);
+    assert!(feedback.observe(32, 500, ns(9_000)));
+    assert_eq!(ready(&mut feedback, ns(9_000)).len(), 33);
+    assert_eq!(says(feedback.leave(5, ns(9_000))), (1, vec![(0, 2)]));
+    assert_eq!(feedback.next_due(), ns(10_000));
+    feedback.repeat(ns(10_000));
+    // The gap is not over where a frame has left; the others have one before the wire still.
+    assert_eq!((ready(&mut feedback, ns(10_000)), feedback.next_due()), (vec![], ns(10_230)));
+    assert_eq!(ready(&mut feedback, ns(10_230)), [5]);
+    assert_eq!(says(feedback.leave(5, ns(10_250))), (0, vec![]));
+    assert_eq!(feedback.next_due(), ns(11_480));
+    assert_eq!(ready(&mut feedback, ns(11_480)), [5]);
+    assert_eq!(says(feedback.leave(5, ns(11_480))), (1, vec![(0, 2)]));
+    assert_eq!(feedback.next_due(), ns(20_000));
+}
+
+/// Two switches, hosts 0 and 1 at the first one by its ports 0 and 1: what the second one knows.
+fn regulator(spec: &Spec) -> Regulator {
+    let mut graph = Graph::default();
+    let [a, b] = ["host 0", "host 1"].map(|name| graph.add(name.to_owned(), NodeKind::Host));
+    let [first, second] =
+        ["first", "second"].map(|name| graph.add(name.to_owned(), NodeKind::Switch { tier: 0 }));
+    for (from, to) in [(a, first), (b, first), (first, second)] {
+        graph.link(from, to, Rate::from_gbps(10), Duration::from_ns(5));
+    }
+    let routes = Routes::of(&graph).swap_remove(0);
+    Regulator::new(spec, 4, Arc::new(Peer::new(first, routes, path::Spec::default())))
+}
+
+fn tell(regulator: &mut Regulator, severity: u8, now: Instant) {
+    let mut statuses = Statuses::default();
+    statuses.set(1, severity);
+    regulator.on_feedback(0, 1, statuses, now);
+}
+
+#[test]
+fn the_direction_is_the_port_of_the_peer() {
+    let regulator = regulator(&Spec::default());
+    assert_eq!([0, 1].map(|host| regulator.direction(NodeId(host), FlowId(7))), [0, 1]);
+}
+
+#[test]
+fn a_factor_falls_at_most_once_per_interval_and_recovers_step_by_step() {
+    let mut regulator = regulator(&Spec::default());
+    let mut factors = Vec::new();
+    for (severity, at) in [
+        (1, 0),
+        (2, 100),
+        // Within 10 us of the last.
+        (2, 5_000),
+        (3, 10_099),
+        (2, 10_100),
+        (1, 30_000),
+        (0, 40_000),
+        (0, 41_000),
+        (3, 42_000),
+        (0, 43_000),
+    ] {
+        tell(&mut regulator, severity, ns(at));
+        factors.push(regulator.factor(1));
+        assert_eq!(regulator.stops(1), severity == 3);
+        assert_eq!((regulator.factor(0), regulator.holds_back(0)), (1.0, false));
+    }
+    // x 1.25 + 0.01 at severity 0.
+    let expected = [1.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.3225, 0.413_125, 0.206_562_5, 0.268_203_125];
+    for (factor, expected) in factors.iter().zip(expected) {
+        assert!((factor - expected).abs() < 1e-12, "{factors:?}");
+    }
+    assert_eq!(regulator.cuts, 3);
+    // From 10099 to 10100 ns, and for 1 us.
+    assert_eq!(regulator.stopped_at(ns(50_000)), Duration::from_ns(1_001));
+    // 0.2682, 0.3453, 0.4416, 0.5620, 0.7125, 0.9006, 1.
+    let more = (0..6).take_while(|_| {
+        tell(&mut regulator, 0, ns(44_000));
+        regulator.factor(1) < 1.0
+    });
+    assert_eq!((more.count(), regulator.factor(1)), (5, 1.0));
+}
+
+#[test]
+fn the_least_factor_and_no_stop() {
+    let spec = Spec { stop: false, min_factor: 0.2, ..Spec::default() };
+    let mut regulator = regulator(&spec);
+    for cut in 0..5 {
+        tell(&mut regulator, 3, ns(cut * 10_000));
+        assert!(!regulator.stops(1));
+    }
+    assert_eq!(regulator.factor(1), 0.2);
+    // Five times as long as the frame itself.
+    assert_eq!(regulator.spacing(1, Duration(1_000)), Duration(5_000));
+    assert_eq!(regulator.spacing(0, Duration(1_001)), Duration(1_001));
+    assert_eq!(regulator.stopped_at(ns(50_000)), Duration::ZERO);
+}
+
+#[test]
+fn a_direction_that_may_not_send_is_passed_over_and_keeps_its_place() {
+    let mut regulator = regulator(&Spec::default());
+    tell(&mut regulator, 0, ns(0));
+    let mut queues = Directions::new(3);
+    for (direction, frame) in [(0, 'a'), (1, 'b'), (1, 'c'), (2, 'd'), (0, 'e')] {
+        queues.push(direction, frame);
+    }
+    let next = |queues: &mut Directions<char>, regulator: &Regulator, now| {
+        queues.settle(0, regulator, ns(now)).then(|| queues.pop().unwrap().1)
+    };
+    assert_eq!(next(&mut queues, &regulator, 0), Some('a'));
+    queues.defer(0, ns(50));
+    tell(&mut regulator, 3, ns(0));
+    // Stopped: the next one goes, and then direction 0 waits for its time.
+    assert_eq!(next(&mut queues, &regulator, 0), Some('d'));
+    assert_eq!((next(&mut queues, &regulator, 49), queues.next(0, &regulator)), (None, ns(50)));
+    assert_eq!(next(&mut queues, &regulator, 50), Some('e'));
+    assert_eq!(
+        (next(&mut queues, &regulator, 99), queues.next(0, &regulator)),
+        (None, Instant::NEVER)
+    );
+    // In a class that is not controlled it would go.
+    assert_eq!(queues.next(1, &regulator), Instant::ZERO);
+    queues.push(2, 'f');
+    tell(&mut regulator, 2, ns(100));
+    // It was first all the time.
+    assert_eq!(next(&mut queues, &regulator, 100), Some('b'));
+    assert_eq!(next(&mut queues, &regulator, 100), Some('f'));
+    assert_eq!(next(&mut queues, &regulator, 100), Some('c'));
+    assert!(queues.is_consistent() && queues.iter().count() == 0);
+}
+
+#[test]
+fn headroom_by_hand() {
+    let hop = |ports, latency| Hop {
+        rate: Rate::from_gbps(10),
+        delay: Duration::from_ns(5),
+        largest_frame: 1_518,
+        wire_overhead: 20,
+        ports,
+        latency: Duration::from_ns(latency),
+    };
+    let frames = |ports, latency| {
+        let bytes = Spec::default().headroom(&hop(ports, latency)).0;
+        assert_eq!(bytes % 1_518, 0);
+        bytes / 1_518
+    };
+    // 1230 ns, a frame of 1230.4 ns, 67.2 ns, 5 ns, another frame, 5 ns: 3768 ns = 3.06 frames.
+    assert_eq!(frames(32, 0), 4);
+    // Another group: 4998 ns = 4.06 frames.
+    assert_eq!(frames(33, 0), 5);
+    // A switch that takes 1.16 us: 4928 ns = 4.005 frames; 10 ns less: 3.997.
+    assert_eq!((frames(32, 1_160), frames(32, 1_150)), (5, 4));
+}
+
+proptest! {
+    #[test]
+    fn every_direction_keeps_its_order(
+        steps in proptest::collection::vec((0u16..4, 0u8..3, 0u64..40), 1..200),
+    ) {
+        let mut regulator = regulator(&Spec::default());
+        let mut queues = Directions::new(4);
+        let (mut pushed, mut popped) = ([0; 4], [0; 4]);
+        let mut now = Instant::ZERO;
+        for (direction, what, time) in steps {
+            now += Duration(time);
+            match what {
+                0 => {
+                    queues.push(direction, pushed[usize::from(direction)]);
+                    pushed[usize::from(direction)] += 1;
+                }
+                1 => tell(&mut regulator, direction as u8, now),
+                _ => {
+                    let next = queues.next(0, &regulator);
+                    prop_assert_eq!(queues.settle(0, &regulator, now), next <= now);
+                    if let Some((from, frame)) = queues.pop() {
+                        prop_assert!(!regulator.stops(from));
+                        prop_assert_eq!(frame, popped[usize::from(from)]);
+                        popped[usize::from(from)] += 1;
+                        queues.defer(from, now + Duration(3 * time));
+                    }
+                }
+            }
+            let waits: u32 = pushed.iter().sum::<u32>() - popped.iter().sum::<u32>();
+            prop_assert_eq!(queues.iter().count(), waits as usize);
+            prop_assert!(queues.is_consistent());
+        }
+    }
+}
