@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use floodway_model::family::Entry;
 use floodway_report::format;
+use floodway_scenario::presets;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -22,9 +23,10 @@ pub fn list(options: &ListOptions) -> Result<(), Failure> {
     output::print(&as_text(&entries))
 }
 
-/// Every algorithm, topology, workload, format and study.
+/// Every algorithm, topology, workload, preset, format and study.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     floodway_scenario::catalogue()
+        .chain(presets::CATALOGUE.iter().map(|preset| &preset.entry))
         .chain(format::CATALOGUE.iter().map(|format| &format.entry))
         .chain(floodway_study::CATALOGUE.iter().map(|study| &study.entry))
 }

@@ -132,7 +132,12 @@ fn list_shows_families_and_their_members() {
     let names = |family| all.iter().filter(move |entry| entry["family"] == family).count();
     assert!(names("topology") >= 2 && names("switch.flow_control") >= 2 && names("format") == 2);
     let part = json(&["list", "host", "--json"]);
-    let of_hosts = ["host.transport", "host.transport.rocev2.recovery", "host.congestion"];
+    let of_hosts = [
+        "host.transport",
+        "host.transport.rocev2.recovery",
+        "host.congestion",
+        "host.transport.tcp.preset",
+    ];
     assert_eq!(part.as_array().unwrap().len(), of_hosts.map(names).iter().sum::<usize>());
 }
 

@@ -42,6 +42,35 @@ impl Dscp {
     pub const LOW_LATENCY: Self = Self(18);
 }
 
+/// The second byte of the IP header (RFC 3168 section 22): DSCP and ECN field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tos(u8);
+
+impl Tos {
+    /// These two.
+    #[inline]
+    pub const fn new(dscp: Dscp, ecn: Ecn) -> Self {
+        Self(dscp.0 << 2 | ecn as u8)
+    }
+
+    /// The DSCP field.
+    #[inline]
+    pub const fn dscp(self) -> Dscp {
+        Dscp(self.0 >> 2)
+    }
+
+    /// The ECN field.
+    #[inline]
+    pub const fn ecn(self) -> Ecn {
+        match self.0 & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
 /// One frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
@@ -63,10 +92,11 @@ pub struct Packet {
     /// The physical queue within its class that it was sent from, with flow control by physical
     /// queues; else 0.
     pub lane: u8,
-    /// The ECN field.
-    pub ecn: Ecn,
-    /// The DSCP field, by which switches can classify: a switch cannot know how long a flow is.
-    pub dscp: Dscp,
+    /// DSCP and ECN field: see [`Packet::dscp`] and [`Packet::ecn`].
+    pub tos: Tos,
+    /// Layer 2 congestion indication: a switch on the way has found congestion, which it tells
+    /// without a look at the IP header.
+    pub indicated: bool,
     /// What it carries.
     pub body: Body,
 }
@@ -131,6 +161,12 @@ pub enum Body {
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,
+    /// Layer 2 congestion indication, backward: from a congested switch to the source of a packet
+    /// of the flow (US patent 7,474,616).
+    Indication {
+        /// How much of the memory is taken: n stands for n/256 to (n + 1)/256 of it.
+        severity: u8,
+    },
     /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
     Pfc {
         /// Bit n set: the time below is valid for class n.
@@ -239,6 +275,24 @@ pub enum EcnFeedback {
 }
 
 impl Packet {
+    /// The DSCP field, by which switches can classify: a switch cannot know how long a flow is.
+    #[inline]
+    pub const fn dscp(&self) -> Dscp {
+        self.tos.dscp()
+    }
+
+    /// The ECN field.
+    #[inline]
+    pub const fn ecn(&self) -> Ecn {
+        self.tos.ecn()
+    }
+
+    /// Sets CE: congestion was experienced.
+    #[inline]
+    pub fn mark(&mut self) {
+        self.tos = Tos::new(self.dscp(), Ecn::Ce);
+    }
+
     /// Whether it carries a piece of a message.
     #[inline]
     pub const fn is_data(&self) -> bool {
@@ -302,5 +356,18 @@ mod tests {
     #[test]
     fn a_packet_is_forty_bytes() {
         assert_eq!(size_of::<Packet>(), 40);
+    }
+
+    #[test]
+    fn dscp_and_ecn_share_a_byte() {
+        // RFC 3168, figure 1: ECT(1) is 01, ECT(0) is 10, CE is 11, below six bits of DSCP.
+        assert_eq!(Tos::new(Dscp::LOW_LATENCY, Ecn::Ect0), Tos(0b0100_1010));
+        for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
+            for dscp in (0..64).map(Dscp) {
+                let tos = Tos::new(dscp, ecn);
+                assert_eq!((tos.dscp(), tos.ecn()), (dscp, ecn));
+            }
+        }
+        assert_eq!(Tos::default(), Tos::new(Dscp::DEFAULT, Ecn::NotEct));
     }
 }

@@ -1,5 +1,6 @@
 //! The answer in a sentence.
 
+use crate::entries;
 use crate::summary::{Measure, Summary};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -64,6 +65,8 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
     };
     [
         of("mean goodput of", throughput::goodputs_of(summary)),
+        of("mean response time of", entries::mean_responses_of(summary)),
+        of("throughput of entries of", entries::throughputs_of(summary)),
         of("mean waiting time of", throughput::mean_waits_of(summary)),
     ]
     .into_iter()

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::entries::Window;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
-use crate::shapes::{Depths, Moment, Shapes, Sketch};
+use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Change, Estimate};
 use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
 use crate::{INTERRUPTED, Run, answer};
@@ -66,10 +67,14 @@ impl Experiment {
         for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
             if *other < replication {
                 shapes.timeline.clear();
+                shapes.memory.clear();
                 shapes.rates.clear();
+                shapes.responses.clear();
             } else {
                 held.timeline.clear();
+                held.memory.clear();
                 held.rates.clear();
+                held.responses.clear();
             }
         }
     }
@@ -116,11 +121,23 @@ impl Experiment {
         self.shapes_of(variant).map(|shapes| &shapes.timeline).find(|series| !series.is_empty())
     }
 
+    /// The time series of the memory in use in a variant, from its first replication.
+    pub fn memory(&self, variant: usize) -> Option<&Vec<InUse>> {
+        self.shapes_of(variant).map(|shapes| &shapes.memory).find(|series| !series.is_empty())
+    }
+
     /// The rates over time of the flows of a variant that have no size, by flow, from its first
     /// replication; empty if they were not sampled or there are many.
     pub fn rates(&self, variant: usize) -> BTreeMap<u64, Vec<(f64, f64)>> {
         let mut rates = self.shapes_of(variant).map(|shapes| &shapes.rates);
         rates.find(|rates| !rates.is_empty()).cloned().unwrap_or_default()
+    }
+
+    /// The database entries of a variant over time, by workload, from its first replication; empty
+    /// without such entries.
+    pub fn responses(&self, variant: usize) -> BTreeMap<u64, Vec<Window>> {
+        let mut all = self.shapes_of(variant).map(|shapes| &shapes.responses);
+        all.find(|responses| !responses.is_empty()).cloned().unwrap_or_default()
     }
 
     /// The distribution of a variant's sampled backlogs by queue, all replications as one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
-use crate::throughput;
+use crate::{entries, throughput};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,10 @@ pub struct Scalar {
 /// `queue_<n>_mean_backlog_bytes` and `queue_<n>_max_backlog_bytes`; `persistent_goodput_gbps`;
 /// `<scope>_mean_occupancy_bytes`, the same with `p50`, `p99`, `p999` and `max`, where the scope is
 /// `port` or `switch`; `workload_<n>_goodput_bps` of flows without a size, and
-/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most.
+/// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most;
+/// of database entries `workload_<n>_entries`, `workload_<n>_entries_unfinished`,
+/// `workload_<n>_mean_response_ns`, the same with `p50`, `p99` and `max`, and
+/// `workload_<n>_entry_throughput_bps`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
@@ -54,6 +57,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     }
     goodput(&mut scalars);
     throughput::add(tables, &mut scalars);
+    entries::add(tables, &mut scalars);
     scalars
 }
 

@@ -3,6 +3,7 @@
 use floodway_model::Table;
 use std::collections::BTreeMap;
 
+use crate::entries::{Window, windows};
 use crate::metrics::{FlowTime, SizeClasses, table};
 
 /// How many points a thinned distribution or time series has at most.
@@ -100,6 +101,17 @@ pub struct Moment {
     pub paused_ports: u64,
 }
 
+/// A stretch of the time series of what data takes of all switches' memory together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InUse {
+    /// When, in nanoseconds: the middle of the stretch.
+    pub time_ns: f64,
+    /// Mean over the stretch.
+    pub mean_bytes: f64,
+    /// The most in the stretch.
+    pub max_bytes: f64,
+}
+
 /// How many samples had a backlog of at most so many bytes, by the upper edge of the bin.
 pub type Depths = BTreeMap<u64, u64>;
 
@@ -116,6 +128,8 @@ pub struct Shapes {
     pub fct: Vec<Sketch>,
     /// Time series by queue.
     pub timeline: BTreeMap<u64, Vec<Moment>>,
+    /// Time series of the memory in use; none if the tables do not tell the number of ports.
+    pub memory: Vec<InUse>,
     /// Distribution of backlogs by queue, over all tiers and ports.
     pub depths: BTreeMap<u64, Depths>,
     /// Distribution of what data takes of the memory of a `port` and of a `switch`, over all tiers.
@@ -123,6 +137,8 @@ pub struct Shapes {
     /// Rates over time of the flows that have no size, by flow, as [`rates`] gives them; none if
     /// there are more than [`MOST_RATES`].
     pub rates: BTreeMap<u64, Vec<(f64, f64)>>,
+    /// Database entries over time, by workload.
+    pub responses: BTreeMap<u64, Vec<Window>>,
 }
 
 impl Shapes {
@@ -138,8 +154,10 @@ impl Shapes {
         let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
         Self {
             rates: rates.collect(),
+            responses: windows(tables),
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
+            memory: in_use(&memory(tables)),
             depths: table(tables, "depths").map(depths).unwrap_or_default(),
             occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }
@@ -177,6 +195,39 @@ fn one(moments: &[Moment]) -> Moment {
         max_backlog_bytes: moments.iter().map(|moment| moment.max_backlog_bytes).max().unwrap_or(0),
         paused_ports: moments.iter().map(|moment| moment.paused_ports).max().unwrap_or(0),
     }
+}
+
+/// What data takes of the memory of all switches together at each sample: when, in nanoseconds, and
+/// how many bytes (tables `timeline` and `switches`). All data queues, without those of feedback,
+/// which are the last of each port. Of a network with one switch it is that switch's memory.
+pub fn memory(tables: &[Table]) -> Vec<(f64, f64)> {
+    let both = table(tables, "timeline").zip(table(tables, "switches"));
+    let Some((timeline, switches)) = both else { return Vec::new() };
+    let ports: u64 = switches.u64s("ports").iter().sum();
+    let queues = timeline.u64s("queue");
+    let feedback = queues.iter().max();
+    let rows = timeline.f64s("time_ns").iter().zip(timeline.f64s("mean_backlog_bytes"));
+    // In order of time, which is above zero, so that its bits are in the same order.
+    let mut samples: BTreeMap<u64, f64> = BTreeMap::new();
+    for ((time, mean), _) in rows.zip(queues).filter(|(_, queue)| Some(*queue) != feedback) {
+        *samples.entry(time.to_bits()).or_default() += mean * ports as f64;
+    }
+    // Means of whole bytes: the sums are whole too.
+    samples.into_iter().map(|(time, bytes)| (f64::from_bits(time), libm::round(bytes))).collect()
+}
+
+/// The samples in at most [`POINTS`] stretches.
+fn in_use(samples: &[(f64, f64)]) -> Vec<InUse> {
+    let stretch = |samples: &[(f64, f64)]| {
+        let mean =
+            |of: fn(&(f64, f64)) -> f64| samples.iter().map(of).sum::<f64>() / samples.len() as f64;
+        InUse {
+            time_ns: mean(|sample| sample.0),
+            mean_bytes: mean(|sample| sample.1),
+            max_bytes: samples.iter().map(|sample| sample.1).fold(0.0, f64::max),
+        }
+    };
+    samples.chunks(samples.len().div_ceil(POINTS).max(1)).map(stretch).collect()
 }
 
 /// How often the queues of each number had which backlog, over all tiers (table `depths`).
@@ -247,6 +298,28 @@ mod tests {
         let sketch = Sketch::of([3.0, 1.0, f64::NAN, 2.0].into_iter());
         assert_eq!(sketch.steps, [(1.0, 1), (2.0, 1), (3.0, 1)]);
         assert_eq!((sketch.unfinished, sketch.finished(), sketch.count()), (1, 3, 4));
+    }
+
+    #[test]
+    fn memory_in_use_is_the_sum_over_data_queues_and_ports() {
+        // Two switches of 3 and 4 ports, two data queues and one of feedback.
+        let backlogs = [[700, 14, 66], [0, 0, 0], [35, 7, 132]];
+        let rows = || (0..9).map(|row| (row / 3, row % 3));
+        let mean = |(sample, queue): (usize, usize)| f64::from(backlogs[sample][queue]) / 7.0;
+        let timeline = Table::new("timeline", "")
+            .f64("time_ns", "", rows().map(|row| row.0 as f64 * 500.0).collect())
+            .u64("queue", "", rows().map(|row| row.1 as u64).collect())
+            .f64("mean_backlog_bytes", "", rows().map(mean).collect());
+        let switches = Table::new("switches", "").u64("ports", "", vec![3, 4]);
+        let samples = memory(&[timeline.clone(), switches]);
+        assert_eq!(samples, [(0.0, 714.0), (500.0, 0.0), (1_000.0, 42.0)]);
+        assert_eq!(memory(&[timeline]), []);
+        // More samples than points: means and maxima of as many as it takes.
+        let many: Vec<_> = (0..2 * POINTS).map(|at| (at as f64, (at % 2) as f64 * 10.0)).collect();
+        let stretches = in_use(&many);
+        assert_eq!(stretches.len(), POINTS);
+        let first = InUse { time_ns: 0.5, mean_bytes: 5.0, max_bytes: 10.0 };
+        assert_eq!(stretches[0], first);
     }
 
     #[test]

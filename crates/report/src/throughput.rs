@@ -129,7 +129,7 @@ pub(crate) fn waits_of(summary: &Summary) -> Vec<Shown> {
 }
 
 /// The numbers in the names of counters that begin and end like this.
-fn numbers(summary: &Summary, begin: &str, end: &str) -> BTreeSet<u64> {
+pub(crate) fn numbers(summary: &Summary, begin: &str, end: &str) -> BTreeSet<u64> {
     let names = summary.variants.values().flat_map(|variant| variant.counters.keys());
     names.filter_map(|name| name.strip_prefix(begin)?.strip_suffix(end)?.parse().ok()).collect()
 }

@@ -47,6 +47,7 @@ fn a_page_answers_its_question() {
     ] {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
+    assert!(page.contains("How much memory is in use over time?"));
     assert!(page.contains("<p>No packet was dropped in any variant.</p>"));
     assert!(page.contains("hosts_per_leaf = 8"), "the scenario's text is there");
     assert!(page.contains("switch.queue.size=2MB"), "what the command line changed is there");

@@ -115,3 +115,47 @@ fn the_page_has_a_table_of_them() {
         assert!(!page.contains(missing), "{missing}");
     }
 }
+
+/// Database entries of workload 1, one every 10 ms, of 1250 bytes, that take so many microseconds,
+/// with one in the middle that takes ten times as long.
+fn with_entries(response_us: u64) -> Vec<Table> {
+    let requested: Vec<f64> = (100..200).map(|at| f64::from(at) * 1e7).collect();
+    let time = |at: usize| response_us as f64 * if at == 50 { 1e4 } else { 1e3 };
+    let completed = requested.iter().enumerate().map(|(at, from)| from + time(at)).collect();
+    let mut tables = tables([4, 36], 1_000);
+    tables.push(
+        Table::new("entries", "")
+            .u64("flow", "", vec![1; 100])
+            .f64("requested_ns", "", requested.clone())
+            .u64("bytes", "", vec![1_250; 100])
+            .f64("arrived_ns", "", requested)
+            .f64("completed_ns", "", completed)
+            .u64("measured", "", vec![1; 100]),
+    );
+    tables
+}
+
+#[test]
+fn response_times_are_shown_with_their_changes_and_over_time() {
+    let mut manifest = manifest(CASE);
+    manifest.variants.truncate(2);
+    let mut experiment = Experiment::new(&manifest);
+    for (variant, response) in [(0, 200), (1, 100)] {
+        for replication in 0..2 {
+            experiment.add_run(&run(&with_entries(response), variant, replication));
+        }
+    }
+    let summary = experiment.summary(&ending());
+    let text = table(&summary, Style::default());
+    // By hand: the mean of 99 times 200 us and one of 2 ms is 218 us; the largest is 2 ms; 1250
+    // bytes every 10 ms are 1 Mb/s.
+    for expected in ["workload 1, mean", "218 µs", "2.00 ms", "1.00 Mb/s", "-50.0 %"] {
+        assert!(text.contains(expected), "{expected} {text}");
+    }
+    assert!(summary.answer.iter().all(|said| said.contains("mean response time of workload 1")));
+    let page = page(experiment.manifest(), &summary, &experiment);
+    check(&page);
+    for chart in ["mean response time", "largest response time", "entries completed"] {
+        assert!(page.contains(&format!("{chart} over time, workload 1")), "{chart}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Numbers that follow from a scenario, for `floodway check`: what its author should know before
 //! waiting for a run.
 
+mod farthest;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -143,7 +145,7 @@ impl Variant {
             oversubscription: match &settings.topology {
                 topology::Spec::Clos(spec) => Some(spec.oversubscription()),
                 topology::Spec::FatTree(spec) => Some(spec.edge_oversubscription()),
-                topology::Spec::Star(_) | topology::Spec::Dumbbell(_) => None,
+                _ => None,
             },
             aggregation_oversubscription: match &settings.topology {
                 topology::Spec::FatTree(spec) => Some(spec.aggregation_oversubscription()),
@@ -262,6 +264,13 @@ pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Dur
 /// That time, and the rate of the slowest link on the way. Hosts may be far from each other by the
 /// number of links, and by the delays of their own: tried is the first host of each kind of link.
 fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Duration, Rate) {
+    if let topology::Spec::Custom(_) = settings.topology {
+        let of_port = |id, port| time_of(settings, graph, &[(id, PortIx(port))], largest_frame);
+        let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
+        let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
+        let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
+        return farthest::longest_way(graph, &times);
+    }
     let link = |host: NodeId| graph.node(host).ports[0];
     let mut kinds = BTreeMap::new();
     for host in graph.hosts() {

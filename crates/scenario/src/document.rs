@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::presets;
 use crate::topology;
 use crate::workload::{self, Placement};
 
@@ -133,18 +134,20 @@ impl Document {
         self.workload.iter().map(profile).collect()
     }
 
-    /// Writes out the congestion controls that follow from the transports, so that it says what is
-    /// used: [`Document::profiles`] are the same before and after.
-    pub(crate) fn write_out(&mut self) {
+    /// Writes out the congestion controls that follow from presets and transports, so that it says
+    /// what is used: without presets [`Document::profiles`] are the same before and after.
+    pub(crate) fn write_out(&mut self, presets: &presets::Applied) {
         if self.host.congestion.is_some() {
             return;
         }
-        for entry in &mut self.workload {
+        for (number, entry) in self.workload.iter_mut().enumerate() {
             if let (Some(transport), None) = (&entry.transport, &entry.congestion) {
-                entry.congestion = Some(usual(transport));
+                let preset = presets.of_workload(number);
+                entry.congestion = Some(preset.unwrap_or_else(|| usual(transport)));
             }
         }
-        self.host.congestion = Some(usual(&self.host.transport));
+        let preset = presets.of_host();
+        self.host.congestion = Some(preset.unwrap_or_else(|| usual(&self.host.transport)));
     }
 }
 
@@ -163,7 +166,41 @@ pub fn json_schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     schema["title"] = "floodway scenario".into();
     add_shorthands(&mut schema);
+    add_presets(&mut schema);
     schema
+}
+
+/// Adds the key that names a preset to the tables that take one.
+fn add_presets(schema: &mut Value) {
+    for preset in presets::CATALOGUE {
+        let path: Vec<&str> = preset.table().split('.').collect();
+        let Some(reference) = definition(schema, schema, &path) else {
+            panic!("there is no table {}", preset.table());
+        };
+        let fields = &mut schema["$defs"][reference]["properties"];
+        if fields[presets::KEY].is_null() {
+            fields[presets::KEY] = serde_json::json!({
+                "description": presets::MEANING,
+                "type": ["string", "boolean"],
+                "enum": [false],
+            });
+        }
+        let names = fields[presets::KEY]["enum"].as_array_mut();
+        names.expect("it is a list").push(preset.entry.name.into());
+    }
+}
+
+/// The name of the definition of the table at a path, from a table on.
+fn definition(schema: &Value, table: &Value, path: &[&str]) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    let members = table["oneOf"].as_array().into_iter().flatten();
+    let tables = std::iter::once(table).chain(members);
+    let field = tables.map(|table| &table["properties"][first]).find(|field| !field.is_null())?;
+    let name = field["$ref"].as_str()?.rsplit('/').next()?;
+    if rest.is_empty() {
+        return Some(name.to_owned());
+    }
+    definition(schema, &schema["$defs"][name], rest)
 }
 
 /// Adds what the reader accepts beyond the structures: a member's name for the member with its
@@ -187,6 +224,9 @@ fn add_shorthands(schema: &mut Value) {
                 *choice = serde_json::json!({ "type": "boolean" });
             }
         }
+    }
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
+        kinds.iter_mut().filter(|kind| *kind == "null").for_each(|kind| *kind = "boolean".into());
     }
     match schema {
         Value::Object(fields) => fields.values_mut().for_each(add_shorthands),

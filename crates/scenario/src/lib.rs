@@ -21,11 +21,13 @@
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
+//! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
 
 mod check;
 pub mod derived;
 pub mod document;
+pub mod presets;
 mod read;
 mod scenario;
 mod text;

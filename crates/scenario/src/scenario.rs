@@ -10,6 +10,7 @@ use miette::Severity;
 
 use crate::check;
 use crate::document::Document;
+use crate::presets;
 use crate::read::{self, Reader, Written};
 use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
 use crate::workload::{self, Ready};
@@ -263,12 +264,17 @@ fn prepare(
 }
 
 fn prepare_one(name: &str, document: &Item) -> (Option<Variant>, Vec<Problem>) {
-    let mut settings: Document = match decode(document) {
+    let mut document = document.clone();
+    let presets = match presets::apply(&mut document) {
+        Ok(presets) => presets,
+        Err(problem) => return (None, vec![problem]),
+    };
+    let mut settings: Document = match decode(&document) {
         Ok(settings) => settings,
         Err(problems) => return (None, problems),
     };
-    settings.write_out();
-    let (checked, problems) = check::check(document, &settings);
+    settings.write_out(&presets);
+    let (checked, problems) = check::check(&document, &settings);
     let variant = checked.map(|check::Checked { graph, workloads }| Variant {
         name: name.to_owned(),
         settings,

@@ -54,7 +54,7 @@ alpha = 0.5
 "#;
 
 fn pool(pool: u64, alpha: f64) -> Option<shared::Pool> {
-    Some(shared::Pool { pool: Bytes(pool), guaranteed: Bytes(50_000), alpha })
+    Some(shared::Pool { pool: Bytes(pool), guaranteed: Bytes(50_000), alpha: Some(alpha) })
 }
 
 #[test]

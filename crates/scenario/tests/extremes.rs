@@ -110,7 +110,15 @@ codepoint = "ect1"
 [workload.long_flows]
 count = 3
 [workload.congestion.prague]
-[workload.application]
+[workload.application.interactive]
+
+[[workload]]
+[workload.long_flows]
+count = 1
+pairs = "all"
+[workload.application.entries]
+outstanding = 2
+think = "1ms"
 
 [[workload]]
 [workload.long_flows]

@@ -61,6 +61,24 @@ fn long_flows_go_from_left_to_right_in_turn() {
 }
 
 #[test]
+fn long_flows_of_all_pairs_leave_out_those_of_a_host_with_itself() {
+    let all = |more: &[&str]| {
+        let set = ["workload.0.long_flows.pairs=all", "workload.0.long_flows.count=1"];
+        sorted(pairs(&flows(LONG, &[&set, more].concat(), 0)))
+    };
+    let square: Vec<(u32, u32)> =
+        (0..4).flat_map(|src| (4..7).map(move |dst| (src, dst))).collect();
+    assert_eq!(all(&[]), square);
+    let among = ["workload.0.long_flows.from=1-3", "workload.0.long_flows.to=2-3"];
+    assert_eq!(all(&among), [(1, 2), (1, 3), (2, 3), (3, 2)]);
+    let twice = [&among[..], &["workload.0.long_flows.count=2"]].concat();
+    let doubled: Vec<(u32, u32)> = all(&among).into_iter().flat_map(|pair| [pair, pair]).collect();
+    assert_eq!(all(&twice), doubled);
+    let scenario = scenario(LONG, &[&["workload.0.long_flows.pairs=all"], &twice[..]].concat());
+    assert_eq!(scenario.variants()[0].workloads()[0].persistent_flows(), 8);
+}
+
+#[test]
 fn long_flows_start_within_the_jitter_and_replications_differ() {
     let set = [
         "workload.0.long_flows.count=40",

@@ -128,6 +128,18 @@ fn false_removes_a_mechanism_and_true_adds_it() {
     let flow_control = again.settings.switch.flow_control;
     assert_eq!(flow_control.pfc, Some(Default::default()));
     assert_eq!(flow_control.congestion_isolation, Some(Default::default()));
+    // So does what takes the place of marks.
+    let indicates = |set: &[&str]| {
+        let set = [&["switch.aqm=step"], set].concat();
+        only("[variants.v.switch]\ncongestion_indication = true\n", &set)
+            .settings
+            .switch
+            .congestion_indication
+    };
+    assert_eq!(indicates(&[]), Some(Default::default()));
+    assert_eq!(indicates(&["switch.congestion_indication=false"]), None);
+    let both = indicates(&["switch.congestion_indication.backward=true"]).unwrap();
+    assert!(both.forward && both.backward);
 }
 
 #[test]

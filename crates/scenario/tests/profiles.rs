@@ -160,3 +160,82 @@ fn the_schema_of_a_workload_has_members_and_what_stands_beside_them() {
     assert!(members.iter().all(|member| member["type"] == "object"));
     assert_eq!(workload["unevaluatedProperties"], false);
 }
+
+/// TCP of all hosts, of a scenario with `of_host` in its table and `of_workload` in a workload.
+fn tcp_of(
+    of_host: &str,
+    of_workload: &str,
+    set: &[&str],
+) -> Vec<(transport::tcp::Spec, &'static str)> {
+    let text = format!(
+        "name = \"sample\"\narrivals = \"1s\"\nlimit = \"5s\"\n\
+         [topology.dumbbell]\nleft = 2\nright = 2\n\
+         [host.transport.tcp]\n{of_host}\n\
+         [[workload]]\n[workload.long_flows]\ncount = 1\n{of_workload}\n\
+         [[workload]]\n[workload.long_flows]\ncount = 1\n"
+    );
+    let set = set.iter().map(|&setting| setting.to_owned()).collect();
+    let scenario = Scenario::parse(&text, "s.toml", &Overrides { quick: false, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let of = |profile: &Profile| match &profile.transport {
+        transport::Spec::Tcp(tcp) => (tcp.clone(), profile.congestion.name()),
+        other => panic!("{}", other.name()),
+    };
+    scenario.build(&scenario.variants()[0], 0).profiles.iter().map(of).collect()
+}
+
+#[test]
+fn a_preset_stands_below_what_is_written() {
+    use floodway_model::Duration;
+    use transport::tcp::{IdleRestart, LossDetection, Spec};
+    let preset = Spec {
+        mss: Bytes(1_448),
+        initial_window: 3,
+        receive_window: Some(Bytes(65_535)),
+        min_rto: Duration::from_ms(200),
+        max_rto: Duration::from_ms(120_000),
+        initial_rto: Duration::from_ms(3_000),
+        delayed_ack: Duration::from_ms(40),
+        ack_every: 2,
+        quick_acks: 16,
+        pacing: false,
+        idle_restart: IdleRestart::Halve,
+        loss_detection: LossDetection::DupAcks,
+        ecn: None,
+        codepoint: None,
+    };
+    // RFC 3390: at most 4380 bytes, in full segments.
+    assert_eq!(u64::from(preset.initial_window), 4_380 / preset.mss.0);
+    // For all hosts, also from the command line, where a year needs no quotes.
+    let reno = (preset.clone(), "reno");
+    assert_eq!(tcp_of("preset = \"2004\"", "", &[]), [reno.clone(), reno.clone()]);
+    assert_eq!(tcp_of("", "", &["host.transport.tcp.preset=2004"]), [reno.clone(), reno.clone()]);
+    // What is written wins, wherever it is written.
+    let own = (Spec { initial_window: 10, mss: Bytes(1_000), ..preset.clone() }, "reno");
+    let set = ["host.transport.tcp.mss=1000B"];
+    assert_eq!(tcp_of("initial_window = 10\npreset = \"2004\"", "", &set)[0], own);
+    // A limit that the preset sets is removed like any other.
+    let open = (Spec { receive_window: None, ..preset.clone() }, "reno");
+    assert_eq!(tcp_of("receive_window = false\npreset = \"2004\"", "", &[])[0], open);
+    let cubic = ["host.congestion=cubic"];
+    assert_eq!(tcp_of("preset = \"2004\"", "", &cubic)[1], (preset.clone(), "cubic"));
+    // Of one workload, and not of the others.
+    let workload = "[workload.transport.tcp]\npreset = \"2004\"";
+    assert_eq!(tcp_of("", workload, &[]), [reno.clone(), (Spec::default(), "cubic")]);
+    // A transport of its own has nothing of the preset of the hosts.
+    let plain = "[workload.transport.tcp]";
+    assert_eq!(tcp_of("preset = \"2004\"", plain, &[]), [(Spec::default(), "cubic"), reno]);
+    // Removed again.
+    let none = ["host.transport.tcp.preset=false"];
+    assert_eq!(tcp_of("preset = \"2004\"", "", &none)[0], (Spec::default(), "cubic"));
+}
+
+/// Every value of every preset is one that its table takes, and every field is in it.
+#[test]
+fn presets_are_in_the_schema() {
+    use floodway_scenario::presets::CATALOGUE;
+    let text = json_schema().to_string();
+    for preset in CATALOGUE {
+        assert!(text.contains(&format!("[false,\"{}\"]", preset.entry.name)), "{text}");
+    }
+}

@@ -96,6 +96,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         host::transport::CATALOGUE,
         host::transport::rocev2::recovery::CATALOGUE,
         host::congestion::CATALOGUE,
+        host::application::CATALOGUE,
     ];
     switch.into_iter().chain(host).flatten()
 }

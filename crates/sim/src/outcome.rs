@@ -23,7 +23,7 @@ use crate::switch::flow_control::pauses::Paused;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -59,6 +59,7 @@ impl Outcome {
             timeline_table(finished),
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
+            frames::entries(spec, finished, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
@@ -213,7 +214,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.3.bytes_in).collect())
         .u64(
             "marked_packets",
-            "Packets that were marked with CE on joining or leaving.",
+            "Packets that were marked with CE, or with a layer 2 indication, on joining or leaving.",
             rows.iter().map(|row| row.3.marked).collect(),
         )
 }

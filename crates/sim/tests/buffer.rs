@@ -22,7 +22,7 @@ fn shared(
 }
 
 fn pool(pool: u64, guaranteed: u64, alpha: f64) -> Option<shared::Pool> {
-    Some(shared::Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha })
+    Some(shared::Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha: Some(alpha) })
 }
 
 /// Hosts 0 to n - 1 each receive from two senders at line rate, which stop for nothing. What the
@@ -60,6 +60,30 @@ fn drops(outcome: &Outcome, reason: &str) -> u64 {
     let drops = outcome.table("drops");
     let rows = drops.texts("reason").iter().zip(drops.u64s("packets"));
     rows.filter(|(name, _)| *name == reason).map(|(_, packets)| packets).sum()
+}
+
+/// A memory of 150 KB that all queues share without a limit for each.
+#[test]
+fn complete_sharing_gives_all_to_whoever_comes_first() {
+    const POOL: u64 = 150_000;
+    let pool = shared::Pool { pool: Bytes(POOL), guaranteed: Bytes(0), alpha: None };
+    for n in [1, 2, 5] {
+        let mut spec = saturated(n);
+        spec.switch.buffer = shared(None, Some(pool.clone()), 0);
+        let outcome = Simulation::new(spec).run();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        assert!(drops(&outcome, "egress_threshold") > 100);
+        let most = outcome.table("switches").u64s("max_occupancy_bytes")[0];
+        // Frames of 1086 bytes, as many as fit.
+        assert_eq!(most, POOL / 1_086 * 1_086, "{n} queues");
+        let backlogs = backlogs(&outcome, n);
+        if n == 1 {
+            assert_eq!(backlogs[0].1, most as f64);
+        }
+        // Always as full as it can be: only what just leaves is free.
+        let mean: f64 = backlogs.iter().map(|backlog| backlog.0).sum();
+        assert!(mean > (most - u64::from(n + 1) * 1_086) as f64, "{n} queues: {mean}");
+    }
 }
 
 #[test]

@@ -9,9 +9,10 @@ use common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::host::Profile;
+use floodway_sim::host::application::{self, entries, interactive};
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::{self, tcp, udp};
-use floodway_sim::host::{Profile, application};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::{self, aqm, classify, flow_control, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
@@ -59,7 +60,7 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     let delayed_acks = [ms(0), ms(1), ms(40), ms(200)];
     // Fast links would carry millions of tiny segments.
     let least = if rate > Rate::from_mbps(20) { 1_448 } else { 1 };
-    let spec = tcp::Spec {
+    let mut spec = tcp::Spec {
         mss: Bytes(pick(chance, &[1, 64, 536, 1_448, 1_448, 1_448, 8_948]).max(least)),
         initial_window: pick(chance, &[1, 2, 10, 10, 100, 1_000]),
         receive_window: pick(chance, &[None, None, None, Some(1), Some(3_000), Some(100_000)])
@@ -83,6 +84,9 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
         ),
         ..Default::default()
     };
+    spec.loss_detection = pick(chance, &[tcp::LossDetection::Rack, tcp::LossDetection::DupAcks]);
+    spec.idle_restart =
+        pick(chance, &[tcp::IdleRestart::Halve, tcp::IdleRestart::Initial, tcp::IdleRestart::Keep]);
     let mut controls = vec![
         congestion::Spec::Reno(Default::default()),
         congestion::Spec::Cubic(Default::default()),
@@ -94,17 +98,35 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     if pfc {
         controls.push(congestion::Spec::LineRate(Default::default()));
     }
-    let application = application::Spec {
+    let interactive = interactive::Spec {
         frame_interval: Duration((between(chance, 1e-4, 0.1) * 1e12) as u64),
         start_rate: Rate(between(chance, 1e4, 1e8) as u64),
         min_rate: Rate(between(chance, 1e3, 1e5) as u64),
         max_rate: Rate(between(chance, 1e6, 1e9) as u64),
         ..Default::default()
     };
+    let entries = entries::Spec {
+        mean: Bytes(1 + chance.below(20_000)),
+        answer: Bytes(chance.below(spec.mss.0 + 1)),
+        outstanding: Some(1 + chance.below(4) as u32),
+        think: Some(Duration((between(chance, 1e-3, 0.1) * 1e12) as u64)),
+        ..Default::default()
+    };
+    let by_the_clock = entries::Spec {
+        outstanding: None,
+        think: None,
+        interval: entries.think,
+        ..entries.clone()
+    };
+    let applications = [
+        application::Spec::Interactive(interactive),
+        application::Spec::Entries(entries),
+        application::Spec::Entries(by_the_clock),
+    ];
     Profile {
         transport: transport::Spec::Tcp(spec),
         congestion: pick(chance, &controls),
-        application: chance.chance(0.3).then_some(application),
+        application: chance.chance(0.5).then(|| pick(chance, &applications)),
     }
 }
 
@@ -218,6 +240,13 @@ fn scenario(seed: u64) -> Spec {
         if !spec.switch.aqm.is_for_two_queues() {
             spec.switch.aqm = aqm::Spec::Step(Default::default());
         }
+    }
+    let tells = !matches!(spec.switch.aqm, aqm::Spec::DropTail(_));
+    if tells && chance.chance(0.3) {
+        let (forward, gap) = (chance.chance(0.7), Duration::from_ms(pick(chance, &[0, 1, 50])));
+        let backward = !forward || chance.chance(0.5);
+        spec.switch.congestion_indication =
+            Some(switch::congestion_indication::Spec { forward, backward, gap });
     }
     spec.end = Duration::from_ms(1_000_000);
     spec.sample_interval = Duration::from_ms(1_000);

@@ -103,8 +103,8 @@ const GOES_ON: u64 = XON + PAUSE + DELAY + RESPONSE;
 
 #[test]
 fn stops_and_goes_on_to_the_picosecond() {
-    // STOPS is at 10.15 T: number 10 has begun and is sent to its end.
-    assert!(10 * T < STOPS && STOPS < 11 * T);
+    // Number 10 has begun then, and is sent to its end.
+    assert_eq!((STOPS / T, STOPS), (10, 8_278_200));
     for (end_ns, paused, sent) in [
         (8_278, 0, 11),
         (9_000, 9_000_000 - STOPS, 11),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use floodway_scenario::presets;
 use floodway_scenario::workload::builtin::BUILTINS;
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ pub fn section() -> String {
     let schema = floodway_scenario::json_schema();
     let mut writer = Writer { definitions: &schema["$defs"], text: INTRODUCTION.to_owned() };
     writer.table("", &schema);
-    writer.text + &sizes()
+    writer.text + &sizes() + &presets()
 }
 
 /// The distributions of flow sizes that come with the program.
@@ -22,6 +23,26 @@ fn sizes() -> String {
     );
     for builtin in BUILTINS {
         let _ = writeln!(text, "| `{}` | {}. |", builtin.name, one_line(builtin.summary));
+    }
+    text
+}
+
+/// Named sets of values.
+fn presets() -> String {
+    let mut text = String::from(
+        "\n### Presets\n\nNames for `preset` in a table: they give every field of it that is not written, \
+         also one that a variant or `--set` leaves out, and the congestion control where none is \
+         written.\n",
+    );
+    for preset in presets::CATALOGUE {
+        let (entry, table) = (&preset.entry, preset.table());
+        let _ = writeln!(text, "\n`{}` in `{table}`: {}\n", entry.name, entry.summary);
+        text.push_str("| field | value | from |\n| --- | --- | --- |\n");
+        for (field, value, source) in preset.values {
+            let _ = writeln!(text, "| `{field}` | `{value}` | {}. |", one_line(source));
+        }
+        let (control, source) = (preset.congestion(), preset.congestion_source);
+        let _ = writeln!(text, "| congestion control | `{}` | {source}. |", control.name());
     }
     text
 }
@@ -106,10 +127,15 @@ impl<'a> Writer<'a> {
             self.table(&format!("{path}.{name}"), self.resolved(member));
         }
         for (name, field) in beside {
-            // Families beside a member are those of hosts, which have their own place.
-            if let Some(table) = self.table_of(field).filter(|table| self::members(table).is_none())
-            {
-                self.table(&format!("{path}.{name}"), table);
+            let path = format!("{path}.{name}");
+            let Some(table) = self.table_of(field) else { continue };
+            match self::members(table) {
+                None => self.table(&path, table),
+                // Other families beside a member are those of hosts, which have their own place.
+                Some(members) if catalogue().any(|entry| entry.family == path) => {
+                    self.family(&path, field, table, members);
+                }
+                Some(_) => {}
             }
         }
     }
@@ -153,9 +179,11 @@ impl<'a> Writer<'a> {
             Some(choices) => ("choice".to_owned(), explained(choices)),
             None => (self.plain_kind(field), String::new()),
         };
-        let may_be_off = field["anyOf"]
-            .as_array()
-            .is_some_and(|choices| choices.iter().any(|choice| choice["type"] == "boolean"));
+        let any = |list: &Value, test: fn(&Value) -> bool| {
+            list.as_array().is_some_and(|list| list.iter().any(test))
+        };
+        let may_be_off = any(&field["anyOf"], |choice| choice["type"] == "boolean")
+            || any(&field["type"], |kind| kind == "boolean");
         (if may_be_off { kind + " or `false`" } else { kind }, choices)
     }
 

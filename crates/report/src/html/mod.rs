@@ -3,9 +3,11 @@
 //! fits, so that their text stays readable on a narrow screen.
 
 mod completion;
+mod memory;
 mod network;
 mod provenance;
 mod rates;
+mod responses;
 mod study;
 mod tables;
 mod r#type;
@@ -46,6 +48,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     }
     page.throughputs(&mut text);
     page.rates(&mut text);
+    page.responses(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
     page.drops(&mut text);

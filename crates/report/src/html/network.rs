@@ -48,8 +48,8 @@ impl Page<'_> {
         unit: &'static str,
         what: &str,
     ) -> String {
-        let tiers = (0..16).chain([HOSTS]);
-        let tiers = tiers.map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
+        let tiers =
+            (0..=HOSTS).map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
         let groups = [("everywhere".to_string(), what.to_string())]
             .into_iter()
             .chain(tiers)
@@ -147,12 +147,7 @@ impl Page<'_> {
                 continue;
             }
             let caption = format!("How deep is queue {queue} over time?");
-            let legend = format!(
-                "<ul class=\"legend plain\"><li><svg width=\"30\" height=\"12\" aria-hidden=\"true\">\
-                 <g class=\"c1\"><rect class=\"area\" width=\"30\" height=\"12\"/></g></svg>largest \
-                 of all ports</li><li>{}mean over all ports</li></ul>",
-                sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"")
-            );
+            let legend = area_and_line("largest of all ports", "mean over all ports");
             let note = format!(
                 "First replication. Backlogs of {} and less lie on the axis.",
                 words::bytes(FLOOR)
@@ -202,6 +197,7 @@ impl Page<'_> {
         let note = "Over time and switches, during the measurement; percentiles are the upper ends of \
                     ranges, up to 19 % high. The most is of the whole run.";
         *text += &figure(caption, note, |width| chart.svg(width));
+        self.memory(text);
     }
 
     /// The queue of control frames: the last of a port.
@@ -346,6 +342,16 @@ impl Page<'_> {
         }
         text
     }
+}
+
+/// The legend of charts with an area and a line.
+pub(super) fn area_and_line(area: &str, line: &str) -> String {
+    format!(
+        "<ul class=\"legend plain\"><li><svg width=\"30\" height=\"12\" aria-hidden=\"true\">\
+         <g class=\"c1\"><rect class=\"area\" width=\"30\" height=\"12\"/></g></svg>{area}</li>\
+         <li>{}{line}</li></ul>",
+        sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"")
+    )
 }
 
 /// How many panels, one for each variant, stand in a row.

@@ -6,8 +6,8 @@ use super::Page;
 use super::r#type::set;
 use crate::chart::{LOOKS, escape};
 use crate::summary::{Counter, Measure};
-use crate::throughput;
 use crate::words;
+use crate::{entries, throughput};
 
 /// A variant's name with its colour.
 pub(super) fn key(series: usize, name: &str) -> String {
@@ -47,7 +47,9 @@ impl Page<'_> {
     pub(super) fn throughputs(&self, text: &mut String) {
         let goodputs = throughput::goodputs_of(self.summary);
         let waits = throughput::waits_of(self.summary);
-        if goodputs.is_empty() && waits.is_empty() {
+        let responses = entries::responses_of(self.summary);
+        let throughputs = entries::throughputs_of(self.summary);
+        if goodputs.is_empty() && waits.is_empty() && throughputs.is_empty() {
             return;
         }
         *text += "<h2>What do flows without a size get, and how long do packets wait?</h2>\n\
@@ -56,7 +58,12 @@ impl Page<'_> {
             let _ = write!(text, "<th>{}</th>", key(series, name));
         }
         *text += "</tr></thead>\n<tbody>\n";
-        let groups = [("mean goodput per flow", goodputs), ("time in queues", waits)];
+        let groups = [
+            ("mean goodput per flow", goodputs),
+            ("response time of database entries", responses),
+            ("throughput of database entries", throughputs),
+            ("time in queues", waits),
+        ];
         for (label, shown) in groups.into_iter().filter(|(_, shown)| !shown.is_empty()) {
             let span = self.summary.order.len() + 1;
             let _ = writeln!(text, "<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>");
@@ -70,7 +77,7 @@ impl Page<'_> {
         }
         *text += "</tbody></table></div>\n<p class=\"muted small\">Means over replications, of the \
                   time from the end of the warm-up to the end of arrivals; below them the change \
-                  from the baseline. Times are those of the port at which packets wait most in \
+                  from the baseline. Times in queues are those of the port at which packets wait most in \
                   all.</p>\n";
     }
 

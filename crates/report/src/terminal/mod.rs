@@ -4,8 +4,8 @@ mod claims;
 
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
-use crate::throughput;
 use crate::words;
+use crate::{entries, throughput};
 
 pub use claims::claims;
 
@@ -151,6 +151,8 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
     let mut rows = Vec::new();
     for (heading, shown, less_is_better) in [
         ("mean goodput per flow", throughput::goodputs_of(summary), false),
+        ("response time of database entries", entries::responses_of(summary), true),
+        ("throughput of database entries", entries::throughputs_of(summary), false),
         ("time in queues", throughput::waits_of(summary), true),
     ] {
         if !shown.is_empty() {

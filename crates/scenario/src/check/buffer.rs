@@ -57,12 +57,12 @@ fn check_pool(
         );
         return;
     }
-    if !(pool.alpha > 0.0 && pool.alpha.is_finite()) {
+    if let Some(alpha) = pool.alpha.filter(|alpha| !(*alpha > 0.0 && alpha.is_finite())) {
         findings.error(
             &[&field("alpha")],
-            format!("`{path}.alpha` is {}, not a number above zero", pool.alpha),
+            format!("`{path}.alpha` is {alpha}, not a number above zero"),
             "alpha times what is free is the most that one may hold of the pool; switches have \
-             1/128 to 8",
+             1/128 to 8, and false lets one hold all of it",
         );
         return;
     }
@@ -77,13 +77,18 @@ fn check_pool(
             format!("a guarantee of {} cannot hold one frame of {frame} bytes", pool.guaranteed),
             format!("write at least {}, or 0B for none", Bytes(least)),
         );
-    } else if pool.alpha.min(1.0) * (pool.pool.0 as f64) < least as f64 {
+        return;
+    }
+    let part = pool.alpha.map_or(1.0, |alpha| alpha.min(1.0));
+    if part * (pool.pool.0 as f64) < least as f64 {
+        let most = match pool.alpha {
+            Some(alpha) => format!("alpha {alpha} of a pool of {} is less", pool.pool),
+            None => format!("the pool of {} is less", pool.pool),
+        };
         findings.error(
             &[&field("pool"), &field("alpha")],
             format!(
-                "no frame of {frame} bytes would ever be taken: nothing is guaranteed, and alpha \
-                 {} of a pool of {} is less",
-                pool.alpha, pool.pool
+                "no frame of {frame} bytes would ever be taken: nothing is guaranteed, and {most}"
             ),
             "raise the pool or alpha, or guarantee at least one frame",
         );

@@ -3,7 +3,9 @@
 
 mod aqm;
 mod buffer;
+mod congestion_indication;
 mod coupled;
+mod custom;
 mod drc;
 mod flow_control;
 mod host;
@@ -30,6 +32,7 @@ use crate::workload::Ready;
 
 pub use buffer::above_xoff;
 pub use drc::{above_stop, headroom_of_directions};
+pub use network::MOST_NODES;
 pub use pausing::Pausing;
 
 /// What the checks have made on the way.

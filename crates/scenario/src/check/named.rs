@@ -3,9 +3,10 @@
 use floodway_model::{Duration, Graph, Rate};
 
 use super::network::MOST_NODES;
-use super::{Findings, wire_factor};
+use super::{Findings, custom, wire_factor};
 use crate::derived;
 use crate::document::Document;
+use crate::topology;
 use crate::workload::{self, Demand, Ends, Hosts, Ready, Unknown, long_flows, poisson};
 
 /// Senders and receivers, if the network has them all. Needs no network, only its size.
@@ -28,12 +29,13 @@ fn numbers(
     settings: &Document,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<u32>> {
-    let count = settings.topology.size().hosts;
+    let size = settings.topology.size();
+    let count = size.hosts;
     // Said of the network itself, which cannot be made.
-    if count == 0 || count > MOST_NODES {
+    if count == 0 || count.saturating_add(size.switches) > MOST_NODES {
         return None;
     }
-    let (message, help) = match hosts.numbers(count, settings.topology.sides().as_ref()) {
+    let (message, help) = match hosts.numbers(&settings.topology) {
         // A side without hosts, which is said of the network too.
         Ok(numbers) if numbers.is_empty() => return None,
         Ok(numbers) => return Some(numbers),
@@ -45,12 +47,33 @@ fn numbers(
             format!("there is no host {number}: the network has {count} hosts"),
             format!("they have the numbers 0 to {}", count - 1),
         ),
+        Err(Unknown::Name(name)) => {
+            (format!("there is no host `{name}`"), other_host(&name, &settings.topology))
+        }
         Err(Unknown::Twice(number)) => {
             (format!("host {number} is named twice"), "name every host once".to_owned())
         }
     };
     findings.error(&[&format!("{path}.{field}")], message, help);
     None
+}
+
+/// The remedy for a host of a name that is not there.
+fn other_host(name: &str, network: &topology::Spec) -> String {
+    let (names, all) = match network {
+        topology::Spec::Custom(spec) => {
+            let mut nodes = spec.nodes();
+            nodes.names.truncate(nodes.hosts as usize);
+            (nodes.names, format!("the hosts are: {}", spec.hosts.join(", ")))
+        }
+        _ => {
+            let last = network.size().hosts - 1;
+            let words = network.sides().map_or(&[][..], |_| &["left", "right"]);
+            let words = words.iter().map(|&word| word.to_owned()).collect();
+            (words, format!("they are called host 0 to host {last}"))
+        }
+    };
+    custom::other(name, &names).unwrap_or(all)
 }
 
 /// Checks flows without a size.
@@ -71,6 +94,13 @@ pub fn check_long_flows(
                 &[&field("to"), &field("from"), path],
                 format!("flow {flow} would go from host {host} to itself"),
                 "flow n goes from the n-th host of `from` to the n-th of `to`: change their order",
+            );
+        }
+        if spec.pairs == long_flows::Pairs::All && spec.count > 0 && spec.flow_count(ends) == 0 {
+            findings.error(
+                &[&field("to"), &field("from"), path],
+                "no sender has another host to send to",
+                "add another host to `from` or `to`",
             );
         }
     }

@@ -3,12 +3,12 @@
 use floodway_model::{Graph, Rate};
 use floodway_sim::engine::MAX_PORTS;
 
-use super::{Findings, is_error};
+use super::{Findings, custom, is_error};
 use crate::document::Document;
 use crate::topology::{Spec, clos, dumbbell, fat_tree, star};
 
-/// What the engine can number.
-const MOST_PORTS: u64 = MAX_PORTS as u64;
+/// The most ports of a switch that the engine can number.
+pub const MOST_PORTS: u64 = MAX_PORTS as u64;
 
 /// More nodes than this would not fit into memory.
 pub const MOST_NODES: u64 = 4_000_000;
@@ -24,6 +24,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         Spec::FatTree(spec) => check_fat_tree(spec, findings),
         Spec::Star(spec) => check_star(spec, findings),
         Spec::Dumbbell(spec) => check_dumbbell(spec, findings),
+        Spec::Custom(spec) => custom::check(spec, findings),
     }
     if errors(findings) > before {
         return None;

@@ -9,7 +9,7 @@ use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::buffer::largest_queue;
-use super::{Findings, aqm, coupled, source_flow_control};
+use super::{Findings, aqm, congestion_indication, coupled, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -30,6 +30,9 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     }
     if let Some(spec) = &switch.flow_control.source_flow_control {
         source_flow_control::check(settings, spec, findings);
+    }
+    if let Some(spec) = &switch.congestion_indication {
+        congestion_indication::check(settings, spec, findings);
     }
     queues(settings, largest_frame, findings);
     let count = switch.queue.count;

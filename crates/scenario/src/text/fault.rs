@@ -5,9 +5,11 @@ use std::fmt;
 use serde::de::{self, Unexpected};
 
 use super::item::Item;
+use super::overlay;
 use super::problem::Problem;
 use super::source::Place;
 use super::suggest;
+use crate::presets;
 
 /// Why a value does not fit, and where.
 #[derive(Debug)]
@@ -67,10 +69,15 @@ impl Fault {
             keys => format!("`{}`", keys.join(".")),
         };
         let (message, help) = match &self.kind {
-            Kind::UnknownField { name, fields } => (
-                format!("{} has no field `{name}`", owner(&path[..path.len() - 1])),
-                suggest::remedy(name, "fields", fields),
-            ),
+            Kind::UnknownField { name, fields } => {
+                let table = &path[..path.len() - 1];
+                let preset = presets::takes_preset(table).then_some(presets::KEY);
+                let fields: Vec<_> = fields.iter().copied().chain(preset).collect();
+                (
+                    format!("{} has no field `{name}`", owner(table)),
+                    suggest::remedy(name, "fields", &fields),
+                )
+            }
             Kind::UnknownMember { name, members } => (
                 format!("{} has no member `{name}`", owner(path)),
                 suggest::remedy(name, "members", members),
@@ -92,11 +99,12 @@ impl Fault {
             ),
             Kind::Missing(field) => (
                 format!("{} needs the field `{field}`", owner(path)),
-                format!("add `{field}`{}", example(field)),
+                format!("add `{field}`{}", example(path, field)),
             ),
             Kind::WrongType { found, expected } => (
                 format!("{} is {found}, not {expected}", owner(path)),
                 match expected.as_str() {
+                    _ if overlay::is_link(path) => LINK.to_owned(),
                     "a table" => format!("write it as a table: [{}]", path.join(".")),
                     _ => format!("write {expected}"),
                 },
@@ -137,12 +145,23 @@ fn value_remedy(message: &str, word: &str) -> String {
 }
 
 /// What hosts look like where a workload names them.
-const HOSTS: &str = "write numbers of hosts, like \"0-9\" or \"0, 2, 5-7\", or the word left or \
-                     right for all on one side of a dumbbell";
+const HOSTS: &str = "write numbers of hosts, like \"0-9\" or \"0, 2, 5-7\", names, like \
+                     \"host 0-9\", or the word left or right for all on one side of a dumbbell";
+
+/// What an element of `links` looks like.
+const LINK: &str = "write the ends of a link, like \"access -- core\", or a table, like \
+                    { ends = \"access -- core\", rate = \"1Gbps\" }";
 
 /// What a required field looks like.
-fn example(field: &str) -> &'static str {
+fn example(path: &[String], field: &str) -> &'static str {
+    let custom = path.len() > 1 && path[1] == "custom";
     match field {
+        "hosts" if custom => ", for example: hosts = [\"client 0-3\", \"server\"]",
+        "switches" if custom => ", for example: switches = [\"access\", \"core\"]",
+        "links" if custom => {
+            ", for example: links = [\"client 0-3 -- access\", \"access -- core\"]"
+        }
+        "ends" => ", for example: ends = \"access -- core\"",
         "name" => ", for example: name = \"ci-lossless\"",
         "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
         "limit" => ", the time to stop at the latest, for example: limit = \"30ms\"",

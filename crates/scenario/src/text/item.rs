@@ -125,6 +125,17 @@ impl Item {
         }
     }
 
+    /// What is at a path, to change it.
+    pub fn at_mut(&mut self, path: &[String]) -> Option<&mut Self> {
+        let Some((key, rest)) = path.split_first() else { return Some(self) };
+        let next = match &mut self.value {
+            Value::Table(table) => &mut table.get_mut(key)?.item,
+            Value::List(items) => items.get_mut(key.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+        next.at_mut(rest)
+    }
+
     /// The place of the value at a path like `switch.queue.size`, if it was written.
     pub fn written(&self, path: &str) -> Option<Place> {
         let mut at = self;

@@ -10,7 +10,7 @@ mod source;
 pub(crate) mod suggest;
 
 pub(crate) use decode::decode;
-pub(crate) use item::{Entry, Item, Value, parse};
+pub(crate) use item::{Entry, Item, Value, parse, parse_value};
 pub(crate) use overlay::{Setting, merge, normalise};
 pub use problem::{Error, Problem};
 pub use source::{Place, Position, Source};

@@ -7,6 +7,7 @@
 //!   stands beside the member of a workload, its `congestion`, stays when the member is replaced.
 //! - A mechanism that may be absent (`switch.flow_control.pfc`), or a book of a shared memory, is
 //!   removed by `false`; `true` puts it there with its defaults or leaves it as it is.
+//! - A link of a custom topology that is written as text is the table of its `ends`.
 //! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
 
 use std::sync::Arc;
@@ -23,9 +24,14 @@ const SIDE_BY_SIDE: &str = "switch.flow_control";
 fn is_family(path: &[String]) -> bool {
     let path = match path {
         [first, _index] if first == "workload" => return true,
-        // Families of hosts, beside a workload's member.
+        // Families beside a workload's member: of hosts, or of workloads alone.
         [first, _index, rest @ ..] if first == "workload" && is_beside(&rest[0]) => {
-            format!("host.{}", rest.join("."))
+            let rest = rest.join(".");
+            let own = format!("workload.{rest}");
+            if crate::catalogue().any(|entry| entry.family == own) {
+                return true;
+            }
+            format!("host.{rest}")
         }
         path => path.join("."),
     };
@@ -45,13 +51,19 @@ fn is_optional(path: &[String]) -> bool {
     let Some((last, parent)) = path.split_last() else { return false };
     match parent.join(".").as_str() {
         SIDE_BY_SIDE => true,
+        "switch" => last == "congestion_indication",
         BOOKS => ["ingress", "egress"].contains(&last.as_str()),
         _ => false,
     }
 }
 
-/// Writes a document's shorthands out: a member's name alone as its table, and `true` as a
-/// mechanism's empty table. `false` stays, because it has to remove what is below.
+/// Whether a link of a custom topology stands at this path.
+pub fn is_link(path: &[String]) -> bool {
+    path.len() == 4 && path[..3] == ["topology", "custom", "links"]
+}
+
+/// Writes a document's shorthands out: a member's name alone as its table, the ends of a link alone
+/// as its table, and `true` as a mechanism's empty table. `false` stays, because it has to remove what is below.
 pub fn normalise(item: &mut Item) {
     normalise_at(item, &mut Vec::new());
 }
@@ -62,6 +74,7 @@ fn normalise_at(item: &mut Item, path: &mut Vec<String>) {
         Value::Text(name) if is_family(path) => {
             *item = Item::nested(name, place.clone(), Item::empty(place));
         }
+        Value::Text(_) if is_link(path) => *item = Item::nested("ends", place, item.clone()),
         Value::Truth(true) if is_optional(path) => *item = Item::empty(place),
         Value::Table(table) => {
             for entry in &mut table.entries {

@@ -1,8 +1,11 @@
-//! Topologies: families of networks, each built into a [`Graph`] from a few numbers.
+//! Topologies: families of networks, each built into a [`Graph`] from a few numbers, or as it is
+//! written out.
 //!
-//! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`.
+//! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`. In a custom
+//! network order and names are as written, hosts before switches.
 
 pub mod clos;
+pub mod custom;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod star;
@@ -20,6 +23,8 @@ floodway_model::family! {
     Star = "star" (star::Spec): "Hosts around one switch.",
     Dumbbell = "dumbbell" (dumbbell::Spec):
         "Hosts on two switches that are joined by one link, the bottleneck.",
+    Custom = "custom" (custom::Spec):
+        "Hosts, switches and links as they are written out, each link with its rate and delay.",
 }
 
 /// How large a network would be, known before it is built.
@@ -43,6 +48,7 @@ impl Spec {
             Self::FatTree(spec) => spec.size(),
             Self::Star(spec) => spec.size(),
             Self::Dumbbell(spec) => spec.size(),
+            Self::Custom(spec) => spec.size(),
         }
     }
 
@@ -53,6 +59,7 @@ impl Spec {
             Self::FatTree(spec) => spec.build(),
             Self::Star(spec) => spec.build(),
             Self::Dumbbell(spec) => spec.build(),
+            Self::Custom(spec) => spec.build(),
         }
     }
 
@@ -60,7 +67,23 @@ impl Spec {
     pub fn sides(&self) -> Option<[Range<u64>; 2]> {
         match self {
             Self::Dumbbell(spec) => Some(spec.sides()),
-            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) => None,
+            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) | Self::Custom(_) => None,
+        }
+    }
+
+    /// The numbers of the hosts by their names.
+    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> {
+        let hosts = self.size().hosts;
+        let written = match self {
+            Self::Custom(spec) => Some(spec.nodes()),
+            _ => None,
+        };
+        move |name| match &written {
+            Some(nodes) => nodes.numbers.get(name).copied().filter(|&number| nodes.is_host(number)),
+            None => {
+                let number: u32 = name.strip_prefix("host ")?.parse().ok()?;
+                (u64::from(number) < hosts && name == format!("host {number}")).then_some(number)
+            }
         }
     }
 }

@@ -28,8 +28,8 @@ pub struct Entry {
     /// Default that of `host`, or if `host` has none what suits the workload's transport.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
-    /// An interactive application writes the data of every flow that has no size, over TCP.
-    /// Default none: all data is there from the beginning.
+    /// An application writes the data of every flow that has no size, over TCP:
+    /// `[workload.application.entries]`. Default none: all data is there from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<application::Spec>,
 }

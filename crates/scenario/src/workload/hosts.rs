@@ -2,21 +2,32 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Hosts by their numbers, or those of one side of a network that has two.
+use crate::topology;
+use crate::topology::custom::Names;
+
+/// Hosts by their numbers or names, or those of one side of a network that has two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// All on the left.
     Left,
     /// All on the right.
     Right,
-    /// Those with these numbers, in this order: first and last of each range.
-    Numbers(Vec<(u32, u32)>),
+    /// These, in this order.
+    Listed(Vec<Part>),
+}
+
+/// Some hosts of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// By their numbers: the first and the last.
+    Numbers(u32, u32),
+    /// By their names: `client 0-3`.
+    Names(String),
 }
 
 /// Why hosts cannot be found.
@@ -26,6 +37,8 @@ pub enum Unknown {
     NoSides,
     /// There is no host of this number.
     Number(u32),
+    /// There is no host of this name.
+    Name(String),
     /// This one is named twice.
     Twice(u32),
 }
@@ -41,29 +54,40 @@ impl Hosts {
         Self::Right
     }
 
-    /// Their numbers, in a network of `hosts` hosts that has these sides.
-    pub fn numbers(
-        &self,
-        hosts: u64,
-        sides: Option<&[Range<u64>; 2]>,
-    ) -> Result<Vec<u32>, Unknown> {
+    /// Their numbers in a network.
+    pub fn numbers(&self, network: &topology::Spec) -> Result<Vec<u32>, Unknown> {
         let side = |number: usize| {
-            let [first, end] = sides.map(|sides| [sides[number].start, sides[number].end])?;
-            Some((first as u32..end as u32).collect())
+            let sides = network.sides().ok_or(Unknown::NoSides)?;
+            Ok((sides[number].start as u32..sides[number].end as u32).collect())
         };
-        let ranges = match self {
-            Self::Left => return side(0).ok_or(Unknown::NoSides),
-            Self::Right => return side(1).ok_or(Unknown::NoSides),
-            Self::Numbers(ranges) => ranges,
+        let parts = match self {
+            Self::Left => return side(0),
+            Self::Right => return side(1),
+            Self::Listed(parts) => parts,
         };
-        if let Some(&(first, _)) = ranges.iter().find(|(_, last)| u64::from(*last) >= hosts) {
-            return Err(Unknown::Number(first.max(hosts.min(u32::MAX.into()) as u32)));
+        let hosts = network.size().hosts;
+        let by_name = network.host_numbers();
+        let mut numbers = Vec::new();
+        for part in parts {
+            match part {
+                &Part::Numbers(first, last) if u64::from(last) >= hosts => {
+                    let missing = first.max(hosts.min(u32::MAX.into()) as u32);
+                    return Err(Unknown::Number(missing));
+                }
+                &Part::Numbers(first, last) => numbers.extend(first..=last),
+                Part::Names(names) => {
+                    let names = Names::parse(names).expect("names are read where they are made");
+                    for name in names.each() {
+                        numbers.push(by_name(&name).ok_or(Unknown::Name(name))?);
+                    }
+                }
+            }
         }
-        let mut sorted = ranges.clone();
+        let mut sorted = numbers.clone();
         sorted.sort_unstable();
-        match sorted.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
-            Some(pair) => Err(Unknown::Twice(pair[1].0)),
-            None => Ok(ranges.iter().flat_map(|&(first, last)| first..=last).collect()),
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(Unknown::Twice(pair[0])),
+            None => Ok(numbers),
         }
     }
 }
@@ -72,17 +96,21 @@ impl FromStr for Hosts {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let range = |part: &str| {
+        let part = |part: &str| -> Option<Part> {
+            let part = part.trim();
+            if part.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                return Names::parse(part).ok().map(|_| Part::Names(part.to_owned()));
+            }
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            (first <= last).then_some((first, last))
+            (first <= last).then_some(Part::Numbers(first, last))
         };
         match text.trim() {
             "left" => Ok(Self::Left),
             "right" => Ok(Self::Right),
             text => {
-                let ranges: Option<Vec<(u32, u32)>> = text.split(',').map(range).collect();
-                ranges.map(Self::Numbers).ok_or_else(|| format!("{text:?} is not a list of hosts"))
+                let parts: Option<Vec<Part>> = text.split(',').map(part).collect();
+                parts.map(Self::Listed).ok_or_else(|| format!("{text:?} is not a list of hosts"))
             }
         }
     }
@@ -90,16 +118,17 @@ impl FromStr for Hosts {
 
 impl fmt::Display for Hosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |&(first, last): &(u32, u32)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
+        let part = |part: &Part| match part {
+            Part::Numbers(first, last) if first == last => first.to_string(),
+            Part::Numbers(first, last) => format!("{first}-{last}"),
+            Part::Names(names) => names.clone(),
         };
         match self {
             Self::Left => f.write_str("left"),
             Self::Right => f.write_str("right"),
-            Self::Numbers(ranges) => {
-                let ranges: Vec<_> = ranges.iter().map(range).collect();
-                f.write_str(&ranges.join(", "))
+            Self::Listed(parts) => {
+                let parts: Vec<_> = parts.iter().map(part).collect();
+                f.write_str(&parts.join(", "))
             }
         }
     }
@@ -142,7 +171,7 @@ impl JsonSchema for Hosts {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", or \"left\" or \"right\"",
+            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", by name, like \"host 0-9\", or \"left\" or \"right\"",
         })
     }
 }
@@ -176,33 +205,64 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn network(text: &str) -> topology::Spec {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn dumbbell() -> topology::Spec {
+        network(r#"{ "dumbbell": { "left": 3, "right": 5 } }"#)
+    }
+
+    fn star(hosts: u32) -> topology::Spec {
+        network(&format!(r#"{{ "star": {{ "hosts": {hosts} }} }}"#))
+    }
+
     #[test]
     fn numbers_ranges_and_sides() {
-        let sides = [0..3, 3..8];
-        let numbers = |text| hosts(text).numbers(8, Some(&sides)).unwrap();
+        let numbers = |text| hosts(text).numbers(&dumbbell()).unwrap();
         assert_eq!(numbers("5"), [5]);
         assert_eq!(numbers("6-7, 0 ,2-4"), [6, 7, 0, 2, 3, 4]);
         assert_eq!(numbers("left"), [0, 1, 2]);
         assert_eq!(numbers("right"), [3, 4, 5, 6, 7]);
-        for text in ["5", "6-7, 0, 2-4", "left", "right"] {
+        assert_eq!(numbers("host 6-7, 0, host 2"), [6, 7, 0, 2]);
+        for text in ["5", "6-7, 0, 2-4", "left", "right", "host 6-7, 0"] {
             assert_eq!(hosts(text).to_string(), text);
         }
     }
 
     #[test]
+    fn names_of_a_custom_network() {
+        let custom = network(
+            r#"{ "custom": { "hosts": ["server", "client 1-3"], "switches": ["core"],
+            "links": [{ "ends": "server, client 1-3 -- core" }] } }"#,
+        );
+        let numbers = |text| hosts(text).numbers(&custom);
+        assert_eq!(numbers("client 2-3, server"), Ok(vec![2, 3, 0]));
+        assert_eq!(numbers("1-3"), Ok(vec![1, 2, 3]));
+        assert_eq!(numbers("core"), Err(Unknown::Name("core".to_owned())));
+        assert_eq!(numbers("client 2-4"), Err(Unknown::Name("client 4".to_owned())));
+        assert_eq!(numbers("host 0"), Err(Unknown::Name("host 0".to_owned())));
+        assert_eq!(numbers("client 1, 1"), Err(Unknown::Twice(1)));
+    }
+
+    #[test]
     fn what_is_no_list_of_hosts() {
-        for text in ["", "a", "1-", "-1", "3-2", "1,,2", "1.5", "4294967296", "0-1-2", "Left"] {
+        let texts =
+            ["", "1-", "-1", "3-2", "1,,2", "1.5", "4294967296", "0-1-2", "a:b", "host 3-0", "1,"];
+        for text in texts {
             assert_eq!(text.parse::<Hosts>(), Err(format!("{text:?} is not a list of hosts")));
         }
     }
 
     #[test]
     fn hosts_that_are_not_there_or_twice() {
-        assert_eq!(hosts("left").numbers(8, None), Err(Unknown::NoSides));
-        assert_eq!(hosts("0-8").numbers(8, None), Err(Unknown::Number(8)));
-        assert_eq!(hosts("0, 11-12").numbers(8, None), Err(Unknown::Number(11)));
-        assert_eq!(hosts("0-5, 3").numbers(8, None), Err(Unknown::Twice(3)));
-        assert_eq!(hosts("3, 0-5").numbers(8, None), Err(Unknown::Twice(3)));
-        assert_eq!(hosts("0-2, 3").numbers(4, None).unwrap().len(), 4);
+        assert_eq!(hosts("left").numbers(&star(8)), Err(Unknown::NoSides));
+        assert_eq!(hosts("0-8").numbers(&star(8)), Err(Unknown::Number(8)));
+        assert_eq!(hosts("0, 11-12").numbers(&star(8)), Err(Unknown::Number(11)));
+        assert_eq!(hosts("host 8").numbers(&star(8)), Err(Unknown::Name("host 8".to_owned())));
+        assert_eq!(hosts("Left").numbers(&dumbbell()), Err(Unknown::Name("Left".to_owned())));
+        assert_eq!(hosts("0-5, 3").numbers(&star(8)), Err(Unknown::Twice(3)));
+        assert_eq!(hosts("3, host 0-5").numbers(&star(8)), Err(Unknown::Twice(3)));
+        assert_eq!(hosts("0-2, 3").numbers(&star(4)).unwrap().len(), 4);
     }
 }

@@ -8,15 +8,18 @@ use serde::{Deserialize, Serialize};
 use super::{Ends, Hosts, Surroundings};
 
 /// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
-/// again where a list ends. Hosts are named: none is taken from the order of placement, and flows
+/// again where a list ends, unless `pairs` says otherwise. Hosts are named: none is taken from the order of placement, and flows
 /// may run on hosts of other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Flows; 0 for none, where the number is varied.
+    /// Flows, with `pairs = "all"` of every pair; 0 for none, where the number is varied.
     pub count: u32,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", or "left" or "right" for all on that side of a
-    /// dumbbell. Default left.
+    /// Which senders send to which receivers. Default `in_turn`.
+    #[serde(default)]
+    pub pairs: Pairs,
+    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", or "left" or "right"
+    /// for all on that side of a dumbbell. Default left.
     #[serde(default = "Hosts::left")]
     pub from: Hosts,
     /// Receivers likewise. Default right.
@@ -34,11 +37,40 @@ pub struct Spec {
     pub stop: Option<Duration>,
 }
 
+/// Which senders send to which receivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairs {
+    /// The n-th of `from` to the n-th of `to`, from the beginning again where a list ends, `count`
+    /// flows in all.
+    #[default]
+    InTurn,
+    /// Every one of `from` to every one of `to` but itself, with `count` flows each.
+    All,
+}
+
 impl Spec {
+    /// How many flows there are.
+    pub fn flow_count(&self, ends: &Ends) -> u64 {
+        match self.pairs {
+            Pairs::InTurn => self.count.into(),
+            Pairs::All => {
+                let of = |&src: &u32| ends.receivers(src).count() as u64;
+                u64::from(self.count) * ends.from.iter().map(of).sum::<u64>()
+            }
+        }
+    }
+
     /// Sender and receiver of every flow, by number.
     pub fn pairs<'a>(&self, ends: &'a Ends) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let (count, all) = (self.count as usize, self.pairs == Pairs::All);
         let turns = ends.from.iter().cycle().zip(ends.to.iter().cycle());
-        turns.map(|(&src, &dst)| (src, dst)).take(self.count as usize)
+        let turns = turns.map(|(&src, &dst)| (src, dst)).take(if all { 0 } else { count });
+        let every = ends.from.iter().take(if all { usize::MAX } else { 0 }).flat_map(move |&src| {
+            let pairs = ends.receivers(src).map(move |dst| (src, dst));
+            pairs.flat_map(move |pair| std::iter::repeat_n(pair, count))
+        });
+        turns.chain(every)
     }
 
     pub(super) fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {

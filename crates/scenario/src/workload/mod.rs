@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use distribution::{Distribution, Sampling};
 pub(crate) use entry::BESIDE;
 pub use entry::Entry;
-pub use hosts::{Ends, Hosts, Unknown};
+pub use hosts::{Ends, Hosts, Part, Unknown};
 
 use crate::document::Document;
 
@@ -168,7 +168,7 @@ impl Ready {
             Self::ManyToMany(..) | Self::IncastSeries(_) | Self::Poisson(..) => 0,
             Self::Incast(spec) => spec.persistent_flows(),
             Self::List(spec) => spec.persistent_flows(),
-            Self::LongFlows(spec, _) => spec.count.into(),
+            Self::LongFlows(spec, ends) => spec.flow_count(ends),
         }
     }
 

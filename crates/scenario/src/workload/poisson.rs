@@ -38,8 +38,8 @@ pub struct Spec {
     /// Flows that arrive per second, of all senders together. Default none: `load` says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows_per_second: Option<f64>,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", or "left" or "right" for all on that side of a
-    /// dumbbell. Default left.
+    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", or "left" or "right"
+    /// for all on that side of a dumbbell. Default left.
     #[serde(default = "Hosts::left")]
     pub from: Hosts,
     /// Receivers likewise. Default right.

@@ -219,7 +219,7 @@ pub const MAX_PORTS: usize = 1 << 14;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, PortIx};
+    use floodway_model::{Body, Class, Duration, FlowId, PortIx, Tos};
 
     fn packet(port: u16, body: Body) -> Packet {
         Packet {
@@ -231,8 +231,8 @@ mod tests {
             ingress: PortIx(port),
             class: Class(0),
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body,
         }
     }

@@ -130,7 +130,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use floodway_model::packet::length;
-    use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, PortIx, Rate};
+    use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, PortIx, Rate, Tos};
 
     use super::*;
     use crate::link::Link;
@@ -145,8 +145,8 @@ mod tests {
             ingress: PortIx(0),
             class: Class(class),
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body: Body::Data { psn, sent_at: Instant::ZERO },
         }
     }

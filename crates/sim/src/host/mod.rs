@@ -3,6 +3,7 @@
 pub mod application;
 pub mod congestion;
 mod holds;
+mod indications;
 mod lanes;
 mod memory;
 mod nic;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use floodway_model::packet::length;
 use floodway_model::random;
 use floodway_model::{
-    Body, Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+    Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Tos,
 };
 
 use crate::engine::{Context, Node};
@@ -29,6 +30,7 @@ use crate::metric::Tally;
 use crate::switch;
 use application::Application;
 use holds::Holds;
+use indications::Indications;
 use lanes::Lanes;
 use nic::Nic;
 use sender::{Header, Sender};
@@ -90,14 +92,16 @@ pub struct Host {
     pub receivers: Vec<Receiver>,
     /// What source flow control holds back.
     holds: Holds,
+    /// What layer 2 has told of congestion.
+    indications: Indications,
     /// When a sender may have waited too long.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
     /// When a receiver, by its place, has to send something by itself.
     delayed: BinaryHeap<Reverse<(Instant, u32)>>,
     /// What writes the data of some flows, in order of their start.
     pub applications: Vec<Application>,
-    /// When the next frame of an application, by its place, is due.
-    frames: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// When an application, by its place, hands something over.
+    writes: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Senders that have ended, with what they counted.
     pub ended: Vec<(FlowId, Sent)>,
     wake: Instant,
@@ -139,10 +143,11 @@ impl Host {
             free: Vec::new(),
             receivers,
             holds: Holds::default(),
+            indications: Indications::default(),
             timeouts: BinaryHeap::new(),
             delayed: BinaryHeap::new(),
             applications: Vec::new(),
-            frames: BinaryHeap::new(),
+            writes: BinaryHeap::new(),
             ended: Vec::new(),
             wake: Instant::ZERO,
             cnps: 0,
@@ -207,7 +212,7 @@ impl Host {
             self.senders[slot as usize] = Some(Box::new(sender));
             self.slots[place] = slot;
             self.nic.make_ready(slot, class);
-            self.begin_application(flow, now);
+            self.begin_application(flow, slot, now);
         }
     }
 
@@ -415,7 +420,7 @@ impl Host {
         let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
             (receiver::Transport::Rocev2(receiver), transport::Spec::Rocev2(spec)) => {
                 let interval = profile.congestion.cnp_interval();
-                let notify = packet.ecn == Ecn::Ce && receiver.may_notify(interval, now);
+                let notify = packet.ecn() == Ecn::Ce && receiver.may_notify(interval, now);
                 (receiver.on_data(spec, psn, now), notify)
             }
             (receiver::Transport::Udp(receiver), _) => {
@@ -457,8 +462,8 @@ impl Host {
             ingress: PortIx(0),
             class: self.nic.control_class,
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body,
         });
     }
@@ -466,8 +471,8 @@ impl Host {
     fn set_wake(&mut self) {
         let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let frame = self.frames.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
-        let timer = timeout.min(delayed).min(frame);
+        let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
+        let timer = timeout.min(delayed).min(write);
         self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
     }
 
@@ -483,8 +488,11 @@ impl Host {
 }
 
 impl Node for Host {
-    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context) {
+    fn arrive(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
+        if packet.indicated {
+            self.indications.map(&mut packet);
+        }
         match packet.body {
             Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
             Body::Ack { psn } => self.on_feedback(packet.connection, psn, None, now),
@@ -499,6 +507,7 @@ impl Node for Host {
                     sender.renew_window(profile, now);
                 }
             }
+            Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Segment { flags, psn, sent_at } => {
                 self.on_segment(&packet, (flags, psn, sent_at), now, context);
             }
@@ -552,6 +561,9 @@ impl Node for Host {
         }
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
+        tally.indications_mapped += self.indications.mapped;
+        tally.indications_passed += self.indications.passed;
+        tally.indications_received += self.indications.received;
         tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
         if let Some(lanes) = &self.nic.lanes {
             tally.bfc_collisions += lanes.collisions;
@@ -574,7 +586,7 @@ impl Node for Host {
         self.start(now);
         self.on_timeouts(now);
         self.on_delayed(now);
-        self.on_frames(now);
+        self.on_writes(now);
         self.send_next(now, context);
         self.set_wake();
     }

@@ -63,8 +63,11 @@ impl Receiver {
                 transport::Spec::Tcp(spec) => {
                     let segments = (!flow.is_persistent()).then(|| spec.segments(flow.bytes));
                     let mut receiver = tcp::Receiver::new(spec, segments);
-                    if profile.application.is_some() {
+                    if let Some(application) = &profile.application {
                         receiver.keep_pushes();
+                        if let Some(bytes) = application.answer() {
+                            receiver.answer_pushes(bytes);
+                        }
                     }
                     Transport::Tcp(Box::new(receiver))
                 }
@@ -119,7 +122,7 @@ impl Receiver {
             self.reordered += 1;
         }
         self.last_sent_at = Some(sent_at);
-        self.marked += u64::from(packet.ecn == Ecn::Ce);
+        self.marked += u64::from(packet.ecn() == Ecn::Ce);
     }
 
     /// When it has to send something by itself.

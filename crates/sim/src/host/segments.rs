@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags};
+use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentFlags, Tos};
 
 use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
@@ -28,7 +28,7 @@ impl Host {
             unreachable!("only TCP has segments");
         };
         let payload = packet.bytes - length::TCP_OVERHEAD;
-        let segment = Segment { psn, flags, ecn: packet.ecn, payload, sent_at };
+        let segment = Segment { psn, flags, ecn: packet.ecn(), payload, sent_at };
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
             receiver.finished = Some(now);
@@ -37,6 +37,9 @@ impl Host {
         let back = receiver.back;
         for reply in arrived.replies.into_iter().flatten() {
             self.answer(packet.flow, back, reply);
+        }
+        if arrived.more {
+            self.send_answers(packet.flow, place);
         }
         self.set_delay(place);
     }
@@ -63,7 +66,17 @@ impl Host {
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
+        self.complete_entries(slot, now);
         self.revisit(slot);
+    }
+
+    /// What the answers of an application fill beyond the frame of the acknowledgement.
+    fn send_answers(&mut self, flow: FlowId, place: u32) {
+        let receiver = &mut self.receivers[place as usize];
+        let back = receiver.back;
+        let receiver::Transport::Tcp(tcp) = &mut receiver.transport else { return };
+        let more: Vec<Reply> = std::iter::from_fn(|| tcp.next_answer()).collect();
+        more.into_iter().for_each(|reply| self.answer(flow, back, reply));
     }
 
     /// The acknowledgements that have waited long enough go.
@@ -116,8 +129,8 @@ impl Host {
             ingress: PortIx(0),
             class,
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp,
+            tos: Tos::new(dscp, Ecn::NotEct),
+            indicated: false,
             body: reply.body,
         });
     }

@@ -2,7 +2,7 @@
 //! from which it may send, a next frame, and a timer.
 
 use floodway_model::{
-    Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx,
+    Class, Dscp, Duration, Ecn, FlowId, FlowSpec, Instant, NodeId, Packet, PortIx, Tos,
 };
 
 use super::Profile;
@@ -37,6 +37,8 @@ pub struct Sender {
     pub rings_at: Instant,
     /// How its message becomes packets.
     pub transport: Transport,
+    /// The place of the application that writes its data, if there is one.
+    pub application: Option<u32>,
     /// The class that it returns to when it is no longer isolated, and when that is.
     home: (Class, Instant),
     src: NodeId,
@@ -100,6 +102,7 @@ impl Sender {
                     Transport::Udp(udp::Sender::new(transport, spec, control))
                 }
             },
+            application: None,
             home: (Class(0), Instant::NEVER),
             src: spec.src,
             dst: spec.dst,
@@ -192,8 +195,8 @@ impl Sender {
             ingress: PortIx(0),
             class: self.class,
             lane: self.lane,
-            ecn,
-            dscp: self.dscp,
+            tos: Tos::new(self.dscp, ecn),
+            indicated: false,
             body,
         })
     }

@@ -24,7 +24,7 @@ impl Switch {
             match self.verdict(index, queue, now) {
                 Verdict::Pass => break,
                 Verdict::Congested => {
-                    self.ports[index].queues[queue].mark_head();
+                    self.mark_head(index, queue, now, context);
                     break;
                 }
                 Verdict::Drop => self.drop_head(index, queue, now, context),
@@ -51,13 +51,26 @@ impl Switch {
         let head = port.queues[queue].head().expect("a queue that was selected has a packet");
         let mut view = aqm::View {
             queues: &port.queues[..control],
+            memory: self.occupancy.bytes(),
+            indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
             chance: &mut self.chance,
         };
-        match port.aqm.on_departure(queue, &head.packet, &mut view) {
-            Verdict::Congested if !head.packet.ecn.is_capable() => Verdict::Drop,
+        let packet = head.packet;
+        match port.aqm.on_departure(queue, &packet, &mut view) {
+            Verdict::Congested if !self.can_tell(&packet) => Verdict::Drop,
             verdict => verdict,
+        }
+    }
+
+    /// The packet at the head leaves, and tells of congestion.
+    fn mark_head(&mut self, index: usize, queue: usize, now: Instant, context: &mut Context) {
+        let head = |switch: &mut Self| switch.ports[index].queues[queue].head_mut().copied();
+        let mut packet = head(self).expect("a head that was judged is there");
+        self.mark(index, queue, &mut packet, now, context);
+        if let Some(head) = self.ports[index].queues[queue].head_mut() {
+            *head = packet;
         }
     }
 

@@ -6,6 +6,7 @@ mod audit;
 mod backpressure;
 pub mod buffer;
 pub mod classify;
+pub mod congestion_indication;
 mod departure;
 pub mod flow_control;
 mod neighbours;
@@ -16,6 +17,7 @@ mod pause;
 pub mod port;
 pub mod queue;
 mod rate_control;
+mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
@@ -25,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Ecn, FlowId, Instant, NodeId, Packet};
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use crate::Spec as Whole;
 use crate::engine::{Alarms, Context, Node};
@@ -34,6 +36,7 @@ use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
+use congestion_indication::Indication;
 use flow_control::bfc::{self, Bfc};
 use flow_control::congestion_isolation::{self, Isolation, Place};
 use flow_control::drc::{Feedback, Peers};
@@ -70,11 +73,15 @@ pub struct Switch {
     pub bfc: Option<Bfc>,
     /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
     pub drc: Option<Feedback>,
+    /// `None` without layer 2 congestion indication.
+    pub indication: Option<Indication>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// The queue management of all ports, in place of their own, if it measures the memory.
+    shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
     judges_departures: bool,
     /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
@@ -103,6 +110,8 @@ impl Switch {
         let isolation = spec.flow_control.congestion_isolation.as_ref();
         let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
+        let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
+            .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
         // The last one is the control queue, which has neither physical queues nor times.
         let queue = |link: &Link, number: u8| match bfc {
@@ -148,12 +157,17 @@ impl Switch {
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
             drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
+            indication: spec
+                .congestion_indication
+                .as_ref()
+                .map(|_| Indication::new(spec, links.len())),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
             judges_departures,
-            no_shortcut: judges_departures || whole.departures,
+            no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
+            shared_aqm,
             orders: Vec::new(),
             received: 0,
             emitted: 0,
@@ -202,8 +216,7 @@ impl Switch {
             return self.drop(egress, queue, reason, packet);
         }
         if marked {
-            packet.ecn = Ecn::Ce;
-            self.ports[egress].queues[queue].marked += 1;
+            self.mark(egress, queue, &mut packet, now, context);
         }
         if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
@@ -215,7 +228,7 @@ impl Switch {
     #[inline]
     fn classify(&self, packet: &Packet) -> usize {
         let (classify, count) = (&self.spec.classify, self.spec.queue.count);
-        usize::from(classify.queue(packet.dscp, packet.ecn, packet.dst, count))
+        usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
     }
 
     /// What congestion means for a packet that would join `queue`: it joins that queue, or the
@@ -244,19 +257,22 @@ impl Switch {
             };
             let place = table.place(spec, packet.flow, asked, now, &mut self.chance);
             let Some(place) = place else { return Some((queue, None, false)) };
-            let marked = table.marks(spec, place) && packet.ecn.is_capable();
+            let marked = table.marks(spec, place) && packet.ecn().is_capable();
             return Some((congesting, Some(place), marked));
         }
         let control = port.queues.len() - 1;
         let mut view = aqm::View {
             queues: &port.queues[..control],
+            memory: self.occupancy.bytes(),
+            indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
             chance: &mut self.chance,
         };
-        match port.aqm.on_arrival(queue, packet, &mut view) {
+        let aqm = self.shared_aqm.as_mut().unwrap_or(&mut port.aqm);
+        match aqm.on_arrival(queue, packet, &mut view) {
             Verdict::Pass => Some((queue, None, false)),
-            Verdict::Congested => packet.ecn.is_capable().then_some((queue, None, true)),
+            Verdict::Congested => self.can_tell(packet).then_some((queue, None, true)),
             Verdict::Drop => None,
         }
     }
@@ -348,18 +364,6 @@ impl Switch {
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
         let queue = &self.ports[egress].queues[queue];
         self.buffer.admit(source_of(packet), queue, packet.bytes)
-    }
-
-    #[cold]
-    fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
-        self.dropped += 1;
-        if packet.is_data() {
-            *self.lost.entry(packet.flow).or_default() += 1;
-        }
-        let lossless = self.spec.flow_control.lossless() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
-        self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
 
     /// Feedback and notifications: one queue above the data queues, with its own limit.
@@ -498,6 +502,11 @@ impl Switch {
     ) {
         let source = source_of(packet);
         self.occupancy.leave(packet.bytes);
+        if self.occupancy.bytes() == 0
+            && let Some(aqm) = &mut self.shared_aqm
+        {
+            aqm.on_empty(now);
+        }
         let port = &mut self.ports[egress];
         port.occupancy.leave(packet.bytes);
         self.buffer.leave(source, &port.queues[queue], packet.bytes);
@@ -537,16 +546,7 @@ impl Node for Switch {
                 self.ports[port].tx.pause(u8::MAX, quanta, now, context);
                 self.nudge(port, now, context);
             }
-            Body::Cim => {
-                self.consumed += 1;
-                let here = &mut self.ports[port];
-                if let (Some(table), Some(spec)) =
-                    (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
-                {
-                    let monitored = &here.queues[usize::from(spec.monitored)];
-                    table.on_cim(spec, packet.flow, monitored, now);
-                }
-            }
+            Body::Cim => self.obey_cim(port, packet.flow, now),
             Body::Sfc { .. } => {
                 let goes_on = self.relay(packet, now, context);
                 self.received += u64::from(goes_on);
@@ -567,7 +567,8 @@ impl Node for Switch {
             | Body::SynAck { .. }
             | Body::Ack { .. }
             | Body::Nak { .. }
-            | Body::Cnp => {
+            | Body::Cnp
+            | Body::Indication { .. } => {
                 self.take_in(packet, now, context);
             }
         }

@@ -2,7 +2,7 @@
 //! frames like others, with their lengths and their time on the wire.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Duration, Ecn, FlowId, Instant, Packet, PortIx};
+use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
@@ -37,6 +37,19 @@ impl Switch {
         }
     }
 
+    /// The neighbour at `port` has found a flow congesting that is sent there.
+    #[inline(never)]
+    pub(super) fn obey_cim(&mut self, port: usize, flow: FlowId, now: Instant) {
+        self.consumed += 1;
+        let here = &mut self.ports[port];
+        if let (Some(table), Some(spec)) =
+            (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
+        {
+            let monitored = &here.queues[usize::from(spec.monitored)];
+            table.on_cim(spec, flow, monitored, now);
+        }
+    }
+
     fn cim(&self, flow: FlowId, port: usize) -> Packet {
         self.one_hop(flow, port, length::CIM, Body::Cim)
     }
@@ -52,8 +65,8 @@ impl Switch {
             ingress: PortIx(0),
             class: Class(self.spec.queue.count),
             lane: 0,
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             body,
         }
     }

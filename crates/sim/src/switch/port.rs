@@ -24,7 +24,7 @@ pub struct Port {
     pub waiting: u8,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
-    /// What the queue management remembers.
+    /// What the queue management remembers of this port.
     pub aqm: aqm::State,
     /// Where the scheduler is.
     pub scheduler: scheduler::State,

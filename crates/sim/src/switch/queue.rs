@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Duration, Ecn, FlowId, Instant, Packet};
+use floodway_model::{Duration, FlowId, Instant, Packet};
 
 use super::flow_control::bfc::{Lanes, Left};
 use super::flow_control::drc::Directions;
@@ -57,7 +57,7 @@ pub struct Queue {
     pub packets_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// Packets that were marked on joining or on leaving.
+    /// Packets that were marked, or indicated, on joining or on leaving.
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.
     pub sampled: u64,
@@ -177,13 +177,11 @@ impl Queue {
         }
     }
 
-    /// Marks the packet at the head.
-    pub fn mark_head(&mut self) {
-        if let Parts::Whole(packets) = &mut self.packets
-            && let Some(head) = packets.front_mut()
-        {
-            head.packet.ecn = Ecn::Ce;
-            self.marked += 1;
+    /// The packet that would leave next, to be marked; `None` also of a queue that consists of parts.
+    pub fn head_mut(&mut self) -> Option<&mut Packet> {
+        match &mut self.packets {
+            Parts::Whole(packets) => packets.front_mut().map(|head| &mut head.packet),
+            Parts::Lanes(_) | Parts::Directions(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 //! without them are not slower.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Dscp, Ecn, Instant, Packet, PortIx};
+use floodway_model::{Body, Class, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::pfc::Source;
@@ -69,18 +69,24 @@ impl Switch {
     /// to wait. A switch on the way may have isolated it since, of which its source knows nothing.
     fn message(&self, packet: &Packet, pause_ns: u32) -> Packet {
         let class = Class(self.classify(packet) as u8);
+        let body = Body::Sfc { towards: packet.dst, class, pause_ns };
+        self.to_source(packet, length::SFC, body)
+    }
+
+    /// A frame from here to the source of `packet`, about its flow.
+    pub(super) fn to_source(&self, packet: &Packet, bytes: u16, body: Body) -> Packet {
         Packet {
             flow: packet.flow,
             connection: 0,
             src: self.id,
             dst: packet.src,
-            bytes: length::SFC,
+            bytes,
             ingress: PortIx(0),
             class: Class(self.spec.queue.count),
-            ecn: Ecn::NotEct,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::default(),
+            indicated: false,
             lane: 0,
-            body: Body::Sfc { towards: packet.dst, class, pause_ns },
+            body,
         }
     }
 

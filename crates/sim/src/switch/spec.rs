@@ -2,7 +2,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{aqm, buffer, classify, flow_control, path, scheduler};
+use super::{aqm, buffer, classify, congestion_indication, flow_control, path, scheduler};
 
 /// What a switch is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +19,9 @@ pub struct Spec {
     pub classify: classify::Spec,
     /// How queues tell senders of congestion.
     pub aqm: aqm::Spec,
+    /// Layer 2 congestion indication in place of marks; on if its table is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_indication: Option<congestion_indication::Spec>,
     /// Which queue sends next.
     pub scheduler: scheduler::Spec,
     /// Which of equal paths a packet takes.

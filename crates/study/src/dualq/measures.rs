@@ -1,5 +1,7 @@
 //! What is measured: rates by flow and their ratio, and how long packets wait at the bottleneck.
 
+use floodway_sim::host::application;
+
 use crate::departures::{Counts, Kind, Place};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::{Logs, Measured, estimate, geometric};
@@ -214,7 +216,10 @@ pub fn frames(evidence: &Evidence, case: Case) -> (Measured, Measured) {
     let measurement = evidence.measurement(case.experiment);
     let interval = evidence.scenario(case.experiment).and_then(|scenario| {
         let application = scenario.variants()[0].settings.workload.last()?.application.as_ref()?;
-        Some(application.frame_interval.0 as f64 / 1e3)
+        match application {
+            application::Spec::Interactive(spec) => Some(spec.frame_interval.0 as f64 / 1e3),
+            application::Spec::Entries(_) => None,
+        }
     });
     let of = |facts: &Facts| {
         let ((from, to), interval) = measurement.zip(interval)?;

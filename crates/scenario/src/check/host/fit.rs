@@ -14,6 +14,9 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
         (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_)) => {
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
+        (Needs::Indications, Transport::Tcp(_)) => {
+            ("to hear how severe congestion is, which TCP takes for a mark", "udp")
+        }
         (Needs::Acknowledgements, Transport::Rocev2(_) | Transport::Udp(_)) => {
             ("acknowledgements, losses and round-trip times, which only TCP tells", "tcp")
         }

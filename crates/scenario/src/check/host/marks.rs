@@ -3,20 +3,25 @@
 
 use floodway_model::{Ecn, EcnFeedback};
 use floodway_sim::host::transport::tcp;
-use floodway_sim::switch::aqm;
 use floodway_sim::switch::classify::{self, ecn::Scalable};
+use floodway_sim::switch::{self, aqm};
 
 use super::super::Findings;
 use super::Placed;
 use crate::document::Document;
 
+const FORWARD: &str = "switch.congestion_indication.forward";
+
 /// Those of RoCEv2, that DCQCN listens to.
 pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
-    // The congestion isolation of a switch marks too.
-    if settings.switch.flow_control.congestion_isolation.is_some() {
+    // The congestion isolation of a switch marks too, and backward indications count as much.
+    let indication = settings.switch.congestion_indication.as_ref();
+    if settings.switch.flow_control.congestion_isolation.is_some()
+        || indication.is_some_and(|spec| spec.backward)
+    {
         return;
     }
-    let Some(place) = no_marks(&settings.switch.aqm) else { return };
+    let Some(place) = no_marks(&settings.switch) else { return };
     let family = &placed.congestion_path;
     findings.warn(
         &[place, &format!("{family}.dcqcn"), family],
@@ -56,11 +61,11 @@ pub fn of_segments(
             ),
             "remove `ecn`: the congestion control asks for the feedback that it needs",
         );
-    } else if scalable && let Some(place) = no_marks(&settings.switch.aqm) {
+    } else if scalable && let Some(place) = no_marks(&settings.switch) {
         findings.warn(
             &[place, &format!("{family}.{name}"), family],
             format!("`{name}` listens to marks, and nothing marks"),
-            format!("choose an AQM that marks, for example [switch.aqm.step], or {}", other()),
+            format!("{} {}", remedy(place), other()),
         );
     }
     let field = tcp.ecn_field(wanted);
@@ -74,8 +79,24 @@ pub fn of_segments(
     }
 }
 
+/// What is to be done where [`no_marks`] points.
+fn remedy(place: &str) -> &'static str {
+    match place {
+        FORWARD => "write forward = true, or choose",
+        _ => "choose an AQM that marks, for example [switch.aqm.step], or",
+    }
+}
+
+/// Where a switch says that no packet arrives with CE; `None` if some may.
+pub fn no_marks(switch: &switch::Spec) -> Option<&'static str> {
+    if switch.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
+        return Some(FORWARD);
+    }
+    no_congestion(&switch.aqm)
+}
+
 /// Where the AQM, or a part of it, says that it does not mark; `None` if it marks.
-fn no_marks(aqm: &aqm::Spec) -> Option<&'static str> {
+pub fn no_congestion(aqm: &aqm::Spec) -> Option<&'static str> {
     match aqm {
         aqm::Spec::DropTail(_) => Some("switch.aqm"),
         aqm::Spec::Red(spec) if spec.tc().is_ok_and(|tc| !tc.ecn) => Some("switch.aqm.red"),

@@ -6,6 +6,7 @@ mod congestion;
 mod dcqcn;
 mod fit;
 mod frame;
+mod indicated_rate;
 mod marks;
 mod memory;
 mod numbers;
@@ -20,6 +21,8 @@ use floodway_sim::host::transport::Spec as Transport;
 use super::Findings;
 use crate::document::Document;
 use crate::workload::Ready;
+
+pub use marks::no_congestion;
 
 /// How some flows are sent, and where that was written: for all hosts, or for a workload.
 struct Placed {
@@ -103,6 +106,12 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
                     marks::of_notifications(placed, settings, findings);
                 }
             }
+            if let Congestion::IndicatedRate(spec) = congestion {
+                indicated_rate::check(congestion_path, spec, findings);
+                if fits {
+                    indicated_rate::listens(placed, settings, findings);
+                }
+            }
         }
         if !seen.contains(&transport_path.as_str()) {
             seen.push(transport_path);
@@ -146,10 +155,14 @@ pub fn check_on(
         if let Transport::Tcp(spec) = &placed.transport {
             marks::of_segments(placed, spec, settings, findings);
         }
-        if let Congestion::Dcqcn(spec) = &placed.congestion {
-            let is_new = !seen.contains(&placed.congestion_path.as_str());
-            dcqcn::check_on(placed, spec, graph, is_new, findings);
-            seen.push(&placed.congestion_path);
+        let is_new = !seen.contains(&placed.congestion_path.as_str());
+        match &placed.congestion {
+            Congestion::Dcqcn(spec) => dcqcn::check_on(placed, spec, graph, is_new, findings),
+            Congestion::IndicatedRate(spec) if is_new => {
+                indicated_rate::check_on(placed, spec, graph, findings);
+            }
+            _ => {}
         }
+        seen.push(&placed.congestion_path);
     }
 }

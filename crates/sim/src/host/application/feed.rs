@@ -1,53 +1,123 @@
-//! Applications on a host: they write frames into their connections when the time comes.
+//! Applications on a host: they write into their connections when the time comes.
 
 use std::cmp::Reverse;
 
-use floodway_model::{FlowId, Instant};
+use floodway_model::{Duration, FlowId, Instant};
 
-use super::{Application, Frame};
+use super::interactive::Frame;
+use super::{Application, Spec, State, entries};
+use crate::host::transport::tcp;
 use crate::host::{Host, sender};
 
 impl Host {
-    /// A flow has started: if an application writes its data, that begins too.
-    pub(in crate::host) fn begin_application(&mut self, flow: FlowId, now: Instant) {
-        let spec = &self.shared.flows[flow.index()];
-        let application = &self.shared.profile(flow).application;
+    /// A flow has started, in this slot: if an application writes its data, that begins too.
+    pub(in crate::host) fn begin_application(&mut self, flow: FlowId, slot: u32, now: Instant) {
+        let shared = &self.shared;
+        let (spec, application) = (&shared.flows[flow.index()], &shared.profile(flow).application);
         // A message is there from the beginning.
         let Some(application) = application.as_ref().filter(|_| spec.is_persistent()) else {
             return;
         };
-        let application = Application::new(application, flow, now, spec.stop);
+        let application = Application::new(application, (flow, spec), shared.seed, now);
         let place = self.applications.len() as u32;
-        self.frames.push(Reverse((application.due(), place)));
+        let due = match &application.state {
+            State::Interactive(state) => state.due(),
+            // The client begins when the connection is established; then it ends.
+            State::Entries(state) => state.stop,
+        };
+        if due != Instant::NEVER || matches!(application.state, State::Interactive(_)) {
+            self.writes.push(Reverse((due, place)));
+        }
         self.applications.push(application);
+        if let Some(sender) = &mut self.senders[slot as usize] {
+            sender.application = Some(place);
+        }
     }
 
-    /// The frames that are due are made.
-    pub(in crate::host) fn on_frames(&mut self, now: Instant) {
-        while let Some(&Reverse((at, place))) = self.frames.peek() {
+    /// What is due is handed over.
+    pub(in crate::host) fn on_writes(&mut self, now: Instant) {
+        while let Some(&Reverse((at, place))) = self.writes.peek() {
             if at > now {
                 return;
             }
-            self.frames.pop();
+            self.writes.pop();
             let application = &mut self.applications[place as usize];
             let flow = application.flow;
             let slot = self.slots[self.shared.places[flow.index()].0 as usize];
             let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { continue };
-            let profile = self.shared.profile(flow);
-            let (Some(spec), sender::Transport::Tcp(tcp)) =
-                (&profile.application, &mut sender.transport)
-            else {
-                unreachable!("an application writes into a connection of TCP");
+            let tcp = connection(&mut sender.transport);
+            let next = match (&mut application.state, &self.shared.profile(flow).application) {
+                (State::Interactive(state), Some(Spec::Interactive(spec))) => {
+                    if let Some(bytes) = state.make(spec, tcp.carries(), tcp.unsent_bytes()) {
+                        let last = tcp.write(bytes);
+                        state.frames.push(Frame { made: at, bytes, last });
+                    }
+                    let due = Some(state.due()).filter(|due| *due != Instant::NEVER);
+                    if due.is_none() {
+                        tcp.close();
+                    }
+                    due
+                }
+                (State::Entries(state), Some(Spec::Entries(_))) if at >= state.stop => {
+                    tcp.close();
+                    None
+                }
+                (State::Entries(state), Some(Spec::Entries(spec))) => {
+                    state.request(spec, at, |bytes| tcp.write(bytes));
+                    spec.interval.map(|interval| at + state.pause(interval))
+                }
+                _ => unreachable!("an application is made from its own parameters"),
             };
-            if let Some(bytes) = application.make(spec, tcp.carries(), tcp.unsent_bytes()) {
-                let last = tcp.write(bytes);
-                application.frames.push(Frame { made: at, bytes, last });
-            }
-            match application.due() {
-                Instant::NEVER => tcp.close(),
-                due => self.frames.push(Reverse((due, place))),
+            if let Some(next) = next {
+                self.writes.push(Reverse((next, place)));
             }
             self.revisit(slot);
         }
+    }
+
+    /// The sender in this slot has heard of its receiver: entries may be complete by that, and
+    /// others follow them.
+    pub(in crate::host) fn complete_entries(&mut self, slot: u32, now: Instant) {
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let Some(place) = sender.application else { return };
+        let Some(Spec::Entries(spec)) = &self.shared.profile(sender.flow).application else {
+            return;
+        };
+        let State::Entries(state) = &mut self.applications[place as usize].state else { return };
+        let tcp = connection(&mut sender.transport);
+        if !tcp.is_established() {
+            return;
+        }
+        if !state.has_begun() {
+            let first = state.begin(spec);
+            (0..first).for_each(|_| request(state, spec, tcp, now));
+            if let Some(interval) = spec.interval {
+                self.writes.push(Reverse((now + state.pause(interval), place)));
+            }
+        }
+        let completed = state.complete(tcp.acknowledged(), now);
+        if spec.interval.is_some() {
+            return;
+        }
+        for _ in 0..completed {
+            match state.pause(spec.think.unwrap_or_default()) {
+                Duration::ZERO => request(state, spec, tcp, now),
+                pause => self.writes.push(Reverse((now + pause, place))),
+            }
+        }
+    }
+}
+
+/// Hands an entry over, unless it is too late for that.
+fn request(state: &mut entries::State, spec: &entries::Spec, tcp: &mut tcp::Sender, now: Instant) {
+    if now < state.stop {
+        state.request(spec, now, |bytes| tcp.write(bytes));
+    }
+}
+
+fn connection(transport: &mut sender::Transport) -> &mut tcp::Sender {
+    match transport {
+        sender::Transport::Tcp(tcp) => tcp,
+        _ => unreachable!("an application writes into a connection of TCP"),
     }
 }

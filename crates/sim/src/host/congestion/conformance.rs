@@ -31,6 +31,7 @@ pub fn ack(now: Instant, rtt: Duration) -> Ack {
 enum Event {
     Ack { delivered: u32, marked: u32, rtt: u64, limited: bool, round: bool },
     Notification,
+    Indication(u8),
     Mark,
     Loss,
     Timeout,
@@ -52,6 +53,7 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         12 => ack,
         1 => Just(Event::Notification),
+        1 => any::<u8>().prop_map(Event::Indication),
         1 => Just(Event::Mark),
         1 => Just(Event::Loss),
         1 => Just(Event::Timeout),
@@ -145,6 +147,12 @@ impl<'a> Flow<'a> {
                 self.ack(delivered, marked, Duration(rtt), limited, round);
             }
             Event::Notification => self.control.on_cnp(self.spec, self.now),
+            Event::Indication(severity) => {
+                let rate = self.control.rate(self.spec, self.now).unwrap_or(f64::INFINITY);
+                self.control.on_indication(self.spec, self.now, severity);
+                let after = self.control.rate(self.spec, self.now).unwrap_or(f64::INFINITY);
+                prop_assert!(after <= rate, "an indication makes the rate grow");
+            }
             Event::Mark if self.phase == Phase::Open => {
                 self.phase = Phase::Reducing;
                 self.undo = None;
@@ -181,7 +189,7 @@ impl<'a> Flow<'a> {
             }
             Event::Restart => {
                 self.now.0 += Duration::from_ms(50).0;
-                self.control.on_restart(self.spec, self.now);
+                self.control.on_restart(self.spec, self.now, u32::MAX);
             }
             Event::Send => self.control.on_send(self.spec, self.now, self.path.wire),
             Event::Mark | Event::Loss | Event::Recovered => {}

@@ -236,11 +236,11 @@ impl Control for State {
         self.curve = self.prior;
     }
 
-    fn on_restart(&mut self, _: &Spec, now: Instant) {
+    fn on_restart(&mut self, _: &Spec, now: Instant, halvings: u32) {
         self.curve.pause(now.since(self.last_ack));
         self.last_ack = now;
         self.fraction = 0.0;
-        self.window.restart();
+        self.window.restart(halvings);
     }
 }
 

@@ -95,8 +95,8 @@ impl Control for State {
         self.window.undo();
     }
 
-    fn on_restart(&mut self, _: &Spec, _: Instant) {
-        self.window.restart();
+    fn on_restart(&mut self, _: &Spec, _: Instant, halvings: u32) {
+        self.window.restart(halvings);
     }
 }
 

@@ -19,6 +19,7 @@ pub mod dcqcn;
 pub mod dctcp;
 pub mod events;
 pub mod hystart;
+pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
@@ -36,6 +37,7 @@ floodway_model::family! {
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
     ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
     Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
@@ -134,6 +136,12 @@ pub trait Control {
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
+    /// A switch has told directly that the flow meets congestion, and how much: n of 256 parts (not
+    /// TCP, which takes it for a mark).
+    fn on_indication(&mut self, spec: &Self::Spec, now: Instant, _severity: u8) {
+        self.on_cnp(spec, now);
+    }
+
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.
     fn on_ack(&mut self, _spec: &Self::Spec, _ack: &Ack) {}
@@ -156,8 +164,9 @@ pub trait Control {
     fn on_undo(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
     /// The flow sends again after it had nothing to send, and nothing in flight, for longer than
-    /// its retransmission timeout (RFC 5681 section 4.1; TCP).
-    fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant) {}
+    /// its retransmission timeout (RFC 5681 section 4.1; TCP): a window is halved so often, but not
+    /// below what the flow began with.
+    fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant, _halvings: u32) {}
 }
 
 /// Makes [`State`], one flow's state of whichever algorithm, from the rows of the family: each
@@ -205,13 +214,14 @@ macro_rules! states {
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
             on_cnp(now: Instant)(now) -> (),
+            on_indication(now: Instant, severity: u8)(now, severity) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),
             on_congestion(congestion: &Congestion)(congestion) -> (),
             on_timeout(timeout: &Timeout)(timeout) -> (),
             on_recovered(now: Instant)(now) -> (),
             on_undo(now: Instant)(now) -> (),
-            on_restart(now: Instant)(now) -> (),
+            on_restart(now: Instant, halvings: u32)(now, halvings) -> (),
         }
     };
     (@methods $variants:tt
@@ -253,6 +263,7 @@ states! {
     LineRate = line_rate,
     ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    IndicatedRate = indicated_rate,
     Reno = reno,
     Cubic = cubic in Box,
     Dctcp = dctcp,
@@ -268,6 +279,8 @@ pub enum Needs {
     Nothing,
     /// Congestion notification packets (RoCEv2).
     Notifications,
+    /// These, or the indications of switches (all but TCP, for which those are marks).
+    Indications,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
 }
@@ -278,6 +291,7 @@ impl Spec {
         match self {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
+            Self::IndicatedRate(_) => Needs::Indications,
             _ => Needs::Acknowledgements,
         }
     }
@@ -298,6 +312,7 @@ impl Spec {
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {
             Self::Dcqcn(spec) => Some(spec.cnp_interval),
+            Self::IndicatedRate(spec) => Some(spec.hold),
             _ => None,
         }
     }

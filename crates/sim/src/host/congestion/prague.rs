@@ -218,8 +218,8 @@ impl Control for State {
         self.exact = self.exact.max(self.prior);
     }
 
-    fn on_restart(&mut self, _: &Spec, _: Instant) {
-        self.window.restart();
+    fn on_restart(&mut self, _: &Spec, _: Instant, halvings: u32) {
+        self.window.restart(halvings);
         self.exact = self.exact.min(f64::from(self.window.packets()));
     }
 }

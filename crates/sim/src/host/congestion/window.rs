@@ -176,11 +176,13 @@ impl Window {
         self.reduced = false;
     }
 
-    /// The flow was idle: not more at once than at the beginning (RFC 5681 section 4.1), and slow
-    /// start up to three quarters of what the window was (RFC 2861; Linux).
-    pub fn restart(&mut self) {
+    /// The flow was idle: the window is halved so often, but not below that of the beginning (RFC
+    /// 5681 section 4.1), and there is slow start up to three quarters of what the window was (RFC
+    /// 2861; Linux).
+    pub fn restart(&mut self, halvings: u32) {
         self.threshold = self.threshold.max(self.packets - self.packets / 4);
-        self.packets = self.packets.min(self.initial);
+        let halved = self.packets.checked_shr(halvings).unwrap_or(0);
+        self.packets = halved.max(self.packets.min(self.initial));
         self.count = 0;
     }
 }
@@ -257,11 +259,20 @@ mod tests {
         window.recovered();
         window.grow_as_reno(80 * 20);
         assert_eq!(window.packets(), 100);
-        window.restart();
+        window.restart(u32::MAX);
         // Three quarters of 100 are less than the threshold was.
         assert_eq!((window.packets(), window.threshold()), (10, 80));
         window.set(400);
-        window.restart();
+        window.restart(u32::MAX);
         assert_eq!((window.packets(), window.threshold()), (10, 300));
+        // 400, 200, 100, 50, 25, 12.5, and 10 is the least.
+        for (halvings, packets) in [(1, 200), (3, 50), (5, 12), (6, 10), (31, 10), (32, 10)] {
+            window.set(400);
+            window.restart(halvings);
+            assert_eq!(window.packets(), packets, "{halvings}");
+        }
+        window.set(4);
+        window.restart(1);
+        assert_eq!(window.packets(), 4);
     }
 }

@@ -165,7 +165,7 @@ fn a_standing_queue_is_congestion() {
             while port.stand.queues[1].len() < 800 {
                 port.stand.fill(1, ecn, 1);
             }
-            let head = port.stand.queues[1].head().expect("it stands").packet.ecn;
+            let head = port.stand.queues[1].head().expect("it stands").packet.ecn();
             verdicts.extend(port.leave(1));
             told += verdicts.iter().filter(|verdict| **verdict != Verdict::Pass).count();
             let drops = |verdict: &Verdict, ecn: Ecn| *verdict == Verdict::Drop && ecn.is_capable();

@@ -29,6 +29,7 @@ use floodway_model::{Duration, Instant, Packet, Rate};
 
 use super::queue::Queue;
 use crate::link::Transmitter;
+pub use red::MeasuredOn;
 
 floodway_model::family! {
     /// How an egress queue tells its senders of congestion.
@@ -86,6 +87,14 @@ impl Spec {
         }
     }
 
+    /// What it measures to find congestion: the queue, but for [`red`], which may look at all.
+    pub const fn measured_on(&self) -> MeasuredOn {
+        match self {
+            Self::Red(spec) => spec.measured_on,
+            _ => MeasuredOn::Queue,
+        }
+    }
+
     /// Whether it is for two queues, one for low latency and one for classic packets, as
     /// [`classify::ecn`](super::classify::ecn) numbers them.
     pub const fn is_for_two_queues(&self) -> bool {
@@ -98,7 +107,8 @@ impl Spec {
 pub enum Verdict {
     /// Nothing.
     Pass,
-    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop.
+    /// Its sender is to be told of congestion: a mark if the packet is ECN-capable, else a drop; with
+    /// [layer 2 congestion indication](super::congestion_indication) that, whatever the packet.
     Congested,
     /// It is dropped, whatever its ECN field says.
     Drop,
@@ -118,6 +128,10 @@ impl Verdict {
 pub struct View<'a> {
     /// The data queues. How long their heads have waited is known if [`Spec::needs_times`].
     pub queues: &'a [Queue],
+    /// Bytes that wait in all data queues of the switch.
+    pub memory: u64,
+    /// Whether every packet can tell of congestion, because layer 2 indicates it.
+    pub indicates: bool,
     /// The sending end that they lead to: when it is free, and what its link is like.
     pub tx: &'a Transmitter,
     /// The time.
@@ -142,6 +156,12 @@ impl View<'_> {
     #[inline]
     pub fn packets(&self, queue: usize) -> usize {
         self.queues[queue].len()
+    }
+
+    /// Whether the packet can tell of congestion, so that it need not be dropped for it.
+    #[inline]
+    pub fn can_tell(&self, packet: &Packet) -> bool {
+        self.indicates || packet.ecn().is_capable()
     }
 
     /// How long the head of a queue has waited; zero if it is empty.
@@ -233,7 +253,7 @@ pub enum State {
 }
 
 impl State {
-    /// That of a port with this many data queues. Panics if the spec is not valid.
+    /// That of a port with this many data queues, or of all ports of a switch. Panics if the spec is not valid.
     pub fn new(spec: &Spec, queues: usize) -> Self {
         match spec {
             Spec::DropTail(_) => Self::DropTail,
@@ -241,7 +261,7 @@ impl State {
             Spec::Step(spec) => Self::Step(spec.clone()),
             Spec::Red(spec) => {
                 let tc = spec.tc().unwrap_or_else(|wrong| panic!("RED: {wrong}"));
-                Self::Red(Box::new(red::Red::new(tc, queues)))
+                Self::Red(Box::new(red::Red::new(tc, spec.measured_on, queues)))
             }
             Spec::Codel(spec) => Self::Codel(codel::Codel::new(spec, queues)),
             Spec::Pie(spec) => Self::Pie(Box::new(pie::Pie::new(spec, queues))),
@@ -251,6 +271,14 @@ impl State {
             Spec::DualQ(spec) => Self::DualQ(spec.clone()),
             Spec::CurvyRed(spec) => Self::CurvyRed(curvy_red::State::new(spec)),
             Spec::DualPi2(spec) => Self::DualPi2(dualpi2::State::new(spec)),
+        }
+    }
+
+    /// The last packet has left the memory of the switch: of interest if that is
+    /// [measured](Spec::measured_on).
+    pub fn on_empty(&mut self, now: Instant) {
+        if let Self::Red(red) = self {
+            red.on_empty(now);
         }
     }
 

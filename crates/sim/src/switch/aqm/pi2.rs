@@ -91,7 +91,7 @@ impl Aqm for State {
             return Verdict::Pass;
         }
         let base = self.controllers[queue].probability();
-        Verdict::congested(match self.spec.scalable.includes(packet.ecn) {
+        Verdict::congested(match self.spec.scalable.includes(packet.ecn()) {
             true => view.chance.chance(self.spec.coupling * base),
             false => view.squared(base),
         })

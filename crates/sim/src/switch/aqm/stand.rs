@@ -2,7 +2,7 @@
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
+    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos,
 };
 
 use super::{Aqm, Verdict, View};
@@ -14,6 +14,8 @@ pub struct Stand {
     pub queues: Vec<Queue>,
     tx: Transmitter,
     pub now: Instant,
+    /// Bytes that wait elsewhere in the switch.
+    pub elsewhere: u64,
     chance: Stream,
 }
 
@@ -34,6 +36,7 @@ impl Stand {
             queues: (0..queues).map(|_| Queue::timed(false)).collect(),
             tx: Transmitter::new(link),
             now: Instant::ZERO,
+            elsewhere: 0,
             chance: Stream::named(1, "stand"),
         }
     }
@@ -49,8 +52,8 @@ impl Stand {
             ingress: PortIx(0),
             class: Class(0),
             lane: 0,
-            ecn,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::new(Dscp::DEFAULT, ecn),
+            indicated: false,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         }
     }
@@ -93,6 +96,14 @@ impl Stand {
 
     /// What an algorithm sees.
     pub fn view(&mut self) -> View<'_> {
-        View { queues: &self.queues, tx: &self.tx, now: self.now, chance: &mut self.chance }
+        let here: u64 = self.queues.iter().map(Queue::backlog).sum();
+        View {
+            queues: &self.queues,
+            memory: here + self.elsewhere,
+            indicates: false,
+            tx: &self.tx,
+            now: self.now,
+            chance: &mut self.chance,
+        }
     }
 }

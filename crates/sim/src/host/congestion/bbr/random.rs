@@ -112,7 +112,7 @@ fn tell(state: &mut State, spec: &Spec, now: Instant, event: Event) {
         Event::Timeout(again) => state.on_timeout(spec, &Timeout { now, in_flight: 7, again }),
         Event::Recovered => state.on_recovered(spec, now),
         Event::Undo => state.on_undo(spec, now),
-        Event::Restart => state.on_restart(spec, now),
+        Event::Restart => state.on_restart(spec, now, u32::MAX),
     }
 }
 

@@ -91,6 +91,7 @@ impl<C: Control> Sender<C> {
     fn learn(&mut self, ack: &Acknowledgement, now: Instant) -> News {
         let mut news = News::default();
         let (rack, min_rtt, until) = (&mut self.rack, self.trips.min, self.episode.recover_at);
+        let dup_acks = &mut self.dup_acks;
         // Whether a later copy of one of them has arrived or an earlier cannot be told, nor how
         // long it took for what had been held behind it. But of the first, if that was sent once,
         // timestamps would tell how long its acknowledgement took (RFC 7323, section 4.3): without
@@ -113,6 +114,7 @@ impl<C: Control> Sender<C> {
             let from = ack.ack + u32::from(block.from);
             self.board.sack(from, from + u32::from(block.count), |psn, record| {
                 news.add(psn, record, until);
+                dup_acks.on_sacked(psn);
                 rack.on_arrived(psn, record, min_rtt, now);
             });
         }

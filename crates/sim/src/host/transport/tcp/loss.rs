@@ -6,11 +6,24 @@
 //! 3168 section 6.1.2), recovery already when everything is that was sent before.
 
 use floodway_model::Instant;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::prr::Reduction;
 use super::sender::Sender;
 use super::{Acknowledgement, Rules};
 use crate::host::congestion::{Congestion, Control, Phase, Signal};
+
+/// How losses are found before the retransmission timer rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LossDetection {
+    /// By time, and by a probe for the tail of what was sent: RACK-TLP (RFC 8985; Linux).
+    Rack,
+    /// A segment is lost if three that were sent after it are selectively acknowledged (RFC 6675,
+    /// in 2003 RFC 3517); there are no probes.
+    DupAcks,
+}
 
 /// What is remembered of how the present phase, or the last one, began.
 #[derive(Debug, Default)]
@@ -128,10 +141,21 @@ impl<C: Control> Sender<C> {
         self.episode.frto = if begins { Frto::New } else { Frto::Off };
     }
 
-    /// After an acknowledgement: takes for lost what RACK finds; how many that is.
+    /// After an acknowledgement: takes for lost what it tells to be; how many that is.
     #[inline]
     pub(super) fn find_new_losses(&mut self, rules: Rules<C>, now: Instant) -> u32 {
-        if self.rack.advanced { self.find_losses(rules, now) } else { 0 }
+        match rules.tcp.loss_detection {
+            LossDetection::Rack if self.rack.advanced => self.find_losses(rules, now),
+            LossDetection::Rack => 0,
+            LossDetection::DupAcks => {
+                let mut count = 0;
+                while let Some(psn) = self.dup_acks.next_lost(&mut self.board) {
+                    self.lose(rules, psn, now);
+                    count += 1;
+                }
+                count
+            }
+        }
     }
 
     /// Takes for lost what RACK finds; how many that is.
@@ -178,6 +202,15 @@ impl<C: Control> Sender<C> {
                 self.phase = Phase::Reducing;
             }
             _ => {}
+        }
+    }
+
+    /// A switch has told of congestion without the receiver: like a mark that has come back, but
+    /// without acknowledging anything.
+    pub fn on_indication(&mut self, rules: Rules<C>, now: Instant) {
+        if self.handshake.is_established() {
+            self.enter_phase(rules, true, 0, now);
+            self.renew_window(rules, now);
         }
     }
 

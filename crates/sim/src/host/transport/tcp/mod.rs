@@ -2,7 +2,8 @@
 //!
 //! A message is cut into segments of the MSS, and segments are numbered instead of bytes. There is
 //! a handshake with ECN negotiation (`handshake`), selective acknowledgement (`scoreboard`),
-//! loss detection by time (RACK) and by a probe for the tail of what was sent (TLP; both RFC 8985),
+//! loss detection by time (RACK) and by a probe for the tail of what was sent (TLP; both RFC 8985) or
+//! by duplicate acknowledgements (RFC 6675),
 //! the retransmission timeout of RFC 6298 with F-RTO, proportional rate reduction (RFC 6937),
 //! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback (`ecn`). A
 //! reduction that turns out to be a mistake is undone, by duplicates that the receiver reports
@@ -19,8 +20,10 @@
 
 mod acks;
 mod delayed_ack;
+mod dup_acks;
 mod ecn;
 mod handshake;
+mod idle;
 mod loss;
 mod prr;
 mod rack;
@@ -41,6 +44,8 @@ use floodway_model::packet::length;
 use floodway_model::{AckFlags, Body, Ecn, SackBlock};
 
 pub use ecn::{Codepoint, Feedback};
+pub use idle::IdleRestart;
+pub use loss::LossDetection;
 pub use receiver::{Arrived, Receiver, Reply, Segment};
 pub use sender::{Sender, Sent};
 pub use spec::Spec;

@@ -5,7 +5,7 @@ use floodway_model::{AckFlags, Body, Ecn, Instant, SackBlock, SegmentFlags};
 
 use super::delayed_ack::Delay;
 use super::sack::Blocks;
-use super::{Acknowledgement, SYN_FRAME, Spec};
+use super::{Acknowledgement, SYN_FRAME, Spec, segment_frame};
 use crate::host::transport::numbers::Numbers;
 
 /// Segments with CE after which accurate feedback does not wait any longer (RFC 9768, section
@@ -45,6 +45,9 @@ pub struct Arrived {
     pub replies: [Option<Reply>; 2],
     /// The message is complete with it.
     pub completes: bool,
+    /// The application answers with more than fits beside the acknowledgement:
+    /// [`Receiver::next_answer`].
+    pub more: bool,
 }
 
 /// The receiving side of one connection.
@@ -71,6 +74,8 @@ pub struct Receiver {
     /// When what ends with PSH had come in order, with the number of its last segment; `None` if
     /// that is not kept.
     pushes: Option<Vec<(u32, Instant)>>,
+    /// How the application answers what ends with PSH; `None` if it does not.
+    answers: Option<Answers>,
     /// When the message was complete.
     pub finished: Option<Instant>,
     /// Segments with CE.
@@ -85,6 +90,19 @@ pub struct Receiver {
     last_sent_at: Option<Instant>,
     /// Acknowledgements sent.
     pub acks: u64,
+    /// Length of the frame of a full segment.
+    largest: u16,
+}
+
+/// What the application answers.
+#[derive(Clone, Copy, Debug)]
+struct Answers {
+    /// Bytes of each answer.
+    bytes: u64,
+    /// What has not been sent of them.
+    due: u64,
+    /// There is one of which nothing has been sent, however many bytes it has.
+    any: bool,
 }
 
 impl Receiver {
@@ -103,6 +121,8 @@ impl Receiver {
             unreported: 0,
             delay: Delay::new(spec),
             pushes: None,
+            answers: None,
+            largest: segment_frame(spec.mss.0 as u16),
             finished: None,
             marked: 0,
             duplicates: 0,
@@ -116,6 +136,17 @@ impl Receiver {
     /// From now on it keeps when what the application hands over at once has come.
     pub fn keep_pushes(&mut self) {
         self.pushes.get_or_insert_default();
+    }
+
+    /// From now on the application answers with so many bytes, as soon as it has all of it, each
+    /// thing that is handed over at once: the acknowledgement is not delayed and carries the answer.
+    pub fn answer_pushes(&mut self, bytes: u64) {
+        self.answers = Some(Answers { bytes, due: 0, any: false });
+    }
+
+    /// The next frame with answers that did not fit into those before.
+    pub fn next_answer(&mut self) -> Option<Reply> {
+        (self.answers?.due > 0).then(|| self.acknowledge(false))
     }
 
     /// The number of the last segment of each thing that the application handed over at once, and
@@ -170,6 +201,7 @@ impl Receiver {
             at_once |= self.held_count > 0;
             self.deliver(spec, segment, now);
             at_once |= self.delay.on_segment(spec, segment.payload.into(), now);
+            at_once |= self.answers.is_some_and(|answers| answers.any);
             if self.total == Some(self.expected) {
                 self.finished = Some(now);
                 arrived.completes = true;
@@ -178,6 +210,7 @@ impl Receiver {
         }
         if at_once {
             arrived.replies[1] = Some(self.acknowledge(duplicate));
+            arrived.more = self.answers.is_some_and(|answers| answers.due > 0);
         }
         arrived
     }
@@ -269,6 +302,21 @@ impl Receiver {
         if let Some(pushes) = &mut self.pushes {
             pushes.push((psn, now));
         }
+        if let Some(answers) = &mut self.answers {
+            answers.due += answers.bytes;
+            answers.any = true;
+        }
+    }
+
+    /// The payload of answers that goes in a frame which has this length without.
+    fn take_answers(&mut self, bytes: u16) -> u16 {
+        // With tiny segments the options alone fill a frame.
+        let room = self.largest.saturating_sub(bytes).max(1);
+        let Some(answers) = &mut self.answers else { return 0 };
+        let taken = answers.due.min(room.into());
+        answers.due -= taken;
+        answers.any = false;
+        taken as u16
     }
 
     fn acknowledge(&mut self, duplicate: bool) -> Reply {
@@ -290,6 +338,6 @@ impl Receiver {
         let sack_option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
         let option = if accurate { ACCURATE_OPTION } else { 0 };
         let bytes = length::TCP_OVERHEAD + sack_option + option;
-        Reply { body: acknowledgement.body(), bytes }
+        Reply { body: acknowledgement.body(), bytes: bytes + self.take_answers(bytes) }
     }
 }

@@ -3,6 +3,7 @@
 use floodway_model::packet::EcnFeedback;
 use floodway_model::{Body, Duration, Ecn, Instant, SegmentFlags};
 
+use super::dup_acks::DupAcks;
 use super::ecn::Signals;
 use super::handshake::Handshake;
 use super::loss::Episode;
@@ -49,6 +50,7 @@ pub struct Sender<C: Control = congestion::State> {
     pub(super) unsent: Unsent,
     pub(super) board: Scoreboard,
     pub(super) rack: Rack,
+    pub(super) dup_acks: DupAcks,
     pub(super) trips: RoundTrips,
     pub(super) rates: Rates,
     pub(super) usage: Usage,
@@ -91,6 +93,7 @@ impl<C: Control> Sender<C> {
             unsent: Unsent::new(rules.tcp.mss.0, supply),
             board: Scoreboard::default(),
             rack: Rack::new(),
+            dup_acks: DupAcks::default(),
             trips: RoundTrips::new(rules.tcp),
             rates: Rates::default(),
             usage: Usage::default(),
@@ -136,6 +139,16 @@ impl<C: Control> Sender<C> {
         let smoothed = self.trips.smoothed.as_secs();
         let window = self.window().filter(|_| smoothed > 0.0)?;
         Some(window as f64 * 8.0 / smoothed)
+    }
+
+    /// The first segment that is not acknowledged: everything below has arrived.
+    pub fn acknowledged(&self) -> u32 {
+        self.board.una()
+    }
+
+    /// Whether the connection is established.
+    pub fn is_established(&self) -> bool {
+        self.handshake.is_established()
     }
 
     /// The application will hand over no more.
@@ -263,9 +276,12 @@ impl<C: Control> Sender<C> {
 
     /// Sending again after a long time without anything to send?
     fn check_idle(&mut self, rules: Rules<C>, now: Instant) {
-        let idle = now.since(self.last_sent_at) > self.trips.timeout(rules.tcp);
-        if idle && self.sent.packets > 0 && !self.unsent.is_empty() {
-            self.control.on_restart(rules.congestion, now);
+        let (idle, timeout) = (now.since(self.last_sent_at), self.trips.timeout(rules.tcp));
+        if idle <= timeout || self.sent.packets == 0 || self.unsent.is_empty() {
+            return;
+        }
+        if let Some(halvings) = rules.tcp.idle_restart.halvings(idle, timeout) {
+            self.control.on_restart(rules.congestion, now, halvings);
         }
     }
 

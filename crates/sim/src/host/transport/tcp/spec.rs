@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ecn::{Codepoint, Feedback, Signals};
+use super::idle::IdleRestart;
+use super::loss::LossDetection;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +40,11 @@ pub struct Spec {
     /// the round trip: at 200 % of window / smoothed round-trip time in slow start, at 120 % after
     /// it (Linux with `fq`: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). Default false.
     pub pacing: bool,
+    /// What becomes of the window when nothing was sent, and nothing was in flight, for longer than
+    /// the retransmission timeout. Default `halve` (Linux).
+    pub idle_restart: IdleRestart,
+    /// How losses are found before the retransmission timer rings. Default `rack` (Linux).
+    pub loss_detection: LossDetection,
     /// How the receiver tells of marks. Default: what the congestion control wants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Feedback>,
@@ -60,6 +67,8 @@ impl Default for Spec {
             ack_every: 2,
             quick_acks: 16,
             pacing: false,
+            idle_restart: IdleRestart::Halve,
+            loss_detection: LossDetection::Rack,
             ecn: None,
             codepoint: None,
         }

@@ -30,14 +30,21 @@ pub(super) struct Unsent {
     /// What is left of each of the things that were handed over; endless is the highest number.
     writes: VecDeque<u64>,
     bytes: u64,
+    segments: u64,
     stop: Instant,
     closed: bool,
 }
 
 impl Unsent {
     pub fn new(mss: u64, supply: Supply) -> Self {
-        let mut unsent =
-            Self { mss, writes: VecDeque::new(), bytes: 0, stop: Instant::NEVER, closed: true };
+        let mut unsent = Self {
+            mss,
+            writes: VecDeque::new(),
+            bytes: 0,
+            segments: 0,
+            stop: Instant::NEVER,
+            closed: true,
+        };
         match supply {
             Supply::Message(bytes) => unsent.write(bytes),
             Supply::Endless(stop) => {
@@ -53,6 +60,7 @@ impl Unsent {
         if bytes > 0 {
             self.writes.push_back(bytes);
             self.bytes = self.bytes.saturating_add(bytes);
+            self.segments = self.segments.saturating_add(bytes.div_ceil(self.mss));
         }
     }
 
@@ -63,8 +71,7 @@ impl Unsent {
 
     /// Segments that it will be.
     pub fn segments(&self) -> u32 {
-        let segments = self.writes.iter().map(|bytes| bytes.div_ceil(self.mss));
-        segments.sum::<u64>().min(u32::MAX.into()) as u32
+        self.segments.min(u32::MAX.into()) as u32
     }
 
     /// Nothing will be handed over any more.
@@ -94,6 +101,7 @@ impl Unsent {
         if now >= self.stop {
             self.writes.clear();
             self.bytes = 0;
+            self.segments = 0;
         }
     }
 
@@ -111,6 +119,7 @@ impl Unsent {
         }
         if !endless {
             self.bytes -= payload;
+            self.segments -= 1;
         }
         Some(Piece { payload: payload as u16, push })
     }
@@ -137,6 +146,7 @@ mod tests {
         let mut unsent = Unsent::new(1_000, Supply::Written);
         [1_200, 0, 300].into_iter().for_each(|bytes| unsent.write(bytes));
         assert!(!unsent.is_short());
+        assert_eq!(unsent.segments(), 3);
         assert_eq!(all(&mut unsent), [(1_000, false), (200, true), (300, true)]);
         assert!(unsent.is_empty() && unsent.is_short() && !unsent.is_over());
         unsent.close();

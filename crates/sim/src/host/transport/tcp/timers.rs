@@ -3,7 +3,7 @@
 use floodway_model::Instant;
 
 use super::Rules;
-use super::loss::Frto;
+use super::loss::{Frto, LossDetection};
 use super::sender::Sender;
 use crate::host::congestion::{Control, Phase, Timeout};
 
@@ -163,7 +163,8 @@ impl<C: Control> Sender<C> {
     #[inline]
     fn set_probe_timer(&mut self, rules: Rules<C>, now: Instant) {
         let board = &self.board;
-        let may = matches!(self.phase, Phase::Open | Phase::Reducing)
+        let may = rules.tcp.loss_detection == LossDetection::Rack
+            && matches!(self.phase, Phase::Open | Phase::Reducing)
             && board.outstanding() > 0
             && board.sacked_count() == 0
             && self.timers.probe.is_none();

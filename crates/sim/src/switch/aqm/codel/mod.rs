@@ -153,7 +153,7 @@ impl Aqm for Codel {
             backlogged: left > view.largest_frame(),
             now: view.now,
         };
-        let capable = packet.ecn.is_capable();
+        let capable = view.can_tell(packet);
         let marks = self.spec.ecn && capable;
         if self.queues[queue].hits(&self.spec, &head, marks) {
             return if marks { Verdict::Congested } else { Verdict::Drop };

@@ -8,6 +8,9 @@
 //!   rises from 0 to `probability`, and marks are spread evenly: their distance is uniform from 1 to
 //!   1/p packets, not geometric.
 //! - Above `limit` everything is dropped.
+//!
+//! The backlog is that of the queue that the packet would join, or, unlike in Linux, of all data
+//! queues of its port or of the whole switch ([`MeasuredOn`]), of which there is then one average.
 
 mod tc;
 #[cfg(test)]
@@ -49,6 +52,23 @@ pub struct Spec {
     pub ecn: bool,
     /// Whether they are dropped all the same when the average is above `max`. Default false (`tc`).
     pub harddrop: bool,
+    /// What is averaged, and what `limit` is about; may stand beside `command`. Default `queue`
+    /// (Linux).
+    pub measured_on: MeasuredOn,
+}
+
+/// Which backlog it is that is averaged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasuredOn {
+    /// That of the queue that the packet would join.
+    #[default]
+    Queue,
+    /// That of all data queues of its port: one average for each port.
+    Port,
+    /// That of all data queues of the switch: one average for all ports, which decays while the
+    /// memory is empty.
+    Memory,
 }
 
 impl Default for Spec {
@@ -64,6 +84,7 @@ impl Default for Spec {
             probability: 0.02,
             ecn: true,
             harddrop: false,
+            measured_on: MeasuredOn::Queue,
         }
     }
 }
@@ -90,11 +111,15 @@ struct Average {
     goal: u32,
 }
 
-/// RED in all data queues of a port, each by itself.
+/// RED in all data queues of a port, each by itself or together, or in those of a switch.
 #[derive(Clone, Debug)]
 pub struct Red {
     tc: Tc,
-    queues: Vec<Average>,
+    measured_on: MeasuredOn,
+    /// By queue; if it is not queues that are measured, the only one.
+    averages: Vec<Average>,
+    /// When the last packet left the memory.
+    empty_since: Instant,
 }
 
 /// What the average says.
@@ -108,14 +133,33 @@ enum Action {
 }
 
 impl Red {
-    /// That of a port with this many queues.
-    pub fn new(tc: Tc, queues: usize) -> Self {
-        Self { tc, queues: vec![Average { avg: 0, count: -1, goal: 0 }; queues] }
+    /// That of a port with this many queues, or of all ports if it is the memory that is measured.
+    pub fn new(tc: Tc, measured_on: MeasuredOn, queues: usize) -> Self {
+        let count = if measured_on == MeasuredOn::Queue { queues } else { 1 };
+        let averages = vec![Average { avg: 0, count: -1, goal: 0 }; count];
+        Self { tc, measured_on, averages, empty_since: Instant::ZERO }
     }
 
-    /// The average backlog of a queue, in bytes.
+    /// The average backlog of a queue, or of whatever is measured, in bytes.
     pub fn average(&self, queue: usize) -> f64 {
-        self.queues[queue].avg as f64 / f64::from(1u32 << self.tc.wlog)
+        let number = if self.measured_on == MeasuredOn::Queue { queue } else { 0 };
+        self.averages[number].avg as f64 / f64::from(1u32 << self.tc.wlog)
+    }
+
+    /// The last packet has left the memory.
+    pub fn on_empty(&mut self, now: Instant) {
+        self.empty_since = now;
+    }
+
+    /// For a packet that would join `queue`: the number of the average, the backlog that goes into
+    /// it, and how long there has been none, if there is none.
+    fn measured(&self, queue: usize, view: &View<'_>) -> (usize, u64, Option<Duration>) {
+        let (number, backlog, free) = match self.measured_on {
+            MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.busy_until),
+            MeasuredOn::Port => (0, view.total_backlog(), view.tx.busy_until),
+            MeasuredOn::Memory => (0, view.memory, self.empty_since),
+        };
+        (number, backlog, idle(backlog, free, view.now))
     }
 }
 
@@ -165,9 +209,9 @@ impl Average {
 impl Aqm for Red {
     #[inline(never)]
     fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let (tc, backlog) = (&self.tc, view.backlog(queue));
-        let average = &mut self.queues[queue];
-        average.update(tc, backlog, idle(backlog, view.tx.busy_until, view.now));
+        let (number, backlog, idle) = self.measured(queue, view);
+        let (tc, average) = (&self.tc, &mut self.averages[number]);
+        average.update(tc, backlog, idle);
         let action = average.action(tc, || (view.chance.bits() >> 32) as u32);
         let verdict = match action {
             Action::None => Verdict::Pass,
@@ -184,8 +228,9 @@ impl Aqm for Red {
     }
 }
 
-/// How long an empty queue has been idle: since the wire has been free, as Linux finds when it
-/// asks for the next packet and there is none. `None` as long as the wire is busy.
+/// How long an empty queue has been idle: since the wire has been `free`, as Linux finds when it
+/// asks for the next packet and there is none. `None` as long as the wire is busy. An empty memory
+/// is idle at once: it has several wires.
 fn idle(backlog: u64, free: Instant, now: Instant) -> Option<Duration> {
     (backlog == 0 && free <= now).then(|| now.since(free))
 }

@@ -1,6 +1,8 @@
 use floodway_model::random::Stream;
 
 use super::*;
+use crate::switch::aqm::stand::Stand;
+use floodway_model::Ecn;
 
 /// The command of the Data Center to the Home deck.
 const DECK: &str = "tc qdisc add dev eth2 root red limit 1600000 min 120000 max 360000 avpkt 1000 \
@@ -189,4 +191,73 @@ fn thresholds_are_those_of_the_average() {
     assert_eq!(action(120_000 << 7), (Action::Mark, 0));
     assert_eq!(action((360_000 << 7) - 1), (Action::Mark, 0));
     assert_eq!(action(360_000 << 7), (Action::HardMark, -1));
+}
+
+/// What is averaged of queues of 3 and 5 packets of 1000 bytes, while 32 more wait at other ports.
+#[test]
+fn averages_are_of_the_queue_the_port_or_the_memory() {
+    let tc = of_command(DECK).unwrap();
+    for (measured_on, backlogs) in [
+        (MeasuredOn::Queue, [3_000.0, 5_000.0]),
+        (MeasuredOn::Port, [8_000.0; 2]),
+        (MeasuredOn::Memory, [40_000.0; 2]),
+    ] {
+        let mut red = Red::new(tc.clone(), measured_on, 2);
+        let mut stand = Stand::new(2);
+        stand.fill(0, Ecn::NotEct, 3);
+        stand.fill(1, Ecn::NotEct, 5);
+        stand.elsewhere = 32_000;
+        // Arrivals at either queue; what is common to both has an average of both.
+        let own = measured_on == MeasuredOn::Queue;
+        for n in 1..=1_000 {
+            for queue in [0, 1] {
+                stand.arrives(&mut red, queue, Ecn::NotEct);
+                let arrivals = if own { n } else { 2 * n + queue as i32 - 1 };
+                let exact = backlogs[queue] * (1.0 - (127.0f64 / 128.0).powi(arrivals));
+                let average = red.average(queue);
+                assert!((average - exact).abs() <= 1.0, "{average} is not {exact} after {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_average_of_the_memory_decays_while_that_is_empty() {
+    let tc = of_command(DECK).unwrap();
+    let average = |emptied_us: u64, arrives_us: u64| {
+        let mut red = Red::new(tc.clone(), MeasuredOn::Memory, 1);
+        red.averages[0].avg = 1_000_000;
+        red.on_empty(Instant(emptied_us * 1_000_000));
+        let mut stand = Stand::new(1);
+        stand.wait(Duration::from_us(arrives_us));
+        stand.arrives(&mut red, 0, Ecn::NotEct);
+        red.averages[0].avg
+    };
+    // As above: 3277 us take a tenth, whenever they begin.
+    assert_eq!(average(0, 3_277), 1_000_000 - 100_006);
+    assert_eq!(average(50_000, 53_277), 1_000_000 - 100_006);
+    assert_eq!(average(50_000, 50_000), 1_000_000);
+    // Not while anything waits, at whatever port: 1000000 + 64 - 7812.
+    let mut red = Red::new(tc.clone(), MeasuredOn::Memory, 1);
+    red.averages[0].avg = 1_000_000;
+    let mut stand = Stand::new(1);
+    (stand.elsewhere, stand.now) = (64, Instant(1_000_000_000_000));
+    stand.arrives(&mut red, 0, Ecn::NotEct);
+    assert_eq!(red.averages[0].avg, 992_252);
+}
+
+#[test]
+fn the_limit_is_one_of_what_is_measured() {
+    let tc = of_command("red limit 400kb avpkt 1000").unwrap();
+    for (measured_on, verdict) in [
+        (MeasuredOn::Queue, Verdict::Pass),
+        (MeasuredOn::Port, Verdict::Pass),
+        (MeasuredOn::Memory, Verdict::Drop),
+    ] {
+        let mut stand = Stand::new(1);
+        // 409600 bytes have no room for 1000 more than 408601.
+        stand.elsewhere = 408_601;
+        let mut red = Red::new(tc.clone(), measured_on, 1);
+        assert_eq!(stand.arrives(&mut red, 0, Ecn::NotEct), verdict, "{measured_on:?}");
+    }
 }

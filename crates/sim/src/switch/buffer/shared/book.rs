@@ -6,7 +6,7 @@ use super::Pool;
 pub(super) struct Book {
     pool: u64,
     guaranteed: u64,
-    alpha: f64,
+    alpha: Option<f64>,
     /// What all together hold above their guarantees; never more than the pool.
     used: u64,
 }
@@ -25,7 +25,7 @@ impl Book {
     /// What one may hold of the pool.
     #[inline]
     fn allowed(&self) -> f64 {
-        self.alpha * (self.pool - self.used) as f64
+        self.alpha.map_or(f64::INFINITY, |alpha| alpha * (self.pool - self.used) as f64)
     }
 
     /// What one may hold.
@@ -38,7 +38,7 @@ impl Book {
     #[inline]
     pub fn accepts(&self, held: u64, bytes: u64) -> bool {
         let (before, after) = (self.excess(held), self.excess(held + bytes));
-        // Above 1, alpha alone would give away more than there is.
+        // Above 1 or without a limit, alpha alone would give away more than there is.
         after == 0
             || (before + bytes) as f64 <= self.allowed() && after - before <= self.pool - self.used
     }

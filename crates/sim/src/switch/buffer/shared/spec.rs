@@ -30,20 +30,25 @@ pub struct Pool {
     /// data queue).
     pub guaranteed: Bytes,
     /// How many times the free bytes of the pool one may hold of it, above 0. With n that want all
-    /// they can get, each has alpha / (1 + alpha n) of the pool. Default 1 (same deck).
-    pub alpha: f64,
+    /// they can get, each has alpha / (1 + alpha n) of the pool. `false` is complete sharing: the pool
+    /// is the only limit, and one may take all of it. Default 1 (same deck).
+    pub alpha: Option<f64>,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { pool: Bytes(16_000_000), guaranteed: Bytes(50_000), alpha: 1.0 }
+        Self { pool: Bytes(16_000_000), guaranteed: Bytes(50_000), alpha: Some(1.0) }
     }
 }
 
 impl Pool {
     /// The most that each of `count` can hold if all of them want all that they can get, to a frame.
     pub fn fair(&self, count: u64) -> Bytes {
-        let share = self.alpha * self.pool.0 as f64 / (1.0 + self.alpha * count as f64);
+        let pool = self.pool.0 as f64;
+        let share = match self.alpha {
+            Some(alpha) => alpha * pool / (1.0 + alpha * count as f64),
+            None => pool / count as f64,
+        };
         Bytes(self.guaranteed.0.saturating_add(share as u64))
     }
 }

@@ -7,8 +7,8 @@ use super::*;
 use crate::switch;
 use crate::switch::flow_control::{self, pfc};
 
-fn pool(pool: u64, guaranteed: u64, alpha: f64) -> Option<Pool> {
-    Some(Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha })
+fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Pool> {
+    Some(Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha: alpha.into() })
 }
 
 /// With class 1 lossless and class 0 lossy.
@@ -107,6 +107,28 @@ fn alpha_above_one_does_not_give_away_more_than_there_is() {
 }
 
 #[test]
+fn with_complete_sharing_one_queue_can_take_all_and_all_together_no_more() {
+    // 150 KB are 100 frames of 1500 bytes, to the byte, wherever they wait.
+    let mut bench = Bench::new(memory(None, pool(150_000, 0, None), 0));
+    let source = Source::new(0, LOSSY);
+    assert_eq!(bench.fill(source, 0, 1_500), (100, DropReason::EgressThreshold));
+    assert_eq!(bench.fill(source, 1, 64), (0, DropReason::EgressThreshold));
+    for _ in 0..60 {
+        bench.leave(source, 0, 1_500);
+    }
+    // What one gave back another may take, and the first again what that leaves.
+    assert_eq!(bench.fill(source, 1, 1_500).0, 60);
+    bench.leave(source, 1, 1_500);
+    assert_eq!(bench.fill(source, 0, 1_501).0, 0);
+    assert_eq!(bench.fill(source, 0, 1_499).0, 1);
+    assert_eq!(bench.join(source, 2, 2), Err(DropReason::EgressThreshold));
+    bench.join(source, 2, 1).unwrap();
+    assert_eq!(bench.memory.egress.as_ref().unwrap().used(), 150_000);
+    assert_eq!(bench.backlogs, [40 * 1_500 + 1_499, 59 * 1_500, 1, 0]);
+    assert_eq!(bench.wrong(), Vec::<String>::new());
+}
+
+#[test]
 fn both_books_must_accept() {
     let mut bench = Bench::new(memory(pool(1_000, 100, 1.0), pool(1_000, 300, 1.0), 0));
     let source = Source::new(0, LOSSY);
@@ -160,7 +182,15 @@ fn what_is_wrong_is_found() {
 }
 
 fn pools() -> impl Strategy<Value = Option<Pool>> {
-    let alphas = prop::sample::select(vec![0.01, 0.5, 1.0, 2.0, 7.3, 100.0]);
+    let alphas = prop::sample::select(vec![
+        Some(0.01),
+        Some(0.5),
+        Some(1.0),
+        Some(2.0),
+        Some(7.3),
+        Some(100.0),
+        None,
+    ]);
     prop::option::of((1..20_000_u64, 0..3_000_u64, alphas))
         .prop_map(|some| some.and_then(|(size, guaranteed, alpha)| pool(size, guaranteed, alpha)))
 }

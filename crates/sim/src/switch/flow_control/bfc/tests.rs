@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Dscp, Ecn, FlowId, FlowSpec, Graph, PortIx};
+use floodway_model::{Body, Class, FlowId, FlowSpec, Graph, PortIx, Tos};
 use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
 
 use super::*;
@@ -38,8 +38,8 @@ fn packet(flow: u32, bytes: u16) -> Queued {
         ingress: PortIx(0),
         class: Class(0),
         lane: 0,
-        ecn: Ecn::NotEct,
-        dscp: Dscp::DEFAULT,
+        tos: Tos::default(),
+        indicated: false,
         body: Body::Data { psn: 0, sent_at: Instant::ZERO },
     };
     Queued { packet, not_before: 0 }

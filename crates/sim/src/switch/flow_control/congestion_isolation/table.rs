@@ -239,7 +239,7 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Bytes, Class, Dscp, Duration, Ecn, NodeId, Packet, PortIx};
+    use floodway_model::{Body, Bytes, Class, Dscp, Duration, Ecn, NodeId, Packet, PortIx, Tos};
 
     use crate::switch::queue::Queued;
 
@@ -253,8 +253,8 @@ mod tests {
             ingress: PortIx(0),
             class: Class(0),
             lane: 0,
-            ecn: Ecn::Ect0,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
+            indicated: false,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         };
         Queued { packet, not_before: 0 }

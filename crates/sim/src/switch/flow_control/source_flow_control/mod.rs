@@ -19,6 +19,7 @@ use floodway_model::{Duration, Instant, Packet, Rate};
 use rustc_hash::FxHashMap;
 
 use super::pauses::{Source, pause_time};
+use crate::switch::rests::Rests;
 pub use spec::{Drain, Mode, Spec, SuppressBy};
 
 /// The source flow control of one switch.
@@ -145,48 +146,10 @@ fn quanta_within(time: Duration, rate: Rate) -> u16 {
     if pause_time(quanta, rate) > time { quanta.saturating_sub(1) } else { quanta }
 }
 
-/// When something was last done about whom, so that it is not done again too soon.
-#[derive(Debug)]
-struct Rests<K> {
-    last: FxHashMap<K, Instant>,
-    /// How many there may be before old ones are looked for.
-    limit: usize,
-}
-
-impl<K> Default for Rests<K> {
-    fn default() -> Self {
-        Self { last: FxHashMap::default(), limit: 1_024 }
-    }
-}
-
-impl<K: std::hash::Hash + Eq> Rests<K> {
-    /// It is done now, whenever it was done last.
-    fn done(&mut self, who: K, now: Instant) {
-        self.last.insert(who, now);
-    }
-
-    /// Whether it may be done now, at least `rest` after the last time; then it counts as done.
-    fn may(&mut self, who: K, rest: Duration, now: Instant) -> bool {
-        if let Some(last) = self.last.get_mut(&who) {
-            let rested = now.since(*last) >= rest;
-            if rested {
-                *last = now;
-            }
-            return rested;
-        }
-        if self.last.len() >= self.limit {
-            self.last.retain(|_, last| now.since(*last) < rest);
-            self.limit = 1_024.max(2 * self.last.len());
-        }
-        self.last.insert(who, now);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx};
+    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx, Tos};
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
@@ -204,8 +167,8 @@ mod tests {
             bytes: 1086,
             ingress: PortIx(0),
             class: Class(0),
-            ecn: Ecn::Ect0,
-            dscp: Dscp::DEFAULT,
+            tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
+            indicated: false,
             lane: 0,
             body: Body::Data { psn: 0, sent_at: Instant::ZERO },
         }
@@ -287,14 +250,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn who_has_rested_is_forgotten() {
-        let mut rests = Rests::default();
-        for at in 0..100_000u64 {
-            assert!(rests.may(at, Duration::from_us(6), us(at)));
-        }
-        assert!(rests.last.len() <= 1_024, "{}", rests.last.len());
     }
 }

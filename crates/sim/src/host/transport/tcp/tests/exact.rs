@@ -316,7 +316,7 @@ fn what_is_written_bit_by_bit_goes_when_it_is_there_and_its_end_is_told() {
     expected.push((15, 2_050_000));
     assert_eq!(pushes, expected);
     // More than a timeout without anything to send.
-    assert_eq!(pair.told(), [Told::Restart]);
+    assert_eq!(pair.told(), [Told::Restart { halvings: 1 }]);
     let samples = pair.sender.control.acks.iter().skip(2).filter_map(|ack| ack.rate);
     assert!(samples.clone().count() > 3 && samples.clone().all(|rate| rate.app_limited));
     // Of ten not even half was used.
@@ -383,7 +383,10 @@ fn a_loss_that_a_probe_repaired_counts() {
     pair.schedule(at(1_000), Event::Close);
     pair.finish(4 * MSS);
     assert_eq!((pair.again().len(), pair.sender.sent.probes), (1, 1));
-    assert_eq!(pair.told(), [Told::Restart, Told::Congestion(Signal::Loss), Told::Recovered]);
+    assert_eq!(
+        pair.told(),
+        [Told::Restart { halvings: 1 }, Told::Congestion(Signal::Loss), Told::Recovered]
+    );
     assert_eq!(pair.sender.control.told[1].0, at(1_100));
 }
 

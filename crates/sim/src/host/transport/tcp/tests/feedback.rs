@@ -118,3 +118,42 @@ fn a_loss_after_a_mark_reduces_no_further() {
     assert!(phases.contains(&Phase::Recovery) && phases.contains(&Phase::Reducing));
     assert_eq!(phases.last(), Some(&Phase::Open));
 }
+
+/// A switch tells the sender directly, every 10 ms from 115 ms on: one reduction per round trip of
+/// 100 ms, the first at once, whatever feedback was agreed on; CWR only where the receiver waits
+/// for it.
+#[test]
+fn indications_reduce_at_once_and_once_a_round_trip() {
+    for feedback in [EcnFeedback::None, EcnFeedback::Classic, EcnFeedback::Accurate] {
+        let mut pair = pair(feedback, 100);
+        for time in (115..400).step_by(10) {
+            pair.run_until(at(time));
+            let rules = Rules { tcp: &pair.tcp, congestion: &pair.control };
+            pair.sender.on_indication(rules, at(time));
+            pair.check();
+        }
+        pair.finish(100 * MSS);
+        let marks: Vec<Instant> = (pair.sender.control.told.iter())
+            .filter(|(_, told)| *told == Told::Congestion(Signal::Mark))
+            .map(|(at, _)| *at)
+            .collect();
+        // The first window goes at 100 ms. What ends a reduction is the acknowledgement of what was
+        // sent after it: at 200 ms there is room for that, and at 300 ms it is acknowledged.
+        assert_eq!(marks, [at(115), at(305)], "{feedback:?}");
+        assert_eq!(pair.sender.sent.mark_events, 2);
+        assert_eq!(pair.sender.sent.retransmitted, 0);
+        let cwr = flags(&pair).into_iter().filter(|set| *set).count();
+        assert_eq!(cwr, if feedback == EcnFeedback::Classic { 2 } else { 0 }, "{feedback:?}");
+    }
+}
+
+/// Before the connection is there, nothing can be congested.
+#[test]
+fn an_indication_before_the_handshake_is_none() {
+    let mut pair = pair(EcnFeedback::None, 20);
+    pair.run_until(at(50));
+    let rules = Rules { tcp: &pair.tcp, congestion: &pair.control };
+    pair.sender.on_indication(rules, at(50));
+    pair.finish(20 * MSS);
+    assert_eq!(pair.told(), []);
+}

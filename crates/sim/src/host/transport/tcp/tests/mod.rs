@@ -1,5 +1,6 @@
 //! Both ends against each other over a path that does what a test says.
 
+mod dup_acks;
 mod exact;
 mod feedback;
 mod losses;
@@ -48,7 +49,7 @@ enum Told {
     Timeout { again: bool },
     Recovered,
     Undone,
-    Restart,
+    Restart { halvings: u32 },
 }
 
 #[derive(Debug)]
@@ -126,8 +127,8 @@ impl Control for Halving {
         self.told.push((now, Told::Undone));
     }
 
-    fn on_restart(&mut self, _: &HalvingSpec, now: Instant) {
-        self.told.push((now, Told::Restart));
+    fn on_restart(&mut self, _: &HalvingSpec, now: Instant, halvings: u32) {
+        self.told.push((now, Told::Restart { halvings }));
     }
 }
 

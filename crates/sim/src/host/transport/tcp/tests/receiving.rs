@@ -189,3 +189,57 @@ fn what_ends_with_push_has_come_when_everything_before_has() {
     assert_eq!(receiver.pushes(), [(1, at(5)), (3, at(6))]);
     assert_eq!(receiver.delivered(), 2_400);
 }
+
+fn pushed(psn: u32) -> Segment {
+    let flags = SegmentFlags { push: true, ..SegmentFlags::default() };
+    Segment { flags, payload: 10, ..segment(psn, false) }
+}
+
+/// Number, and frame length beyond that of the acknowledgement alone.
+fn answers(spec: &Spec, receiver: &mut Receiver, segment: Segment) -> Vec<(u32, u16)> {
+    let arrived = receiver.on_segment(spec, &segment, at(0));
+    let mut replies: Vec<Reply> = arrived.replies.into_iter().flatten().collect();
+    assert_eq!(arrived.more, receiver.clone().next_answer().is_some());
+    replies.extend(std::iter::from_fn(|| receiver.next_answer()));
+    let answer = |reply: &Reply| {
+        let ack = Acknowledgement::of(&reply.body).unwrap();
+        let blocks = ack.sack.iter().filter(|block| **block != SackBlock::default()).count()
+            + usize::from(ack.flags.duplicate());
+        let options = if blocks == 0 { 0 } else { 4 + 8 * blocks as u16 };
+        (ack.ack, reply.bytes - 70 - options)
+    };
+    replies.iter().map(answer).collect()
+}
+
+/// The acknowledgement of what ends with PSH is never delayed, and has the answer in it; that of
+/// others is delayed as ever.
+#[test]
+fn an_answer_goes_with_the_acknowledgement_at_once() {
+    for bytes in [0, 64] {
+        let (spec, mut receiver) = receiver(EcnFeedback::None);
+        receiver.answer_pushes(bytes);
+        let mut come = |segment| answers(&spec, &mut receiver, segment);
+        assert_eq!(come(segment(0, false)), []);
+        assert_eq!(come(pushed(1)), [(2, bytes as u16)]);
+        assert_eq!(come(pushed(2)), [(3, bytes as u16)]);
+        assert_eq!(come(segment(3, false)), []);
+        assert_eq!(come(segment(4, false)), [(5, 0)]);
+        // Again: what was answered is acknowledged, and not answered once more.
+        assert_eq!(come(pushed(2)), [(5, 0)]);
+    }
+    // Without answers it waits.
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    assert_eq!(answers(&spec, &mut receiver, pushed(0)), []);
+}
+
+/// Nothing is answered before all of it has arrived; several answers share a frame as far as they
+/// fit into that of a full segment.
+#[test]
+fn answers_wait_for_what_is_missing_and_fill_frames() {
+    let (spec, mut receiver) = receiver(EcnFeedback::None);
+    receiver.answer_pushes(400);
+    assert_eq!(answers(&spec, &mut receiver, pushed(1)), [(0, 0)]);
+    assert_eq!(answers(&spec, &mut receiver, pushed(2)), [(0, 0)]);
+    assert_eq!(answers(&spec, &mut receiver, pushed(0)), [(3, MSS as u16), (3, 200)]);
+    assert_eq!(answers(&spec, &mut receiver, pushed(3)), [(4, 400)]);
+}

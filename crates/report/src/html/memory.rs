@@ -1,0 +1,49 @@
+//! How much memory data takes over time.
+
+use super::network::{area_and_line, panels};
+use super::{Page, grid};
+use crate::chart::{Axis, Line, Lines};
+use crate::shapes::InUse;
+
+impl Page<'_> {
+    /// All data queues of all switches together at each sample.
+    pub(super) fn memory(&self, text: &mut String) {
+        let variants = 0..self.summary.order.len();
+        let series: Vec<(usize, &Vec<InUse>)> =
+            variants.filter_map(|at| Some((at, self.experiment.memory(at)?))).collect();
+        let samples = series.iter().flat_map(|(_, samples)| *samples);
+        let most = samples.map(|sample| sample.max_bytes).fold(0.0, f64::max);
+        if most == 0.0 {
+            return;
+        }
+        let chart = |(at, samples): (usize, &Vec<InUse>)| {
+            let line = |area: bool, tooltip: &str, value: fn(&InUse) -> f64| Line {
+                series: at,
+                points: samples.iter().map(|sample| (sample.time_ns, value(sample))).collect(),
+                area,
+                tooltip: tooltip.to_string(),
+                ..Line::default()
+            };
+            let name = &self.summary.order[at];
+            Lines {
+                title: format!("Memory in use over time, {name}"),
+                heading: name.clone(),
+                x: Axis::linear("simulated time", "ns")
+                    .within(0.0, samples.last().map_or(1.0, |sample| sample.time_ns)),
+                y: Axis::linear("memory in use", "bytes").within(0.0, most),
+                lines: vec![
+                    line(true, "the most", |sample| sample.max_bytes),
+                    line(false, "mean", |sample| sample.mean_bytes),
+                ],
+                height: 200.0,
+                ..Lines::default()
+            }
+        };
+        let charts: Vec<Lines> = series.into_iter().map(chart).collect();
+        let legend = area_and_line("the most in a stretch of time", "mean over it");
+        let note = "First replication. All data queues of all switches together; with one switch this \
+                    is its memory.";
+        let caption = "How much memory is in use over time?";
+        *text += &grid(caption, &legend, note, panels(&charts), &charts);
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether the parameters of a rate that switches lower make sense, and whether any switch does.
+
+use floodway_model::{Graph, Rate};
+use floodway_sim::host::congestion::indicated_rate::Spec;
+use floodway_sim::host::transport::Spec as Transport;
+
+use super::super::Findings;
+use super::Placed;
+use super::marks::no_marks;
+use crate::document::Document;
+
+/// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
+pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("{family}.indicated_rate.{field}");
+    if !(spec.max_decrease > 0.0 && spec.max_decrease <= 1.0) {
+        findings.error(
+            &[&path("max_decrease")],
+            format!("an indication takes {} of the rate", spec.max_decrease),
+            "write a number above 0 and at most 1; half is 0.5",
+        );
+    }
+    findings.positive(&path("period"), spec.period);
+    for (field, rate, follows) in [
+        ("increase", spec.increase, "the rate would never rise again"),
+        ("min_rate", spec.min_rate, "a flow at rate zero would never send again"),
+    ] {
+        if rate == Rate(0) {
+            findings.error(
+                &[&path(field)],
+                format!("`{field}` is zero: {follows}"),
+                "write a rate above 0, for example \"10Mbps\"",
+            );
+        }
+    }
+}
+
+/// Whether it hears of anything.
+pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
+    let indication = settings.switch.congestion_indication.as_ref();
+    if indication.is_some_and(|spec| spec.backward) {
+        return;
+    }
+    let family = &placed.congestion_path;
+    let own = format!("{family}.indicated_rate");
+    // RoCEv2 has notifications of marks too.
+    let isolates = settings.switch.flow_control.congestion_isolation.is_some();
+    let marks = isolates || no_marks(&settings.switch).is_none();
+    if matches!(placed.transport, Transport::Rocev2(_)) && marks {
+        return;
+    }
+    findings.warn(
+        &["switch.congestion_indication", &own, family],
+        "`indicated_rate` listens to backward indications, and no switch sends any",
+        format!(
+            "write backward = true in [switch.congestion_indication], or choose {}",
+            placed.other_congestion("line_rate")
+        ),
+    );
+}
+
+/// Checks what needs the network.
+pub fn check_on(placed: &Placed, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
+    let path = format!("{}.indicated_rate.min_rate", placed.congestion_path);
+    if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest) {
+        findings.error(
+            &[&path, "topology"],
+            format!(
+                "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
+                spec.min_rate
+            ),
+            format!("lower `{path}`: the default is \"10Mbps\""),
+        );
+    }
+}

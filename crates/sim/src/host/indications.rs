@@ -1,0 +1,54 @@
+//! What a NIC at the edge of a layer 2 network makes of the congestion that switches indicate there
+//! ([`congestion_indication`](crate::switch::congestion_indication)).
+
+use std::cmp::Reverse;
+
+use floodway_model::{FlowId, Instant, Packet};
+
+use super::sender::rules;
+use super::{Host, sender};
+
+/// What has come.
+#[derive(Debug, Default)]
+pub(super) struct Indications {
+    /// Packets with an indication that were ECN-capable, and that were not.
+    pub mapped: u64,
+    pub passed: u64,
+    /// Backward indications.
+    pub received: u64,
+}
+
+impl Indications {
+    /// A packet has come with an indication, which ends here: layer 3 sees CE instead, if the packet
+    /// is ECN-capable.
+    pub fn map(&mut self, packet: &mut Packet) {
+        packet.indicated = false;
+        if packet.ecn().is_capable() {
+            packet.mark();
+            self.mapped += 1;
+        } else {
+            self.passed += 1;
+        }
+    }
+}
+
+impl Host {
+    /// A switch has told of congestion that this flow met.
+    pub(super) fn on_indication(&mut self, flow: FlowId, severity: u8, now: Instant) {
+        self.indications.received += 1;
+        let place = self.shared.places[flow.index()].0;
+        let slot = self.slots[place as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let profile = self.shared.profile(flow);
+        if let sender::Transport::Tcp(tcp) = &mut sender.transport {
+            tcp.on_indication(rules(profile), now);
+        } else {
+            sender.control().on_indication(&profile.congestion, now, severity);
+            sender.renew_window(profile, now);
+        }
+        if sender.rings_earlier(profile) {
+            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+        }
+        self.revisit(slot);
+    }
+}

@@ -1,0 +1,90 @@
+//! Losses by duplicate acknowledgements, where [`exact`](super::exact) has the same by time.
+
+use super::super::{IdleRestart, LossDetection};
+use super::*;
+
+fn pair(segments: u64) -> Pair {
+    let tcp = Spec { loss_detection: LossDetection::DupAcks, ..spec() };
+    Pair::new(tcp, HalvingSpec::default(), Supply::Message(segments * MSS), ms(50))
+}
+
+/// Segment 1 of `segments` is lost: those after it are sent from 100.02 ms on, each 10 us later, and
+/// their SACKs come a round trip after that.
+#[test]
+fn the_third_sack_tells_a_loss_and_not_the_second() {
+    for segments in 5..9 {
+        let mut pair = pair(segments).lose(|count| count == 1);
+        pair.finish(segments * MSS);
+        assert_eq!(pair.again(), [(200_040, 1)], "{segments}");
+        assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
+        assert_eq!((pair.sender.sent.loss_events, pair.sender.sent.timeouts), (1, 0));
+    }
+    // With two only the timer is left: SRTT + 200 ms after the acknowledgement of segment 0.
+    let mut pair = pair(4).lose(|count| count == 1);
+    pair.finish(4 * MSS);
+    assert_eq!(pair.again(), [(500_000, 1)]);
+    assert_eq!(pair.told(), [Told::Timeout { again: false }, Told::Recovered]);
+}
+
+/// A segment that is overtaken by two is not taken for lost, one that is overtaken by three is: 10
+/// us are from one segment to the next.
+#[test]
+fn a_segment_may_be_overtaken_by_two() {
+    for (overtaken, again) in [(2, 0), (3, 1)] {
+        let mut pair = pair(10);
+        let late = Duration::from_us(10 * overtaken + 5);
+        pair.forth = Box::new(move |count, _| match count {
+            3 => Fate::IsLate(late),
+            _ => Fate::Arrives,
+        });
+        pair.finish(10 * MSS);
+        assert_eq!(pair.again().len(), again, "{overtaken}");
+    }
+}
+
+/// All segments below the third highest that has arrived are lost at once, in one recovery.
+#[test]
+fn several_losses_are_one_recovery() {
+    let mut pair = pair(10).lose(|count| [1, 2, 4].contains(&count));
+    pair.finish(10 * MSS);
+    // 3, 5 and 6 have arrived: 1, 2 and 4 are lost when the SACK of 7 comes at 200.07, and 1 and 2
+    // already with that of 6.
+    let again = pair.again();
+    assert_eq!(again.iter().map(|(_, psn)| *psn).collect::<Vec<_>>(), [1, 2, 4]);
+    assert_eq!(again[0].0, 200_060);
+    assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
+}
+
+/// There is no probe: a lost tail, and a repetition that is lost again, wait for the timer.
+#[test]
+fn what_nothing_follows_waits_for_the_timer() {
+    let mut tail = pair(10).lose(|count| count == 9);
+    tail.finish(10 * MSS);
+    // 300 ms after the acknowledgement of the ninth.
+    assert_eq!(tail.again(), [(500_080, 9)]);
+    assert_eq!((tail.sender.sent.probes, tail.sender.sent.timeouts), (0, 1));
+    let mut twice = pair(10).lose(|count| count == 2 || count == 10);
+    twice.finish(10 * MSS);
+    // 300 ms after segment 2 was sent again, which sets the timer anew.
+    assert_eq!(twice.again(), [(200_050, 2), (500_050, 2)]);
+    assert_eq!((twice.sender.sent.probes, twice.sender.sent.timeouts), (0, 1));
+}
+
+/// A segment at 0 and one after two seconds: the timeout is SRTT + 200 ms = 300 ms, so that the
+/// window is halved six times, or at once, or not at all. The first is sent at 100 ms.
+#[test]
+fn after_idle_time_the_window_begins_anew_as_it_is_told_to() {
+    for (idle_restart, told) in [
+        (IdleRestart::Halve, vec![Told::Restart { halvings: 6 }]),
+        (IdleRestart::Initial, vec![Told::Restart { halvings: u32::MAX }]),
+        (IdleRestart::Keep, vec![]),
+    ] {
+        let tcp = Spec { idle_restart, ..spec() };
+        let mut pair = Pair::new(tcp, HalvingSpec::default(), Supply::Written, ms(50));
+        pair.schedule(at(0), Event::Write(100));
+        pair.schedule(at(2_000), Event::Write(100));
+        pair.schedule(at(2_000), Event::Close);
+        pair.finish(200);
+        assert_eq!(pair.told(), told);
+    }
+}

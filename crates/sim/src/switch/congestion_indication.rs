@@ -1,0 +1,174 @@
+//! Layer 2 congestion indication (Rate Control in Short Range 802.3 Interconnects, 2004): a switch
+//! that does not look into the IP header tells of congestion in the Ethernet frame, and the edge
+//! of the layer 2 network makes of it what the layer above understands.
+//!
+//! What queue management finds congested is passed, whatever its ECN field says, and told of in one
+//! or both of two ways. Forward, the packet carries an indication to its receiver, whose NIC sets
+//! CE if the packet is ECN-capable and else ignores it. Backward, a control frame goes to the
+//! packet's source, as in US patent 7,474,616; TCP takes it for a mark that has come back, and others
+//! hear how severe the congestion is. What queue management wants dropped is dropped.
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Duration, Instant, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::aqm::MeasuredOn;
+use super::buffer::{self, shared};
+use super::rests::Rests;
+use super::{Spec as SwitchSpec, Switch};
+use crate::engine::Context;
+
+/// Parameters. There is no ECN marking beside it: the switch does not know what IP is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Whether the packet carries an indication to its receiver, whose NIC sets CE in it if it is
+    /// ECN-capable. Default true (deck).
+    pub forward: bool,
+    /// Whether a control frame of 64 bytes goes to the source of a congested data packet. Default
+    /// false (deck: forward or backward).
+    pub backward: bool,
+    /// The least time between two such frames that one flow causes at one port. Default 50us
+    /// (assumed).
+    pub gap: Duration,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { forward: true, backward: false, gap: Duration::from_us(50) }
+    }
+}
+
+/// What a switch remembers of it.
+#[derive(Debug)]
+pub struct Indication {
+    /// When the source of a flow was last told of a port.
+    told: Rests<(u32, u32)>,
+    /// The memory for what queue management measures, in bytes.
+    room: u64,
+    /// Backward indications made.
+    pub sent: u64,
+}
+
+impl Indication {
+    /// For a switch with this many ports.
+    pub fn new(spec: &SwitchSpec, ports: usize) -> Self {
+        Self { told: Rests::default(), room: room(spec, ports as u64), sent: 0 }
+    }
+}
+
+/// The memory for what queue management measures: what its queues may take in all, or the pool.
+fn room(spec: &SwitchSpec, ports: u64) -> u64 {
+    if let buffer::Spec::Shared(shared::Spec { egress: Some(pool), .. })
+    | buffer::Spec::Shared(shared::Spec { ingress: Some(pool), .. }) = &spec.buffer
+    {
+        return pool.pool.0;
+    }
+    let queues = match spec.aqm.measured_on() {
+        MeasuredOn::Queue => 1,
+        MeasuredOn::Port => u64::from(spec.queue.count),
+        MeasuredOn::Memory => u64::from(spec.queue.count) * ports,
+    };
+    spec.queue.size.0.saturating_mul(queues)
+}
+
+/// How much of `room` bytes is taken, in 256ths.
+fn severity(backlog: u64, room: u64) -> u8 {
+    let part = u128::from(backlog) * 256 / u128::from(room.max(1));
+    part.min(255) as u8
+}
+
+impl Switch {
+    /// Whether congestion can be told by this packet, so that it need not be dropped for it.
+    #[inline]
+    pub(super) fn can_tell(&self, packet: &Packet) -> bool {
+        self.indication.is_some() || packet.ecn().is_capable()
+    }
+
+    /// The packet, which is in `queue` or about to join it, is to tell of congestion.
+    #[inline]
+    pub(super) fn mark(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &mut Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        self.ports[egress].queues[queue].marked += 1;
+        match &self.spec.congestion_indication {
+            None => packet.mark(),
+            Some(_) => self.indicate(egress, queue, packet, now, context),
+        }
+    }
+
+    #[inline(never)]
+    fn indicate(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        packet: &mut Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let (Some(spec), Some(state)) = (&self.spec.congestion_indication, &mut self.indication)
+        else {
+            return;
+        };
+        packet.indicated |= spec.forward;
+        let told = !spec.backward
+            || !packet.is_data()
+            || !state.told.may((packet.flow.0, egress as u32), spec.gap, now);
+        if told {
+            return;
+        }
+        state.sent += 1;
+        let port = &self.ports[egress];
+        let backlog = match self.spec.aqm.measured_on() {
+            MeasuredOn::Queue => port.queues[queue].backlog(),
+            MeasuredOn::Port => port.occupancy.bytes(),
+            MeasuredOn::Memory => self.occupancy.bytes(),
+        };
+        let body = Body::Indication { severity: severity(backlog, state.room) };
+        let frame = self.to_source(packet, length::SHORTEST_FRAME, body);
+        self.emitted += 1;
+        // Never by the port that the packet leaves by: it has come on a shortest way.
+        let back = self.forward(&frame);
+        self.enqueue_control(back, frame, now, context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::aqm::{self, red};
+    use floodway_model::Bytes;
+
+    #[test]
+    fn severity_is_the_part_of_the_memory_that_is_taken() {
+        assert_eq!(
+            [0, 3, 4, 511, 512, 1_023].map(|backlog| severity(backlog, 1_024)),
+            [0, 0, 1, 127, 128, 255]
+        );
+        // A queue may be longer than what is called its memory.
+        assert_eq!([severity(1_024, 1_024), severity(9_999, 1_024), severity(5, 0)], [255; 3]);
+    }
+
+    #[test]
+    fn the_memory_is_that_of_what_is_measured() {
+        let measured =
+            |measured_on| aqm::Spec::Red(red::Spec { measured_on, ..Default::default() });
+        let mut spec = SwitchSpec::default();
+        (spec.queue.count, spec.queue.size) = (2, Bytes(1_000));
+        let mut rooms = Vec::new();
+        for measured_on in [MeasuredOn::Queue, MeasuredOn::Port, MeasuredOn::Memory] {
+            spec.aqm = measured(measured_on);
+            rooms.push(room(&spec, 3));
+        }
+        assert_eq!(rooms, [1_000, 2_000, 6_000]);
+        let egress = Some(shared::Pool::default());
+        spec.buffer = buffer::Spec::Shared(shared::Spec { egress, ..Default::default() });
+        assert_eq!(room(&spec, 3), 16_000_000);
+    }
+}
