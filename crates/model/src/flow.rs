@@ -12,13 +12,18 @@ pub struct FlowSpec {
     pub dst: NodeId,
     /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for one without a size.
     pub bytes: u64,
-    /// When the application hands it to the sender.
+    /// When the application hands it to the sender; if it is `in_turn`, the earliest moment.
     pub start: Instant,
     /// When a flow without a size ends: from then on the sender makes no new packet, but repeats
-    /// what was lost. [`Instant::NEVER`] for one without end, and for every flow with a size.
+    /// what was lost. With a size, and `in_turn`: when it is too late for it to begin.
+    /// [`Instant::NEVER`] for one without end, and for every other flow with a size.
     pub stop: Instant,
     /// Which workload of the scenario made it, counted from 0.
     pub workload: u16,
+    /// Whether it begins when the flow before it, in the list of all flows, of the same sender and
+    /// workload has been handed over: all of its packets have left the source's memory for the
+    /// first time. A flow without a size never has. The first one of all begins at its `start`.
+    pub in_turn: bool,
 }
 
 impl FlowSpec {
@@ -28,6 +33,12 @@ impl FlowSpec {
     /// Whether it has no size, so that it has a rate but never completes.
     pub const fn is_persistent(&self) -> bool {
         self.bytes == Self::PERSISTENT
+    }
+
+    /// From when on a sender that has begun makes no new packet: the `stop` of a flow without a
+    /// size.
+    pub const fn sends_until(&self) -> Instant {
+        if self.is_persistent() { self.stop } else { Instant::NEVER }
     }
 }
 

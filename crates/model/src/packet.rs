@@ -329,6 +329,8 @@ pub mod length {
     pub const PREAMBLE_AND_GAP: u16 = 20;
     /// The shortest Ethernet frame, and the length of a MAC control frame.
     pub const SHORTEST_FRAME: u16 = 64;
+    /// Ethernet 14, FCS 4.
+    pub const ETHERNET_OVERHEAD: u16 = 18;
     /// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
     pub const ROCE_OVERHEAD: u16 = 62;
     /// Ethernet 14, IPv4 20, UDP 8, FCS 4.

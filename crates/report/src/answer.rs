@@ -1,6 +1,7 @@
 //! The answer in a sentence.
 
 use crate::entries;
+use crate::latency;
 use crate::summary::{Measure, Summary};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -50,11 +51,9 @@ fn parts(summary: &Summary, name: &str) -> String {
 const COUNTED: [(&str, &str); 2] =
     [("pause_frames", "pause frames"), ("dropped_packets", "dropped packets")];
 
-/// What flows without a size get, and how long packets wait, if there are no flows with a size.
+/// What is delivered and how long packets take, where that is known; what flows without a size get
+/// and how long packets wait, if there are no flows with a size.
 fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
-    if summary.has_flows() {
-        return Vec::new();
-    }
     let of = |what: &str, shown: Vec<Shown>| {
         let changes = shown.into_iter().filter_map(|shown| {
             let counter = summary.counter(name, &shown.key)?;
@@ -63,15 +62,17 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
         let changes: Vec<String> = changes.collect();
         (!changes.is_empty()).then(|| format!("{what} {}", changes.join(", of ")))
     };
-    [
-        of("mean goodput of", throughput::goodputs_of(summary)),
-        of("mean response time of", entries::mean_responses_of(summary)),
-        of("throughput of entries of", entries::throughputs_of(summary)),
-        of("mean waiting time of", throughput::mean_waits_of(summary)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut parts = vec![
+        of("throughput of", latency::delivered(summary)),
+        of("mean latency of", latency::means(summary)),
+    ];
+    if !summary.has_flows() {
+        parts.push(of("mean goodput of", throughput::goodputs_of(summary)));
+        parts.push(of("mean response time of", entries::mean_responses_of(summary)));
+        parts.push(of("throughput of entries of", entries::throughputs_of(summary)));
+        parts.push(of("mean waiting time of", throughput::mean_waits_of(summary)));
+    }
+    parts.into_iter().flatten().collect()
 }
 
 /// On which flows the changes rest, if not on all.

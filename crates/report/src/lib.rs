@@ -29,6 +29,7 @@ mod experiment;
 mod files;
 pub mod format;
 pub mod html;
+mod latency;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;

@@ -3,6 +3,7 @@
 use floodway_model::Table;
 use std::collections::BTreeMap;
 
+use crate::latency;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
@@ -28,6 +29,8 @@ pub struct Scalar {
 /// of database entries `workload_<n>_entries`, `workload_<n>_entries_unfinished`,
 /// `workload_<n>_mean_response_ns`, the same with `p50`, `p99` and `max`, and
 /// `workload_<n>_entry_throughput_bps`.
+/// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
+/// by `workload_<n>_`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
     if let Some(counters) = table(tables, "counters") {
@@ -58,6 +61,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     goodput(&mut scalars);
     throughput::add(tables, &mut scalars);
     entries::add(tables, &mut scalars);
+    latency::add(tables, &mut scalars);
     scalars
 }
 

@@ -159,3 +159,53 @@ fn response_times_are_shown_with_their_changes_and_over_time() {
         assert!(page.contains(&format!("{chart} over time, workload 1")), "{chart}");
     }
 }
+
+/// Two workloads whose packets took so many nanoseconds, and what they delivered in a second.
+fn with_latencies(megabytes: u64, took_ns: [u64; 2]) -> Vec<Table> {
+    let mut tables = tables([4, 36], 1_000);
+    let counters = tables.pop().unwrap();
+    let names = [counters.texts("name"), &texts(&["data_bytes_delivered"])].concat();
+    let values = [counters.u64s("value"), &[megabytes * 1_000_000]].concat();
+    let count = names.len();
+    tables.push(Table::new("counters", "").text("name", "", names).u64("value", "", values).text(
+        "meaning",
+        "",
+        vec![String::new(); count],
+    ));
+    tables.push(
+        Table::new("latencies", "")
+            .u64("workload", "", vec![0, 1])
+            .u64("up_to_ns", "", took_ns.to_vec())
+            .u64("packets", "", vec![30, 10])
+            .f64("total_ns", "", vec![30.0 * took_ns[0] as f64, 10.0 * took_ns[1] as f64]),
+    );
+    tables
+}
+
+#[test]
+fn what_is_delivered_and_how_long_packets_take_is_shown_where_it_was_recorded() {
+    let mut manifest = manifest(CASE);
+    manifest.variants.truncate(2);
+    let mut experiment = Experiment::new(&manifest);
+    for (variant, megabytes, took) in [(0, 500, [1_000, 5_000]), (1, 1_000, [800, 3_200])] {
+        for replication in 0..2 {
+            experiment.add_run(&run(&with_latencies(megabytes, took), variant, replication));
+        }
+    }
+    let summary = experiment.summary(&ending());
+    let text = table(&summary, Style::default());
+    // By hand: twice as much; means of 2 and 1.4 us over all packets.
+    for expected in ["4.00 Gb/s", "8.00 Gb/s", "+100.0 %", "2.00 us", "1.40 us", "-30.0 %"] {
+        assert!(
+            text.contains(expected) || text.contains(&expected.replace("us", "µs")),
+            "{expected}\n{text}"
+        );
+    }
+    assert!(summary.answer[0].contains("throughput of all flows"), "{:?}", summary.answer);
+    assert!(summary.answer[0].contains("mean latency of all packets"), "{:?}", summary.answer);
+    let page = page(experiment.manifest(), &summary, &experiment);
+    check(&page);
+    let heading = "<h2>How much is delivered, and how long do packets take?</h2>";
+    let table = page.split_once(heading).unwrap().1.split_once("</table>").unwrap().0;
+    assert_eq!(table.matches("99.9th percentile").count(), 3, "all packets and two workloads");
+}

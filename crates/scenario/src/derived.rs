@@ -218,6 +218,9 @@ impl Variant {
         // Recorded departures: two histograms in every data queue of a switch that is used.
         const HISTOGRAMS: f64 = 50_000.0;
         let recorded = if settings.departures { switch_ports as f64 } else { 0.0 };
+        // Latencies: a histogram of each workload in every host, the larger the longer they are.
+        let recording = if settings.latencies { graph.hosts().count() } else { 0 };
+        let recording = recording as f64 * settings.workload.len() as f64;
         let samples = settings.limit.0 / settings.sample_interval().0;
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
@@ -228,6 +231,7 @@ impl Variant {
             + packets * PACKET
             + entries * f64::from(settings.switch.queue.count) * ENTRY
             + recorded * f64::from(settings.switch.queue.count) * HISTOGRAMS
+            + recording * HISTOGRAMS
             + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)

@@ -53,6 +53,10 @@ pub struct Document {
     /// false.
     #[serde(default)]
     pub departures: bool,
+    /// Whether hosts record how long every data packet took from the memory of its source to
+    /// theirs (table `latencies`). Takes up to about 50 KB per host and workload. Default false.
+    #[serde(default)]
+    pub latencies: bool,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]
@@ -97,7 +101,8 @@ pub struct Host {
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the
-    /// transport: `dcqcn` for `rocev2`, `cubic` for `tcp`, `constant_rate` for `udp`.
+    /// transport: `dcqcn` for `rocev2`, `cubic` for `tcp`, `constant_rate` for `udp`, `line_rate`
+    /// for `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
 }
@@ -157,6 +162,7 @@ pub(crate) fn usual(transport: &transport::Spec) -> congestion::Spec {
         transport::Spec::Rocev2(_) => congestion::Spec::Dcqcn(Default::default()),
         transport::Spec::Tcp(_) => congestion::Spec::Cubic(Default::default()),
         transport::Spec::Udp(_) => congestion::Spec::ConstantRate(Default::default()),
+        transport::Spec::Ethernet(_) => congestion::Spec::LineRate(Default::default()),
     }
 }
 

@@ -182,6 +182,7 @@ impl Variant {
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,
+            latencies: settings.latencies,
             seed,
         }
     }
@@ -204,6 +205,8 @@ impl Variant {
             && self.settings.arrivals == other.settings.arrivals
             && self.workloads == other.workloads
             && self.settings.topology == other.settings.topology
+            && (!self.workloads.iter().any(Ready::fills_memory)
+                || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
 }
 

@@ -254,6 +254,7 @@ fn a_list_is_what_was_written() {
         start: at(start),
         stop,
         workload: 0,
+        in_turn: false,
     };
     let expected = [
         flow(2, 0, 0, FlowSpec::PERSISTENT, Instant::NEVER),

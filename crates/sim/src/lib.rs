@@ -60,6 +60,9 @@ pub struct Spec {
     /// Whether every data queue of a switch records how long it is and how long packets have
     /// waited when they leave.
     pub departures: bool,
+    /// Whether every data packet that arrives during the measurement is recorded by how long it
+    /// took from the memory of the source to that of the destination.
+    pub latencies: bool,
     /// Decides every random choice.
     pub seed: u64,
 }

@@ -3,12 +3,13 @@
 mod deliveries;
 mod departures;
 mod frames;
+mod latencies;
 mod occupancy;
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
-use floodway_model::{Duration, Instant, NodeId};
+use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 
 use crate::Spec;
 use crate::engine::{Finished, Stop};
@@ -22,7 +23,7 @@ use crate::switch::flow_control::pauses::Paused;
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `switches`, `occupancy`,
+    /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
@@ -54,6 +55,7 @@ impl Outcome {
             depth_table(finished),
             departures::departures(spec, finished),
             departures::sojourns(spec, finished),
+            latencies::table(finished),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
             timeline_table(finished),
@@ -92,6 +94,8 @@ impl Outcome {
 
 /// What both ends know of the flows, by flow.
 struct FlowFacts<'a> {
+    /// When it began; [`Instant::NEVER`] of one whose turn never came.
+    starts: Vec<Instant>,
     sent: Vec<Sent>,
     /// Data packets that switches dropped.
     lost: Vec<u64>,
@@ -114,56 +118,82 @@ impl<'a> FlowFacts<'a> {
         for (place, host) in finished.hosts.iter().enumerate() {
             host_at[host.id().index()] = place;
         }
-        let receiver = |(id, flow): (floodway_model::FlowId, &floodway_model::FlowSpec)| {
+        let receiver = |(id, flow): (floodway_model::FlowId, &FlowSpec)| {
             let host = &finished.hosts[host_at[flow.dst.index()]];
             &host.receivers[host.shared().places[id.index()].1 as usize]
         };
         let receivers = numbered(&spec.flows).map(receiver).collect();
-        Self { sent, lost, receivers }
+        let start = |(id, flow): (floodway_model::FlowId, &FlowSpec)| {
+            let began = finished.hosts[host_at[flow.src.index()]].began(id);
+            began.unwrap_or(flow.start)
+        };
+        let starts = numbered(&spec.flows).map(start).collect();
+        Self { starts, sent, lost, receivers }
+    }
+
+    /// Of every flow that has begun: its place in the list of all, when it began and what it was to
+    /// be.
+    fn begun<'b>(
+        &'b self,
+        spec: &'b Spec,
+    ) -> impl Iterator<Item = (usize, Instant, &'b FlowSpec)> + 'b {
+        let all = self.starts.iter().zip(&spec.flows).enumerate();
+        all.map(|(place, (start, flow))| (place, *start, flow))
+            .filter(|(_, start, _)| *start < Instant::NEVER)
     }
 }
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
-    let flows = &spec.flows;
+    let flows: Vec<(usize, Instant, &FlowSpec)> = facts.begun(spec).collect();
     let mut ideal = Ideal::new(spec);
     let ideal: Vec<f64> = flows
         .iter()
-        .map(|flow| ideal.completion_time(flow).map_or(f64::NAN, |time| time.as_ns()))
+        .map(|(.., flow)| ideal.completion_time(flow).map_or(f64::NAN, |time| time.as_ns()))
         .collect();
     let fct: Vec<f64> = flows
         .iter()
-        .zip(&facts.receivers)
-        .map(|(flow, receiver)| receiver.finished.map_or(f64::NAN, |at| (at - flow.start).as_ns()))
+        .map(|&(place, start, _)| {
+            facts.receivers[place].finished.map_or(f64::NAN, |at| (at - start).as_ns())
+        })
         .collect();
     let impossible = fct.iter().zip(&ideal).filter(|(fct, ideal)| fct < ideal).count();
     if impossible > 0 {
         violations.push(format!("{impossible} flows completed faster than an idle network allows"));
     }
     let slowdown = fct.iter().zip(&ideal).map(|(fct, ideal)| fct / ideal).collect();
-    let column = |of: fn(&floodway_model::FlowSpec) -> u64| flows.iter().map(of).collect();
-    let sent = |of: fn(&Sent) -> u64| facts.sent.iter().map(of).collect();
-    let received = |of: fn(&Receiver) -> u64| facts.receivers.iter().map(|flow| of(flow)).collect();
-    let measured = |flow: &floodway_model::FlowSpec| {
-        u64::from(flow.start.0 >= spec.warmup.0 && !flow.is_persistent())
+    let column = |of: fn(&FlowSpec) -> u64| flows.iter().map(|(.., flow)| of(flow)).collect();
+    let sent = |of: fn(&Sent) -> u64| flows.iter().map(|flow| of(&facts.sent[flow.0])).collect();
+    let received =
+        |of: fn(&Receiver) -> u64| flows.iter().map(|flow| of(facts.receivers[flow.0])).collect();
+    let measured = |(_, start, flow): &(usize, Instant, &FlowSpec)| {
+        u64::from(start.0 >= spec.warmup.0 && !flow.is_persistent())
     };
-    Table::new("flows", "One row per flow, in order of start.")
-        .u64("flow", "Number of the flow.", (0..flows.len() as u64).collect())
+    let stop = |(.., flow): &(usize, Instant, &FlowSpec)| match flow.sends_until() {
+        Instant::NEVER => f64::NAN,
+        stop => stop.0 as f64 / 1e3,
+    };
+    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| match facts.sent[*place].mean_rtt {
+        Duration::ZERO => f64::NAN,
+        rtt => rtt.as_ns(),
+    };
+    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other.")
+        .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
         .u64("workload", "Which workload of the scenario made it, counted from 0.", column(|flow| flow.workload.into()))
         .u64("src", "Node number of the sending host.", column(|flow| flow.src.0.into()))
         .u64("dst", "Node number of the receiving host.", column(|flow| flow.dst.0.into()))
         .u64("bytes", "Payload of the message; 0 for a flow that never ends.", column(|flow| {
             if flow.is_persistent() { 0 } else { flow.bytes }
         }))
-        .f64("start_ns", "When the sender was given the message.", flows.iter().map(|flow| flow.start.0 as f64 / 1e3).collect())
-        .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(|flow| if flow.stop == Instant::NEVER { f64::NAN } else { flow.stop.0 as f64 / 1e3 }).collect())
+        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
+        .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
-        .u64("lost_packets", "Data packets of the flow that switches dropped.", facts.lost.clone())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", facts.sent.iter().map(|sent| if sent.mean_rtt == Duration::ZERO { f64::NAN } else { sent.mean_rtt.as_ns() }).collect())
+        .u64("lost_packets", "Data packets of the flow that switches dropped.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }
@@ -405,23 +435,30 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
     let mut rows = after.since(&before).rows(usize::from(spec.switch.queue.count));
     let end = finished.now.0.min(spec.measured_until.0);
-    let ending = spec.flows.iter().zip(&flows.receivers).filter(|(flow, _)| !flow.is_persistent());
-    let unfinished = ending.filter(|(_, receiver)| receiver.finished.is_none()).count() as u64;
-    let persistent = spec.flows.iter().filter(|flow| flow.is_persistent()).count() as u64;
-    let of_run: [(&str, u64, &str); 6] = [
+    let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
+    let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());
+    let unfinished =
+        ending.filter(|flow| flows.receivers[flow.0].finished.is_none()).count() as u64;
+    let persistent = begun.iter().filter(|(.., flow)| flow.is_persistent()).count() as u64;
+    let mut of_run: Vec<(&str, u64, &str)> = vec![
         (
             "measured_ns",
             end.saturating_sub(spec.warmup.0) / 1_000,
             "Length of the measurement, in which everything above was counted.",
         ),
         ("warmup_ns", spec.warmup.0 / 1_000, "Length of the warm-up, after which it began."),
-        ("flows", spec.flows.len() as u64, "Flows of the run, those that never end included."),
+        ("flows", begun.len() as u64, "Flows of the run, those that never end included."),
         ("flows_persistent", persistent, "Flows that never end."),
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
         ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    let of_run = of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned()));
-    rows.extend(of_run);
+    if spec.flows.iter().any(|flow| flow.in_turn) {
+        let never = (spec.flows.len() - begun.len()) as u64;
+        let meaning = "Flows whose turn did not come in time; they are in no other number.";
+        of_run.push(("flows_not_begun", never, meaning));
+    }
+    let of_run = of_run.into_iter();
+    rows.extend(of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned())));
     let (mut names, mut values, mut meanings) = (Vec::new(), Vec::new(), Vec::new());
     for (name, value, meaning) in rows {
         names.push(name);

@@ -50,6 +50,7 @@ impl Simulation {
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
             flow_samples: spec.flow_samples,
+            latencies: spec.latencies,
             seed: spec.seed,
         });
         let tables = Routes::of(&spec.graph);

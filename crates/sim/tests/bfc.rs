@@ -132,7 +132,7 @@ proptest! {
                 let dst = if chance.chance(0.5) && src != 0 { 0 } else { (src + hop) % 8 };
                 let (bytes, start) = (1 + chance.below(100_000), chance.below(100_000_000));
                 let (src, dst) = (NodeId(src), NodeId(dst));
-                FlowSpec { src, dst, bytes, start: Instant(start), stop: Instant::NEVER, workload: 0 }
+                FlowSpec { src, dst, bytes, start: Instant(start), stop: Instant::NEVER, workload: 0, in_turn: false }
             })
             .collect();
         // The run goes on until this one has arrived, when the others are over.

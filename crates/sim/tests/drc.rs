@@ -227,7 +227,7 @@ proptest! {
                 let dst = if chance.chance(0.5) && src != 0 { 0 } else { (src + hop) % 8 };
                 let (bytes, start) = (1 + chance.below(100_000), chance.below(100_000_000));
                 let (src, dst) = (NodeId(src), NodeId(dst));
-                FlowSpec { src, dst, bytes, start: Instant(start), stop: Instant::NEVER, workload: 0 }
+                FlowSpec { src, dst, bytes, start: Instant(start), stop: Instant::NEVER, workload: 0, in_turn: false }
             })
             .collect();
         flows.sort_by_key(|flow| (flow.start, flow.src));

@@ -18,7 +18,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 16] = [
+    let changes: [Change; 18] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -26,6 +26,7 @@ fn every_difference_makes_another_key() {
         ("end of arrivals", |spec| spec.measured_until += Duration(1)),
         ("sampling", |spec| spec.sample_interval += Duration(1)),
         ("departures", |spec| spec.departures = true),
+        ("latencies", |spec| spec.latencies = true),
         ("samples of flows", |spec| spec.flow_samples = Some(Duration(1))),
         ("overhead", |spec| spec.wire_overhead += 1),
         ("a node more", |spec| {
@@ -34,6 +35,7 @@ fn every_difference_makes_another_key() {
         ("a link", |spec| spec.graph.nodes[0].ports[0].delay += Duration(1)),
         ("size of a flow", |spec| spec.flows[1].bytes += 1),
         ("start of a flow", |spec| spec.flows[1].start.0 += 1),
+        ("turn of a flow", |spec| spec.flows[1].in_turn = true),
         ("flows fewer", |spec| spec.flows.truncate(1)),
         ("order of flows", |spec| spec.flows.swap(0, 1)),
         ("a parameter deep inside", |spec| {

@@ -44,6 +44,7 @@ fn busy() -> Spec {
                 start,
                 stop: Instant::NEVER,
                 workload: 0,
+                in_turn: false,
             }
         })
         .collect();

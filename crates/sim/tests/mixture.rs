@@ -133,6 +133,13 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
 /// What else there is: RoCEv2 in a lossless network, else datagrams that do not respond.
 fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     let constant = constant_rate::Spec { rate: Rate((rate.0 / 10).max(1)) };
+    if !pfc && chance.chance(0.3) {
+        return Profile {
+            transport: transport::Spec::Ethernet(Default::default()),
+            congestion: congestion::Spec::ConstantRate(constant),
+            application: None,
+        };
+    }
     if !pfc {
         return Profile {
             transport: transport::Spec::Udp(udp::Spec {
@@ -212,6 +219,7 @@ fn any_flow(chance: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) ->
         start,
         stop: if persistent { later } else { Instant::NEVER },
         workload,
+        in_turn: false,
     }
 }
 

@@ -26,6 +26,7 @@ fn waiting_time_of_an_m_d_1_queue() {
             start: Instant(at as u64),
             stop: Instant::NEVER,
             workload: 0,
+            in_turn: false,
         }
     };
     let flows = (0..packets).map(arrival).collect();

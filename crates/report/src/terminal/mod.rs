@@ -2,6 +2,7 @@
 
 mod claims;
 
+use crate::latency;
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
@@ -146,10 +147,13 @@ fn times(summary: &Summary) -> Vec<Row> {
     std::iter::once(heading).chain(rows).chain([measured, unfinished]).collect()
 }
 
-/// What flows without a size get, and how long packets wait, where that is known.
+/// What is delivered, what flows without a size get, and how long packets take and wait, where that
+/// is known.
 fn throughputs(summary: &Summary) -> Vec<Row> {
     let mut rows = Vec::new();
     for (heading, shown, less_is_better) in [
+        ("delivered", latency::delivered(summary), false),
+        ("time from memory to memory", latency::all(summary), true),
         ("mean goodput per flow", throughput::goodputs_of(summary), false),
         ("response time of database entries", entries::responses_of(summary), true),
         ("throughput of database entries", entries::throughputs_of(summary), false),

@@ -7,7 +7,7 @@ use super::{Findings, custom, wire_factor};
 use crate::derived;
 use crate::document::Document;
 use crate::topology;
-use crate::workload::{self, Demand, Ends, Hosts, Ready, Unknown, long_flows, poisson};
+use crate::workload::{self, Demand, Ends, Hosts, Ready, Unknown, long_flows, poisson, saturated};
 
 /// Senders and receivers, if the network has them all. Needs no network, only its size.
 pub fn ends(
@@ -151,15 +151,7 @@ pub fn check_poisson(
     findings: &mut Findings<'_>,
 ) {
     let field = |name: &str| format!("{path}.{name}");
-    if let Some(ends) = ends
-        && let Some(host) = ends.from.iter().find(|&&src| ends.receivers(src).next().is_none())
-    {
-        findings.error(
-            &[&field("to"), &field("from"), path],
-            format!("host {host} sends, and is the only one to receive"),
-            "add another host to `to`, or remove it from `from`",
-        );
-    }
+    check_receivers(path, ends, findings);
     let positive = |value: f64| value > 0.0 && value.is_finite();
     match (spec.load, spec.flows_per_second) {
         (None, None) => findings.error(
@@ -191,6 +183,42 @@ pub fn check_poisson(
     if spec.of.is_some() && spec.load.is_none() && spec.flows_per_second.is_some() {
         let help = "remove it, or write `load` instead of `flows_per_second`";
         findings.error(&[&field("of")], "`of` is a rate that no `load` is a part of", help);
+    }
+}
+
+/// Whether every sender has somebody to send to.
+fn check_receivers(path: &str, ends: Option<&Ends>, findings: &mut Findings<'_>) {
+    let field = |name: &str| format!("{path}.{name}");
+    if let Some(ends) = ends
+        && let Some(host) = ends.from.iter().find(|&&src| ends.receivers(src).next().is_none())
+    {
+        findings.error(
+            &[&field("to"), &field("from"), path],
+            format!("host {host} sends, and is the only one to receive"),
+            "add another host to `to`, or remove it from `from`",
+        );
+    }
+}
+
+/// Checks saturated hosts.
+pub fn check_saturated(
+    path: &str,
+    spec: &saturated::Spec,
+    ends: Option<&Ends>,
+    findings: &mut Findings<'_>,
+) {
+    check_receivers(path, ends, findings);
+    let Some(ends) = ends.filter(|ends| ends.to.len() > 1) else { return };
+    let mut senders = ends.from.iter().enumerate();
+    if let Some((_, host)) = senders.find(|(place, src)| spec.partner(*place, ends) == Some(**src))
+    {
+        let field = |name: &str| format!("{path}.{name}");
+        findings.error(
+            &[&field("to"), &field("from"), &field("towards")],
+            format!("host {host} would send to itself"),
+            "the n-th of `from` sends to the one after the n-th of `to`: change their order, or \
+             write towards = \"random\"",
+        );
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use floodway_model::Bytes;
 
 use crate::text::{Place, Problem, Source, suggest};
+use crate::workload::exponential::{self, Exponential};
 use crate::workload::{Distribution, Sampling, builtin};
 
 /// Why there is no distribution.
@@ -23,7 +24,8 @@ pub enum SizesError {
     Table(Box<Problem>),
 }
 
-/// The distribution that `text` names: a built-in one, one size, or a file beside the scenario.
+/// The distribution that `text` names: a built-in one, one size, an exponential one, or a file
+/// beside the scenario.
 pub fn sizes(
     text: &str,
     rule: Option<Sampling>,
@@ -48,11 +50,17 @@ pub fn sizes(
             }),
         };
     }
+    if text.starts_with(exponential::NAME) {
+        let exponential = Exponential::from_str(text);
+        return exponential
+            .map(Distribution::from)
+            .map_err(|error| SizesError::Name { message: error.cause, help: error.remedy });
+    }
     let names: Vec<_> = builtin::BUILTINS.iter().map(|builtin| builtin.name).collect();
     Err(SizesError::Name {
         message: format!("there is no flow-size distribution `{text}`"),
         help: format!(
-            "{}; or write one size (\"64KB\") or a file (\"sizes.csv\")",
+            "{}; or write one size (\"64KB\"), \"exponential(8KB, 1B, 1MB)\" or a file (\"sizes.csv\")",
             suggest::remedy(text, "distributions", &names)
         ),
     })

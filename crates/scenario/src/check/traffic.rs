@@ -55,6 +55,13 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
             let sizes = check_sizes(&path, &spec.sizes, spec.sampling, spec.max_size, findings);
             sizes.zip(ends).map(|(sizes, ends)| Ready::Poisson(spec.clone(), sizes, ends))
         }
+        Spec::Saturated(spec) => {
+            let path = format!("workload.{number}.saturated");
+            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
+            named::check_saturated(&path, spec, ends.as_ref(), findings);
+            let sizes = check_sizes(&path, &spec.sizes, spec.sampling, spec.max_size, findings);
+            sizes.zip(ends).map(|(sizes, ends)| Ready::Saturated(spec.clone(), sizes, ends))
+        }
     });
     ready.collect()
 }
@@ -228,7 +235,7 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                 continue;
             }
             // Looked for when they were made ready.
-            Spec::LongFlows(_) | Spec::Poisson(_) => continue,
+            Spec::LongFlows(_) | Spec::Poisson(_) | Spec::Saturated(_) => continue,
         };
         if needs > hosts - taken {
             let left = match taken {
@@ -284,7 +291,11 @@ fn check_loads(settings: &Document, findings: &mut Findings<'_>) {
     let load = |spec: &Spec| match spec {
         Spec::ManyToMany(spec) => Some(spec.load),
         Spec::IncastSeries(spec) => Some(spec.load),
-        Spec::Incast(_) | Spec::List(_) | Spec::LongFlows(_) | Spec::Poisson(_) => None,
+        Spec::Incast(_)
+        | Spec::List(_)
+        | Spec::LongFlows(_)
+        | Spec::Poisson(_)
+        | Spec::Saturated(_) => None,
     };
     let (mut sum, mut wire_sum) = (0.0, 0.0);
     for (number, entry) in settings.workload.iter().enumerate() {
@@ -356,7 +367,9 @@ fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Finding
 fn size_paths(number: usize, spec: &Spec) -> Vec<String> {
     let path = |field: &str| format!("workload.{number}.{}.{field}", spec.name());
     match spec {
-        Spec::ManyToMany(_) | Spec::Poisson(_) => vec![path("max_size"), path("sizes")],
+        Spec::ManyToMany(_) | Spec::Poisson(_) | Spec::Saturated(_) => {
+            vec![path("max_size"), path("sizes")]
+        }
         Spec::Incast(_) | Spec::IncastSeries(_) => vec![path("bytes")],
         // Its flows have no size.
         Spec::LongFlows(_) => vec![path("count")],

@@ -1,9 +1,11 @@
-//! Flow-size distributions: a table of sizes with their cumulative probabilities, and the rule
-//! by which it is read. Mean, fractions and samples all follow the same rule, so the offered load
-//! is what was asked for.
+//! Flow-size distributions: a table of sizes with their cumulative probabilities and the rule by
+//! which it is read, or a formula. Mean, fractions and samples all follow the same rule, so the
+//! offered load is what was asked for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::exponential::Exponential;
 
 /// How a size is drawn from the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,11 +22,22 @@ pub enum Sampling {
 /// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
+    shape: Shape,
+    /// Larger sizes are set to this one.
+    cap: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Table(Table),
+    Exponential(Exponential),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Table {
     rule: Sampling,
     /// Size in bytes and the probability of that size or less; both increase, the last is 1.
     rows: Vec<(f64, f64)>,
-    /// Larger sizes are set to this one.
-    cap: f64,
 }
 
 /// Why a table is not a distribution.
@@ -42,7 +55,8 @@ impl Distribution {
     /// One size only.
     pub fn fixed(bytes: u64) -> Self {
         let size = bytes as f64;
-        Self { rule: Sampling::Step, rows: vec![(size, 1.0)], cap: size }
+        let table = Table { rule: Sampling::Step, rows: vec![(size, 1.0)] };
+        Self { shape: Shape::Table(table), cap: size }
     }
 
     /// Reads lines of `size_bytes,cdf`; the first may be that header, empty ones and those that
@@ -94,18 +108,15 @@ impl Distribution {
                 end(format!("the last probability is {cdf}"), remedy)
             }
             Some(&(0.0, _)) => end("all sizes are 0".to_owned(), "a flow has at least one byte"),
-            Some(&(largest, _)) => Ok(Self { rule, rows, cap: largest }),
+            Some(&(largest, _)) => {
+                Ok(Self { shape: Shape::Table(Table { rule, rows }), cap: largest })
+            }
         }
     }
 
     /// The same with all sizes above `most` set to it.
     pub fn capped(self, most: u64) -> Self {
         Self { cap: self.cap.min(most as f64), ..self }
-    }
-
-    /// The rule by which it is read.
-    pub fn rule(&self) -> Sampling {
-        self.rule
     }
 
     /// The largest size that occurs.
@@ -115,14 +126,9 @@ impl Distribution {
 
     /// The size at a random number of [0, 1), in whole bytes and at least one.
     pub fn sample(&self, unit: f64) -> u64 {
-        let above = self.rows.partition_point(|&(_, cdf)| cdf <= unit);
-        let (size, cdf) = self.rows[above.min(self.rows.len() - 1)];
-        let size = match self.rule {
-            Sampling::Linear if above > 0 => {
-                let (size_before, cdf_before) = self.rows[above - 1];
-                size_before + (size - size_before) * (unit - cdf_before) / (cdf - cdf_before)
-            }
-            _ => size,
+        let size = match &self.shape {
+            Shape::Table(table) => table.sample(unit),
+            Shape::Exponential(exponential) => exponential.sample(unit),
         };
         (size.min(self.cap).round() as u64).max(1)
     }
@@ -130,18 +136,10 @@ impl Distribution {
     /// The mean size in bytes, by exact integration. Samples are rounded to whole bytes, which
     /// leaves it as it is, and up to one byte, which adds less than that.
     pub fn mean(&self) -> f64 {
-        let pieces = self.pieces().map(|piece| {
-            let Piece { low, high, mass } = piece;
-            if high <= self.cap {
-                mass * (low + high) / 2.0
-            } else if low >= self.cap {
-                mass * self.cap
-            } else {
-                let share = (self.cap - low) / (high - low);
-                mass * (share * (low + self.cap) / 2.0 + (1.0 - share) * self.cap)
-            }
-        });
-        pieces.sum()
+        match &self.shape {
+            Shape::Table(table) => table.mean(self.cap),
+            Shape::Exponential(exponential) => exponential.mean(self.cap),
+        }
     }
 
     /// The probability of a size below `bytes`.
@@ -149,6 +147,48 @@ impl Distribution {
         if bytes > self.cap {
             return 1.0;
         }
+        match &self.shape {
+            Shape::Table(table) => table.fraction_below(bytes),
+            Shape::Exponential(exponential) => exponential.fraction_below(bytes),
+        }
+    }
+}
+
+impl From<Exponential> for Distribution {
+    fn from(exponential: Exponential) -> Self {
+        Self { cap: exponential.most(), shape: Shape::Exponential(exponential) }
+    }
+}
+
+impl Table {
+    fn sample(&self, unit: f64) -> f64 {
+        let above = self.rows.partition_point(|&(_, cdf)| cdf <= unit);
+        let (size, cdf) = self.rows[above.min(self.rows.len() - 1)];
+        match self.rule {
+            Sampling::Linear if above > 0 => {
+                let (size_before, cdf_before) = self.rows[above - 1];
+                size_before + (size - size_before) * (unit - cdf_before) / (cdf - cdf_before)
+            }
+            _ => size,
+        }
+    }
+
+    fn mean(&self, cap: f64) -> f64 {
+        let pieces = self.pieces().map(|piece| {
+            let Piece { low, high, mass } = piece;
+            if high <= cap {
+                mass * (low + high) / 2.0
+            } else if low >= cap {
+                mass * cap
+            } else {
+                let share = (cap - low) / (high - low);
+                mass * (share * (low + cap) / 2.0 + (1.0 - share) * cap)
+            }
+        });
+        pieces.sum()
+    }
+
+    fn fraction_below(&self, bytes: f64) -> f64 {
         let pieces = self.pieces().map(|Piece { low, high, mass }| {
             if high < bytes {
                 mass
@@ -270,6 +310,33 @@ mod tests {
             prop_assert!((mean - sizes.mean()).abs() <= 1.0 + sizes.mean() * 0.01, "{mean}");
             let mut chance = Stream::named(seed, "sizes");
             prop_assert!((0..100).all(|_| sizes.sample(chance.unit()) <= sizes.largest().max(1)));
+        }
+
+        #[test]
+        fn exponential_sizes_agree_with_themselves(
+            least in 1u64..100_000,
+            width in 1u64..1_000_000,
+            place in 0.0f64..=1.0,
+            cap in 0.0f64..1.2,
+        ) {
+            let (most, within) = (least + width, |part: f64| least + (width as f64 * part) as u64);
+            let (mean, cap) = (within(place), within(cap));
+            let text = format!("exponential({mean}B, {least}B, {most}B)");
+            let sizes = Distribution::from(text.parse::<Exponential>().unwrap()).capped(cap);
+            prop_assert_eq!(sizes.largest(), cap.min(most));
+            let n = 20_000;
+            let grid = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
+            let samples: Vec<u64> = (0..n).map(|i| sizes.sample(grid(i))).collect();
+            prop_assert!(samples.iter().all(|size| (least..=cap.min(most)).contains(size)));
+            let average = samples.iter().sum::<u64>() as f64 / f64::from(n);
+            prop_assert!((average - sizes.mean()).abs() <= 0.5 + sizes.mean() * 1e-3, "{average}");
+            // Sizes are rounded, so that one below `edge` is one below half a byte less.
+            for part in [0.0, 0.1, 0.5, 0.9, 1.0] {
+                let edge = within(part) + 1;
+                let below = samples.iter().filter(|size| **size < edge).count() as f64;
+                let exact = sizes.fraction_below(edge as f64 - 0.5);
+                prop_assert!((below / f64::from(n) - exact).abs() <= 2e-4, "{below} {exact}");
+            }
         }
     }
 }

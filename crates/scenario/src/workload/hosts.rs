@@ -13,6 +13,8 @@ use crate::topology::custom::Names;
 /// Hosts by their numbers or names, or those of one side of a network that has two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
+    /// All there are.
+    All,
     /// All on the left.
     Left,
     /// All on the right.
@@ -44,6 +46,11 @@ pub enum Unknown {
 }
 
 impl Hosts {
+    /// All there are.
+    pub fn all() -> Self {
+        Self::All
+    }
+
     /// All on the left.
     pub fn left() -> Self {
         Self::Left
@@ -61,6 +68,7 @@ impl Hosts {
             Ok((sides[number].start as u32..sides[number].end as u32).collect())
         };
         let parts = match self {
+            Self::All => return Ok((0..network.size().hosts as u32).collect()),
             Self::Left => return side(0),
             Self::Right => return side(1),
             Self::Listed(parts) => parts,
@@ -106,6 +114,7 @@ impl FromStr for Hosts {
             (first <= last).then_some(Part::Numbers(first, last))
         };
         match text.trim() {
+            "all" => Ok(Self::All),
             "left" => Ok(Self::Left),
             "right" => Ok(Self::Right),
             text => {
@@ -124,6 +133,7 @@ impl fmt::Display for Hosts {
             Part::Names(names) => names.clone(),
         };
         match self {
+            Self::All => f.write_str("all"),
             Self::Left => f.write_str("left"),
             Self::Right => f.write_str("right"),
             Self::Listed(parts) => {
@@ -171,7 +181,7 @@ impl JsonSchema for Hosts {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", by name, like \"host 0-9\", or \"left\" or \"right\"",
+            "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", by name, like \"host 0-9\", or \"all\", \"left\" or \"right\"",
         })
     }
 }
@@ -222,10 +232,11 @@ mod tests {
         let numbers = |text| hosts(text).numbers(&dumbbell()).unwrap();
         assert_eq!(numbers("5"), [5]);
         assert_eq!(numbers("6-7, 0 ,2-4"), [6, 7, 0, 2, 3, 4]);
+        assert_eq!(numbers("all"), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(numbers("left"), [0, 1, 2]);
         assert_eq!(numbers("right"), [3, 4, 5, 6, 7]);
         assert_eq!(numbers("host 6-7, 0, host 2"), [6, 7, 0, 2]);
-        for text in ["5", "6-7, 0, 2-4", "left", "right", "host 6-7, 0"] {
+        for text in ["5", "6-7, 0, 2-4", "all", "left", "right", "host 6-7, 0"] {
             assert_eq!(hosts(text).to_string(), text);
         }
     }

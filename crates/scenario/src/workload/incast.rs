@@ -64,6 +64,7 @@ impl Spec {
                 start,
                 stop: Instant::NEVER,
                 workload,
+                in_turn: false,
             })
         });
         flows.collect()

@@ -75,6 +75,7 @@ impl Spec {
                 start: Instant(now_ps as u64),
                 stop: Instant::NEVER,
                 workload: around.number,
+                in_turn: false,
             }));
         }
     }

@@ -70,6 +70,7 @@ impl Spec {
             start: Instant::ZERO + flow.start + Duration(chance.below(self.jitter.0 + 1)),
             stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
+            in_turn: false,
         };
         self.flow.iter().map(spec).collect()
     }

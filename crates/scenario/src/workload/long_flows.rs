@@ -18,8 +18,8 @@ pub struct Spec {
     /// Which senders send to which receivers. Default `in_turn`.
     #[serde(default)]
     pub pairs: Pairs,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", or "left" or "right"
-    /// for all on that side of a dumbbell. Default left.
+    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", "all", or "left" or
+    /// "right" for all on that side of a dumbbell. Default left.
     #[serde(default = "Hosts::left")]
     pub from: Hosts,
     /// Receivers likewise. Default right.
@@ -83,6 +83,7 @@ impl Spec {
             start: Instant::ZERO + self.start + Duration(chance.below(self.jitter.0 + 1)),
             stop: self.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
+            in_turn: false,
         };
         self.pairs(ends).map(flow).collect()
     }

@@ -17,7 +17,9 @@ use super::{Demand, Distribution, Sampling, Surroundings};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Flow sizes: the name of a built-in distribution, one size like "64KB", or a CSV file of
+    /// Flow sizes: the name of a built-in distribution, one size like "64KB", an exponential
+    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
+    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
     /// `size_bytes,cdf`, its path relative to the scenario file.
     pub sizes: String,
     /// How sizes are drawn from the table. Default that of the distribution's users; linear for
@@ -72,6 +74,7 @@ impl Spec {
                         start: Instant(now_ps as u64),
                         stop: Instant::NEVER,
                         workload: around.number,
+                        in_turn: false,
                     });
                 }
             }

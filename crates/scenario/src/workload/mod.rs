@@ -9,6 +9,7 @@
 pub mod builtin;
 pub mod distribution;
 mod entry;
+pub mod exponential;
 mod hosts;
 pub mod incast;
 pub mod incast_series;
@@ -16,9 +17,10 @@ pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
 pub mod poisson;
+pub mod saturated;
 
 use floodway_model::random::Stream;
-use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,8 @@ floodway_model::family! {
         "A number of flows without a size between hosts that are named.",
     Poisson = "poisson" (poisson::Spec):
         "Flows with sizes between hosts that are named: Poisson arrivals, by load or number.",
+    Saturated = "saturated" (saturated::Spec):
+        "Message after message between hosts that are named, as fast as they leave.",
 }
 
 /// In which order hosts are given to the workloads.
@@ -82,6 +86,8 @@ pub enum Ready {
     LongFlows(long_flows::Spec, Ends),
     /// With its sizes read and its hosts found.
     Poisson(poisson::Spec, Distribution, Ends),
+    /// With its sizes read and its hosts found.
+    Saturated(saturated::Spec, Distribution, Ends),
 }
 
 /// What a workload needs to know of its scenario.
@@ -95,6 +101,8 @@ pub struct Surroundings<'a> {
     pub hosts: &'a [NodeId],
     /// The time during which flows start.
     pub arrivals: Duration,
+    /// The most that a host's NIC takes before it sends it.
+    pub memory: Bytes,
     /// Decides every random choice.
     pub seed: u64,
 }
@@ -134,7 +142,7 @@ impl Ready {
             Self::ManyToMany(spec, _) => spec.hosts(),
             Self::Incast(spec) => spec.hosts(),
             Self::IncastSeries(spec) => spec.hosts(),
-            Self::List(_) | Self::LongFlows(..) | Self::Poisson(..) => 0,
+            Self::List(_) | Self::LongFlows(..) | Self::Poisson(..) | Self::Saturated(..) => 0,
         }
     }
 
@@ -147,10 +155,11 @@ impl Ready {
             Self::List(spec) => spec.flows(around),
             Self::LongFlows(spec, ends) => spec.flows(ends, around),
             Self::Poisson(spec, sizes, ends) => spec.flows(sizes, ends, around),
+            Self::Saturated(spec, sizes, ends) => spec.flows(sizes, ends, around),
         }
     }
 
-    /// How many flows with a size are expected.
+    /// How many flows with a size are expected; of a saturated workload all that may begin.
     pub fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
         match self {
             Self::ManyToMany(spec, sizes) => spec.expected_flows(sizes, around),
@@ -159,13 +168,17 @@ impl Ready {
             Self::List(spec) => spec.ending_flows() as f64,
             Self::LongFlows(..) => 0.0,
             Self::Poisson(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
+            Self::Saturated(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
         }
     }
 
     /// How many flows have no size: they have an end in time or none, and never complete.
     pub fn persistent_flows(&self) -> u64 {
         match self {
-            Self::ManyToMany(..) | Self::IncastSeries(_) | Self::Poisson(..) => 0,
+            Self::ManyToMany(..)
+            | Self::IncastSeries(_)
+            | Self::Poisson(..)
+            | Self::Saturated(..) => 0,
             Self::Incast(spec) => spec.persistent_flows(),
             Self::List(spec) => spec.persistent_flows(),
             Self::LongFlows(spec, ends) => spec.flow_count(ends),
@@ -180,31 +193,45 @@ impl Ready {
             Self::IncastSeries(spec) => spec.bytes.0,
             Self::List(spec) => spec.largest_flow(),
             Self::LongFlows(..) => 0,
-            Self::Poisson(_, sizes, _) => sizes.largest(),
+            Self::Poisson(_, sizes, _) | Self::Saturated(_, sizes, _) => sizes.largest(),
         }
     }
 
-    /// Its steady traffic, pair by pair. Single incasts, flows of a list and flows without a size
-    /// are none: they send as fast as they may.
+    /// Whether how much a NIC takes decides how many flows it has.
+    pub fn fills_memory(&self) -> bool {
+        matches!(self, Self::Saturated(..))
+    }
+
+    /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
+    /// saturated hosts are none: they send as fast as they may.
     pub fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         match self {
             Self::ManyToMany(spec, _) => spec.demands(around),
             Self::IncastSeries(spec) => spec.demands(around),
             Self::Poisson(spec, sizes, ends) => spec.demands(sizes, ends, around),
-            Self::Incast(_) | Self::List(_) | Self::LongFlows(..) => Vec::new(),
+            Self::Incast(_) | Self::List(_) | Self::LongFlows(..) | Self::Saturated(..) => {
+                Vec::new()
+            }
         }
     }
 }
 
-/// The flows of all workloads, in order of start, then of sender and receiver.
+/// The flows of all workloads, in order of start, then of sender and receiver; flows in turn keep
+/// the order in which their workload has them.
 pub fn flows(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Vec<FlowSpec> {
     let order = settings.placement.order(graph, seed);
     let mut flows = Vec::new();
     for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
         flows.extend(workload.flows(around));
     }
-    flows.sort_by_key(|flow| (flow.start, flow.src, flow.dst));
+    flows.sort_by_key(|flow| (flow.start, flow.src, (!flow.in_turn).then_some(flow.dst)));
     flows
+}
+
+/// The most that a NIC takes before it sends it, of all classes.
+pub fn memory(settings: &Document) -> Bytes {
+    let of_class = settings.host.memory.map_or(0, |memory| memory.0);
+    Bytes(of_class.saturating_mul(settings.switch.queue.count.into()))
 }
 
 /// Every workload with its part of `order`: the beginning if hosts are shared, else what follows
@@ -217,12 +244,13 @@ pub fn surroundings<'a>(
     seed: u64,
 ) -> impl Iterator<Item = (&'a Ready, Surroundings<'a>)> {
     let arrivals = settings.arrivals;
+    let memory = memory(settings);
     let mut rest = order;
     workloads.iter().enumerate().map(move |(number, workload)| {
         let (hosts, after) = rest.split_at(workload.hosts() as usize);
         if !settings.share_hosts {
             rest = after;
         }
-        (workload, Surroundings { graph, number: number as u16, hosts, arrivals, seed })
+        (workload, Surroundings { graph, number: number as u16, hosts, arrivals, memory, seed })
     })
 }

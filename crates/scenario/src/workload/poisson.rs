@@ -17,7 +17,9 @@ use super::{Demand, Distribution, Ends, Hosts, Sampling, Surroundings};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Flow sizes: the name of a built-in distribution, one size like "64KB", or a CSV file of
+    /// Flow sizes: the name of a built-in distribution, one size like "64KB", an exponential
+    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
+    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
     /// `size_bytes,cdf`, its path relative to the scenario file.
     pub sizes: String,
     /// How sizes are drawn from the table. Default that of the distribution's users; linear for
@@ -38,8 +40,8 @@ pub struct Spec {
     /// Flows that arrive per second, of all senders together. Default none: `load` says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows_per_second: Option<f64>,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", or "left" or "right"
-    /// for all on that side of a dumbbell. Default left.
+    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", "all", or "left" or
+    /// "right" for all on that side of a dumbbell. Default left.
     #[serde(default = "Hosts::left")]
     pub from: Hosts,
     /// Receivers likewise. Default right.
@@ -94,6 +96,7 @@ impl Spec {
                 start: Instant(now_ps as u64),
                 stop: Instant::NEVER,
                 workload: around.number,
+                in_turn: false,
             });
         }
     }

@@ -13,6 +13,7 @@ mod segments;
 mod sender;
 mod spec;
 pub mod transport;
+mod turns;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +27,7 @@ use floodway_model::{
 
 use crate::engine::{Context, Node};
 use crate::link::Link;
-use crate::metric::Tally;
+use crate::metric::{Latencies, Tally};
 use crate::switch;
 use application::Application;
 use holds::Holds;
@@ -36,6 +37,7 @@ use nic::Nic;
 use sender::{Header, Sender};
 use transport::Sent;
 use transport::rocev2::Arrived;
+use turns::Turns;
 
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
@@ -58,6 +60,8 @@ pub struct Shared {
     pub tiers: u8,
     /// Time between two samples of what flows without a size have delivered.
     pub flow_samples: Option<Duration>,
+    /// Whether receivers record how long packets took.
+    pub latencies: bool,
     /// Decides every random choice.
     pub seed: u64,
 }
@@ -84,12 +88,16 @@ pub struct Host {
     /// The flows that it sends, in order of start.
     outgoing: Vec<FlowId>,
     started: usize,
+    /// Which of them begin after one another, if any do.
+    turns: Option<Box<Turns>>,
     /// By place among the outgoing flows: the slot of the sender, while there is one.
     slots: Vec<u32>,
     senders: Vec<Option<Box<Sender>>>,
     free: Vec<u32>,
     /// By place among the incoming flows.
     pub receivers: Vec<Receiver>,
+    /// By workload: how long packets of the measurement took, if it is recorded.
+    pub latencies: Vec<Latencies>,
     /// What source flow control holds back.
     holds: Holds,
     /// What layer 2 has told of congestion.
@@ -137,11 +145,13 @@ impl Host {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
+            turns: Turns::of(&outgoing, &shared.flows),
             outgoing,
             started: 0,
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
+            latencies: Vec::new(),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
@@ -177,6 +187,13 @@ impl Host {
         &self.shared
     }
 
+    /// When a flow began, [`Instant::NEVER`] if it did not; `None` of one that had no turn to wait
+    /// for and so begins at its start.
+    pub fn began(&self, flow: FlowId) -> Option<Instant> {
+        self.turns.as_ref()?.began(self.shared.places[flow.index()].0)
+    }
+
+    /// When the next flow starts that waits for no other.
     fn next_start(&self) -> Instant {
         let next = self.outgoing.get(self.started);
         next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start)
@@ -185,35 +202,45 @@ impl Host {
     /// Starts the flows that are due.
     fn start(&mut self, now: Instant) {
         while self.next_start() <= now {
-            let (place, flow) = (self.started, self.outgoing[self.started]);
+            let place = self.started;
             self.started += 1;
-            let spec = &self.shared.flows[flow.index()];
-            let switch = &self.shared.switch;
-            let dscp = switch.classify.dscp(spec);
-            let connection = self.shared.places[flow.index()].1;
-            let header = Header { connection, dscp };
-            let profile = self.shared.profile(flow);
-            let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
-            let link = self.nic.tx.link();
-            let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
-            let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
-            let class = Class(queue);
-            sender.begin_in(class);
-            if let Some(lanes) = &mut self.nic.lanes {
-                sender.lane = lanes.take(class, flow);
+            if let Some(turns) = &self.turns {
+                self.started = turns.skip(self.started);
             }
-            let slot = self.free.pop().unwrap_or_else(|| {
-                self.senders.push(None);
-                self.senders.len() as u32 - 1
-            });
-            if sender.rings_at != Instant::NEVER {
-                self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
-            }
-            self.senders[slot as usize] = Some(Box::new(sender));
-            self.slots[place] = slot;
-            self.nic.make_ready(slot, class);
-            self.begin_application(flow, slot, now);
+            self.begin(place, now);
         }
+        self.start_early(now);
+    }
+
+    /// Starts the flow of this place.
+    fn begin(&mut self, place: usize, now: Instant) {
+        let flow = self.outgoing[place];
+        let spec = &self.shared.flows[flow.index()];
+        let switch = &self.shared.switch;
+        let dscp = switch.classify.dscp(spec);
+        let connection = self.shared.places[flow.index()].1;
+        let header = Header { connection, dscp };
+        let profile = self.shared.profile(flow);
+        let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
+        let link = self.nic.tx.link();
+        let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
+        let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
+        let class = Class(queue);
+        sender.begin_in(class);
+        if let Some(lanes) = &mut self.nic.lanes {
+            sender.lane = lanes.take(class, flow);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.senders.push(None);
+            self.senders.len() as u32 - 1
+        });
+        if sender.rings_at != Instant::NEVER {
+            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+        }
+        self.senders[slot as usize] = Some(Box::new(sender));
+        self.slots[place] = slot;
+        self.nic.make_ready(slot, class);
+        self.begin_application(flow, slot, now);
     }
 
     /// Sends what the NIC may send now, if its wire is free.
@@ -237,14 +264,14 @@ impl Host {
             let Some(packet) = self.take_from(slot, now) else { continue };
             self.nic.tx.transmit(packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            return self.after_taking(slot, packet.bytes, wire, now);
+            return self.after_taking((slot, packet.bytes), wire, now, context);
         }
     }
 
     /// The same with a memory in between, which is filled first and again when a frame has left it.
     #[inline(never)]
     fn send_stored(&mut self, now: Instant, context: &mut Context) {
-        self.fill_memory(now);
+        self.fill_memory(now, context);
         if self.nic.tx.busy_until > now {
             return;
         }
@@ -254,13 +281,13 @@ impl Host {
         }
         if let Some(frame) = self.nic.take_stored(now) {
             self.nic.tx.transmit(frame, frame.class, now, context);
-            self.fill_memory(now);
+            self.fill_memory(now, context);
         }
     }
 
     /// Brings frames of senders to the memory of the NIC as far as there is room. That takes no
     /// time: a sender without a rate is stopped by the lack of room only.
-    fn fill_memory(&mut self, now: Instant) {
+    fn fill_memory(&mut self, now: Instant, context: &mut Context) {
         loop {
             self.nic.wake_paced(now, &self.senders);
             self.nic.unpark();
@@ -270,7 +297,7 @@ impl Host {
             }
             let Some(packet) = self.take_from(slot, now) else { continue };
             self.nic.push_data(packet);
-            self.after_taking(slot, packet.bytes, Duration::ZERO, now);
+            self.after_taking((slot, packet.bytes), Duration::ZERO, now, context);
         }
     }
 
@@ -313,7 +340,13 @@ impl Host {
     /// A packet of so many bytes was taken from the sender: when it may send its next one, which
     /// is not before `wire` has passed.
     #[inline(always)]
-    fn after_taking(&mut self, slot: u32, bytes: u16, wire: Duration, now: Instant) {
+    fn after_taking(
+        &mut self,
+        (slot, bytes): (u32, u16),
+        wire: Duration,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let Some(sender) = &mut self.senders[slot as usize] else {
             unreachable!("it has sent something");
         };
@@ -327,7 +360,14 @@ impl Host {
         if sender.has_more() {
             sender.in_nic = true;
             let (class, at) = (sender.class, sender.eligible_at);
-            self.nic.put_back(slot, class, at);
+            return self.nic.put_back(slot, class, at);
+        }
+        let (flow, all) = (sender.flow, sender.is_handed_over());
+        if sender.is_done() {
+            self.end(slot);
+        }
+        if all && self.turns.is_some() {
+            self.on_handed_over(flow, now, context);
         }
     }
 
@@ -415,6 +455,10 @@ impl Host {
     ) {
         let receiver = &mut self.receivers[packet.connection as usize];
         receiver.count(packet, sent_at, now);
+        if self.shared.latencies {
+            self.count_latency(packet, sent_at, now, context);
+        }
+        let receiver = &mut self.receivers[packet.connection as usize];
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
         let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
@@ -423,7 +467,7 @@ impl Host {
                 let notify = packet.ecn() == Ecn::Ce && receiver.may_notify(interval, now);
                 (receiver.on_data(spec, psn, now), notify)
             }
-            (receiver::Transport::Udp(receiver), _) => {
+            (receiver::Transport::Datagram(receiver), _) => {
                 (Arrived { completes: receiver.on_data(psn), ..Arrived::default() }, false)
             }
             _ => unreachable!("TCP has segments"),
@@ -447,6 +491,18 @@ impl Host {
                 self.reply(packet, connection, length::ROCE_ACK, body);
             }
             _ => {}
+        }
+    }
+
+    /// A packet that was sent at `sent_at` has come: how long it took, during the measurement.
+    #[cold]
+    fn count_latency(&mut self, packet: &Packet, sent_at: Instant, now: Instant, at: &Context) {
+        if at.metrics.sampling().measures_at(now) {
+            let workload = usize::from(self.shared.flows[packet.flow.index()].workload);
+            if self.latencies.len() <= workload {
+                self.latencies.resize_with(workload + 1, Latencies::default);
+            }
+            self.latencies[workload].count(now - sent_at);
         }
     }
 
@@ -474,6 +530,9 @@ impl Host {
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
         self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
+        if let Some(turns) = &self.turns {
+            self.wake = self.wake.min(turns.due());
+        }
     }
 
     /// What is wrong with the books, in a sentence each.

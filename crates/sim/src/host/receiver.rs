@@ -3,7 +3,7 @@
 use floodway_model::{Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
 
 use super::Profile;
-use super::transport::{self, rocev2, tcp, udp};
+use super::transport::{self, datagram, rocev2, tcp};
 
 /// The receiving side of one flow.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ pub enum Transport {
     Rocev2(rocev2::Receiver),
     /// See [`tcp`].
     Tcp(Box<tcp::Receiver>),
-    /// See [`udp`].
-    Udp(udp::Receiver),
+    /// See [`datagram`].
+    Datagram(datagram::Receiver),
 }
 
 /// What has been delivered at regular times. Nothing has to happen at these times: what is
@@ -71,7 +71,12 @@ impl Receiver {
                     }
                     Transport::Tcp(Box::new(receiver))
                 }
-                transport::Spec::Udp(spec) => Transport::Udp(udp::Receiver::new(spec, flow)),
+                transport::Spec::Udp(spec) => {
+                    Transport::Datagram(datagram::Receiver::new(spec.cut(), flow))
+                }
+                transport::Spec::Ethernet(spec) => {
+                    Transport::Datagram(datagram::Receiver::new(spec.cut(), flow))
+                }
             },
             finished: None,
             marked: 0,
@@ -130,7 +135,7 @@ impl Receiver {
     pub fn deadline(&self) -> Instant {
         match &self.transport {
             Transport::Tcp(receiver) => receiver.deadline(),
-            Transport::Rocev2(_) | Transport::Udp(_) => Instant::NEVER,
+            Transport::Rocev2(_) | Transport::Datagram(_) => Instant::NEVER,
         }
     }
 
@@ -139,7 +144,7 @@ impl Receiver {
     pub fn pushed(&self) -> &[(u32, Instant)] {
         match &self.transport {
             Transport::Tcp(receiver) => receiver.pushes(),
-            Transport::Rocev2(_) | Transport::Udp(_) => &[],
+            Transport::Rocev2(_) | Transport::Datagram(_) => &[],
         }
     }
 
@@ -154,7 +159,7 @@ impl Receiver {
         match &self.transport {
             Transport::Rocev2(receiver) => receiver.delivered(),
             Transport::Tcp(receiver) => receiver.delivered(),
-            Transport::Udp(receiver) => receiver.delivered(),
+            Transport::Datagram(receiver) => receiver.delivered(),
         }
     }
 }

@@ -22,6 +22,10 @@ impl Host {
         let place = packet.connection;
         let receiver = &mut self.receivers[place as usize];
         receiver.count(packet, sent_at, now);
+        if self.shared.latencies {
+            self.count_latency(packet, sent_at, now, context);
+        }
+        let receiver = &mut self.receivers[place as usize];
         let (receiver::Transport::Tcp(tcp), transport::Spec::Tcp(spec)) =
             (&mut receiver.transport, &self.shared.profile(packet.flow).transport)
         else {

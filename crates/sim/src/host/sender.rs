@@ -8,7 +8,7 @@ use floodway_model::{
 use super::Profile;
 use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
-use super::transport::{self, Frame, Sent, rocev2, udp};
+use super::transport::{self, Frame, Sent, datagram, rocev2};
 use crate::link::Link;
 
 /// What stands on every packet of a flow beside its addresses.
@@ -54,8 +54,8 @@ pub enum Transport {
     Rocev2(rocev2::Sender),
     /// See [`tcp`].
     Tcp(Box<tcp::Sender>),
-    /// See [`udp`].
-    Udp(udp::Sender),
+    /// See [`datagram`].
+    Datagram(datagram::Sender),
 }
 
 impl Sender {
@@ -99,7 +99,10 @@ impl Sender {
                     Transport::Tcp(Box::new(sender))
                 }
                 transport::Spec::Udp(transport) => {
-                    Transport::Udp(udp::Sender::new(transport, spec, control))
+                    Transport::Datagram(datagram::Sender::new(transport.cut(), spec, control))
+                }
+                transport::Spec::Ethernet(transport) => {
+                    Transport::Datagram(datagram::Sender::new(transport.cut(), spec, control))
                 }
             },
             application: None,
@@ -125,7 +128,7 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(_) => Ecn::Ect0,
             Transport::Tcp(sender) => sender.ecn(),
-            Transport::Udp(sender) => sender.ecn,
+            Transport::Datagram(sender) => sender.ecn(),
         }
     }
 
@@ -147,7 +150,7 @@ impl Sender {
                     mean_rtt: sender.mean_rtt().unwrap_or_default(),
                 }
             }
-            Transport::Udp(sender) => sender.sent,
+            Transport::Datagram(sender) => sender.sent,
         }
     }
 
@@ -157,7 +160,16 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(sender) => sender.is_done(),
             Transport::Tcp(sender) => sender.is_done(),
-            Transport::Udp(sender) => sender.is_done(),
+            Transport::Datagram(sender) => sender.is_done(),
+        }
+    }
+
+    /// Whether every packet has been sent at least once, and none will be added.
+    pub fn is_handed_over(&self) -> bool {
+        match &self.transport {
+            Transport::Rocev2(sender) => sender.is_handed_over(),
+            Transport::Tcp(sender) => sender.is_handed_over(),
+            Transport::Datagram(sender) => sender.is_done(),
         }
     }
 
@@ -167,7 +179,7 @@ impl Sender {
         match &self.transport {
             Transport::Rocev2(sender) => sender.has_more(),
             Transport::Tcp(sender) => sender.has_more(),
-            Transport::Udp(sender) => !sender.is_done(),
+            Transport::Datagram(sender) => !sender.is_done(),
         }
     }
 
@@ -182,7 +194,7 @@ impl Sender {
                 let tcp::Out { body, bytes, ecn, .. } = out;
                 Frame { body, bytes, ecn }
             }),
-            (Transport::Udp(sender), transport::Spec::Udp(spec)) => sender.next_frame(spec, now),
+            (Transport::Datagram(sender), _) => sender.next_frame(now),
             _ => unreachable!("a sender is made from its own parameters"),
         };
         let Frame { body, bytes, ecn } = frame?;
@@ -207,7 +219,7 @@ impl Sender {
         match &mut self.transport {
             Transport::Rocev2(sender) => &mut sender.control,
             Transport::Tcp(sender) => &mut sender.control,
-            Transport::Udp(sender) => &mut sender.control,
+            Transport::Datagram(sender) => &mut sender.control,
         }
     }
 
@@ -240,7 +252,7 @@ impl Sender {
                 sender.control.on_send(control, now, bytes);
                 sender.rate(rules(profile), now)
             }
-            (Transport::Udp(sender), _) => sender.control.after_send(control, now, bytes).0,
+            (Transport::Datagram(sender), _) => sender.control.after_send(control, now, bytes).0,
             _ => unreachable!("a sender is made from its own parameters"),
         };
         match rate {

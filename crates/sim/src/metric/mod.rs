@@ -4,10 +4,12 @@
 //! merging them in any order gives the same. What belongs to one port or flow is counted there.
 
 mod depth;
+mod latency;
 mod sojourn;
 mod tally;
 
 pub use depth::{BINS, bin_edge, bin_of};
+pub use latency::Latencies;
 pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
 pub use tally::Tally;
 

@@ -71,10 +71,10 @@ pub struct Switch {
     pub sfc: Option<SourceFlowControl>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Bfc>,
-    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
-    pub drc: Option<Feedback>,
     /// `None` without layer 2 congestion indication.
     pub indication: Option<Indication>,
+    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
+    pub drc: Option<Feedback>,
     /// One slot per port, for its next transmission; the last for samples and refreshes.
     alarms: Alarms,
     next_sample: usize,
@@ -156,11 +156,11 @@ impl Switch {
             pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
-            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
             indication: spec
                 .congestion_indication
                 .as_ref()
                 .map(|_| Indication::new(spec, links.len())),
+            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,

@@ -45,7 +45,15 @@ pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
 
 pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
     let start = Instant(start_ns * 1_000);
-    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, stop: Instant::NEVER, workload: 0 }
+    FlowSpec {
+        src: NodeId(src),
+        dst: NodeId(dst),
+        bytes,
+        start,
+        stop: Instant::NEVER,
+        workload: 0,
+        in_turn: false,
+    }
 }
 
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
@@ -65,6 +73,7 @@ pub fn busy_flows() -> Vec<FlowSpec> {
             start,
             stop: Instant::NEVER,
             workload: 1,
+            in_turn: false,
         });
     }
     flows.sort_by_key(|flow| (flow.start, flow.src));
@@ -93,6 +102,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,
+        latencies: false,
         seed: 1,
     }
 }

@@ -45,7 +45,10 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
 /// Whether none of a workload's flows is without a size.
 fn all_have_sizes(entry: &Entry) -> bool {
     match &entry.traffic {
-        Traffic::ManyToMany(_) | Traffic::IncastSeries(_) | Traffic::Poisson(_) => true,
+        Traffic::ManyToMany(_)
+        | Traffic::IncastSeries(_)
+        | Traffic::Poisson(_)
+        | Traffic::Saturated(_) => true,
         Traffic::Incast(spec) => spec.bytes.is_some(),
         Traffic::List(spec) => spec.flow.iter().all(|flow| flow.bytes.is_some()),
         Traffic::LongFlows(_) => false,

@@ -11,15 +11,16 @@ use crate::document;
 pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
     let (transport, control) = (&placed.transport, &placed.congestion);
     let (needs, from) = match (control.needs(), transport) {
-        (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_)) => {
+        (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
         (Needs::Indications, Transport::Tcp(_)) => {
             ("to hear how severe congestion is, which TCP takes for a mark", "udp")
         }
-        (Needs::Acknowledgements, Transport::Rocev2(_) | Transport::Udp(_)) => {
-            ("acknowledgements, losses and round-trip times, which only TCP tells", "tcp")
-        }
+        (
+            Needs::Acknowledgements,
+            Transport::Rocev2(_) | Transport::Udp(_) | Transport::Ethernet(_),
+        ) => ("acknowledgements, losses and round-trip times, which only TCP tells", "tcp"),
         (Needs::Nothing, Transport::Tcp(tcp)) => {
             unlimited(placed, tcp.receive_window.is_some(), findings);
             return true;

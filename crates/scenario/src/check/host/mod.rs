@@ -3,6 +3,7 @@
 mod application;
 mod bbr;
 mod congestion;
+mod datagram;
 mod dcqcn;
 mod fit;
 mod frame;
@@ -12,7 +13,6 @@ mod memory;
 mod numbers;
 mod rocev2;
 mod tcp;
-mod udp;
 
 use floodway_model::Graph;
 use floodway_sim::host::congestion::Spec as Congestion;
@@ -118,7 +118,10 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
             let frame = match transport {
                 Transport::Rocev2(spec) => rocev2::check(transport_path, settings, spec, findings),
                 Transport::Tcp(spec) => tcp::check(transport_path, settings, spec, findings),
-                Transport::Udp(spec) => udp::check(transport_path, settings, spec, findings),
+                Transport::Udp(spec) => datagram::udp(transport_path, settings, spec, findings),
+                Transport::Ethernet(spec) => {
+                    datagram::ethernet(transport_path, settings, spec, findings)
+                }
             };
             longest = longest.zip(frame).map(|(longest, frame)| frame.max(longest));
         }
@@ -148,7 +151,7 @@ pub fn check_on(
                 Transport::Tcp(spec) => {
                     tcp::check_on(placed, spec, settings, graph, largest_frame, findings);
                 }
-                Transport::Udp(_) => {}
+                Transport::Udp(_) | Transport::Ethernet(_) => {}
             }
             numbers::check(placed, settings, graph, workloads, findings);
         }

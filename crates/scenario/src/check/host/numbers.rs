@@ -36,7 +36,7 @@ pub fn check(
     let field = placed.of_transport(match placed.transport {
         Spec::Rocev2(_) => "mtu",
         Spec::Tcp(_) => "mss",
-        Spec::Udp(_) => "payload",
+        Spec::Udp(_) | Spec::Ethernet(_) => "payload",
     });
     findings.error(
         &["limit", &field],

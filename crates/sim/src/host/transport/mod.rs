@@ -1,5 +1,7 @@
 //! Transports: how a message becomes packets and arrives complete.
 
+pub mod datagram;
+pub mod ethernet;
 mod numbers;
 pub mod rocev2;
 pub mod tcp;
@@ -16,6 +18,8 @@ floodway_model::family! {
     Tcp = "tcp" (tcp::Spec):
         "TCP as Linux speaks it: SACK, RACK-TLP, proportional rate reduction, all ECN feedback.",
     Udp = "udp" (udp::Spec): "Datagrams, which are neither acknowledged nor sent again.",
+    Ethernet = "ethernet" (ethernet::Spec):
+        "Ethernet frames with nothing above, neither acknowledged nor sent again.",
 }
 
 impl Default for Spec {
@@ -31,6 +35,7 @@ impl Spec {
             Self::Rocev2(spec) => spec.mtu.0,
             Self::Tcp(spec) => spec.mss.0,
             Self::Udp(spec) => spec.payload.0,
+            Self::Ethernet(spec) => spec.payload.0,
         }
     }
 
@@ -39,7 +44,8 @@ impl Spec {
         match self {
             Self::Rocev2(_) => rocev2::Spec::frame(payload),
             Self::Tcp(_) => tcp::segment_frame(payload as u16),
-            Self::Udp(_) => udp::Spec::frame(payload),
+            Self::Udp(spec) => spec.cut().frame(payload),
+            Self::Ethernet(spec) => spec.cut().frame(payload),
         }
     }
 
@@ -47,7 +53,7 @@ impl Spec {
     pub fn initial_window(&self) -> u32 {
         match self {
             Self::Tcp(spec) => spec.initial_window,
-            Self::Rocev2(_) | Self::Udp(_) => u32::MAX,
+            Self::Rocev2(_) | Self::Udp(_) | Self::Ethernet(_) => u32::MAX,
         }
     }
 
@@ -55,7 +61,7 @@ impl Spec {
     pub fn handshake_frame(&self) -> Option<u16> {
         match self {
             Self::Tcp(_) => Some(tcp::SYN_FRAME),
-            Self::Rocev2(_) | Self::Udp(_) => None,
+            Self::Rocev2(_) | Self::Udp(_) | Self::Ethernet(_) => None,
         }
     }
 
@@ -65,7 +71,7 @@ impl Spec {
         match self {
             Self::Rocev2(_) => length::ROCE_ACK,
             Self::Tcp(_) => length::TCP_OVERHEAD,
-            Self::Udp(_) => length::SHORTEST_FRAME,
+            Self::Udp(_) | Self::Ethernet(_) => length::SHORTEST_FRAME,
         }
     }
 

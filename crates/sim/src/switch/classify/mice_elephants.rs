@@ -56,7 +56,15 @@ mod tests {
 
     fn flow(bytes: u64) -> FlowSpec {
         let (src, dst) = (NodeId(0), NodeId(1));
-        FlowSpec { src, dst, bytes, start: Instant::ZERO, stop: Instant::NEVER, workload: 0 }
+        FlowSpec {
+            src,
+            dst,
+            bytes,
+            start: Instant::ZERO,
+            stop: Instant::NEVER,
+            workload: 0,
+            in_turn: false,
+        }
     }
 
     #[test]

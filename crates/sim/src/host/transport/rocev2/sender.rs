@@ -47,7 +47,7 @@ impl Sender {
             sent: Sent::default(),
             bytes: flow.bytes,
             packets: transport.packets(flow),
-            stop: flow.stop,
+            stop: flow.sends_until(),
             window: transport.window(),
             next: 0,
             unacknowledged: 0,
@@ -60,6 +60,11 @@ impl Sender {
     /// Whether everything is acknowledged.
     pub fn is_done(&self) -> bool {
         self.unacknowledged == self.packets
+    }
+
+    /// Whether every packet has been sent at least once.
+    pub fn is_handed_over(&self) -> bool {
+        self.fresh == self.packets
     }
 
     /// Whether a packet may be sent that does not fill a gap.

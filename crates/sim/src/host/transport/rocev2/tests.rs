@@ -25,7 +25,8 @@ fn pair_with(
     spec: &Spec,
 ) -> (Sender, Receiver) {
     let (src, dst) = (NodeId(0), NodeId(1));
-    let flow = FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0 };
+    let flow =
+        FlowSpec { src, dst, bytes, start: Instant::ZERO, stop, workload: 0, in_turn: false };
     let control = congestion::State::new(congestion, &congestion::Path::at(Rate::from_gbps(100)));
     let sender = Sender::new(&flow, control, spec, Instant::ZERO);
     (sender, Receiver::new(&flow, spec))

@@ -115,6 +115,11 @@ impl<C: Control> Sender<C> {
         self.unsent.is_over() && self.board.outstanding() == 0
     }
 
+    /// Whether every segment has been sent at least once and nothing more will be handed over.
+    pub fn is_handed_over(&self) -> bool {
+        self.unsent.is_over()
+    }
+
     /// The application hands over more, which ends with PSH in the segment of the number that this
     /// gives.
     pub fn write(&mut self, bytes: u64) -> u32 {

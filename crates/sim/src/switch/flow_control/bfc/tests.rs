@@ -180,6 +180,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,
+        latencies: false,
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);
@@ -189,7 +190,15 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
 
 fn flow(src: u32, dst: u32, bytes: u64, start: u64) -> FlowSpec {
     let start = Instant(start * 1_000);
-    FlowSpec { src: NodeId(src), dst: NodeId(dst), bytes, start, stop: Instant::NEVER, workload: 0 }
+    FlowSpec {
+        src: NodeId(src),
+        dst: NodeId(dst),
+        bytes,
+        start,
+        stop: Instant::NEVER,
+        workload: 0,
+        in_turn: false,
+    }
 }
 
 #[test]

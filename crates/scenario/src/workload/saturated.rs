@@ -1,0 +1,119 @@
+//! Hosts that always have something to send: message after message, each begun when the one before
+//! has left the source's memory, from the beginning until the arrivals end. What they are not able
+//! to send is not sent later, so that the load follows what the network carries.
+
+use floodway_model::{Bytes, FlowSpec, Instant, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Ends, Hosts, Sampling, Surroundings};
+
+/// Parameters. Every message is a flow of its own. Hosts are named: none is taken from the order of
+/// placement, and flows may run on hosts of other workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Message sizes: the name of a built-in distribution, one size like "64KB", an exponential
+    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
+    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
+    /// `size_bytes,cdf`, its path relative to the scenario file.
+    pub sizes: String,
+    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
+    /// a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+    /// Larger messages are cut to this size. Default no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<Bytes>,
+    /// Senders by number, like "0-9" or "0, 2, 5-7", "all", or "left" or "right" for all on that
+    /// side of a dumbbell. Default all.
+    #[serde(default = "Hosts::all")]
+    pub from: Hosts,
+    /// Receivers likewise. Default all.
+    #[serde(default = "Hosts::all")]
+    pub to: Hosts,
+    /// To whom a host sends. Default `random`.
+    #[serde(default)]
+    pub towards: Towards,
+}
+
+/// Messages beyond what a sender can have sent: one that is on the wire when the arrivals end, one
+/// that has begun after it, and one that never begins, which shows that there was always another.
+const BEYOND: u32 = 3;
+
+/// To whom a host sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Towards {
+    /// Each message to a receiver drawn at random among the others.
+    #[default]
+    Random,
+    /// Every message of the n-th sender to the receiver after the n-th, and from the beginning of
+    /// the list again where it ends: with the same hosts in both lists a permutation, which a
+    /// network without contention carries at full rate.
+    Next,
+}
+
+impl Spec {
+    /// The one receiver of the n-th sender, if it has only one.
+    pub fn partner(&self, place: usize, ends: &Ends) -> Option<u32> {
+        match self.towards {
+            Towards::Random => None,
+            Towards::Next => Some(ends.to[(place + 1) % ends.to.len()]),
+        }
+    }
+
+    /// More than a sender can hand over until the arrivals end: payload alone at the rate of its
+    /// link, and a NIC's memory full, in bytes.
+    fn most(&self, src: NodeId, around: Surroundings<'_>) -> u64 {
+        around.rate(src).bytes_in(around.arrivals).0 + around.memory.0
+    }
+
+    pub(super) fn expected_flows(
+        &self,
+        sizes: &Distribution,
+        ends: &Ends,
+        around: Surroundings<'_>,
+    ) -> f64 {
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let messages = |&src: &u32| {
+            self.most(hosts[src as usize], around) as f64 / sizes.mean() + f64::from(BEYOND)
+        };
+        ends.from.iter().map(messages).sum()
+    }
+
+    pub(super) fn flows(
+        &self,
+        sizes: &Distribution,
+        ends: &Ends,
+        around: Surroundings<'_>,
+    ) -> Vec<FlowSpec> {
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let mut flows = Vec::new();
+        for (place, &number) in ends.from.iter().enumerate() {
+            let src = hosts[number as usize];
+            let mut chance = around.stream_of(src);
+            let (others, most): (Vec<u32>, u64) =
+                (ends.receivers(number).collect(), self.most(src, around));
+            let (mut sum, mut beyond) = (0, 0);
+            while beyond < BEYOND {
+                let dst = self
+                    .partner(place, ends)
+                    .unwrap_or_else(|| others[chance.below(others.len() as u64) as usize]);
+                let bytes = sizes.sample(chance.unit());
+                sum += bytes;
+                beyond += u32::from(sum > most);
+                flows.push(FlowSpec {
+                    src,
+                    dst: hosts[dst as usize],
+                    bytes,
+                    start: Instant::ZERO,
+                    stop: Instant::ZERO + around.arrivals,
+                    workload: around.number,
+                    in_turn: true,
+                });
+            }
+        }
+        flows
+    }
+}

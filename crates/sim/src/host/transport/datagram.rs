@@ -1,0 +1,182 @@
+//! What transports have in common that send the packets of a message one after the other and hear
+//! nothing of them again: the sending and the receiving side.
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Ecn, FlowSpec, Instant};
+
+use super::{Frame, Sent};
+use crate::host::congestion;
+
+/// How a message becomes packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Payload of a full packet, in bytes.
+    pub payload: u64,
+    /// What its frame has beside, in bytes.
+    pub overhead: u16,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+impl Cut {
+    /// Frame length of a packet with this payload.
+    pub fn frame(&self, payload: u64) -> u16 {
+        (payload as u16 + self.overhead).max(length::SHORTEST_FRAME)
+    }
+
+    /// Packets of a message; the most there can be for one that never ends.
+    fn packets(&self, flow: &FlowSpec) -> u32 {
+        if flow.is_persistent() {
+            return u32::MAX;
+        }
+        flow.bytes.div_ceil(self.payload) as u32
+    }
+
+    /// Payload of packet `psn` of a message of so many bytes.
+    fn payload_of(&self, psn: u32, bytes: u64) -> u64 {
+        (bytes - u64::from(psn) * self.payload).min(self.payload)
+    }
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Sender {
+    /// How fast it may send.
+    pub control: congestion::State,
+    /// What it has sent.
+    pub sent: Sent,
+    cut: Cut,
+    bytes: u64,
+    packets: u32,
+    next: u32,
+    stop: Instant,
+}
+
+impl Sender {
+    /// The sender of `flow`.
+    pub fn new(cut: Cut, flow: &FlowSpec, control: congestion::State) -> Self {
+        Self {
+            control,
+            sent: Sent::default(),
+            cut,
+            bytes: flow.bytes,
+            packets: cut.packets(flow),
+            next: 0,
+            stop: flow.sends_until(),
+        }
+    }
+
+    /// The ECN field of its packets.
+    pub fn ecn(&self) -> Ecn {
+        self.cut.ecn
+    }
+
+    /// Whether all packets are sent.
+    pub fn is_done(&self) -> bool {
+        self.next == self.packets
+    }
+
+    /// The next packet; `None` if there is none.
+    pub fn next_frame(&mut self, now: Instant) -> Option<Frame> {
+        if now >= self.stop {
+            self.packets = self.next;
+        }
+        if self.is_done() {
+            return None;
+        }
+        let psn = self.next;
+        self.next += 1;
+        self.sent.packets += 1;
+        let bytes = self.cut.frame(self.cut.payload_of(psn, self.bytes));
+        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: self.cut.ecn })
+    }
+}
+
+/// The receiving side.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    cut: Cut,
+    bytes: u64,
+    packets: u32,
+    arrived: u32,
+    delivered: u64,
+}
+
+impl Receiver {
+    /// The receiver of `flow`.
+    pub fn new(cut: Cut, flow: &FlowSpec) -> Self {
+        let packets = cut.packets(flow);
+        Self { cut, bytes: flow.bytes, packets, arrived: 0, delivered: 0 }
+    }
+
+    /// A packet has come; whether all of the message have.
+    pub fn on_data(&mut self, psn: u32) -> bool {
+        self.arrived += 1;
+        self.delivered += self.cut.payload_of(psn, self.bytes);
+        self.arrived == self.packets
+    }
+
+    /// Payload bytes that have arrived, without padding.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::congestion::Path;
+    use crate::host::transport::{ethernet, udp};
+    use floodway_model::{NodeId, Rate};
+
+    fn message(bytes: u64, stop: Instant) -> FlowSpec {
+        let (src, dst, start) = (NodeId(0), NodeId(1), Instant::ZERO);
+        FlowSpec { src, dst, bytes, start, stop, workload: 0, in_turn: false }
+    }
+
+    fn sender(cut: Cut, flow: &FlowSpec) -> Sender {
+        let congestion = congestion::Spec::LineRate(Default::default());
+        let control = congestion::State::new(&congestion, &Path::at(Rate::from_gbps(1)));
+        Sender::new(cut, flow, control)
+    }
+
+    /// The lengths of the frames of a message, all of which arrive.
+    fn frames(cut: Cut, bytes: u64) -> Vec<u16> {
+        let flow = message(bytes, Instant::NEVER);
+        let (mut sender, mut receiver) = (sender(cut, &flow), Receiver::new(cut, &flow));
+        let mut frames = Vec::new();
+        while let Some(frame) = sender.next_frame(Instant::ZERO) {
+            let Body::Data { psn, .. } = frame.body else { panic!("no data") };
+            assert_eq!((frame.ecn, receiver.on_data(psn)), (cut.ecn, sender.is_done()));
+            frames.push(frame.bytes);
+        }
+        assert!(sender.is_done());
+        assert_eq!((receiver.delivered(), sender.sent.packets), (bytes, frames.len() as u64));
+        frames
+    }
+
+    #[test]
+    fn a_message_is_cut_and_counted() {
+        // 1472 + 1472 + 56 bytes, and 14 + 20 + 8 + 4 of headers; none is below 64.
+        let udp = udp::Spec { ecn: udp::Field::Ect1, ..Default::default() }.cut();
+        assert_eq!(udp.ecn, Ecn::Ect1);
+        assert_eq!(frames(udp, 3_000), [1_518, 1_518, 102]);
+    }
+
+    #[test]
+    fn an_ethernet_frame_has_eighteen_bytes_beside_its_payload_and_is_padded() {
+        let ethernet = ethernet::Spec::default().cut();
+        assert_eq!(ethernet.ecn, Ecn::NotEct);
+        assert_eq!(frames(ethernet, 3_000), [1_518, 1_518]);
+        assert_eq!(frames(ethernet, 3_001), [1_518, 1_518, 64]);
+        assert_eq!([45, 46, 47].map(|bytes| frames(ethernet, bytes)[0]), [64, 64, 65]);
+    }
+
+    #[test]
+    fn it_ends_when_it_is_stopped() {
+        let flow = message(FlowSpec::PERSISTENT, Instant(20));
+        let mut sender = sender(udp::Spec::default().cut(), &flow);
+        assert!(sender.next_frame(Instant(19)).is_some() && !sender.is_done());
+        assert!(sender.next_frame(Instant(20)).is_none() && sender.is_done());
+    }
+}

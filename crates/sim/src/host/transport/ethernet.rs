@@ -1,0 +1,32 @@
+//! Ethernet frames with nothing above: no addresses but those of the MAC, so nothing is
+//! acknowledged, sent again or put in order, and there is no ECN field. It is how workloads of layer
+//! 2 alone are described, in which flow control and queue management have nobody to help them.
+
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Ecn};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::datagram::Cut;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Payload of a full frame; a frame with less than 46 bytes of it is padded. Default 1500B
+    /// (IEEE 802.3: the most that a frame carries).
+    pub payload: Bytes,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { payload: Bytes(1_500) }
+    }
+}
+
+impl Spec {
+    /// How a message becomes frames.
+    pub fn cut(&self) -> Cut {
+        Cut { payload: self.payload.0, overhead: length::ETHERNET_OVERHEAD, ecn: Ecn::NotEct }
+    }
+}
