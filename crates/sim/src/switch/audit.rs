@@ -5,7 +5,7 @@ use floodway_model::{Instant, Packet};
 use super::Switch;
 use super::flow_control::pauses::Paused;
 use super::occupancy::Scope;
-use super::port::Drops;
+use super::port::{DropReason, Drops};
 use super::queue::Queue;
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -24,6 +24,19 @@ impl Switch {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(|port| &port.link_control);
         queued.map(|queued| &queued.packet).chain(control)
+    }
+
+    /// Counts a packet that is dropped.
+    #[cold]
+    pub(super) fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
+        self.dropped += 1;
+        if packet.is_data() {
+            *self.lost.entry(packet.flow).or_default() += 1;
+        }
+        let lossless = self.spec.flow_control.lossless() >> packet.class.0 & 1 != 0;
+        let lossless = lossless && !packet.is_control();
+        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
+        self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
 
     /// Samples depths and occupancies.

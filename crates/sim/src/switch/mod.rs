@@ -366,18 +366,6 @@ impl Switch {
         self.buffer.admit(source_of(packet), queue, packet.bytes)
     }
 
-    #[cold]
-    fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
-        self.dropped += 1;
-        if packet.is_data() {
-            *self.lost.entry(packet.flow).or_default() += 1;
-        }
-        let lossless = self.spec.flow_control.lossless() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
-        self.ports[egress].count_drop(queue, reason, packet.bytes);
-    }
-
     /// Feedback and notifications: one queue above the data queues, with its own limit.
     fn enqueue_control(
         &mut self,
@@ -558,16 +546,7 @@ impl Node for Switch {
                 self.ports[port].tx.pause(u8::MAX, quanta, now, context);
                 self.nudge(port, now, context);
             }
-            Body::Cim => {
-                self.consumed += 1;
-                let here = &mut self.ports[port];
-                if let (Some(table), Some(spec)) =
-                    (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
-                {
-                    let monitored = &here.queues[usize::from(spec.monitored)];
-                    table.on_cim(spec, packet.flow, monitored, now);
-                }
-            }
+            Body::Cim => self.obey_cim(port, packet.flow, now),
             Body::Sfc { .. } => {
                 let goes_on = self.relay(packet, now, context);
                 self.received += u64::from(goes_on);

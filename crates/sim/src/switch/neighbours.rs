@@ -37,6 +37,19 @@ impl Switch {
         }
     }
 
+    /// The neighbour at `port` has found a flow congesting that is sent there.
+    #[inline(never)]
+    pub(super) fn obey_cim(&mut self, port: usize, flow: FlowId, now: Instant) {
+        self.consumed += 1;
+        let here = &mut self.ports[port];
+        if let (Some(table), Some(spec)) =
+            (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
+        {
+            let monitored = &here.queues[usize::from(spec.monitored)];
+            table.on_cim(spec, flow, monitored, now);
+        }
+    }
+
     fn cim(&self, flow: FlowId, port: usize) -> Packet {
         self.one_hop(flow, port, length::CIM, Body::Cim)
     }

@@ -177,11 +177,11 @@ impl Queue {
         }
     }
 
-    /// The packet that would leave next, to be marked; `None` also of physical queues.
+    /// The packet that would leave next, to be marked; `None` also of a queue that consists of parts.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
         match &mut self.packets {
             Parts::Whole(packets) => packets.front_mut().map(|head| &mut head.packet),
-            _ => None,
+            Parts::Lanes(_) | Parts::Directions(_) => None,
         }
     }
 
