@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use floodway_model::Table;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{Depths, depths};
-use floodway_report::{INTERRUPTED, Run};
+use floodway_report::shapes::{Depths, depths, memory};
+use floodway_report::{INTERRUPTED, Run, entries};
 use floodway_scenario::Scenario;
 
 use crate::Study;
@@ -58,6 +58,11 @@ pub struct Facts {
     pub traffic: BTreeMap<u64, Traffic>,
     /// The frames of interactive applications; empty without such applications.
     pub frames: Frames,
+    /// By workload: how long database entries took over time, and how much of them was completed.
+    pub entries: BTreeMap<u64, Vec<entries::Window>>,
+    /// What data took of the memory of all switches over time, in nanoseconds and bytes; only of
+    /// runs with database entries.
+    pub memory: Vec<(f64, f64)>,
 }
 
 /// One egress queue.
@@ -82,6 +87,7 @@ impl Facts {
         let rows = table("flows");
         let lost = rows.u64s("lost_packets").iter().zip(rows.u64s("measured"));
         let flows = measured(rows, run.simulated_ns);
+        let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
@@ -100,6 +106,8 @@ impl Facts {
             departures: found("departures").map(Departures::of).unwrap_or_default(),
             traffic: Traffic::of(rows),
             frames: found("frames").map(Frames::of).unwrap_or_default(),
+            memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
+            entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
         }
     }

@@ -25,6 +25,7 @@
 //! - [`ci`]: the study of Congestion Isolation
 //! - [`sfc`]: the study of Source Flow Control
 //! - [`dualq`]: the study of the DualQ Coupled AQM
+//! - [`short_range`]: the study of rate control in short-range interconnects
 
 pub mod ci;
 pub mod claim;
@@ -44,6 +45,7 @@ pub mod measure;
 pub mod plan;
 pub mod section;
 pub mod sfc;
+pub mod short_range;
 pub mod traffic;
 
 use floodway_model::family::Entry;
@@ -82,7 +84,7 @@ pub struct Study {
 }
 
 /// All studies.
-pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY];
+pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY];
 
 impl Study {
     /// The verdict on every claim.

@@ -40,13 +40,9 @@ impl Measured {
     /// The same in another unit.
     pub fn scaled(self, factor: f64, unit: &'static str) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * factor);
-        Self {
-            value: scale(self.value),
-            low: scale(self.low),
-            high: scale(self.high),
-            unit,
-            ..self
-        }
+        let ends = [scale(self.low), scale(self.high)];
+        let [low, high] = if factor < 0.0 { [ends[1], ends[0]] } else { ends };
+        Self { value: scale(self.value), low, high, unit, ..self }
     }
 }
 

@@ -1,0 +1,213 @@
+//! Slides 16 to 18: database entries over several stages with one slow link.
+
+use crate::claim::{Row, Rule};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::measure::Measured;
+use crate::short_range::measures::{
+    above_l2, drops, entered, largest_response, loss_ratio, lost, response,
+};
+use crate::short_range::plan::mixed;
+use crate::short_range::{DRC_L2CI, L2CI, PAUSE, RED, case};
+
+const NETWORK: &str = "slide 16";
+const LARGE: &str = "slide 17";
+const SMALL: &str = "slide 18";
+const EXCELLENT: &str = "L2-CI/ECN shows excellent characteristic for short range TCP";
+const ELIMINATES: &str = "Addition of DRC eliminates drops and response spikes";
+const MAINTAINS: &str = "L2-CI/ECN maintains performance even with small switch buffers";
+
+fn of(kb: u32, variant: &'static str) -> Case {
+    case(mixed(kb), variant)
+}
+
+/// The change of a number between two variants with 64 KB per port.
+fn change(
+    evidence: &Evidence,
+    (from, to): (&'static str, &'static str),
+    number: fn(&Facts) -> f64,
+) -> Measured {
+    evidence.change(of(64, from), of(64, to), number)
+}
+
+/// Claims B6 to B9.
+pub const MIXED_CLAIMS: &[Row] = &[
+    Row {
+        id: "B6",
+        part: "",
+        metric: "arriving above L2 with 802.3x, when both servers are busy all the time",
+        claimed: "Peak Throughput = 2.434 Gigabytes / Sec",
+        source: NETWORK,
+        rule: Rule::Between(2.4316, 2.4364),
+        expected: "2.433: full frames would be 2.438, and entries do not fill their last",
+        measure: |e| e.number(of(64, PAUSE), "GB/s", above_l2),
+    },
+    Row {
+        id: "B7",
+        part: "drops, 802.3x",
+        metric: "packets lost in all runs with 64 KB per port",
+        claimed: "802.3x = 0",
+        source: LARGE,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| lost(e, of(64, PAUSE)),
+    },
+    Row {
+        id: "B7",
+        part: "drops, DRC",
+        metric: "the same with DRC, RED and ECN",
+        claimed: "DRC_RED_ECN = 0",
+        source: LARGE,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| lost(e, of(64, DRC_L2CI)),
+    },
+    Row {
+        id: "B7",
+        part: "drops, ECN",
+        metric: "packets lost with RED and ECN, of those lost with RED that drops",
+        claimed: "NoFC_RED_ECN = 72, NoFC_RED = 2554: 2.8 %",
+        source: LARGE,
+        rule: Rule::AtMost(10.0),
+        expected: "1 to 5 %",
+        measure: |e| loss_ratio(e, of(64, L2CI), of(64, RED)),
+    },
+    Row {
+        id: "B7",
+        part: "throughput",
+        metric: "change of the payload of completed entries, from RED that drops to L2-CI",
+        claimed: EXCELLENT,
+        source: LARGE,
+        rule: Rule::More(5.0),
+        expected: "+60 to +150 %",
+        measure: |e| change(e, (RED, L2CI), entered),
+    },
+    Row {
+        id: "B7",
+        part: "response time",
+        metric: "change of the mean response time, likewise",
+        claimed: EXCELLENT,
+        source: LARGE,
+        rule: Rule::Less(5.0),
+        expected: "-20 to -50 %",
+        measure: |e| change(e, (RED, L2CI), response),
+    },
+    Row {
+        id: "B8",
+        part: "drops, 802.3x",
+        metric: "packets lost in all runs with 32 KB per port",
+        claimed: "802.3x = 0",
+        source: SMALL,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| lost(e, of(32, PAUSE)),
+    },
+    Row {
+        id: "B8",
+        part: "drops, DRC",
+        metric: "the same with DRC, RED and ECN",
+        claimed: "DRC_RED_ECN = 0",
+        source: SMALL,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| lost(e, of(32, DRC_L2CI)),
+    },
+    Row {
+        id: "B8",
+        part: "drops, ECN",
+        metric: "packets lost with RED and ECN, of those lost with RED that drops",
+        claimed: "NoFC_RED_ECN = 105, NoFC_RED = 2373: 4.4 %",
+        source: SMALL,
+        rule: Rule::AtMost(10.0),
+        expected: "5 to 20 %: the average is too slow for so little memory",
+        measure: |e| loss_ratio(e, of(32, L2CI), of(32, RED)),
+    },
+    Row {
+        id: "B8",
+        part: "drops, RED, half the memory",
+        metric: "change of the packets lost with RED, from 64 to 32 KB",
+        claimed: "from 2554 to 2373: fewer with less memory",
+        source: SMALL,
+        rule: Rule::Less(1.0),
+        expected: "within 10 % of none: what is dropped is what the average decides",
+        measure: |e| e.change(of(64, RED), of(32, RED), drops),
+    },
+    Row {
+        id: "B8",
+        part: "drops, ECN, half the memory",
+        metric: "change of the packets lost with RED and ECN, from 64 to 32 KB",
+        claimed: "from 72 to 105: more with less memory",
+        source: SMALL,
+        rule: Rule::More(5.0),
+        expected: "several times as many",
+        measure: |e| e.change(of(64, L2CI), of(32, L2CI), drops),
+    },
+    Row {
+        id: "B8",
+        part: "throughput",
+        metric: "by how much less is entered with L2-CI, from 64 to 32 KB",
+        claimed: MAINTAINS,
+        source: SMALL,
+        rule: Rule::NotAbove(5.0),
+        expected: "0 to 2 %",
+        measure: |e| e.change(of(64, L2CI), of(32, L2CI), entered).scaled(-1.0, "%"),
+    },
+    Row {
+        id: "B8",
+        part: "response time",
+        metric: "by how much longer the mean response takes, likewise",
+        claimed: MAINTAINS,
+        source: SMALL,
+        rule: Rule::NotAbove(5.0),
+        expected: "-2 to +2 %",
+        measure: |e| e.change(of(64, L2CI), of(32, L2CI), response),
+    },
+    Row {
+        id: "B9",
+        part: "drops",
+        metric: "packets lost in all runs with 32 and 64 KB per port and DRC, where L2-CI alone loses some",
+        claimed: ELIMINATES,
+        source: LARGE,
+        rule: Rule::Exactly(0.0),
+        expected: "0",
+        measure: |e| {
+            let some = |kb| lost(e, of(kb, L2CI)).value.filter(|lost| *lost > 0.0);
+            let sum = |kb| some(kb).and(lost(e, of(kb, DRC_L2CI)).value);
+            let value = sum(64).zip(sum(32)).map(|(large, small)| large + small);
+            Measured { value, unit: "packets", ..Measured::default() }
+        },
+    },
+    Row {
+        id: "B9",
+        part: "spikes",
+        metric: "change of the largest response time of a run, from L2-CI to L2-CI with DRC, 32 KB",
+        claimed: ELIMINATES,
+        source: SMALL,
+        rule: Rule::Less(10.0),
+        expected: "-80 to -98 %: no timeouts, and what a rate factor delays instead",
+        measure: |e| e.change(of(32, L2CI), of(32, DRC_L2CI), largest_response),
+    },
+    Row {
+        id: "B9",
+        part: "largest response",
+        metric: "the largest response time of any run with DRC, 32 and 64 KB",
+        claimed: ELIMINATES,
+        source: LARGE,
+        rule: Rule::AtMost(2e7),
+        expected: "5 to 12 ms, far from the 200 ms of a timeout",
+        measure: |e| {
+            let most = |kb| e.most(of(kb, DRC_L2CI), "ns", largest_response);
+            let largest = most(64).value.zip(most(32).value).map(|(a, b)| a.max(b));
+            Measured { value: largest, unit: "ns", ..Measured::default() }
+        },
+    },
+    Row {
+        id: "B9",
+        part: "cost",
+        metric: "by how much less is entered with DRC than without, 64 KB",
+        claimed: "none is mentioned",
+        source: LARGE,
+        rule: Rule::NotAbove(5.0),
+        expected: "5 to 12 %: rates recover slowly",
+        measure: |e| change(e, (L2CI, DRC_L2CI), entered).scaled(-1.0, "%"),
+    },
+];

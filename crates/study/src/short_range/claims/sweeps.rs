@@ -1,0 +1,205 @@
+//! Slides 8 and 10: throughput and latency against the buffer per port.
+
+use crate::claim::{Row, Rule};
+use crate::evidence::{Evidence, Facts};
+use crate::measure::Measured;
+use crate::short_range::measures::{carried, change_over, latency, lost};
+use crate::short_range::plan::{backplane, multistage};
+use crate::short_range::{DRC, DRC_STOP, NO_CONTROL, PAUSE, PAUSE_EGRESS, case, sizes};
+
+const BACKPLANE: &str = "slide 8";
+const MULTISTAGE: &str = "slide 10";
+const REDUCE: &str = "Directional Mechanisms reduce HOL Blocking at Tx Ports";
+const ALSO: &str = "Directional Mechanisms also show benefit in Multi-stage Topologies";
+
+/// Smaller effects are none: percent.
+const MATTERS: f64 = 1.0;
+
+/// The change over all sizes of a sweep.
+fn change(
+    evidence: &Evidence,
+    sweep: fn(u32) -> &'static str,
+    from: &'static str,
+    to: &'static str,
+    number: fn(&Facts) -> f64,
+) -> Measured {
+    change_over(evidence, (sweep, &sizes(evidence, sweep)), (from, to), number)
+}
+
+/// What a variant loses with these sizes.
+fn lost_with(evidence: &Evidence, variant: &'static str, least_kb: u32) -> Measured {
+    let sizes = sizes(evidence, backplane).into_iter().filter(|kb| *kb >= least_kb);
+    let of = sizes.map(|kb| lost(evidence, case(backplane(kb), variant)).value);
+    let sum = of.sum::<Option<f64>>().filter(|_| evidence.has(case(backplane(64), variant)));
+    Measured { value: sum, unit: "packets", ..Measured::default() }
+}
+
+/// Claim B2.
+pub const BACKPLANE_CLAIMS: &[Row] = &[
+    Row {
+        id: "B2",
+        part: "throughput, 802.3x at the output",
+        metric: "change of what is carried, from 802.3x measured at output ports to DRC, 8 to 512 KB",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::More(MATTERS),
+        expected: "+8 to +18 %: a paused neighbour stops for all directions",
+        measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, carried),
+    },
+    Row {
+        id: "B2",
+        part: "latency, 802.3x at the output",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::Less(MATTERS),
+        expected: "-10 to -20 %",
+        measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, latency),
+    },
+    Row {
+        id: "B2",
+        part: "throughput, 802.3x at the input",
+        metric: "change of what is carried, from 802.3x measured at input ports to DRC",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::More(MATTERS),
+        expected: "-5 to -10 %, the other way: lowered rates leave output ports idle",
+        measure: |e| change(e, backplane, PAUSE, DRC, carried),
+    },
+    Row {
+        id: "B2",
+        part: "latency, 802.3x at the input",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::Less(MATTERS),
+        expected: "-25 to -35 %",
+        measure: |e| change(e, backplane, PAUSE, DRC, latency),
+    },
+    Row {
+        id: "B2",
+        part: "throughput, no flow control",
+        metric: "change of what is carried, from no flow control to DRC",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::More(MATTERS),
+        expected: "-10 to -15 %, the other way: what is dropped makes room for others",
+        measure: |e| change(e, backplane, NO_CONTROL, DRC, carried),
+    },
+    Row {
+        id: "B2",
+        part: "latency, no flow control",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::Less(MATTERS),
+        expected: "-10 to -20 %",
+        measure: |e| change(e, backplane, NO_CONTROL, DRC, latency),
+    },
+    Row {
+        id: "B2",
+        part: "throughput, stops only, 802.3x at the input",
+        metric: "change of what is carried, from 802.3x measured at input ports to DRC that only stops \
+                 and lets go",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::More(MATTERS),
+        expected: "+1 to +5 %, with some losses in small buffers",
+        measure: |e| change(e, backplane, PAUSE, DRC_STOP, carried),
+    },
+    Row {
+        id: "B2",
+        part: "latency, stops only, 802.3x at the input",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: REDUCE,
+        source: BACKPLANE,
+        rule: Rule::Less(MATTERS),
+        expected: "-10 to -20 %",
+        measure: |e| change(e, backplane, PAUSE, DRC_STOP, latency),
+    },
+    Row {
+        id: "B2",
+        part: "losses, 802.3x at the input",
+        metric: "frames lost in all runs, 8 to 512 KB",
+        claimed: "802.3x = 0 (of slides 17 and 18)",
+        source: BACKPLANE,
+        rule: Rule::Exactly(0.0),
+        expected: "0: there is room for what is on the way",
+        measure: |e| lost_with(e, PAUSE, 0),
+    },
+    Row {
+        id: "B2",
+        part: "losses, DRC",
+        metric: "frames lost in all runs, 64 to 512 KB",
+        claimed: "DRC = 0 (of slides 17 and 18)",
+        source: BACKPLANE,
+        rule: Rule::Exactly(0.0),
+        expected: "0, although 91 KB above the stop are needed to be sure",
+        measure: |e| lost_with(e, DRC, 64),
+    },
+];
+
+/// Claim B3.
+pub const MULTISTAGE_CLAIMS: &[Row] = &[
+    Row {
+        id: "B3",
+        part: "throughput, 802.3x at the output",
+        metric: "change of what is carried, from 802.3x measured at output ports to DRC, 8 to 512 KB",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::More(MATTERS),
+        expected: "-5 to +3 %: a direction within the network is many destinations",
+        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, carried),
+    },
+    Row {
+        id: "B3",
+        part: "latency, 802.3x at the output",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::Less(MATTERS),
+        expected: "-10 to -20 %",
+        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, latency),
+    },
+    Row {
+        id: "B3",
+        part: "throughput, 802.3x at the input",
+        metric: "change of what is carried, from 802.3x measured at input ports to DRC",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::More(MATTERS),
+        expected: "-10 to -20 %, the other way",
+        measure: |e| change(e, multistage, PAUSE, DRC, carried),
+    },
+    Row {
+        id: "B3",
+        part: "latency, 802.3x at the input",
+        metric: "change of the mean latency per frame, likewise",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::Less(MATTERS),
+        expected: "-30 to -45 %",
+        measure: |e| change(e, multistage, PAUSE, DRC, latency),
+    },
+    Row {
+        id: "B3",
+        part: "throughput, stops only, 802.3x at the output",
+        metric: "change of what is carried, from 802.3x measured at output ports to DRC that only stops \
+                 and lets go",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::More(MATTERS),
+        expected: "+10 to +25 %",
+        measure: |e| change(e, multistage, PAUSE_EGRESS, DRC_STOP, carried),
+    },
+    Row {
+        id: "B3",
+        part: "throughput, stops only, 802.3x at the input",
+        metric: "change of what is carried, from 802.3x measured at input ports to the same",
+        claimed: ALSO,
+        source: MULTISTAGE,
+        rule: Rule::More(MATTERS),
+        expected: "within 2 % of none",
+        measure: |e| change(e, multistage, PAUSE, DRC_STOP, carried),
+    },
+];

@@ -1,0 +1,109 @@
+//! Database entries over several stages with one slow link: slides 16 to 18.
+
+use floodway_report::study::Section;
+
+use super::{over_time, packets};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{moves, number, table};
+use crate::short_range::measures::{
+    above_l2, early_drops, entered, largest_response, lost, response,
+};
+use crate::short_range::plan::{self, PORTS};
+use crate::short_range::{DRC_L2CI, L2CI, OVER_MIXED, PAUSE, RED, case};
+
+/// Claims B6 to B9.
+pub fn mixed(evidence: &Evidence) -> Section {
+    let question = "Can requests over TCP do with little memory, and without losses?";
+    let names: Vec<&'static str> = PORTS.map(plan::mixed).to_vec();
+    let claims = ["B6", "B7", "B8", "B9"];
+    let mut section = evidence.section("mixed", question, &claims, &names);
+    let of = |kb, variant| case(plan::mixed(kb), variant);
+    if !evidence.has(of(64, RED)) {
+        return section;
+    }
+    let change = |kb, from, to, number: fn(&Facts) -> f64| {
+        moves(&evidence.change(of(kb, from), of(kb, to), number))
+    };
+    let lose = |kb, variant| number(&packets(evidence, of(kb, variant)));
+    section.answer = format!(
+        "With 64 KB per port a run loses {} with RED that drops and {} with L2 Congestion Indication, \
+         with 32 KB {} and {}; none of {} and {} runs with 802.3x and with Directional Rate Control \
+         lose {} and {} packets in all. With L2-CI clients enter {} of what RED lets them (64 KB), and \
+         Directional Rate Control beside it {} that, while the largest response time {}.",
+        lose(64, RED),
+        lose(64, L2CI),
+        lose(32, RED),
+        lose(32, L2CI),
+        evidence.runs(of(64, PAUSE)).count() + evidence.runs(of(32, PAUSE)).count(),
+        evidence.runs(of(64, DRC_L2CI)).count() + evidence.runs(of(32, DRC_L2CI)).count(),
+        lost_in_all(evidence, PAUSE),
+        lost_in_all(evidence, DRC_L2CI),
+        change(64, RED, L2CI, entered),
+        change(64, L2CI, DRC_L2CI, entered),
+        change(32, L2CI, DRC_L2CI, largest_response),
+    );
+    section.text = vec![
+        "Six clients on three access switches enter records at two servers behind a core switch; one \
+         client has a link of 1 Gb/s. The deck's picture is not in its text: that the peak is that of \
+         two links of 10 Gb/s and that all clients send to all servers is what this reconstruction rests \
+         on. How long the deck's runs were is not said either, so that its numbers of drops can be \
+         compared with each other only. Here a run has 2 s."
+            .to_owned(),
+    ];
+    for kb in PORTS {
+        let cases: Vec<(Case, &str, usize)> = OVER_MIXED
+            .iter()
+            .map(|(variant, label, look)| (of(kb, variant), *label, *look))
+            .collect();
+        section.exhibits.push(over_time::exhibit(
+            evidence,
+            (
+                &format!("mixed-{kb}-over-time"),
+                &format!(
+                    "How much is entered, and how long do entries take, with {kb} KB per port?"
+                ),
+                "The first replication, in windows of a hundredth of it. A timeout takes 200 ms.",
+            ),
+            &cases,
+        ));
+    }
+    let row = |kb: u32, (variant, label, _): &(&'static str, &str, usize)| {
+        let of = of(kb, variant);
+        vec![
+            format!("{label}, {kb} KB"),
+            number(&packets(evidence, of)),
+            number(&evidence.number(of, "packets", early_drops)),
+            number(&evidence.number(of, "Gb/s", entered)),
+            number(&evidence.number(of, "GB/s", above_l2)),
+            number(&evidence.number(of, "ns", response)),
+            number(&evidence.number(of, "ns", largest_response)),
+            number(&evidence.number(of, "", |facts| facts.number("timeouts"))),
+        ]
+    };
+    let rows = PORTS.iter().flat_map(|kb| OVER_MIXED.iter().map(move |of| (*kb, of)));
+    section.exhibits.push(table(
+        "mixed-numbers",
+        "The same in numbers",
+        "Means over replications, from 0.1 s on; losses from the beginning, \"early\" those of the \
+         first 0.1 s. The deck has drops of 2554, 0, 72 and 0 with 64 KB and 2373, 0, 105 and 0 with \
+         32 KB.",
+        &[
+            "",
+            "lost",
+            "early",
+            "entered",
+            "above L2",
+            "mean response",
+            "largest",
+            "timeouts",
+        ],
+        rows.map(|(kb, of)| row(kb, of)).collect(),
+    ));
+    section
+}
+
+/// The packets that a variant lost in all runs with both sizes, in words.
+fn lost_in_all(evidence: &Evidence, variant: &'static str) -> String {
+    let lost = PORTS.map(|kb| lost(evidence, case(plan::mixed(kb), variant)).value);
+    lost.into_iter().sum::<Option<f64>>().map_or_else(|| "-".to_owned(), |lost| format!("{lost}"))
+}

@@ -1,0 +1,87 @@
+//! The sections of the report: each experiment a question, its charts, an answer in one sentence.
+
+mod entries;
+mod mixed;
+mod over_time;
+mod readings;
+mod sweeps;
+
+use floodway_report::study::Section;
+
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{moves, number};
+use crate::measure::Measured;
+
+use super::measures::{carried, change_over, drops, entered, latency, lost, response};
+use super::plan::{backplane, mixed};
+use super::{
+    DRC, DRC_L2CI, DRC_STOP, ENTRIES, L2CI, NO_CONTROL, PAUSE, PAUSE_EGRESS, RED, case, sizes,
+};
+
+/// All sections in order.
+pub fn sections(evidence: &Evidence) -> Vec<Section> {
+    vec![
+        sweeps::backplane(evidence),
+        sweeps::multistage(evidence),
+        readings::sweeps(evidence),
+        entries::entries(evidence),
+        readings::entries(evidence),
+        mixed::mixed(evidence),
+        readings::mixed(evidence),
+    ]
+    .into_iter()
+    .filter(|section| !section.links.is_empty() && !section.exhibits.is_empty())
+    .collect()
+}
+
+/// A mean of packets, in a few digits.
+fn packets(evidence: &Evidence, of: Case) -> Measured {
+    evidence.number(of, "packets", drops)
+}
+
+/// What the study answers.
+pub fn answer(evidence: &Evidence) -> Vec<String> {
+    let sizes = sizes(evidence, backplane);
+    let change = |from, to, of| moves(&change_over(evidence, (backplane, &sizes), (from, to), of));
+    let requests = |from, of: fn(&Facts) -> f64| {
+        moves(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
+    };
+    let lose = |kb, variant| number(&packets(evidence, case(mixed(kb), variant)));
+    vec![
+        format!(
+            "In the backplane, over buffers of 8 to 512 KB per port, what Directional Rate Control \
+             carries {} and its mean latency {} against 802.3x measured at output ports; {} and {} \
+             against 802.3x measured at input ports, where it {} if directions are only stopped and let \
+             go.",
+            change(PAUSE_EGRESS, DRC, carried),
+            change(PAUSE_EGRESS, DRC, latency),
+            change(PAUSE, DRC, carried),
+            change(PAUSE, DRC, latency),
+            change(PAUSE, DRC_STOP, carried),
+        ),
+        format!(
+            "With L2 Congestion Indication the payload of completed database entries {} against no flow \
+             control, {} against 802.3x and {} against RED that drops; the mean response time {}, {} \
+             and {}.",
+            requests(NO_CONTROL, entered),
+            requests(PAUSE, entered),
+            requests(RED, entered),
+            requests(NO_CONTROL, response),
+            requests(PAUSE, response),
+            requests(RED, response),
+        ),
+        format!(
+            "Over several stages with 64 KB per port a run loses {} with RED that drops, {} with L2 \
+             Congestion Indication, and {} in all runs with 802.3x and {} with Directional Rate \
+             Control; with 32 KB {}, {}, {} and {}.",
+            lose(64, RED),
+            lose(64, L2CI),
+            number(&lost(evidence, case(mixed(64), PAUSE))),
+            number(&lost(evidence, case(mixed(64), DRC_L2CI))),
+            lose(32, RED),
+            lose(32, L2CI),
+            number(&lost(evidence, case(mixed(32), PAUSE))),
+            number(&lost(evidence, case(mixed(32), DRC_L2CI))),
+        ),
+    ]
+}

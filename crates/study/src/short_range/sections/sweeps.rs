@@ -1,0 +1,166 @@
+//! Throughput and latency against the buffer per port: slides 8 and 10.
+
+use floodway_report::chart::{Axis, Line, Lines};
+use floodway_report::study::{Exhibit, Section};
+
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{moves, number, table};
+use crate::measure::Measured;
+use crate::short_range::measures::{carried, change_over, latency, lost};
+use crate::short_range::plan::{self, SIZES};
+use crate::short_range::{
+    DRC, DRC_STOP, NO_CONTROL, PAUSE, PAUSE_EGRESS, PEAK_BACKPLANE, PEAK_MULTISTAGE, SWEPT, case,
+    sizes,
+};
+
+/// A sweep: its name, its experiments, and that of its peak.
+type Sweep = (&'static str, fn(u32) -> &'static str, &'static str);
+
+const BACKPLANE: Sweep = ("backplane", plan::backplane, PEAK_BACKPLANE);
+const MULTISTAGE: Sweep = ("multistage", plan::multistage, PEAK_MULTISTAGE);
+
+const MODEL: &str = "Sources always have another message, to another node drawn at random, and a node \
+     brings frames to its port as soon as that has room: its buffer is part of the latency, and is full. The \
+     memory of a port, of nodes and switches alike, is what varies. 802.3x is measured in two ways, \
+     because the deck does not say in which: by what came in by a port, which each port then has memory \
+     for, or by what waits to go out by one. Directional Rate Control is measured at the output, as the deck has it; \
+     how rates follow its two bits is assumed, and so there are two readings of it.";
+
+/// Claims B1 and B2.
+pub fn backplane(evidence: &Evidence) -> Section {
+    sweep(
+        evidence,
+        BACKPLANE,
+        "What does a backplane carry, and how soon?",
+        &["B1", "B2"],
+        "Sixteen nodes at 10 Gb/s around one switch.",
+    )
+}
+
+/// Claim B3.
+pub fn multistage(evidence: &Evidence) -> Section {
+    sweep(
+        evidence,
+        MULTISTAGE,
+        "What does a network of several stages carry, and how soon?",
+        &["B3"],
+        "Twelve nodes on three switches, with a link from each of these to each of four more. The \
+         deck's picture of the network is not in its text. A direction between the stages leads to \
+         four nodes, so that to slow it down slows down what goes to all of them: Directional Rate \
+         Control separates less here.",
+    )
+}
+
+fn sweep(
+    evidence: &Evidence,
+    (name, of, peak): Sweep,
+    question: &str,
+    claims: &[&str],
+    network: &str,
+) -> Section {
+    let mut names: Vec<&'static str> = vec![peak];
+    names.extend(SIZES.map(of));
+    let mut section = evidence.section(name, question, claims, &names);
+    let run = sizes(evidence, of);
+    if run.is_empty() {
+        return section;
+    }
+    let change = |from, to, what| moves(&change_over(evidence, (of, &run), (from, to), what));
+    let most = evidence.number(case(peak, NO_CONTROL), "Gb/s", carried);
+    section.answer = format!(
+        "Without contention the network carries {}. Over {} to {} KB per port, Directional Rate Control \
+         {} in throughput and {} in latency against 802.3x measured at output ports, {} and {} against \
+         802.3x measured at input ports, {} and {} against no flow control, which loses frames; if it \
+         only stops directions and lets them go, {} and {} against 802.3x measured at input ports.",
+        number(&most),
+        run[0],
+        run[run.len() - 1],
+        change(PAUSE_EGRESS, DRC, carried),
+        change(PAUSE_EGRESS, DRC, latency),
+        change(PAUSE, DRC, carried),
+        change(PAUSE, DRC, latency),
+        change(NO_CONTROL, DRC, carried),
+        change(NO_CONTROL, DRC, latency),
+        change(PAUSE, DRC_STOP, carried),
+        change(PAUSE, DRC_STOP, latency),
+    );
+    section.text = vec![network.to_owned(), MODEL.to_owned()];
+    let line = |number: fn(&Facts) -> f64| {
+        let lines = SWEPT.iter().map(|(variant, label, look)| {
+            let at = |kb: &u32| evidence.number(case(of(*kb), variant), "", number);
+            let points: Vec<(f64, Measured)> =
+                run.iter().map(|kb| (f64::from(*kb) * 1e3, at(kb))).collect();
+            let known = points.iter().filter_map(|(x, of)| Some((*x, of.value?)));
+            let interval =
+                |(x, of): &(f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
+            Line {
+                series: *look,
+                points: known.collect(),
+                intervals: points.iter().filter_map(interval).collect(),
+                markers: true,
+                tooltip: (*label).to_owned(),
+                ..Line::default()
+            }
+        });
+        lines.collect::<Vec<Line>>()
+    };
+    let x = || Axis::log("memory per port, logarithmic", "bytes");
+    section.exhibits.push(Exhibit::Lines {
+        name: format!("{name}-sweep"),
+        caption: "Throughput above L2 and mean latency per frame, by memory per port".to_owned(),
+        legend: SWEPT.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect(),
+        charts: vec![
+            Lines {
+                title: format!("Throughput by memory per port, {name}"),
+                heading: "throughput".to_owned(),
+                x: x(),
+                y: Axis::linear("carried above L2", "Gb/s")
+                    .within(0.0, most.value.unwrap_or(160.0)),
+                lines: line(carried),
+                height: 300.0,
+                ..Lines::default()
+            },
+            Lines {
+                title: format!("Mean latency by memory per port, {name}"),
+                heading: "latency".to_owned(),
+                x: x(),
+                y: Axis::log("mean latency, logarithmic", "ns"),
+                lines: line(latency),
+                height: 300.0,
+                ..Lines::default()
+            },
+        ],
+        columns: 2,
+        note: "Means over replications with 95 % intervals. The top of the left chart is the peak \
+               without contention."
+            .to_owned(),
+    });
+    let row = |kb: &u32| {
+        let mut row = vec![format!("{kb} KB")];
+        for (variant, ..) in SWEPT {
+            let at = case(of(*kb), variant);
+            let p99 = |facts: &Facts| facts.known("p99_latency_ns");
+            row.push(number(&evidence.number(at, "Gb/s", carried)));
+            row.push(number(&evidence.number(at, "ns", latency)));
+            row.push(number(&evidence.number(at, "ns", p99)));
+            row.push(lost(evidence, at).value.map_or_else(String::new, |lost| format!("{lost}")));
+        }
+        row
+    };
+    let mut head = vec![String::new()];
+    for (variant, ..) in SWEPT {
+        head.push(format!("{variant}: carried"));
+        head.extend(["mean latency", "p99", "lost"].map(str::to_owned));
+    }
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    section.exhibits.push(table(
+        &format!("{name}-numbers"),
+        "The same in numbers",
+        "\"Lost\" counts frames in all replications. With PAUSE at the input there is room for what is \
+         on the way. At the output fifteen neighbours can send more than is left above the \
+         threshold, with 802.3x and with Directional Rate Control; that is more than the sizes below 128 KB have.",
+        &head,
+        run.iter().map(row).collect(),
+    ));
+    section
+}
