@@ -93,7 +93,7 @@ pub struct Switch {
     pub dropped: u64,
     /// By flow: its data packets that were dropped.
     pub lost: BTreeMap<FlowId, u64>,
-    /// Of these, data that came in a lossless class and found no room.
+    /// Of these, data that found no room in a class that must not lose any.
     lossless_dropped: u64,
     /// Frames that came in for the switch itself.
     pub consumed: u64,
