@@ -95,6 +95,42 @@ fn what_is_doubtful_runs_with_a_warning() {
 }
 
 #[test]
+fn memory_that_is_known_to_be_too_small_is_no_fault() {
+    // What `check` says of XOFF and of lossless classes.
+    let said = |file: &str, lossy: Option<&str>| {
+        let set = lossy.map(|name| format!("switch.flow_control.{name}.lossless=false"));
+        let overrides = Overrides { set: set.into_iter().collect(), ..Overrides::default() };
+        let texts: Vec<String> = match Scenario::load(Path::new(file), &overrides) {
+            Ok(scenario) => scenario.warnings().iter().map(Problem::plain).collect(),
+            Err(error) => error.problems().iter().map(Problem::plain).collect(),
+        };
+        let about = |text: &String| {
+            let first = text.lines().next().unwrap();
+            ["XOFF", "headroom", "lossless", "ingress book"].map(|it| first.contains(it))
+        };
+        texts.into_iter().filter(|text| about(text).contains(&true)).collect::<Vec<_>>()
+    };
+    for (name, file) in [
+        ("pause", "tests/bad/pause_headroom_on_ingress.toml"),
+        ("pause", "tests/bad/pause_headroom_on_egress_port.toml"),
+        ("pause", "tests/bad/pause_above_egress_pool.toml"),
+        ("pause", "tests/warned/pause_headroom_of_all_ports.toml"),
+        ("pause", "tests/warned/pause_headroom_of_memory.toml"),
+        ("pause", "tests/warned/pause_of_all_egress_ports.toml"),
+        ("pause", "tests/warned/pause_egress_port_and_ingress.toml"),
+        ("pause", "tests/warned/pause_above_guarantee.toml"),
+        ("pfc", "tests/bad/pfc_headroom_on_ingress.toml"),
+        ("pfc", "tests/bad/buffer_headroom_too_small.toml"),
+        ("pfc", "tests/warned/headroom_of_all_ports.toml"),
+        ("pfc", "tests/warned/buffer_egress_below_ingress.toml"),
+        ("pfc", "tests/warned/buffer_egress_queue_and_ingress.toml"),
+    ] {
+        assert_eq!(said(file, None).len(), 1, "{file}");
+        assert_eq!(said(file, Some(name)), Vec::<String>::new(), "{file}");
+    }
+}
+
+#[test]
 fn miette_shows_one_problem_as_itself_and_several_as_related() {
     let report = |file: &str| {
         let error = Scenario::load(Path::new(file), &Overrides::default()).unwrap_err();

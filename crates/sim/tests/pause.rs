@@ -141,6 +141,15 @@ fn what_is_on_the_way_needs_headroom_and_no_more() {
     assert_eq!(outcome.counter("dropped_packets"), 1);
     assert_eq!(outcome.table("drops").texts("reason"), ["headroom_exceeded"]);
     assert_eq!(outcome.violations, ["switch: 1 packets of lossless classes were dropped"]);
+    // Where that is known and accepted, it is counted all the same and is no fault.
+    let mut accepted = one_sender(600_000);
+    accepted.switch.queue.size = Bytes(9_999);
+    accepted.switch.flow_control.pause.as_mut().unwrap().lossless = false;
+    let accepted = run(accepted);
+    assert_eq!(accepted.violations, Vec::<String>::new());
+    assert_eq!(accepted.counter("dropped_packets"), 1);
+    assert_eq!(accepted.table("drops").texts("reason"), ["headroom_exceeded"]);
+    assert_eq!(accepted.fingerprint, outcome.fingerprint);
     // The headroom that scenarios are checked against has room for all of it, and with a frame less
     // has not.
     let headroom = Link {

@@ -113,6 +113,9 @@ pub fn check_pausing(
     largest_frame: u16,
     findings: &mut Findings<'_>,
 ) {
+    if !spec.lossless {
+        return check_lossy(spec, memory, findings);
+    }
     let Some(link) = Neediest::of(settings, spec, graph) else { return };
     match (spec.measured, &memory.ingress) {
         (Measured::IngressPool, None) => return no_pool(findings),
@@ -163,6 +166,26 @@ pub fn check_pausing(
     }
     if let Some(egress) = &memory.egress {
         egress_of_lossless(spec, memory, egress, &link, graph, findings);
+    }
+}
+
+/// Where losses are no fault: whether XOFF can be reached at all.
+fn check_lossy(spec: &Pausing, memory: &shared::Spec, findings: &mut Findings<'_>) {
+    let (path, holds, most) = match (spec.measured, &memory.ingress, &memory.egress) {
+        (Measured::IngressPool, None, _) => return no_pool(findings),
+        // PAUSE counts all classes of a port together.
+        (Measured::Ingress, Some(pool), _) if spec.by_class || spec.lossless_classes == 1 => {
+            (INGRESS, "a port and class", sum(pool.fair(1), memory.headroom))
+        }
+        (Measured::EgressQueue, _, Some(pool)) => (EGRESS, "an egress queue", pool.fair(1)),
+        _ => return,
+    };
+    if spec.xoff >= most {
+        findings.error(
+            &[&spec.path("xoff"), path],
+            format!("{holds} may hold at most {most}, which is not above XOFF ({})", spec.xoff),
+            format!("nobody would ever be paused: lower XOFF, or raise `{path}.pool`"),
+        );
     }
 }
 

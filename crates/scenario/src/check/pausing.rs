@@ -32,6 +32,8 @@ pub struct Pausing {
     pub measured: Measured,
     /// Whether it is PFC, which knows classes.
     pub by_class: bool,
+    /// Whether losses are faults, and so is too little headroom.
+    pub lossless: bool,
     /// How many of the data classes are lossless.
     pub lossless_classes: u8,
     /// How many of them have pause frames of their own.
@@ -95,6 +97,7 @@ impl Pausing {
                 pfc::MeasuredOn::EgressQueue => Measured::EgressQueue,
             },
             by_class: true,
+            lossless: spec.lossless,
             lossless_classes: classes,
             told_classes: classes,
         }
@@ -114,6 +117,7 @@ impl Pausing {
                 pause::MeasuredOn::Memory => Measured::Memory,
             },
             by_class: false,
+            lossless: spec.lossless,
             lossless_classes: settings.switch.queue.count,
             told_classes: 1,
         }
@@ -199,6 +203,9 @@ impl Pausing {
                 "the queue would be full before the pause is sent: lower XOFF or raise \
                  `switch.queue.size`",
             );
+            return;
+        }
+        if !self.lossless {
             return;
         }
         let available = size - self.xoff;

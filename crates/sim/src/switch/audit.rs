@@ -33,7 +33,7 @@ impl Switch {
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
-        let lossless = self.spec.flow_control.lossless() >> packet.class.0 & 1 != 0;
+        let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
         let lossless = lossless && !packet.is_control();
         self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
         self.ports[egress].count_drop(queue, reason, packet.bytes);

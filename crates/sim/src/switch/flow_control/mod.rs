@@ -40,6 +40,13 @@ impl Spec {
             (None, None) => 0,
         }
     }
+
+    /// The same of the classes whose losses are faults.
+    pub fn must_not_lose(&self) -> u8 {
+        let pause = self.pause.as_ref().is_none_or(|pause| pause.lossless);
+        let pfc = self.pfc.as_ref().is_none_or(|pfc| pfc.lossless);
+        if pause && pfc { self.lossless() } else { 0 }
+    }
 }
 
 /// The members of the family.

@@ -23,6 +23,10 @@ pub struct Spec {
     /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. IEEE
     /// 802.3 clause 31B.3.7 allows up to 67 quanta at 10 Gb/s. Default 0ns (assumed).
     pub response: Duration,
+    /// Whether what it protects must not be lost, so that a loss is a fault that the run reports and
+    /// too little headroom one that `check` does. Default true; false for memory that is known to be
+    /// too small.
+    pub lossless: bool,
 }
 
 /// Where occupancy is measured.
@@ -49,6 +53,7 @@ impl Default for Spec {
             measured_on: MeasuredOn::Ingress,
             quanta: u16::MAX,
             response: Duration::ZERO,
+            lossless: true,
         }
     }
 }

@@ -29,6 +29,10 @@ pub struct Spec {
     /// Lossless classes, by which the neighbour sends, counted from 0; empty means all. Default
     /// all.
     pub queues: Vec<u8>,
+    /// Whether what it protects must not be lost, so that a loss is a fault that the run reports and
+    /// too little headroom one that `check` does. Default true; false for memory that is known to be
+    /// too small.
+    pub lossless: bool,
 }
 
 /// Where occupancy is measured.
@@ -59,6 +63,7 @@ impl Default for Spec {
             quanta: u16::MAX,
             response: Duration::ZERO,
             queues: Vec::new(),
+            lossless: true,
         }
     }
 }

@@ -1,0 +1,189 @@
+//! The sending half: packets are taken from the senders whose turn it is and go to the wire, or to the
+//! memory of the NIC, from where they go to the wire.
+
+use std::cmp::Reverse;
+
+use floodway_model::{Duration, Instant, Packet};
+
+use super::sender::Sender;
+use super::{Host, nic, sender};
+use crate::engine::Context;
+
+impl Host {
+    /// Sends what the NIC may send now, if its wire is free.
+    pub(super) fn send_next(&mut self, now: Instant, context: &mut Context) {
+        if self.nic.memory.is_some() {
+            return self.send_stored(now, context);
+        }
+        if self.nic.tx.busy_until > now {
+            return;
+        }
+        if let Some(frame) = self.nic.take_control(now) {
+            let control = self.nic.control_class;
+            return self.nic.tx.transmit(frame, control, now, context);
+        }
+        self.nic.wake_paced(now, &self.senders);
+        while let Some(slot) = self.nic.next_ready(now) {
+            if slot == nic::MADE {
+                let frame = self.nic.take_made();
+                return self.nic.tx.transmit(frame, frame.class, now, context);
+            }
+            let Some(packet) = self.take_from(slot, now) else { continue };
+            self.nic.tx.transmit(packet, packet.class, now, context);
+            let wire = self.nic.tx.wire_time(packet.bytes);
+            return self.after_taking((slot, packet.bytes), wire, now, context);
+        }
+    }
+
+    /// The same with a memory in between, which is filled first and again when a frame has left it.
+    #[inline(never)]
+    pub(super) fn send_stored(&mut self, now: Instant, context: &mut Context) {
+        self.fill_memory(now, context);
+        if self.nic.tx.busy_until > now {
+            return;
+        }
+        if let Some(frame) = self.nic.take_control(now) {
+            let control = self.nic.control_class;
+            return self.nic.tx.transmit(frame, control, now, context);
+        }
+        if let Some(frame) = self.nic.take_stored(now) {
+            self.nic.tx.transmit(frame, frame.class, now, context);
+            self.fill_memory(now, context);
+        }
+    }
+
+    /// Brings frames of senders to the memory of the NIC as far as there is room. That takes no
+    /// time: a sender without a rate is stopped by the lack of room only.
+    pub(super) fn fill_memory(&mut self, now: Instant, context: &mut Context) {
+        loop {
+            self.nic.wake_paced(now, &self.senders);
+            self.nic.unpark();
+            let Some(slot) = self.nic.next_ready(now) else { return };
+            if self.nic.parks(slot, &self.senders) {
+                continue;
+            }
+            let Some(packet) = self.take_from(slot, now) else { continue };
+            self.nic.push_data(packet);
+            self.after_taking((slot, packet.bytes), Duration::ZERO, now, context);
+        }
+    }
+
+    /// The next packet of the sender whose turn it is; `None` if it has none or may not send, and
+    /// then it is put where it waits.
+    #[inline(always)]
+    pub(super) fn take_from(&mut self, slot: u32, now: Instant) -> Option<Packet> {
+        let Some(sender) = &mut self.senders[slot as usize] else {
+            unreachable!("a sender leaves the NIC before it ends");
+        };
+        if sender.returns(now) {
+            self.nic.make_ready(slot, sender.class);
+            return None;
+        }
+        if sender.is_done() {
+            self.end(slot);
+            return None;
+        }
+        if let Some(until) = self.holds.until(sender.dst(), sender.home_class(), now) {
+            sender.eligible_at = until;
+            self.nic.put_back(slot, sender.class, until);
+            return None;
+        }
+        if let Some(lanes) = &mut self.nic.lanes
+            && lanes.parks(slot, sender.class, sender.lane)
+        {
+            return None;
+        }
+        sender.in_nic = false;
+        let packet = sender.next_packet(self.shared.profile(sender.flow), now);
+        if packet.is_some() {
+            self.emitted += 1;
+        } else if sender.is_done() {
+            // Everything is sent; what is not acknowledged is waited for.
+            self.end(slot);
+        }
+        packet
+    }
+
+    /// A packet of so many bytes was taken from the sender: when it may send its next one, which
+    /// is not before `wire` has passed.
+    #[inline(always)]
+    pub(super) fn after_taking(
+        &mut self,
+        (slot, bytes): (u32, u16),
+        wire: Duration,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(sender) = &mut self.senders[slot as usize] else {
+            unreachable!("it has sent something");
+        };
+        let profile = self.shared.profile(sender.flow);
+        let gap = sender.on_sent(profile, now, bytes, wire, self.nic.tx.link());
+        sender.eligible_at = now + gap;
+        // Of RoCEv2 none rings earlier because a packet is sent.
+        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.rings_earlier(profile) {
+            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        }
+        if sender.has_more() {
+            sender.in_nic = true;
+            let (class, at) = (sender.class, sender.eligible_at);
+            return self.nic.put_back(slot, class, at);
+        }
+        let (flow, all) = (sender.flow, sender.is_handed_over());
+        if sender.is_done() {
+            self.end(slot);
+        }
+        if all && self.turns.is_some() {
+            self.on_handed_over(flow, now, context);
+        }
+    }
+
+    /// After feedback: end the sender, or let it go on if it has something to send again.
+    pub(super) fn revisit(&mut self, slot: u32) {
+        let Some(sender) = &mut self.senders[slot as usize] else { return };
+        if sender.in_nic {
+            return;
+        }
+        if sender.is_done() {
+            self.end(slot);
+        } else if sender.has_more() {
+            sender.in_nic = true;
+            let (class, at) = (sender.class, sender.eligible_at);
+            self.nic.put_back(slot, class, at);
+        }
+    }
+
+    /// Gives a slot back.
+    pub(super) fn end(&mut self, slot: u32) {
+        let sender = self.senders[slot as usize].take().expect("it has not ended yet");
+        self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
+        if let Some(lanes) = &mut self.nic.lanes {
+            lanes.give_back(sender.class, sender.lane);
+        }
+        self.ended.push((sender.flow, sender.sent()));
+        self.free.push(slot);
+    }
+
+    /// Tells the senders that have waited too long.
+    pub(super) fn on_timeouts(&mut self, now: Instant) {
+        while let Some(&Reverse((at, slot, flow))) = self.timeouts.peek() {
+            if at > now {
+                return;
+            }
+            self.timeouts.pop();
+            let sender = self.senders[slot as usize].as_deref_mut();
+            // The slot may have another sender since, and the timer may have been set anew.
+            let current = |sender: &&mut Sender| sender.flow == flow && sender.rings_at == at;
+            let Some(sender) = sender.filter(current) else { continue };
+            let profile = self.shared.profile(flow);
+            if sender.deadline(profile) <= now {
+                sender.on_timer(profile, now);
+            }
+            sender.rings_at = sender.deadline(profile);
+            if sender.rings_at != Instant::NEVER {
+                self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            }
+            self.revisit(slot);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Flows that begin: each gets a sender in a free slot, which joins the NIC.
+
+use std::cmp::Reverse;
+
+use floodway_model::{Class, Instant, random};
+
+use super::Host;
+use super::sender::{Header, Sender};
+
+impl Host {
+    /// When the next flow starts that waits for no other.
+    pub(super) fn next_start(&self) -> Instant {
+        let next = self.outgoing.get(self.started);
+        next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start)
+    }
+
+    /// Starts the flows that are due.
+    pub(super) fn start(&mut self, now: Instant) {
+        while self.next_start() <= now {
+            let place = self.started;
+            self.started += 1;
+            if let Some(turns) = &self.turns {
+                self.started = turns.skip(self.started);
+            }
+            self.begin(place, now);
+        }
+        self.start_early(now);
+    }
+
+    /// Starts the flow of this place.
+    pub(super) fn begin(&mut self, place: usize, now: Instant) {
+        let flow = self.outgoing[place];
+        let spec = &self.shared.flows[flow.index()];
+        let switch = &self.shared.switch;
+        let dscp = switch.classify.dscp(spec);
+        let connection = self.shared.places[flow.index()].1;
+        let header = Header { connection, dscp };
+        let profile = self.shared.profile(flow);
+        let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
+        let link = self.nic.tx.link();
+        let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
+        let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
+        let class = Class(queue);
+        sender.begin_in(class);
+        if let Some(lanes) = &mut self.nic.lanes {
+            sender.lane = lanes.take(class, flow);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.senders.push(None);
+            self.senders.len() as u32 - 1
+        });
+        if sender.rings_at != Instant::NEVER {
+            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+        }
+        self.senders[slot as usize] = Some(Box::new(sender));
+        self.slots[place] = slot;
+        self.nic.make_ready(slot, class);
+        self.begin_application(flow, slot, now);
+    }
+}

@@ -1,0 +1,103 @@
+//! How a switch is put together from the parameters of the simulation.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use floodway_model::graph::NodeKind;
+use floodway_model::id::CLASSES;
+use floodway_model::random::Stream;
+use floodway_model::{Instant, NodeId};
+
+use super::buffer::Buffer;
+use super::congestion_indication::Indication;
+use super::flow_control::bfc::{self, Bfc};
+use super::flow_control::congestion_isolation::Isolation;
+use super::flow_control::drc::{Feedback, Peers};
+use super::flow_control::pause::Pause;
+use super::flow_control::pfc::Pfc;
+use super::flow_control::source_flow_control::SourceFlowControl;
+use super::occupancy::Occupancy;
+use super::port::Port;
+use super::queue::Queue;
+use super::{Switch, aqm, scheduler};
+use crate::Spec as Whole;
+use crate::engine::Alarms;
+use crate::link::{Link, Transmitter};
+use crate::routing::Routes;
+
+impl Switch {
+    /// The switch `id` of the graph, with one port per link.
+    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link], peers: &Peers) -> Self {
+        let (graph, spec) = (&whole.graph, &whole.switch);
+        let node = graph.node(id);
+        let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
+        let isolation = spec.flow_control.congestion_isolation.as_ref();
+        let bfc = spec.flow_control.bfc.as_ref();
+        let judges_departures = spec.aqm.judges_departures();
+        let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
+            .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
+        let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
+        // The last one is the control queue, which has neither physical queues nor times.
+        let queue = |link: &Link, number: u8| match bfc {
+            _ if number == spec.queue.count => Queue::default(),
+            Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
+            None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
+            None if timed => Queue::timed(whole.departures),
+            None => Queue::default(),
+        };
+        let make = |link: &Link| Port {
+            tx: Transmitter::new(*link),
+            link_control: VecDeque::new(),
+            queues: (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
+            waiting: 0,
+            occupancy: Occupancy::default(),
+            aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
+            scheduler: scheduler::State::new(&spec.scheduler, link),
+            isolation: isolation.map(|_| Isolation::default()),
+            regulator: peers.regulator(link.peer),
+            peer_isolates: isolation.is_some_and(|isolation| {
+                isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
+            }),
+            to_host: graph.node(link.peer).kind == NodeKind::Host,
+            drops: Vec::new(),
+        };
+        let pfc = spec.flow_control.pfc.as_ref();
+        let pause = spec.flow_control.pause.as_ref();
+        let sfc = spec.flow_control.source_flow_control.as_ref();
+        let drc = spec.flow_control.drc.as_ref();
+        let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
+        let mut alarms = Alarms::new(links.len() + 1);
+        alarms.set(links.len(), Instant::ZERO);
+        Self {
+            id,
+            tier,
+            spec: spec.clone(),
+            routes,
+            ports: links.iter().map(make).collect(),
+            buffer: Buffer::new(spec, links.len()),
+            occupancy: Occupancy::default(),
+            pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            pause: pause.map(|pause| Pause::new(pause, links.len())),
+            sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
+            bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
+            indication: spec
+                .congestion_indication
+                .as_ref()
+                .map(|_| Indication::new(spec, links.len())),
+            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
+            alarms,
+            next_sample: 0,
+            next_sample_at: Instant::ZERO,
+            chance: Stream::named(whole.seed, &node.name),
+            judges_departures,
+            no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
+            shared_aqm,
+            orders: Vec::new(),
+            received: 0,
+            emitted: 0,
+            dropped: 0,
+            lost: BTreeMap::new(),
+            lossless_dropped: 0,
+            consumed: 0,
+        }
+    }
+}
