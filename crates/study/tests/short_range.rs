@@ -28,7 +28,7 @@ fn near(measured: Option<f64>, expected: f64) {
 /// The tables of a run with these counters, and so many packets dropped in all.
 fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {
     let mut tables = synthetic::tables(&[(1_000, 0, None)]);
-    tables.retain(|table| !["counters", "drops"].contains(&table.name.as_str()));
+    tables.retain(|table| !["counters", "drops"].contains(&&*table.name));
     tables.push(
         Table::new("counters", "")
             .text("name", "", counters.iter().map(|of| of.0.to_owned()).collect())
