@@ -38,7 +38,9 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
         );
     }
     goes_together(settings, findings);
-    enough_memory(settings, spec, graph, findings);
+    if spec.lossless {
+        enough_memory(settings, spec, graph, findings);
+    }
 }
 
 fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {

@@ -45,7 +45,9 @@ impl Spec {
     pub fn must_not_lose(&self) -> u8 {
         let pause = self.pause.as_ref().is_none_or(|pause| pause.lossless);
         let pfc = self.pfc.as_ref().is_none_or(|pfc| pfc.lossless);
-        if pause && pfc { self.lossless() } else { 0 }
+        let paused = if pause && pfc { self.lossless() } else { 0 };
+        let drc = self.drc.as_ref().filter(|drc| drc.lossless).map_or(0, |drc| drc.mask());
+        paused | drc
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DIRECTIONS;
+use crate::switch::flow_control::pauses::most_in;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +42,10 @@ pub struct Spec {
     /// Whether a direction of severity 3 is stopped, until feedback says less, and not only slowed
     /// down like one of severity 2. Default true (assumed: the deck loses no frame).
     pub stop: bool,
+    /// Whether what it controls must not be lost, so that a loss is a fault that the run reports and
+    /// too little memory above the last threshold one that `check` does. Default false: few ports
+    /// have room for what all neighbours at once can send until they stop (assumed).
+    pub lossless: bool,
     /// Classes that are controlled, by which the neighbour sends, counted from 0; empty means all.
     /// Others are never held back. Default all.
     pub classes: Vec<u8>,
@@ -60,6 +65,7 @@ impl Default for Spec {
             increment: 0.01,
             min_factor: 0.01,
             stop: true,
+            lossless: false,
             classes: Vec::new(),
         }
     }
@@ -94,7 +100,8 @@ impl Spec {
     /// that has just left, and one more for each other group of directions whose turn is earlier;
     /// the longest frame, which may be on the reverse wire then; the feedback frame itself; the way
     /// there; a frame that the neighbour had just begun; the way back; and the switch's own latency
-    /// before a frame is counted. Whatever arrives until then comes in whole frames back to back.
+    /// before a frame is counted. See [`most_in`] for the most that arrives until then; the frame
+    /// that crosses the threshold overshoots it by up to its own length less one byte.
     pub fn headroom(&self, hop: &Hop) -> Bytes {
         let wire =
             |bytes: u16| hop.rate.time_for(Bytes(u64::from(bytes) + u64::from(hop.wire_overhead)));
@@ -102,8 +109,8 @@ impl Spec {
         // A gap shorter than the frame itself is none.
         let gaps = self.min_gap.max(feedback) * hop.ports.div_ceil(DIRECTIONS) as u64;
         let until_last = gaps + frame + feedback + hop.delay + frame + hop.delay + hop.latency;
-        let frames = until_last.0 / frame.0 + 1;
-        Bytes(frames * u64::from(hop.largest_frame))
+        let on_the_way = most_in(until_last, hop.rate, hop.largest_frame, hop.wire_overhead);
+        Bytes(u64::from(hop.largest_frame)) + on_the_way
     }
 }
 

@@ -1,6 +1,7 @@
 //! How much a neighbour still delivers after the decision to pause it.
 
 use floodway_model::packet::length;
+use floodway_model::units::PS_PER_S;
 use floodway_model::{Bytes, Duration, Rate};
 
 /// What the headroom of one source on one link depends on.
@@ -29,7 +30,8 @@ impl Link {
     /// be on the reverse wire, the pause frames of other classes that may wait before it, the pause
     /// frame itself, the way there, the response time, a frame
     /// that the neighbour had just begun, the way back, and the switch's own `latency` before a
-    /// frame is counted. Whatever arrives until then comes in whole frames back to back.
+    /// frame is counted. What arrives until then is most if it comes in as few frames as possible:
+    /// see [`most_in`].
     pub fn headroom(&self, response: Duration) -> Bytes {
         let wire = |bytes: u16| {
             self.rate.time_for(Bytes(u64::from(bytes) + u64::from(self.wire_overhead)))
@@ -44,9 +46,20 @@ impl Link {
             + self.delay
             + self.latency;
         // The frame that crosses XOFF overshoots it by up to its own length less one byte.
-        let frames = until_last.0 / frame.0 + 1;
-        Bytes(frames * u64::from(self.largest_frame))
+        let on_the_way = most_in(until_last, self.rate, self.largest_frame, self.wire_overhead);
+        Bytes(u64::from(self.largest_frame)) + on_the_way
     }
+}
+
+/// The most bytes of frames, without preamble and gap, that a link carries in a time: as many of the
+/// longest as it has room for, and one that fills the rest, unless that is too little for a frame.
+pub fn most_in(time: Duration, rate: Rate, largest_frame: u16, wire_overhead: u16) -> Bytes {
+    let (largest, overhead) = (u64::from(largest_frame), u64::from(wire_overhead));
+    let wire = u128::from(time.0) * u128::from(rate.0) / (8 * u128::from(PS_PER_S));
+    let wire = u64::try_from(wire).unwrap_or(u64::MAX);
+    let rest = (wire % (largest + overhead)).saturating_sub(overhead);
+    let fits = rest >= u64::from(length::SHORTEST_FRAME);
+    Bytes(wire / (largest + overhead) * largest + if fits { rest } else { 0 })
 }
 
 #[cfg(test)]
@@ -63,8 +76,11 @@ mod tests {
             wire_overhead: 20,
             latency: Duration::ZERO,
         };
-        // 88.48 + 6.72 + 200 + 88.48 + 200 = 583.68 ns = 6.6 frames of 88.48 ns: six whole
-        // frames, and one for the overshoot.
-        assert_eq!(link.headroom(Duration::ZERO), Bytes(7 * 1086));
+        // 88.48 + 6.72 + 200 + 88.48 + 200 = 583.68 ns are 7296 bytes: six times 1106, and 660,
+        // in which a frame of 640 fits; and a whole one for the overshoot.
+        assert_eq!(link.headroom(Duration::ZERO), Bytes(7 * 1086 + 640));
+        // 8 ns less of the way back: no room for another of 64.
+        let shorter = Link { delay: Duration::from_ns(176), ..link };
+        assert_eq!(shorter.headroom(Duration::ZERO), Bytes(7 * 1086));
     }
 }

@@ -10,7 +10,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
 use floodway_model::{Bytes, Duration, Packet, Rate};
 
-pub use headroom::Link;
+pub use headroom::{Link, most_in};
 pub use ledger::{Ledger, Paused};
 
 /// Who can be paused: a port and class, as one number.
