@@ -16,6 +16,11 @@ pub fn latency(facts: &Facts) -> f64 {
     facts.known("mean_latency_ns")
 }
 
+/// How far a number is from one that was published, in percent of this.
+pub fn off(number: f64, published: f64) -> f64 {
+    100.0 * (number / published - 1.0)
+}
+
 /// Packets that switches dropped in the whole run.
 pub fn drops(facts: &Facts) -> f64 {
     facts.drops.values().sum::<u64>() as f64

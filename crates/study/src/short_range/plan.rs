@@ -191,9 +191,9 @@ fn with(experiment: Experiment, settings: &[String]) -> Experiment {
 
 /// A sweep's scenario with so many kilobytes in each port of switches and nodes.
 fn of_size(experiment: Experiment, kb: u32) -> Experiment {
-    // What may still come after a PAUSE frame is decided on is below 5 KB; the pause ends when two
+    // What may still come after a PAUSE frame is decided on is 5270 bytes; the pause ends when two
     // full frames have left, or half of a little.
-    let ingress = kb * 1_000 - 5_000;
+    let ingress = kb * 1_000 - 5_300;
     let go_on = if ingress > 6_000 { ingress - 3_036 } else { ingress / 2 };
     // Where Directional Rate Control stops a direction, and as much lower.
     let egress = kb * 750;
@@ -287,7 +287,7 @@ fn requests(level: Level) -> Vec<Experiment> {
         return plan;
     }
     let short = ["arrivals=1s", "limit=1001ms"];
-    let many = [0, 2, 5];
+    let many = [0, 2, 3];
     for of in ENTRIES_READINGS {
         let set = settings(of, &[], &[super::RED, super::L2CI], 3);
         let experiment = Experiment::new(reading(ENTRIES, of.0), ENTRIES_FILE).set(&short);
