@@ -38,6 +38,9 @@ pub struct Transmitter {
     byte_time: ByteTime,
     /// When the frame on the wire ends; in the past if there is none.
     pub busy_until: Instant,
+    /// When the last frame ends that came from a queue: MAC control frames, which the switch makes
+    /// before the wire, do not make a queue busy.
+    pub queues_idle_from: Instant,
     /// When the last of all running pauses ends: after it none needs to be looked at.
     last_pause_ends: Instant,
     /// Frames sent.
@@ -57,6 +60,7 @@ impl Transmitter {
             link,
             byte_time: ByteTime::at(link.rate),
             busy_until: Instant::ZERO,
+            queues_idle_from: Instant::ZERO,
             last_pause_ends: Instant::ZERO,
             frames: 0,
             bytes: 0,
@@ -95,8 +99,11 @@ impl Transmitter {
         self.bytes += u64::from(packet.bytes);
         let processing = match packet.body {
             Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
-            Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
-            _ => self.link.latency,
+            Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
+            _ => {
+                self.queues_idle_from = self.busy_until;
+                if matches!(packet.body, Body::Cim) { Duration::ZERO } else { self.link.latency }
+            }
         };
         context.metrics.count_hop();
         context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);

@@ -9,6 +9,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
 use floodway_sim::simulation::Run;
+use floodway_sim::switch::aqm;
 use floodway_sim::switch::flow_control::drc::{Hop, Spec as Drc};
 use floodway_sim::switch::flow_control::{self, pause, pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
@@ -128,6 +129,29 @@ fn feedback_is_repeated() {
     spec.end = Duration::from_us(105);
     // Every 10 us to four neighbours.
     assert_eq!(run(spec).counter("drc_feedback_frames"), 4 * 10);
+}
+
+#[test]
+fn feedback_does_not_keep_an_empty_queue_busy_for_red() {
+    // Two to one for 20 us, which leaves an average where every packet is marked, and 20 ms later one
+    // packet, which finds that it has decayed.
+    let fill =
+        |src| FlowSpec { stop: Instant(20_000_000), ..flow(src, 2, FlowSpec::PERSISTENT, 0) };
+    let mut spec = plain(star(3), vec![fill(0), fill(1), flow(0, 2, 1_024, 20_000_000)]);
+    spec.switch.aqm = aqm::Spec::Red(aqm::red::Spec {
+        min: Bytes(10_000),
+        max: Bytes(30_000),
+        burst: 20,
+        bandwidth: floodway_model::Rate::from_gbps(10),
+        ..Default::default()
+    });
+    for drc in [None, Some(Drc { memory: Some(Bytes(1_000_000)), ..Drc::default() })] {
+        spec.switch.flow_control.drc = drc;
+        let outcome = run(spec.clone());
+        let marked = outcome.table("flows").u64s("marked_packets");
+        assert!(marked[0] > 10);
+        assert_eq!(marked[2], 0);
+    }
 }
 
 const SENDERS: u32 = 15;

@@ -155,8 +155,8 @@ impl Red {
     /// it, and how long there has been none, if there is none.
     fn measured(&self, queue: usize, view: &View<'_>) -> (usize, u64, Option<Duration>) {
         let (number, backlog, free) = match self.measured_on {
-            MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.busy_until),
-            MeasuredOn::Port => (0, view.total_backlog(), view.tx.busy_until),
+            MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.queues_idle_from),
+            MeasuredOn::Port => (0, view.total_backlog(), view.tx.queues_idle_from),
             MeasuredOn::Memory => (0, view.memory, self.empty_since),
         };
         (number, backlog, idle(backlog, free, view.now))
@@ -229,7 +229,8 @@ impl Aqm for Red {
 }
 
 /// How long an empty queue has been idle: since the wire has been `free`, as Linux finds when it
-/// asks for the next packet and there is none. `None` as long as the wire is busy. An empty memory
+/// asks for the next packet and there is none; MAC control frames are none of its packets. `None` as
+/// long as the wire is busy. An empty memory
 /// is idle at once: it has several wires.
 fn idle(backlog: u64, free: Instant, now: Instant) -> Option<Duration> {
     (backlog == 0 && free <= now).then(|| now.since(free))
