@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Bytes, Graph};
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::switch::buffer;
-use floodway_sim::switch::flow_control::drc::{Hop, Spec};
+use floodway_sim::switch::flow_control::drc::{DIRECTIONS, Hop, Spec};
 
 use super::buffer::largest_queue;
 use super::switch::there_are;
@@ -38,6 +39,7 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
         );
     }
     goes_together(settings, findings);
+    share_of_feedback(settings, spec, graph, findings);
     if spec.lossless {
         enough_memory(settings, spec, graph, findings);
     }
@@ -171,6 +173,50 @@ fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
             format!("departures are recorded with times, and {no_times}"),
             "remove `departures` or [switch.flow_control.drc]",
         );
+    }
+}
+
+/// The most of a link that repeated feedback may take, and from how much on it is worth a word.
+const MOST_FEEDBACK: f64 = 0.5;
+const MUCH_FEEDBACK: f64 = 0.1;
+
+/// Whether links carry anything beside feedback, which goes before everything else.
+fn share_of_feedback(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    let bytes = Bytes(u64::from(length::SHORTEST_FRAME) + settings.wire_overhead.0);
+    let ends = graph.switches().flat_map(|switch| {
+        let node = graph.node(switch);
+        let groups = node.ports.len().div_ceil(DIRECTIONS) as u64;
+        node.ports.iter().map(move |end| (end.rate, groups, &node.name, end.peer))
+    });
+    let share = |rate: Rate, groups: u64| {
+        let one = rate.time_for(bytes);
+        let apart = (spec.interval.0 as f64 / groups as f64).max(spec.min_gap.0 as f64);
+        (one, one.0 as f64 / apart)
+    };
+    let most = ends.max_by(|a, b| share(a.0, a.1).1.total_cmp(&share(b.0, b.1).1));
+    let Some((rate, groups, switch, peer)) = most.filter(|_| spec.interval.0 > 0) else { return };
+    let (one, share) = share(rate, groups);
+    if share <= MUCH_FEEDBACK {
+        return;
+    }
+    let path = format!("{DRC}.interval");
+    let frames = match groups {
+        1 => format!("one frame of {one}"),
+        _ => format!("{groups} frames of {one} each"),
+    };
+    let taken = if share < 1.0 { format!("takes {share:.2}") } else { "leaves nothing".to_owned() };
+    let message = format!(
+        "feedback of {frames} every {} {taken} of the link of {rate} from {switch} to {}",
+        spec.interval,
+        graph.node(peer).name
+    );
+    // Up to the tenth part.
+    let enough = Duration(one.0 * groups * 10);
+    let help = format!("raise `interval` to {enough} or more");
+    if share > MOST_FEEDBACK {
+        findings.error(&[&path, DRC], message, help);
+    } else {
+        findings.warn(&[&path, DRC], message, help);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::switch::buffer;
@@ -174,6 +175,9 @@ impl Pausing {
         } else {
             self.check_refresh(settings, graph, largest_frame, findings);
         }
+        if self.measured == Measured::Memory {
+            self.check_circle(graph, findings);
+        }
         match &settings.switch.buffer {
             buffer::Spec::Shared(memory) => {
                 check_shared(settings, self, memory, graph, largest_frame, findings);
@@ -185,6 +189,24 @@ impl Pausing {
                 self.check_per_queue(settings, graph, largest_frame, findings);
             }
         }
+    }
+
+    /// Whether two switches can stop each other.
+    fn check_circle(&self, graph: &Graph, findings: &mut Findings<'_>) {
+        let is_switch = |node| graph.node(node).kind != NodeKind::Host;
+        let mut between = graph.links().map(|(from, _, end)| (from, end.peer));
+        let Some((a, b)) = between.find(|&(a, b)| is_switch(a) && is_switch(b)) else { return };
+        findings.warn(
+            &[&self.path("measured_on")],
+            format!(
+                "when {} and {} are both above XOFF, each can wait for ever for the other to let \
+                 it go on",
+                graph.node(a).name,
+                graph.node(b).name
+            ),
+            "a memory full of what goes to a stopped port does not drain: measure on `ingress` or \
+             `egress_port`, or take a network of one switch",
+        );
     }
 
     /// Whether there is room above XOFF where each queue, or port and class, has its own.

@@ -1,7 +1,7 @@
 //! Whether the workloads fit the network and the times.
 
 use floodway_model::{Bytes, Duration, Graph, Rate};
-use floodway_sim::host::Profile;
+use floodway_sim::host::{Profile, application};
 
 use super::sizes::{SizesError, sizes};
 use super::{Findings, MOST_SAMPLES, list, named, rough_bytes, rough_time, wire_factor};
@@ -12,6 +12,9 @@ use crate::workload::{
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
+
+/// Each is a row of a table.
+const MOST_ENTRIES: f64 = 1e8;
 
 /// The workloads that can be made ready; all of them if nothing was found.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
@@ -193,6 +196,7 @@ pub fn check_on(
     check_loads(settings, findings);
     named::check_links(settings, graph, workloads, findings);
     check_flow_samples(settings, workloads, findings);
+    check_entries(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
         check_largest(number, workload.largest_flow(), settings, &profile, slowest, findings);
     }
@@ -349,6 +353,31 @@ fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut F
             ),
             format!("at most {MOST_SAMPLES} are kept: sample less often"),
         );
+    }
+}
+
+/// Whether all entries that come by the clock can be kept.
+fn check_entries(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+    let profiles = settings.profiles();
+    for (number, (workload, profile)) in workloads.iter().zip(&profiles).enumerate() {
+        let Some(application::Spec::Entries(spec)) = &profile.application else { continue };
+        let Some(interval) = spec.interval.filter(|&interval| interval > Duration::ZERO) else {
+            continue;
+        };
+        let flows = workload.persistent_flows();
+        let entries = settings.arrivals.0 as f64 / interval.0 as f64 * flows as f64;
+        if entries > MOST_ENTRIES {
+            findings.error(
+                &[&format!("workload.{number}.application.entries.interval"), "arrivals"],
+                format!(
+                    "about {entries:.1e} entries would come in {} on {flows} connections",
+                    settings.arrivals
+                ),
+                format!(
+                    "at most {MOST_ENTRIES:.0e} are kept: raise `interval` or shorten `arrivals`"
+                ),
+            );
+        }
     }
 }
 

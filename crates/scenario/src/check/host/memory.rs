@@ -1,6 +1,7 @@
 //! The memory of NICs.
 
 use floodway_model::Bytes;
+use floodway_sim::switch::flow_control::congestion_isolation::Signal;
 
 use super::super::Findings;
 use crate::document::Document;
@@ -27,6 +28,15 @@ pub fn check(settings: &Document, largest_frame: u16, findings: &mut Findings<'_
             format!(
                 "at most {LARGEST} are possible; leave it out for frames that stay in the host"
             ),
+        );
+    }
+    let isolation = settings.switch.flow_control.congestion_isolation.as_ref();
+    if isolation.is_some_and(|isolation| isolation.hosts && isolation.signal != Signal::Off) {
+        findings.error(
+            &[MEMORY, "switch.flow_control.congestion_isolation"],
+            "a flow that its NIC isolates would overtake what it has in the memory of the NIC",
+            "remove `host.memory`, or leave isolation to switches with \
+             `switch.flow_control.congestion_isolation.hosts = false`",
         );
     }
     if settings.switch.flow_control.bfc.is_some() {

@@ -131,6 +131,7 @@ pub struct Hop {
     pub latency: Duration,
 }
 
+/// At least a byte: severity 0 is what an empty port has.
 fn part_of(memory: Bytes, part: f64) -> u64 {
-    (memory.0 as f64 * part).round() as u64
+    (memory.0 as f64 * part).round().max(1.0) as u64
 }

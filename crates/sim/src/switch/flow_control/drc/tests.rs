@@ -159,6 +159,18 @@ fn a_factor_falls_at_most_once_per_interval_and_recovers_step_by_step() {
 }
 
 #[test]
+fn an_empty_port_is_not_congested_however_small_its_memory() {
+    let spec = Spec { hysteresis: 0.2499, ..Spec::default() };
+    for memory in [1, 2, 3, 1_000] {
+        assert!(spec.rises(Bytes(memory))[0] >= 1 && spec.falls(Bytes(memory))[0] >= 1);
+        let mut feedback = Feedback::new(&spec, Bytes(memory), 2);
+        feedback.observe(0, 2_000, ns(1));
+        feedback.observe(0, 0, ns(2));
+        assert_eq!(feedback.severity(0), 0, "{memory}");
+    }
+}
+
+#[test]
 fn the_least_factor_and_no_stop() {
     let spec = Spec { stop: false, min_factor: 0.2, ..Spec::default() };
     let mut regulator = regulator(&spec);

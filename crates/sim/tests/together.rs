@@ -1,0 +1,401 @@
+//! All that happens between neighbours at once: PAUSE, PFC, Directional Rate Control, source flow
+//! control, NICs with a memory, layer 2 congestion indication, saturated hosts, frames without
+//! anything above and database entries, in networks whose links differ. Which of them are on, and
+//! with what numbers, is drawn at random; what is checked has to hold for all.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::*;
+use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
+use floodway_model::random::Stream;
+use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::host::application::{self, entries};
+use floodway_sim::host::congestion::{self, constant_rate};
+use floodway_sim::host::transport::{self, ethernet, rocev2, tcp};
+use floodway_sim::host::{PauseScope, Profile};
+use floodway_sim::simulation::Run;
+use floodway_sim::switch::aqm::{MeasuredOn, red};
+use floodway_sim::switch::flow_control::source_flow_control::{self, Mode};
+use floodway_sim::switch::flow_control::{congestion_isolation, drc, pause, pfc};
+use floodway_sim::switch::{aqm, classify, congestion_indication, scheduler};
+use floodway_sim::{Outcome, Simulation, Spec};
+
+/// How many scenarios are tried.
+const SEEDS: std::ops::Range<u64> = 0..150;
+/// Queues that hold whatever comes.
+const NO_LIMIT: Bytes = Bytes(1 << 40);
+
+fn pick<T: Clone>(chance: &mut Stream, list: &[T]) -> T {
+    list[chance.below(list.len() as u64) as usize].clone()
+}
+
+/// A whole number between the two, each order of magnitude as likely as another.
+fn between(chance: &mut Stream, least: u64, most: u64) -> u64 {
+    (least as f64 * (most as f64 / least as f64).powf(chance.unit())) as u64
+}
+
+fn some_time(chance: &mut Stream, least_ns: u64, most_ns: u64) -> Duration {
+    Duration::from_ns(between(chance, least_ns, most_ns))
+}
+
+/// Switches in a tree with more links where there is more than one way, and hosts on some of them.
+fn network(chance: &mut Stream) -> Graph {
+    let (hosts, switches) = (3 + chance.below(6) as u32, 1 + chance.below(4) as u32);
+    let leaf_spine = switches == 4 && chance.chance(0.5);
+    let mut graph = Graph::default();
+    (0..hosts).for_each(|host| {
+        graph.add(format!("host {host}"), NodeKind::Host);
+    });
+    let ids: Vec<NodeId> = (0..switches)
+        .map(|n| {
+            let tier = u8::from(leaf_spine && n >= 2);
+            graph.add(format!("switch {n}"), NodeKind::Switch { tier })
+        })
+        .collect();
+    let rates = [1, 2, 10, 10, 10, 40].map(Rate::from_gbps);
+    let one = chance.chance(0.3);
+    let link = |graph: &mut Graph, chance: &mut Stream, a, b| {
+        let rate = if one { Rate::from_gbps(10) } else { pick(chance, &rates) };
+        graph.link(a, b, rate, Duration::from_ns(chance.below(2_000)));
+    };
+    for host in 0..hosts {
+        let at = if leaf_spine { host % 2 } else { host % switches };
+        link(&mut graph, chance, NodeId(host), ids[at as usize]);
+    }
+    if leaf_spine {
+        for (leaf, spine) in [(0, 2), (0, 3), (1, 2), (1, 3), (1, 3)] {
+            link(&mut graph, chance, ids[leaf], ids[spine]);
+        }
+    } else {
+        for n in 1..switches as usize {
+            let parent = chance.below(n as u64) as usize;
+            link(&mut graph, chance, ids[parent], ids[n]);
+        }
+    }
+    graph
+}
+
+/// What is measured, and where marks and drops begin.
+fn red(chance: &mut Stream) -> aqm::Spec {
+    let min = between(chance, 3_000, 50_000);
+    aqm::Spec::Red(red::Spec {
+        min: Bytes(min),
+        max: Bytes(3 * min),
+        limit: Bytes(100_000_000),
+        avpkt: Bytes(1_000),
+        burst: 1 + (5 * min / 3_000) as u32,
+        bandwidth: Rate::from_gbps(10),
+        probability: pick(chance, &[0.02, 0.5, 1.0]),
+        ecn: true,
+        measured_on: pick(chance, &[MeasuredOn::Queue, MeasuredOn::Port, MeasuredOn::Memory]),
+        ..Default::default()
+    })
+}
+
+fn directional(chance: &mut Stream, queues: u8) -> drc::Spec {
+    let classes = if chance.chance(0.3) { vec![chance.below(queues.into()) as u8] } else { vec![] };
+    drc::Spec {
+        thresholds: pick(chance, &[[0.25, 0.5, 0.75], [0.1, 0.2, 0.5], [0.001, 0.002, 1.0]]),
+        memory: Some(Bytes(between(chance, 2_000, 200_000))),
+        hysteresis: pick(chance, &[0.0, 0.0005]),
+        interval: some_time(chance, 2_000, 50_000),
+        min_gap: pick(chance, &[Duration::ZERO, Duration::from_ns(1_230), Duration::from_us(20)]),
+        decrease: pick(chance, &[0.01, 0.5, 1.0]),
+        cut_interval: pick(chance, &[Duration::ZERO, Duration::from_us(10)]),
+        increase: pick(chance, &[1.0, 1.25, 100.0]),
+        increment: pick(chance, &[0.01, 1.0]),
+        min_factor: pick(chance, &[0.001, 0.01, 0.5]),
+        stop: chance.chance(0.7),
+        classes,
+    }
+}
+
+/// By the memory only of a single switch: two of them would stop each other for ever.
+fn pause(chance: &mut Stream, alone: bool) -> pause::Spec {
+    use pause::MeasuredOn::{EgressPort, Ingress, Memory};
+    let xoff = between(chance, 2_000, 60_000);
+    let third = if alone { Memory } else { Ingress };
+    let measured_on = pick(chance, &[Ingress, EgressPort, third]);
+    pause::Spec {
+        xoff: Bytes(xoff),
+        xon: Bytes((xoff as f64 * chance.unit()) as u64),
+        measured_on,
+        quanta: pick(chance, &[u16::MAX, 4_000]),
+        response: some_time(chance, 1, 1_000),
+    }
+}
+
+/// How flows are sent, by workload: frames alone, RoCEv2 twice, TCP, and entries.
+fn profiles(chance: &mut Stream) -> Vec<Profile> {
+    let constant = constant_rate::Spec { rate: Rate::from_mbps(between(chance, 100, 5_000)) };
+    let alone = [
+        congestion::Spec::LineRate(Default::default()),
+        congestion::Spec::ConstantRate(constant),
+        congestion::Spec::IndicatedRate(Default::default()),
+    ];
+    let payload = Bytes(pick(chance, &[46, 500, 1_500]));
+    let plain = |transport, congestion| Profile { transport, congestion, application: None };
+    let rocev2 = || transport::Spec::Rocev2(rocev2::Spec::default());
+    let tcp = tcp::Spec {
+        delayed_ack: pick(chance, &[Duration::ZERO, Duration::from_us(100)]),
+        min_rto: pick(chance, &[Duration::from_us(500), Duration::from_ms(10)]),
+        initial_rto: Duration::from_ms(10),
+        ecn: pick(chance, &[None, Some(tcp::Feedback::Off), Some(tcp::Feedback::Classic)]),
+        ..Default::default()
+    };
+    let controls = [
+        congestion::Spec::Reno(Default::default()),
+        congestion::Spec::Cubic(Default::default()),
+        congestion::Spec::Dctcp(Default::default()),
+        congestion::Spec::Bbr(Default::default()),
+    ];
+    let mut by_entries = entries::Spec {
+        outstanding: Some(1 + chance.below(4) as u32),
+        think: Some(some_time(chance, 1, 50_000)),
+        ..Default::default()
+    };
+    if chance.chance(0.3) {
+        let interval = Some(some_time(chance, 5_000, 50_000));
+        by_entries = entries::Spec { interval, ..Default::default() };
+    }
+    let entries = Profile {
+        transport: transport::Spec::Tcp(tcp.clone()),
+        congestion: pick(chance, &controls),
+        application: Some(application::Spec::Entries(by_entries)),
+    };
+    vec![
+        plain(transport::Spec::Ethernet(ethernet::Spec { payload }), pick(chance, &alone)),
+        plain(rocev2(), congestion::Spec::Dcqcn(Default::default())),
+        plain(rocev2(), congestion::Spec::LineRate(Default::default())),
+        plain(transport::Spec::Tcp(tcp), pick(chance, &controls)),
+        entries,
+    ]
+}
+
+const FRAMES: u16 = 0;
+const ENTRIES: u16 = 4;
+/// Until when everybody has sent what he has, in microseconds.
+const BUSY_US: u64 = 300;
+
+/// Messages at random, saturated hosts, and clients with entries.
+fn flows(chance: &mut Stream, hosts: u32) -> Vec<FlowSpec> {
+    let other = |chance: &mut Stream, src: u32| {
+        let dst = (src + 1 + chance.below(u64::from(hosts) - 1) as u32) % hosts;
+        // Many to one, so that something is congested.
+        if src != 0 && chance.chance(0.4) { 0 } else { dst }
+    };
+    let busy = Instant(Duration::from_us(BUSY_US).0);
+    let mut flows = Vec::new();
+    for _ in 0..pick(chance, &[0, 10, 40]) {
+        let src = chance.below(hosts.into()) as u32;
+        let dst = other(chance, src);
+        let bytes = between(chance, 1, 200_000);
+        let start = chance.below(BUSY_US * 1_000);
+        let workload = 1 + chance.below(3) as u16;
+        flows.push(FlowSpec { workload, ..flow(src, dst, bytes, start) });
+    }
+    for workload in [FRAMES, 1, 2] {
+        if chance.chance(0.4) {
+            continue;
+        }
+        for src in 0..hosts {
+            for _ in 0..100 {
+                let dst = other(chance, src);
+                let one = flow(src, dst, between(chance, 1, 30_000), 0);
+                flows.push(FlowSpec { workload, in_turn: true, stop: busy, ..one });
+            }
+        }
+    }
+    for _ in 0..pick(chance, &[0, 1, 5]) {
+        let src = chance.below(hosts.into()) as u32;
+        let dst = other(chance, src);
+        let one = flow(src, dst, FlowSpec::PERSISTENT, chance.below(BUSY_US * 100));
+        flows.push(FlowSpec { workload: ENTRIES, stop: busy, ..one });
+    }
+    flows.sort_by_key(|flow| (flow.start, flow.src));
+    flows
+}
+
+/// What comes out of this seed.
+fn scenario(seed: u64) -> Spec {
+    let chance = &mut Stream::from_seed(seed);
+    let graph = network(chance);
+    let hosts = graph.hosts().count() as u32;
+    let alone = graph.switches().count() == 1;
+    let mut spec = plain(graph, flows(chance, hosts));
+    (spec.profiles, spec.seed) = (profiles(chance), seed);
+    spec.latencies = true;
+    let largest = spec.profiles.iter().map(|profile| profile.transport.largest_frame()).max();
+    let largest = u64::from(largest.unwrap_or(length::SHORTEST_FRAME));
+    let memories = [0, 0, 1, 500, 20_000, 200_000].map(|more| Some(Bytes(largest + more)));
+    spec.host.memory = if chance.chance(0.25) { None } else { pick(chance, &memories) };
+    spec.host.pause_scope = pick(chance, &[PauseScope::Class, PauseScope::Nic]);
+
+    let switch = &mut spec.switch;
+    switch.latency = pick(chance, &[Duration::ZERO, Duration::from_ns(500)]);
+    switch.queue.count = pick(chance, &[1, 1, 2, 3]);
+    let count = switch.queue.count;
+    if count > 1 {
+        switch.classify = pick(
+            chance,
+            &[
+                classify::Spec::DestinationHash(Default::default()),
+                classify::Spec::MiceElephants(Default::default()),
+            ],
+        );
+        let schedulers =
+            [scheduler::Spec::Strict(Default::default()), scheduler::Spec::Drr(Default::default())];
+        switch.scheduler = pick(chance, &schedulers);
+    }
+    let lossless = chance.chance(0.5);
+    if !lossless {
+        switch.queue.size = Bytes(between(chance, 5_000, 200_000));
+    }
+    let control = &mut switch.flow_control;
+    match chance.below(4) {
+        0 => {}
+        1 => {
+            let xoff = Bytes(between(chance, 2_000, 60_000));
+            let measured = [pfc::MeasuredOn::Ingress, pfc::MeasuredOn::EgressQueue];
+            let queues = if chance.chance(0.3) { vec![0] } else { vec![] };
+            let measured_on = pick(chance, &measured);
+            control.pfc = Some(pfc::Spec {
+                xoff,
+                xon: Bytes(1_500),
+                measured_on,
+                queues,
+                ..Default::default()
+            });
+        }
+        _ => control.pause = Some(pause(chance, alone)),
+    }
+    // A NIC with a memory does not isolate.
+    let isolates = count > 1 && spec.host.memory.is_none() && chance.chance(0.5);
+    if chance.chance(0.6) && !isolates {
+        control.drc = Some(directional(chance, count));
+    }
+    if chance.chance(0.2) {
+        let mode = if control.pause.is_some() { Mode::Native } else { Mode::Proxy };
+        control.source_flow_control = Some(source_flow_control::Spec {
+            mode,
+            trigger: Bytes(20_000),
+            target: Bytes(5_000),
+            ..Default::default()
+        });
+    }
+    if isolates {
+        control.congestion_isolation = Some(congestion_isolation::Spec::default());
+        switch.classify = classify::Spec::Single(Default::default());
+    }
+    if chance.chance(0.7) {
+        switch.aqm = red(chance);
+        if chance.chance(0.5) && !isolates {
+            let forward = chance.chance(0.7);
+            switch.congestion_indication = Some(congestion_indication::Spec {
+                forward,
+                backward: !forward || chance.chance(0.5),
+                gap: pick(chance, &[Duration::ZERO, Duration::from_us(20)]),
+            });
+        }
+    }
+    spec.end = Duration::from_ms(200);
+    spec.measured_until = spec.end;
+    spec.sample_interval = Duration::from_us(100);
+    spec
+}
+
+fn on(spec: &Spec, threads: usize) -> Outcome {
+    let stop = AtomicBool::new(false);
+    Simulation::new(spec.clone()).run_with(&Run { threads, stop: &stop, watch: &|_| {} })
+}
+
+/// What every frame of a flow takes at least, in nanoseconds: the first link and the last, for the
+/// shortest frame.
+fn least_latency(spec: &Spec, flow: &FlowSpec) -> f64 {
+    let ends = [flow.src, flow.dst].map(|host| spec.graph.node(host).ports[0]);
+    let wire = Bytes(u64::from(length::SHORTEST_FRAME) + u64::from(spec.wire_overhead));
+    ends.iter().map(|end| (end.rate.time_for(wire) + end.delay).0 as f64 / 1e3).sum()
+}
+
+/// Entries are complete in their order, each after it has arrived, and none sooner than on an idle
+/// network: its bytes on the first link, and the way there and back.
+fn check_entries(spec: &Spec, outcome: &Outcome, seed: u64) {
+    let table = outcome.table("entries");
+    let (flows, bytes) = (table.u64s("flow"), table.u64s("bytes"));
+    let [requested, arrived, completed] =
+        ["requested_ns", "arrived_ns", "completed_ns"].map(|name| table.f64s(name));
+    for row in 0..flows.len() {
+        let same = row > 0 && flows[row] == flows[row - 1];
+        if same {
+            assert!(requested[row] >= requested[row - 1], "seed {seed}: {row}");
+            let in_order = completed[row].is_nan() || completed[row] >= completed[row - 1];
+            assert!(in_order, "seed {seed}: {row}");
+        }
+        if completed[row].is_nan() {
+            continue;
+        }
+        let flow = &spec.flows[flows[row] as usize];
+        let first = spec.graph.node(flow.src).ports[0].rate;
+        let there = first.time_for(Bytes(bytes[row])).0 as f64 / 1e3;
+        let least = there.max(least_latency(spec, flow)) + least_latency(spec, flow);
+        assert!(arrived[row] < completed[row], "seed {seed}: {row}");
+        assert!(completed[row] - requested[row] >= least, "seed {seed}: {row}");
+    }
+}
+
+fn check_latencies(spec: &Spec, outcome: &Outcome, seed: u64) {
+    let table = outcome.table("latencies");
+    let rows = table.u64s("workload").iter().zip(table.u64s("up_to_ns"));
+    let sums = table.u64s("packets").iter().zip(table.f64s("total_ns"));
+    for ((&workload, &up_to), (&packets, total)) in rows.zip(sums) {
+        let of_this = spec.flows.iter().filter(|flow| u64::from(flow.workload) == workload);
+        let least = of_this.map(|flow| least_latency(spec, flow)).fold(f64::MAX, f64::min);
+        let mean = total / packets as f64;
+        assert!(least <= mean && mean <= up_to as f64, "seed {seed}: {least} {mean} {up_to}");
+    }
+}
+
+#[test]
+fn books_balance_and_what_is_not_lost_arrives() {
+    let mut lossless = 0;
+    for seed in SEEDS {
+        let spec = scenario(seed);
+        let mut outcome = on(&spec, 1);
+        if spec.switch.queue.size < NO_LIMIT {
+            outcome.violations.retain(|what| !what.contains("lossless classes"));
+        }
+        assert_eq!(outcome.violations, Vec::<String>::new(), "seed {seed}");
+        let (flows, dropped) = (outcome.table("flows"), outcome.counter("dropped_packets"));
+        lossless += u32::from(dropped == 0);
+        for (&number, fct) in flows.u64s("flow").iter().zip(flows.f64s("fct_ns")) {
+            let flow = &spec.flows[number as usize];
+            let ends = dropped == 0 && !flow.is_persistent();
+            assert!(!ends || fct.is_finite(), "seed {seed}: {flow:?} waits for ever");
+        }
+        for slowdown in flows.f64s("slowdown") {
+            assert!(slowdown.is_nan() || *slowdown >= 1.0 - 1e-9, "seed {seed}: {slowdown}");
+        }
+        let sum = |table, column| outcome.table(table).u64s(column).iter().sum::<u64>();
+        assert!(sum("flows", "lost_packets") <= sum("drops", "packets"), "seed {seed}");
+        check_entries(&spec, &outcome, seed);
+        check_latencies(&spec, &outcome, seed);
+    }
+    assert!(2 * u64::from(lossless) > SEEDS.end - SEEDS.start - 1, "only {lossless} lost nothing");
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads() {
+    for seed in SEEDS.step_by(5) {
+        let spec = Spec { end: Duration::from_ms(1), ..scenario(seed) };
+        let [one, two, three] = [1, 2, 3].map(|threads| on(&spec, threads));
+        assert_eq!(
+            (one.fingerprint, one.fingerprint),
+            (two.fingerprint, three.fingerprint),
+            "seed {seed}"
+        );
+        assert_eq!(format!("{:?}", one.tables), format!("{:?}", two.tables), "seed {seed}");
+    }
+}
