@@ -14,6 +14,12 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     page.split(&begin).skip(1).map(|rest| rest.split_once("```").expect("it ends").0).collect()
 }
 
+/// The name of a scenario, under which the guide has it saved.
+fn name(scenario: &str) -> &str {
+    let mut names = scenario.lines().filter_map(|line| line.strip_prefix("name = \""));
+    names.next().expect("a whole scenario has a name").trim_end_matches('"')
+}
+
 #[test]
 fn every_command_of_the_guide_works() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -24,14 +30,21 @@ fn every_command_of_the_guide_works() {
     fs::create_dir_all(folder.join("scenarios/ci")).unwrap();
     let shipped = "scenarios/ci/lossless.toml";
     fs::copy(root.join(shipped), folder.join(shipped)).unwrap();
-    let scenarios = blocks(&guide, "toml");
-    assert_eq!(scenarios.len(), 3);
-    fs::write(folder.join("mine.toml"), scenarios[0]).unwrap();
-    fs::write(folder.join("deep.toml"), scenarios[1]).unwrap();
-    fs::write(folder.join("access.toml"), scenarios[2]).unwrap();
+    let mut files = Vec::new();
+    for scenario in blocks(&guide, "toml") {
+        let file = format!("{}.toml", name(scenario));
+        assert!(guide.contains(&format!("`{file}`")), "the guide does not say where {file} goes");
+        fs::write(folder.join(&file), scenario).unwrap();
+        files.push(file);
+    }
+    assert_eq!(files, ["mine.toml", "deep.toml", "access.toml", "backplane.toml", "network.toml"]);
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
+    for file in &files {
+        let run = format!("floodway run {file}");
+        assert!(commands.iter().any(|line| line.starts_with(&run)), "{file} is not run");
+    }
     for line in commands {
         let mut words = line.split_whitespace();
         assert_eq!(words.next(), Some("floodway"), "{line}");
@@ -39,13 +52,22 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    for results in ["mine", "mine-again", "small", "deep", "access", "access-reno"] {
+    let more = ["mine-again", "small", "access-reno", "backplane-small", "network-fast"];
+    let names = files.iter().map(|file| file.trim_end_matches(".toml"));
+    for results in names.chain(more) {
         let report = folder.join("results").join(results).join("report.html");
         assert!(report.is_file(), "{results}");
     }
     // What the guide says is in the tables is there.
-    for table in ["deliveries", "sojourns", "departures", "frames"] {
-        let file = format!("results/access/runs/dualpi2/0/{table}.parquet");
+    for (runs, table) in [
+        ("access/runs/dualpi2", "deliveries"),
+        ("access/runs/dualpi2", "sojourns"),
+        ("access/runs/dualpi2", "departures"),
+        ("access/runs/dualpi2", "frames"),
+        ("backplane/runs/drc", "latencies"),
+        ("network/runs/indication", "entries"),
+    ] {
+        let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! - [`statistics`]: quantiles, intervals and paired changes
 //! - [`metrics`], [`scalars`], [`shapes`]: what is kept of one run
-//! - [`experiment`]: runs in, summary out
+//! - [`Experiment`]: runs in, summary out
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory

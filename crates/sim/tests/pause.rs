@@ -201,6 +201,26 @@ fn a_flow_to_a_free_port_is_as_slow_as_one_to_a_congested_port() {
     assert_eq!((same, half), (slow, (END * 1_000 - 2 * T - 2 * DELAY) / (2 * T)));
 }
 
+#[test]
+fn of_one_class_without_feedback_it_is_the_same_as_pfc() {
+    let both = [false, true].map(|by_class| {
+        let mut spec = one_sender(2_000_000);
+        if by_class {
+            let Pause { xoff, xon, response, .. } = spec.switch.flow_control.pause.take().unwrap();
+            let measured_on = pfc::MeasuredOn::Ingress;
+            let pfc = pfc::Spec { xoff, xon, response, measured_on, ..Default::default() };
+            spec.switch.flow_control.pfc = Some(pfc);
+        }
+        run(spec)
+    });
+    let [pause, pfc] = both.each_ref().map(|outcome| {
+        let links = outcome.table("links");
+        (paused_ps(outcome), told(outcome, "xoff_frames"), links.u64s("frames").to_vec())
+    });
+    assert!(pause.1 > 1, "{pause:?}");
+    assert_eq!(pause, pfc);
+}
+
 /// As `one_sender`, while host 2 sends one packet of RoCEv2 to host 0, whose acknowledgement has to
 /// pass a port that is paused.
 fn acknowledging(end_ns: u64) -> Spec {
