@@ -109,6 +109,7 @@ fn directional(chance: &mut Stream, queues: u8) -> drc::Spec {
         increment: pick(chance, &[0.01, 1.0]),
         min_factor: pick(chance, &[0.001, 0.01, 0.5]),
         stop: chance.chance(0.7),
+        lossless: false,
         classes,
     }
 }
@@ -125,6 +126,7 @@ fn pause(chance: &mut Stream, alone: bool) -> pause::Spec {
         measured_on,
         quanta: pick(chance, &[u16::MAX, 4_000]),
         response: some_time(chance, 1, 1_000),
+        lossless: true,
     }
 }
 

@@ -53,7 +53,7 @@ pub fn exhibit(
         caption: caption.to_owned(),
         legend: cases.iter().map(|(_, label, look)| (*look, (*label).to_owned())).collect(),
         charts: vec![
-            chart("throughput", Axis::linear("entries completed", "bit/s"), |windows| {
+            chart("throughput", Axis::linear("entries completed", "b/s"), |windows| {
                 windows.iter().map(|window| window.throughput_bps).sum()
             }),
             chart("largest response time", Axis::log("logarithmic", "ns"), |windows| {

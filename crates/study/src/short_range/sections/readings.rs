@@ -1,6 +1,7 @@
 //! What the deck leaves open, and what its choices do.
 
 use floodway_report::study::Section;
+use floodway_report::words;
 
 use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::{number, short, table};
@@ -30,7 +31,7 @@ fn rows<'a>(
 
 /// A count of all replications.
 fn count(evidence: &Evidence, of: Case) -> String {
-    lost(evidence, of).value.map_or_else(String::new, |lost| format!("{lost}"))
+    lost(evidence, of).value.map_or_else(String::new, words::count)
 }
 
 /// Of the sweeps.

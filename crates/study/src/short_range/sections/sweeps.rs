@@ -2,6 +2,7 @@
 
 use floodway_report::chart::{Axis, Line, Lines};
 use floodway_report::study::{Exhibit, Section};
+use floodway_report::words::count;
 
 use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{moves, number, table};
@@ -145,7 +146,7 @@ fn sweep(
             ns("mean_latency_ns"),
             ns("p50_latency_ns"),
             ns("p99_latency_ns"),
-            lost(evidence, at).value.map_or_else(String::new, |lost| format!("{lost}")),
+            lost(evidence, at).value.map_or_else(String::new, count),
         ]
     };
     let rows = run.iter().flat_map(|kb| SWEPT.iter().map(move |variant| (kb, variant)));
