@@ -8,7 +8,6 @@ use common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
-use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::flow_control::drc::{Hop, Spec as Drc};

@@ -127,7 +127,11 @@ pub const ENTRIES_READINGS: &[Reading] = &[
 /// Of mixed.toml with 64 KB per port.
 pub const MIXED_READINGS: &[Reading] = &[
     ("no-slow-link", "all links of 10 Gb/s", &["topology.custom.links.3.rate=10Gbps"]),
-    ("slow-100m", "the slow link of 100 Mb/s", &["topology.custom.links.3.rate=100Mbps"]),
+    (
+        "slow-100m",
+        "the slow link of 100 Mb/s",
+        &["topology.custom.links.3.rate=100Mbps", "DRC.interval=100us"],
+    ),
     (
         "slow-trunk",
         "the slow link between switches",
