@@ -82,9 +82,10 @@ fn headroom_by_hand() {
     let scenario = Scenario::parse(DECK, "deck.toml", &Overrides::default()).unwrap();
     let headroom = |variant: usize| scenario.derived().variants[variant].headroom;
     assert_eq!((headroom(0), headroom(2)), (None, None));
-    // 88.48 + 6.72 + 500 + 88.48 + 500 ns are 13.4 frames of 88.48 ns: 13, and one that crosses.
-    let one_link = Bytes(14 * 1086);
-    let all_ports = Bytes(19 * 14 * 1086);
+    // 88.48 + 6.72 + 500 + 88.48 + 500 ns are 14796 bytes: 13 times 1106, and 418, in which a frame
+    // of 398 fits; and one that crosses.
+    let one_link = Bytes(14 * 1086 + 398);
+    let all_ports = Bytes(19 * (14 * 1086 + 398));
     let available = Some(Bytes(150_000));
     assert_eq!(headroom(1), Some(Headroom { available, one_link, all_ports }));
     let available = Some(Bytes(350_000));

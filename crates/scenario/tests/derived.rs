@@ -50,9 +50,10 @@ load = 0.3
     assert!((derived.expected_flows - 4.0 * 0.3 * 100e9 * 1e-3 / (8.0 * 64e3)).abs() < 1e-9);
     let headroom = derived.headroom.unwrap();
     assert_eq!(headroom.available, Some(Bytes(250_000)));
-    // 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns = 7.7 frames of 88.48 ns, and one more.
-    assert_eq!(headroom.one_link, Bytes(8 * 1086));
-    assert_eq!(headroom.all_ports, Bytes(3 * 8 * 1086));
+    // 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns are 8546 bytes: seven times 1106, and 804, in which
+    // a frame of 784 fits; and one more.
+    assert_eq!(headroom.one_link, Bytes(8 * 1086 + 784));
+    assert_eq!(headroom.all_ports, Bytes(3 * (8 * 1086 + 784)));
 }
 
 #[test]
@@ -80,10 +81,10 @@ load = 0.3
     let scenario = Scenario::parse(text, "short.toml", &Overrides::default()).unwrap();
     let headroom = scenario.derived().variants[0].headroom.unwrap();
     assert_eq!(headroom.available, Some(Bytes(16_000)));
-    // 884.8 + 67.2 + 200 + 1000 + 884.8 + 200 ns = 3.7 frames of 884.8 ns, and one more; one pause
-    // frame is enough for all three classes.
-    assert_eq!(headroom.one_link, Bytes(4 * 1086));
-    assert_eq!(headroom.all_ports, Bytes(3 * 4 * 1086));
+    // 884.8 + 67.2 + 200 + 1000 + 884.8 + 200 ns are 4046 bytes: three times 1106, and 728, in which
+    // a frame of 708 fits; and one more. One pause frame is enough for all three classes.
+    assert_eq!(headroom.one_link, Bytes(4 * 1086 + 708));
+    assert_eq!(headroom.all_ports, Bytes(3 * (4 * 1086 + 708)));
 }
 
 #[test]
@@ -111,9 +112,10 @@ load = 0.3
     let headroom = scenario.derived().variants[0].headroom.unwrap();
     // A quarter of the queue of 1 MB.
     assert_eq!(headroom.available, Some(Bytes(250_000)));
-    // 300 + 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns = 11.1 frames of 88.48 ns, and one more.
-    assert_eq!(headroom.one_link, Bytes(12 * 1086));
-    assert_eq!(headroom.all_ports, Bytes(3 * 12 * 1086));
+    // 300 + 88.48 + 6.72 + 200 + 88.48 + 200 + 100 ns are 12296 bytes: eleven times 1106, and 130,
+    // in which a frame of 110 fits; and one more.
+    assert_eq!(headroom.one_link, Bytes(12 * 1086 + 110));
+    assert_eq!(headroom.all_ports, Bytes(3 * (12 * 1086 + 110)));
 }
 
 #[test]

@@ -106,7 +106,8 @@ fn memory_that_is_known_to_be_too_small_is_no_fault() {
         };
         let about = |text: &String| {
             let first = text.lines().next().unwrap();
-            ["XOFF", "headroom", "lossless", "ingress book"].map(|it| first.contains(it))
+            ["XOFF", "headroom", "lossless", "ingress book", "last threshold"]
+                .map(|it| first.contains(it))
         };
         texts.into_iter().filter(|text| about(text).contains(&true)).collect::<Vec<_>>()
     };
@@ -124,6 +125,7 @@ fn memory_that_is_known_to_be_too_small_is_no_fault() {
         ("pfc", "tests/warned/headroom_of_all_ports.toml"),
         ("pfc", "tests/warned/buffer_egress_below_ingress.toml"),
         ("pfc", "tests/warned/buffer_egress_queue_and_ingress.toml"),
+        ("drc", "tests/warned/drc_headroom_of_all_ports.toml"),
     ] {
         assert_eq!(said(file, None).len(), 1, "{file}");
         assert_eq!(said(file, Some(name)), Vec::<String>::new(), "{file}");

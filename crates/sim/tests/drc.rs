@@ -155,19 +155,32 @@ fn feedback_does_not_keep_an_empty_queue_busy_for_red() {
 }
 
 const SENDERS: u32 = 15;
+/// The length of every data frame here.
+const FRAME: u64 = 1_086;
 
 /// Hosts 1 to 15 send to host 0 as fast as they can, until they are stopped at 20 KB; hosts 16 to 30
 /// keep the wires back to them busy.
-fn incast(drc: &Drc, headroom: Bytes) -> Outcome {
+fn incast(drc: &Drc, headroom: u64) -> Spec {
     let persistent = |src, dst| flow(src, dst, FlowSpec::PERSISTENT, 0);
     let to_one = (1..=SENDERS).map(|src| persistent(src, 0));
     let back = (1..=SENDERS).map(|dst| persistent(SENDERS + dst, dst));
     let mut spec = plain(star(2 * SENDERS + 1), to_one.chain(back).collect());
     spec.host.memory = Some(Bytes(10_000));
-    spec.switch.queue.size = Bytes(20_000) + headroom;
+    spec.switch.queue.size = Bytes(20_000 + headroom);
     spec.switch.flow_control = directional(drc.clone());
     spec.end = Duration::from_us(300);
-    run(spec)
+    spec
+}
+
+/// No cut: only stops hold anything back.
+fn only_stops(min_gap: Duration) -> Drc {
+    Drc {
+        memory: Some(Bytes(40_000)),
+        thresholds: [0.1, 0.2, 0.5],
+        decrease: 1.0,
+        min_gap,
+        ..Drc::default()
+    }
 }
 
 #[test]
@@ -180,27 +193,45 @@ fn nothing_is_lost_with_the_computed_headroom_and_something_with_less() {
         ports: 2 * SENDERS as usize + 1,
         latency: Duration::ZERO,
     };
-    // No cut: only stops hold anything back.
-    let drc = |min_gap| Drc {
-        memory: Some(Bytes(40_000)),
-        thresholds: [0.1, 0.2, 0.5],
-        decrease: 1.0,
-        min_gap,
-        ..Drc::default()
-    };
-    for (min_gap, frames) in [(Duration::ZERO, 7), (Duration::from_ns(300), 10)] {
-        let drc = drc(min_gap);
-        // 6.72 + 88.48 + 6.72 + 200 + 88.48 + 200 = 590.4 ns = 6.7 frames, and one for the overshoot;
-        // with a gap of 300 ns 883.68 ns = 9.99 frames.
-        let needed = drc.headroom(&hop);
-        assert_eq!(needed, Bytes(frames * 1_086));
-        let enough = incast(&drc, Bytes(needed.0 * u64::from(SENDERS)));
-        assert_eq!(enough.counter("dropped_packets"), 0);
-        assert!(enough.counter("drc_stopped_ns") > 0);
+    for (min_gap, frames, rest) in [(Duration::ZERO, 7, 724), (Duration::from_ns(300), 10, 1_072)] {
+        let drc = only_stops(min_gap);
+        // 6.72 + 88.48 + 6.72 + 200 + 88.48 + 200 = 590.4 ns are 7380 bytes, six times 1106, and 744,
+        // in which a frame of 724 fits; and one for the overshoot. With a gap of 300 ns in place of
+        // the first 6.72 they are 11046 bytes, nine times 1106, and 1092.
+        assert_eq!(drc.headroom(&hop), Bytes(frames * FRAME + rest));
+        // Here all frames have the same length, and the rest has no room for another.
+        for needed in [frames * FRAME + rest, frames * FRAME] {
+            let enough = run(incast(&drc, needed * u64::from(SENDERS)));
+            assert_eq!(enough.counter("dropped_packets"), 0);
+            assert!(enough.counter("drc_stopped_ns") > 0);
+        }
         // In the worst case all need it at once; half of it is too little in any.
-        let less = incast(&drc, Bytes(needed.0 * u64::from(SENDERS) / 2));
+        let less = run(incast(&drc, frames * FRAME * u64::from(SENDERS) / 2));
         assert!(less.counter("dropped_packets") > 0, "{min_gap}");
     }
+}
+
+#[test]
+fn a_loss_is_a_violation_if_it_is_declared_lossless() {
+    let with = |lossless, classes, headroom| {
+        let drc = Drc { lossless, classes, ..only_stops(Duration::ZERO) };
+        Simulation::new(incast(&drc, headroom * u64::from(SENDERS))).run()
+    };
+    let declared = with(true, vec![], 3_000);
+    let lost = declared.counter("dropped_packets");
+    assert!(lost > 0);
+    let violation = format!("switch: {lost} packets of lossless classes were dropped");
+    assert_eq!(declared.violations, [violation]);
+    // Not declared, the same happens and is no fault.
+    let accepted = with(false, vec![], 3_000);
+    assert_eq!(accepted.violations, Vec::<String>::new());
+    assert_eq!(accepted.fingerprint, declared.fingerprint);
+    // Of classes that are not controlled nothing is declared.
+    let other = with(true, vec![1], 3_000);
+    assert!(other.counter("dropped_packets") > 0);
+    assert_eq!(other.violations, Vec::<String>::new());
+    // And with the headroom nothing is lost.
+    assert_eq!(with(true, vec![], 7 * FRAME + 724).violations, Vec::<String>::new());
 }
 
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.

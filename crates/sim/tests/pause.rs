@@ -150,20 +150,73 @@ fn what_is_on_the_way_needs_headroom_and_no_more() {
     assert_eq!(accepted.counter("dropped_packets"), 1);
     assert_eq!(accepted.table("drops").texts("reason"), ["headroom_exceeded"]);
     assert_eq!(accepted.fingerprint, outcome.fingerprint);
-    // The headroom that scenarios are checked against has room for all of it, and with a frame less
-    // has not.
-    let headroom = Link {
+    // The headroom that scenarios are checked against has room for all of it, and for a frame of 129
+    // bytes in what is left of the time; with one of the whole frames less it has not.
+    assert_eq!(on_the_way % 1_020, 149);
+    assert_eq!(headroom(RESPONSE), Bytes(6_000 + 129));
+    assert_eq!(with(4_500 + 6_129).counter("dropped_packets"), 0);
+    assert_eq!(with(4_500 + 6_000).counter("dropped_packets"), 0);
+    assert_eq!(with(4_500 + 5_000).counter("dropped_packets"), 1);
+}
+
+/// The headroom of a link here.
+fn headroom(response: u64) -> Bytes {
+    let link = Link {
         rate: GBPS_10,
         delay: Duration(DELAY),
         lossless_classes: 1,
         largest_frame: 1_000,
         wire_overhead: 20,
         latency: Duration::ZERO,
+    };
+    link.headroom(Duration(response))
+}
+
+/// As `one_sender`, but host 0 sends frames of these lengths after six that are the same in any
+/// case: one passes, four of 1000 bytes and one of 500 reach XOFF exactly.
+fn mixed(after: &[u64], response: u64, size: u64) -> Outcome {
+    let graph = star_of(&[GBPS_10, Rate::from_mbps(100), GBPS_10]);
+    let lengths = [1_000, 1_000, 1_000, 1_000, 1_000, 500].iter().chain(after);
+    let message = |bytes: &u64| FlowSpec { in_turn: true, ..flow(0, 1, bytes - 46, 0) };
+    let mut flows: Vec<FlowSpec> = lengths.map(message).collect();
+    // The frame that crosses XOFF, of 1000 bytes, has left host 0 after 6 T and 520 bytes more. The
+    // frame on the way back begins 1 ns before it arrives.
+    flows.push(once(persistent(2, 0), 5 * T + 416_000 - 1_000));
+    let pause = Pause { response: Duration(response), ..pause() };
+    let mut spec = spec(graph, flows, pause, 600_000);
+    spec.switch.queue.size = Bytes(size);
+    Simulation::new(spec).run()
+}
+
+#[test]
+fn frames_of_many_lengths_need_more_headroom_than_the_longest_alone() {
+    // After the frame that crosses XOFF, host 0 may begin frames for 816 - 1 + 67.2 + 1000 + 1000 ns
+    // and the response: with 500 ns, 4227.75 bytes. The first has 127 bytes and 20, then come four
+    // of 1020, and the fifth begins after 4227. With 68.8 ns less, 86 bytes, it has to begin after
+    // 4141: 41 bytes are too few for a frame, so one of the longest gives 23 to one of 64.
+    for (response, after, together) in [
+        (500_000, vec![127, 1_000, 1_000, 1_000, 1_000, 1_000], 5_127),
+        (431_200, vec![64, 977, 1_000, 1_000, 1_000, 1_000], 5_041),
+    ] {
+        assert_eq!(after.iter().sum::<u64>(), together);
+        // The frame that crosses, those that are on the way, and two that must wait.
+        let after = [&[1_000], &after[..], &[1_000, 1_000]].concat();
+        let headroom = headroom(response).0;
+        // The two bytes are of the nanosecond, and of the part of a byte that it leaves.
+        assert_eq!(headroom, 1_000 + together + 2);
+        let outcome = mixed(&after, response, 4_500 + headroom);
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        assert_eq!(outcome.counter("dropped_packets"), 0);
+        let most = outcome.table("switches").u64s("max_occupancy_bytes");
+        assert_eq!(most, [4_500 + 1_000 + together]);
+        assert_eq!(frames(&outcome, "host 0", "switch"), 6 + 1 + 6);
+        // Neither with a byte less than that nor with room for the longest frames only.
+        for size in [4_500 + 1_000 + together - 1, 4_500 + 6_000] {
+            let outcome = mixed(&after, response, size);
+            assert_eq!(outcome.counter("dropped_packets"), 1);
+            assert_eq!(outcome.table("drops").texts("reason"), ["headroom_exceeded"]);
+        }
     }
-    .headroom(Duration(RESPONSE));
-    assert_eq!(headroom, Bytes(6_000));
-    assert_eq!(with(4_500 + 6_000).counter("dropped_packets"), 0);
-    assert_eq!(with(4_500 + 5_000).counter("dropped_packets"), 1);
 }
 
 #[test]
@@ -388,11 +441,15 @@ fn both_classes_of_a_port_share_its_memory_and_nothing_is_lost() {
         wire_overhead: 20,
         latency: Duration::ZERO,
     };
-    let headroom = link.headroom(Duration::from_ns(100));
-    let outcome = run(incast(headroom));
-    assert!(outcome.counter("xoff_frames") > 60 && outcome.counter("xon_frames") > 0);
-    assert_eq!(outcome.counter("dropped_packets"), 0);
-    let outcome = Simulation::new(incast(headroom - Bytes(1_086))).run();
+    // 683.68 ns are 8546 bytes: seven times 1106, and 804, in which none of these frames fits.
+    let whole = Bytes(8 * 1_086);
+    assert_eq!(link.headroom(Duration::from_ns(100)), whole + Bytes(784));
+    for headroom in [whole + Bytes(784), whole] {
+        let outcome = run(incast(headroom));
+        assert!(outcome.counter("xoff_frames") > 60 && outcome.counter("xon_frames") > 0);
+        assert_eq!(outcome.counter("dropped_packets"), 0);
+    }
+    let outcome = Simulation::new(incast(whole - Bytes(1_086))).run();
     assert!(outcome.counter("dropped_packets") > 0);
     assert_eq!(outcome.violations.len(), 1);
 }

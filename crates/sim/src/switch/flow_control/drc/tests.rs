@@ -228,17 +228,16 @@ fn headroom_by_hand() {
         ports,
         latency: Duration::from_ns(latency),
     };
-    let frames = |ports, latency| {
-        let bytes = Spec::default().headroom(&hop(ports, latency)).0;
-        assert_eq!(bytes % 1_518, 0);
-        bytes / 1_518
-    };
-    // 1230 ns, a frame of 1230.4 ns, 67.2 ns, 5 ns, another frame, 5 ns: 3768 ns = 3.06 frames.
-    assert_eq!(frames(32, 0), 4);
-    // Another group: 4998 ns = 4.06 frames.
-    assert_eq!(frames(33, 0), 5);
-    // A switch that takes 1.16 us: 4928 ns = 4.005 frames; 10 ns less: 3.997.
-    assert_eq!((frames(32, 1_160), frames(32, 1_150)), (5, 4));
+    let headroom = |ports, latency| Spec::default().headroom(&hop(ports, latency)).0;
+    // 1230 ns, a frame of 1230.4 ns, 67.2 ns, 5 ns, another frame, 5 ns: 3768 ns are 4710 bytes,
+    // three times 1538 and 96, in which a frame of 76 fits; and a whole one for the overshoot.
+    assert_eq!(headroom(32, 0), 4 * 1_518 + 76);
+    // Another group: 4998 ns are 6247 bytes, four times 1538 and 95.
+    assert_eq!(headroom(33, 0), 5 * 1_518 + 75);
+    // A switch that takes 1.16 us: 4928 ns are 6160 bytes, four times 1538 and 8; 10 ns less: 6147,
+    // three times 1538 and 1533.
+    assert_eq!(headroom(32, 1_160), 5 * 1_518);
+    assert_eq!(headroom(32, 1_150), 4 * 1_518 + 1_513);
 }
 
 proptest! {

@@ -45,21 +45,22 @@ impl Link {
             + frame
             + self.delay
             + self.latency;
-        // The frame that crosses XOFF overshoots it by up to its own length less one byte.
+        // The frame that crosses XOFF overshoots it by up to its own length: until XOFF bytes are
+        // exceeded there is no pause.
         let on_the_way = most_in(until_last, self.rate, self.largest_frame, self.wire_overhead);
         Bytes(u64::from(self.largest_frame)) + on_the_way
     }
 }
 
 /// The most bytes of frames, without preamble and gap, that a link carries in a time: as many of the
-/// longest as it has room for, and one that fills the rest, unless that is too little for a frame.
+/// longest as it has room for, and one that fills the rest. If that is too little for a frame, one of
+/// the longest gives up what it lacks.
 pub fn most_in(time: Duration, rate: Rate, largest_frame: u16, wire_overhead: u16) -> Bytes {
     let (largest, overhead) = (u64::from(largest_frame), u64::from(wire_overhead));
     let wire = u128::from(time.0) * u128::from(rate.0) / (8 * u128::from(PS_PER_S));
     let wire = u64::try_from(wire).unwrap_or(u64::MAX);
     let rest = (wire % (largest + overhead)).saturating_sub(overhead);
-    let fits = rest >= u64::from(length::SHORTEST_FRAME);
-    Bytes(wire / (largest + overhead) * largest + if fits { rest } else { 0 })
+    Bytes(wire / (largest + overhead) * largest + rest)
 }
 
 #[cfg(test)]
@@ -79,8 +80,12 @@ mod tests {
         // 88.48 + 6.72 + 200 + 88.48 + 200 = 583.68 ns are 7296 bytes: six times 1106, and 660,
         // in which a frame of 640 fits; and a whole one for the overshoot.
         assert_eq!(link.headroom(Duration::ZERO), Bytes(7 * 1086 + 640));
-        // 8 ns less of the way back: no room for another of 64.
+        // 48 ns less are 600 bytes less: 40 are too few for a frame, but with 24 of another they are
+        // one of 64.
         let shorter = Link { delay: Duration::from_ns(176), ..link };
-        assert_eq!(shorter.headroom(Duration::ZERO), Bytes(7 * 1086));
+        assert_eq!(shorter.headroom(Duration::ZERO), Bytes(7 * 1086 + 40));
+        // 3.2 ns less: no room for more than the preamble and the gap of another.
+        let shortest = Link { latency: Duration::from_ns(4), delay: Duration(172_400), ..link };
+        assert_eq!(shortest.headroom(Duration::ZERO), Bytes(7 * 1086));
     }
 }
