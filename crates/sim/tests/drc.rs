@@ -95,8 +95,7 @@ fn a_direction_is_the_uplink_that_the_flow_will_take() {
         spec.switch.flow_control = directional(cut_once(0.25));
         let outcome = run(spec);
         let links = outcome.table("links");
-        let rows =
-            links.texts("node").into_iter().zip(links.texts("peer")).zip(links.u64s("frames"));
+        let rows = links.texts("node").iter().zip(links.texts("peer")).zip(links.u64s("frames"));
         let up = rows.filter(|((node, peer), _)| *node == "leaf 0" && peer.starts_with("spine"));
         let up: Vec<u64> = up.map(|(_, frames)| *frames).collect();
         // Feedback goes to both: with the packets of hosts 0 and 1 in the same one there are 102
