@@ -81,6 +81,35 @@ fn after_a_cut_the_rate_is_the_factor_times_that_of_the_line() {
 }
 
 #[test]
+fn a_direction_is_the_uplink_that_the_flow_will_take() {
+    // At the beginning a packet each from hosts 0 and 1, which meet at an uplink of their leaf or
+    // not; 10 us later 100 packets from host 2. Flows within leaf 1 only change
+    // the number of the last one, by which ECMP chooses.
+    let mut seen = [0, 0];
+    for others in 0..24 {
+        let mut all = vec![flow(0, 3, 1_024, 0), flow(1, 3, 1_024, 0)];
+        all.extend((0..others).map(|_| flow(4, 5, 1, 0)));
+        all.push(flow(2, 5, 100 * 1_024, 10_000));
+        let mut spec = plain(clos(2, 2, 3), all);
+        spec.host.memory = Some(Bytes(10_000));
+        spec.switch.flow_control = directional(cut_once(0.25));
+        let outcome = run(spec);
+        let links = outcome.table("links");
+        let rows = links.texts("node").iter().zip(links.texts("peer")).zip(links.u64s("frames"));
+        let up = rows.filter(|((node, peer), _)| *node == "leaf 0" && peer.starts_with("spine"));
+        let up: Vec<u64> = up.map(|(_, frames)| *frames).collect();
+        // Feedback goes to both: with the packets of hosts 0 and 1 in the same one there are 102
+        // more there than in the other.
+        let shares = up[0].abs_diff(up[1]) == 102;
+        let gap = if shares { 4 } else { 1 };
+        let expected = 99 * gap * PACKET_PS + 4 * PACKET_PS + 4 * WAY_PS;
+        assert_eq!(*fct_ps(&outcome).last().unwrap(), expected, "{others}");
+        seen[usize::from(shares)] += 1;
+    }
+    assert!(seen[0] >= 3 && seen[1] >= 3, "{seen:?}");
+}
+
+#[test]
 fn the_rest_of_the_link_is_for_the_other_directions() {
     // One of four packets goes to host 3, so host 6 has three quarters of the link: its 300 packets
     // take the time of 400 and not of 600, with a packet more or less at either end.

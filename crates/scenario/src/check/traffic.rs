@@ -13,8 +13,13 @@ use crate::workload::{
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
 
-/// Each is a row of a table.
-const MOST_ENTRIES: f64 = 1e8;
+/// What a flow takes in memory, its place in the results included (measured), and from how many on
+/// that is worth a word.
+const BYTES_PER_FLOW: f64 = 300.0;
+const MANY_FLOWS: f64 = 1e8;
+
+/// Each waits for its turn and is a row of a table.
+const MOST_ENTRIES: f64 = 1e7;
 
 /// The workloads that can be made ready; all of them if nothing was found.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
@@ -285,6 +290,16 @@ fn check_flow_numbers(
             format!("about {flows:.1e} flows would start in {}", settings.arrivals),
             "at most 4e9 are possible: shorten `arrivals`, lower the load or take larger flows",
         );
+    } else if flows > MANY_FLOWS {
+        findings.warn(
+            &["arrivals"],
+            format!("about {flows:.1e} flows would start in {}", settings.arrivals),
+            format!(
+                "they take about {:.0} GB of memory: shorten `arrivals`, lower the load or take \
+                 larger flows",
+                flows * BYTES_PER_FLOW / 1e9
+            ),
+        );
     }
 }
 
@@ -356,26 +371,34 @@ fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut F
     }
 }
 
-/// Whether all entries that come by the clock can be kept.
+/// Whether all entries can be kept that come by the clock, or are under way at once.
 fn check_entries(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
     let profiles = settings.profiles();
     for (number, (workload, profile)) in workloads.iter().zip(&profiles).enumerate() {
         let Some(application::Spec::Entries(spec)) = &profile.application else { continue };
-        let Some(interval) = spec.interval.filter(|&interval| interval > Duration::ZERO) else {
-            continue;
-        };
         let flows = workload.persistent_flows();
-        let entries = settings.arrivals.0 as f64 / interval.0 as f64 * flows as f64;
+        let path = |field: &str| format!("workload.{number}.application.entries.{field}");
+        let (field, of_one, when) = match (spec.interval, spec.outstanding) {
+            (Some(interval), _) => (
+                "interval",
+                settings.arrivals.0 as f64 / interval.0.max(1) as f64,
+                format!("come in {}", settings.arrivals),
+            ),
+            (None, Some(count)) => ("outstanding", count.into(), "be under way at once".to_owned()),
+            (None, None) => continue,
+        };
+        let entries = of_one * flows as f64;
         if entries > MOST_ENTRIES {
             findings.error(
-                &[&format!("workload.{number}.application.entries.interval"), "arrivals"],
-                format!(
-                    "about {entries:.1e} entries would come in {} on {flows} connections",
-                    settings.arrivals
-                ),
-                format!(
-                    "at most {MOST_ENTRIES:.0e} are kept: raise `interval` or shorten `arrivals`"
-                ),
+                &[&path(field)],
+                format!("about {entries:.1e} entries would {when} on {flows} connections"),
+                match field {
+                    "interval" => format!(
+                        "at most {MOST_ENTRIES:.0e} are kept: raise `interval` or shorten \
+                         `arrivals`"
+                    ),
+                    _ => format!("at most {MOST_ENTRIES:.0e} are kept: lower `outstanding`"),
+                },
             );
         }
     }
