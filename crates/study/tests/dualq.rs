@@ -3,10 +3,9 @@
 mod synthetic;
 
 use floodway_model::Table;
-use floodway_report::study::Claim;
 use floodway_study::dualq::STUDY;
-use floodway_study::plan::Experiment;
 use floodway_study::{Evidence, Level};
+use synthetic::{begin, claim, near};
 
 /// Flows that deliver from the beginning at constant rates: workload and Mb/s of each.
 fn rates(of: &[(u64, f64)]) -> Vec<Table> {
@@ -33,22 +32,6 @@ fn waits(low_latency_ns: u64, classic_ns: u64) -> Table {
         .text("kind", "", text(["sojourn_ns"; 3]))
         .u64("up_to", "", vec![low_latency_ns, classic_ns, 7])
         .u64("departures", "", vec![10, 10, 1_000])
-}
-
-fn begin(evidence: &mut Evidence, name: &str) {
-    let plan: Vec<Experiment> = (STUDY.plan)(Level::Standard);
-    let experiment = plan.iter().find(|of| of.name == name).expect("it is in the plan");
-    let scenario = experiment.scenario(STUDY.library, &[]).unwrap();
-    evidence.begin(name, &scenario);
-}
-
-fn claim<'a>(claims: &'a [Claim], id: &str, part: &str) -> &'a Claim {
-    claims.iter().find(|of| of.id == id && of.part == part).expect("there is such a claim")
-}
-
-fn near(measured: Option<f64>, expected: f64) {
-    let value = measured.expect("it was measured");
-    assert!((value / expected - 1.0).abs() < 1e-4, "{value}, not {expected}");
 }
 
 #[test]

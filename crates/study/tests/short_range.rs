@@ -4,26 +4,9 @@
 mod synthetic;
 
 use floodway_model::Table;
-use floodway_report::study::Claim;
-use floodway_study::plan::Experiment;
 use floodway_study::short_range::STUDY;
 use floodway_study::{Evidence, Level};
-
-fn begin(evidence: &mut Evidence, name: &str) {
-    let plan: Vec<Experiment> = (STUDY.plan)(Level::Standard);
-    let experiment = plan.iter().find(|of| of.name == name).expect("it is in the plan");
-    let scenario = experiment.scenario(STUDY.library, &[]).unwrap();
-    evidence.begin(name, &scenario);
-}
-
-fn claim<'a>(claims: &'a [Claim], id: &str, part: &str) -> &'a Claim {
-    claims.iter().find(|of| of.id == id && of.part == part).expect("there is such a claim")
-}
-
-fn near(measured: Option<f64>, expected: f64) {
-    let value = measured.expect("it was measured");
-    assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value}, not {expected}");
-}
+use synthetic::{begin, claim, near};
 
 /// The tables of a run with these counters, and so many packets dropped in all.
 fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {

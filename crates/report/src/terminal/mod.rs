@@ -27,19 +27,22 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order, with whether less of it is better.
-const COUNTERS: [(&str, &str, bool); 8] = [
+const COUNTERS: [(&str, &str, bool); 10] = [
     ("pause_frames", "pause frames", true),
     ("paused_ns", "paused time", true),
     ("marked_packets", "marked packets", false),
+    ("indicated_packets", "packets with L2 indication", false),
     ("isolations", "isolations", false),
     ("cims_sent", "CIMs", false),
     ("cnps_sent", "CNPs", false),
+    ("drc_feedback_frames", "DRC feedback frames", false),
     ("retransmitted_packets", "retransmitted", true),
     ("dropped_packets", "dropped packets", true),
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 3] = ["isolations", "cims_sent", "cnps_sent"];
+const MECHANISMS: [&str; 5] =
+    ["indicated_packets", "isolations", "cims_sent", "cnps_sent", "drc_feedback_frames"];
 
 /// A row: its label, and for each variant a value and what stands beside it.
 struct Row {

@@ -1,8 +1,30 @@
 //! Runs that nobody simulated, for evidence that can be computed by hand.
 
+#![allow(dead_code)]
+
 use floodway_model::Table;
 use floodway_report::Run;
-use floodway_study::Evidence;
+use floodway_report::study::Claim;
+use floodway_study::{Evidence, Level};
+
+/// An experiment of the standard level begins.
+pub fn begin(evidence: &mut Evidence, name: &str) {
+    let plan = (evidence.study.plan)(Level::Standard);
+    let experiment = plan.iter().find(|of| of.name == name).expect("it is in the plan");
+    let scenario = experiment.scenario(evidence.study.library, &[]).unwrap();
+    evidence.begin(name, &scenario);
+}
+
+/// One of the claims.
+pub fn claim<'a>(claims: &'a [Claim], id: &str, part: &str) -> &'a Claim {
+    claims.iter().find(|of| of.id == id && of.part == part).expect("there is such a claim")
+}
+
+/// That a number was measured, and is this one to 0.01 %.
+pub fn near(measured: Option<f64>, expected: f64) {
+    let value = measured.expect("it was measured");
+    assert!((value - expected).abs() <= 1e-4 * expected.abs(), "{value}, not {expected}");
+}
 
 /// When these runs end, in nanoseconds.
 pub const END_NS: f64 = 1e6;
