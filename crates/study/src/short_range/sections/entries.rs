@@ -44,8 +44,10 @@ pub fn entries(evidence: &Evidence) -> Section {
          thousand times as long as a round trip. That is what the losses cost."
             .to_owned(),
         "The switch marks in the Ethernet frame by the average of its memory, and the receiving node \
-         makes ECN of it, which the client answers like RFC 3168. The effect is that of a switch that \
-         marks ECN itself."
+         makes ECN of it, which the client answers like RFC 3168. Packets that are not ECN-capable pass, \
+         where a switch that marks ECN itself drops them; with RED on the memory of the whole \
+         switch these are the acknowledgements on their way through ports where nothing waits, and \
+         with them the servers' answers."
             .to_owned(),
     ];
     let cases: Vec<(Case, &str, usize)> = OVER_ENTRIES

@@ -25,22 +25,28 @@ pub fn mixed(evidence: &Evidence) -> Section {
         moves(&evidence.change(of(kb, from), of(kb, to), number))
     };
     let lose = |kb, variant| number(&packets(evidence, of(kb, variant)));
+    let runs =
+        |variant| PORTS.map(|kb| evidence.runs(of(kb, variant)).count()).iter().sum::<usize>();
     section.answer = format!(
         "With 64 KB per port a run loses {} with RED that drops and {} with L2 Congestion Indication, \
-         with 32 KB {} and {}; none of {} and {} runs with 802.3x and with Directional Rate Control \
-         lose {} and {} packets in all. With L2-CI clients enter {} of what RED lets them (64 KB), and \
-         Directional Rate Control beside it {} that, while the largest response time {}.",
+         with 32 KB {} and {}; {} runs with 802.3x lose {} packets in all, and {} with Directional Rate \
+         Control {}. What clients enter {} from RED to L2-CI (64 KB), and {} if Directional Rate Control \
+         stands beside it, while the largest response time of a run {} (32 KB). 802.3x alone, without \
+         RED, carries most: from it to all three together what clients enter {}, and the largest \
+         response time {} (64 KB).",
         lose(64, RED),
         lose(64, L2CI),
         lose(32, RED),
         lose(32, L2CI),
-        evidence.runs(of(64, PAUSE)).count() + evidence.runs(of(32, PAUSE)).count(),
-        evidence.runs(of(64, DRC_L2CI)).count() + evidence.runs(of(32, DRC_L2CI)).count(),
+        runs(PAUSE),
         lost_in_all(evidence, PAUSE),
+        runs(DRC_L2CI),
         lost_in_all(evidence, DRC_L2CI),
         change(64, RED, L2CI, entered),
         change(64, L2CI, DRC_L2CI, entered),
         change(32, L2CI, DRC_L2CI, largest_response),
+        change(64, PAUSE, DRC_L2CI, entered),
+        change(64, PAUSE, DRC_L2CI, largest_response),
     );
     section.text = vec![
         "Six clients on three access switches enter records at two servers behind a core switch; one \
