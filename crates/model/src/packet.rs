@@ -167,6 +167,17 @@ pub enum Body {
         /// How much of the memory is taken: n stands for n/256 to (n + 1)/256 of it.
         severity: u8,
     },
+    /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
+    Sfc {
+        /// The host that the queue leads to.
+        towards: NodeId,
+        /// The class in which the flow that fills it begins, by its destination and DSCP.
+        class: Class,
+        /// How long the source is to send nothing there that begins in that class, in nanoseconds
+        /// from the message's arrival.
+        pause_ns: u32,
+    },
+    // From here on frames of one hop, which one comparison tells from all others.
     /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
     Pfc {
         /// Bit n set: the time below is valid for class n.
@@ -178,16 +189,6 @@ pub enum Body {
     Pause {
         /// How long, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
-    },
-    /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
-    Sfc {
-        /// The host that the queue leads to.
-        towards: NodeId,
-        /// The class in which the flow that fills it begins, by its destination and DSCP.
-        class: Class,
-        /// How long the source is to send nothing there that begins in that class, in nanoseconds
-        /// from the message's arrival.
-        pause_ns: u32,
     },
     /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.
     Cim,

@@ -38,9 +38,9 @@ pub struct Transmitter {
     byte_time: ByteTime,
     /// When the frame on the wire ends; in the past if there is none.
     pub busy_until: Instant,
-    /// When the last frame ends that came from a queue: MAC control frames, which the switch makes
-    /// before the wire, do not make a queue busy.
-    pub queues_idle_from: Instant,
+    /// Of the MAC control frames that were sent last without another frame in between: when the
+    /// frame before them ended, and when they did.
+    control: (Instant, Instant),
     /// When the last of all running pauses ends: after it none needs to be looked at.
     last_pause_ends: Instant,
     /// Frames sent.
@@ -60,7 +60,7 @@ impl Transmitter {
             link,
             byte_time: ByteTime::at(link.rate),
             busy_until: Instant::ZERO,
-            queues_idle_from: Instant::ZERO,
+            control: (Instant::ZERO, Instant::ZERO),
             last_pause_ends: Instant::ZERO,
             frames: 0,
             bytes: 0,
@@ -93,20 +93,39 @@ impl Transmitter {
         packet.class = class;
         packet.ingress = self.link.peer_port;
         let wire_time = self.wire_time(packet.bytes);
+        let before = self.busy_until;
         self.busy_until = now + wire_time;
         self.busy += wire_time;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
-        let processing = match packet.body {
-            Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
-            Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
-            _ => {
-                self.queues_idle_from = self.busy_until;
-                if matches!(packet.body, Body::Cim) { Duration::ZERO } else { self.link.latency }
-            }
+        let processing = match packet.is_one_hop() {
+            true => self.processing_of(&packet.body, before),
+            false => self.link.latency,
         };
         context.metrics.count_hop();
         context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
+    }
+
+    /// The time to its handling of a frame that ends at the neighbour. It is on the wire now; the one
+    /// before it ended at `before`.
+    #[cold]
+    fn processing_of(&mut self, body: &Body, before: Instant) -> Duration {
+        // A CIM waits in a queue like others.
+        if !matches!(body, Body::Cim) {
+            let first = self.control.1 != before;
+            self.control = (if first { before } else { self.control.0 }, self.busy_until);
+        }
+        match body {
+            Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// When the last frame ends that came from a queue: MAC control frames, which the switch makes
+    /// before the wire, do not make a queue busy.
+    pub fn queues_idle_from(&self) -> Instant {
+        let (before, end) = self.control;
+        if end == self.busy_until { before } else { self.busy_until }
     }
 
     /// Obeys a pause frame: classes whose bit is set are stopped for this many quanta, or may go
@@ -118,6 +137,12 @@ impl Transmitter {
             context.metrics.count_pause(class, ended);
             self.last_pause_ends = self.last_pause_ends.max(now + time);
         }
+    }
+
+    /// Whether all pauses have ended when the wire is free.
+    #[inline]
+    pub fn unpaused_when_free(&self) -> bool {
+        self.last_pause_ends <= self.busy_until
     }
 
     /// The bits of the classes that may not send now.

@@ -113,7 +113,7 @@ impl Nic {
     }
 
     /// A sender of this class may send again at `eligible_at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
         // By the time the wire is free it may: no need to wake up for it.
         if eligible_at <= self.tx.busy_until && self.memory.is_none() {
@@ -138,7 +138,7 @@ impl Nic {
     }
 
     /// Makes the senders ready whose time has come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake_paced(&mut self, now: Instant, senders: &[Option<Box<Sender>>]) {
         while let Some(&Reverse((at, slot))) = self.paced.peek() {
             if at > now {
@@ -173,7 +173,7 @@ impl Nic {
 
     /// Takes out the sender whose turn it is, if one may send: for the free wire, or for the memory
     /// if there is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_ready(&mut self, now: Instant) -> Option<u32> {
         if self.some_ready == 0 {
             return None;
@@ -216,9 +216,14 @@ impl Nic {
     }
 
     /// When the first of these classes may send; [`Instant::NEVER`] if there is none.
+    #[inline(always)]
     fn first_unpaused(&self, classes: u8) -> Instant {
         if classes == 0 {
             return Instant::NEVER;
+        }
+        // Nearly always: what is asked for is when the wire is free then.
+        if self.tx.unpaused_when_free() {
+            return Instant::ZERO;
         }
         let until = |class: usize| self.tx.pauses[class].until;
         match self.pause_scope {

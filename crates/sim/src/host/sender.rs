@@ -184,7 +184,7 @@ impl Sender {
     }
 
     /// The next packet; `None` if all are sent that may be.
-    #[inline]
+    #[inline(always)]
     pub fn next_packet(&mut self, profile: &Profile, now: Instant) -> Option<Packet> {
         let frame = match (&mut self.transport, &profile.transport) {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {

@@ -141,7 +141,7 @@ impl Queue {
 
     /// The packet that would leave next; `None` also if all physical queues with packets are
     /// paused, or no direction with packets may be arbitrated.
-    #[inline]
+    #[inline(always)]
     pub fn head(&self) -> Option<&Queued> {
         match &self.packets {
             Parts::Whole(packets) => packets.front(),

@@ -155,8 +155,8 @@ impl Red {
     /// it, and how long there has been none, if there is none.
     fn measured(&self, queue: usize, view: &View<'_>) -> (usize, u64, Option<Duration>) {
         let (number, backlog, free) = match self.measured_on {
-            MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.queues_idle_from),
-            MeasuredOn::Port => (0, view.total_backlog(), view.tx.queues_idle_from),
+            MeasuredOn::Queue => (queue, view.backlog(queue), view.tx.queues_idle_from()),
+            MeasuredOn::Port => (0, view.total_backlog(), view.tx.queues_idle_from()),
             MeasuredOn::Memory => (0, view.memory, self.empty_since),
         };
         (number, backlog, idle(backlog, free, view.now))
