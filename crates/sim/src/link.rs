@@ -7,7 +7,7 @@ use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rat
 
 use crate::engine::Context;
 use crate::metric::Metrics;
-use crate::switch::flow_control::pauses::pause_time;
+use crate::switch::flow_control::pausing::pause_time;
 
 /// What a link is like, seen from one end.
 #[derive(Clone, Copy, Debug)]

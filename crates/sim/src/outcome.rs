@@ -18,7 +18,7 @@ use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;
-use crate::switch::flow_control::pauses::Paused;
+use crate::switch::flow_control::pausing::Paused;
 
 /// The result of one run.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@ use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::switch::flow_control::pfc::{Link, MeasuredOn, Spec as Pfc};
+use floodway_sim::switch::flow_control::pausing::Link;
+use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec as Pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 const FRAME: f64 = 1086.0;

@@ -12,7 +12,7 @@ use floodway_sim::host::transport::{self, udp};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::pause::{MeasuredOn, Spec as Pause};
-use floodway_sim::switch::flow_control::pauses::Link;
+use floodway_sim::switch::flow_control::pausing::Link;
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::{Outcome, Simulation, Spec};
 

@@ -6,7 +6,8 @@ use common::*;
 use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, NodeId, Rate};
 use floodway_sim::host::PauseScope;
 use floodway_sim::switch::classify;
-use floodway_sim::switch::flow_control::pfc::{Link, MeasuredOn, Spec as Pfc};
+use floodway_sim::switch::flow_control::pausing::Link;
+use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec as Pfc};
 use floodway_sim::{Simulation, Spec};
 
 const SENDERS: u32 = 200;

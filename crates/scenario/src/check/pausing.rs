@@ -6,8 +6,8 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::switch::buffer;
-use floodway_sim::switch::flow_control::pauses::pause_time;
-use floodway_sim::switch::flow_control::{pause, pauses, pfc};
+use floodway_sim::switch::flow_control::pausing::pause_time;
+use floodway_sim::switch::flow_control::{pause, pausing, pfc};
 
 use super::buffer::{check_pausing as check_shared, no_pool};
 use super::{Findings, links_to_switches};
@@ -131,7 +131,7 @@ impl Pausing {
 
     /// What one source can still deliver on a link of this kind after the decision to pause it.
     pub fn headroom(&self, settings: &Document, rate: Rate, delay: Duration) -> Bytes {
-        let link = pauses::Link {
+        let link = pausing::Link {
             rate,
             delay,
             lossless_classes: self.told_classes,

@@ -3,7 +3,7 @@
 use floodway_model::{Instant, Packet};
 
 use super::Switch;
-use super::flow_control::pauses::Paused;
+use super::flow_control::pausing::Paused;
 use super::occupancy::Scope;
 use super::port::{DropReason, Drops};
 use super::queue::Queue;

@@ -4,7 +4,7 @@
 use floodway_model::{Body, Class, Instant, Packet};
 
 use super::Switch;
-use super::flow_control::pfc::{Source, source_of};
+use super::flow_control::pausing::{Source, source_of};
 use super::queue::{Queue, Queued};
 use crate::engine::Context;
 

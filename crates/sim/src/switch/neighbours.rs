@@ -7,8 +7,7 @@ use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
 use super::flow_control::drc::Feedback;
-use super::flow_control::pauses::pause_time;
-use super::flow_control::pfc::{Order, Source};
+use super::flow_control::pausing::{Order, Source, pause_time};
 use super::port::Port;
 use crate::engine::Context;
 

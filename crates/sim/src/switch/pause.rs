@@ -5,7 +5,7 @@ use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pause::{self, Pause};
-use super::flow_control::pauses::{Order, pause_time};
+use super::flow_control::pausing::{Order, pause_time};
 use crate::engine::Context;
 
 impl Switch {

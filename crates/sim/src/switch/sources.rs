@@ -6,7 +6,7 @@ use floodway_model::packet::length;
 use floodway_model::{Body, Class, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
-use super::flow_control::pfc::Source;
+use super::flow_control::pausing::Source;
 use super::flow_control::source_flow_control::{Drain, Mode};
 use crate::engine::Context;
 use crate::routing::Hops;

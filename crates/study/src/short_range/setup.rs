@@ -137,7 +137,8 @@ pub const FORMAT: &[Row] = &[
                 let statuses = first_octet(empty, |frame| frame.statuses = Statuses(u64::MAX));
                 let mask = first_octet(empty, |frame| frame.mask = u8::MAX);
                 // Whatever changes, the FCS behind it all does.
-                let fields = [source, statuses, mask, OCTETS - 4];
+                let group = first_octet(empty, |frame| frame.group = u16::MAX);
+                let fields = [source, statuses, mask, group, OCTETS - 4];
                 fields.windows(2).filter(|pair| pair[1] <= pair[0]).count() as f64
             })
         },

@@ -10,7 +10,7 @@ pub mod shared;
 use floodway_model::Packet;
 use floodway_model::id::CLASSES;
 
-use super::flow_control::pfc::{Source, source_of};
+use super::flow_control::pausing::{Source, source_of};
 use super::port::{DropReason, Port};
 use super::queue::Queue;
 

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Buffer;
-use crate::switch::flow_control::pfc::{MeasuredOn, Source};
+use crate::switch::flow_control::pausing::Source;
+use crate::switch::flow_control::pfc::MeasuredOn;
 use crate::switch::flow_control::{self, pause};
 use crate::switch::port::DropReason;
 

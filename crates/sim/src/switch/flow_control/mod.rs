@@ -5,7 +5,7 @@ pub mod bfc;
 pub mod congestion_isolation;
 pub mod drc;
 pub mod pause;
-pub mod pauses;
+pub mod pausing;
 pub mod pfc;
 pub mod source_flow_control;
 

@@ -13,7 +13,7 @@ mod spec;
 use floodway_model::id::CLASSES;
 
 use super::Share;
-use crate::switch::flow_control::pfc::Source;
+use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use book::Book;
 pub use spec::{Pool, Spec};

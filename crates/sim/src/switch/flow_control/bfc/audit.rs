@@ -7,7 +7,7 @@ use floodway_model::{Body, NodeId, Packet};
 
 use crate::host::Host;
 use crate::switch::Switch;
-use crate::switch::flow_control::pfc::{Source, source_of};
+use crate::switch::flow_control::pausing::{Source, source_of};
 use crate::switch::queue::Queue;
 
 /// A lane at its sending end: node, port, class, lane.

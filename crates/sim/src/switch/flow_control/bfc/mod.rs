@@ -31,7 +31,7 @@ pub use paused::Paused;
 pub use spec::Spec;
 
 use crate::link::Link;
-use crate::switch::flow_control::pfc::Source;
+use crate::switch::flow_control::pausing::Source;
 
 /// What a switch remembers of its upstream neighbours.
 #[derive(Debug)]

@@ -5,9 +5,9 @@
 //! | 0–5 | destination: the address of MAC control, 01-80-C2-00-00-01 |
 //! | 6–11 | source: the address of the port that sends it |
 //! | 12–15 | DRC type: MAC control 0x8808, and an opcode of its own (assumed: 0x0DC0) |
-//! | 16–17 | the number of the group of 32 directions that it tells of (assumed: one frame has no room for all ports of a large switch) |
-//! | 18–25 | direction statuses: two bits each, that of the first direction in the two most significant bits of octet 18 |
-//! | 26 | priority mask: bit c, counted from the least significant, is set if class c is controlled |
+//! | 16–23 | direction statuses: two bits each, that of the first direction in the two most significant bits of octet 16 |
+//! | 24 | priority mask: bit c, counted from the least significant, is set if class c is controlled |
+//! | 25–26 | the number of the group of 32 directions that it tells of (assumed: one frame has no room for all ports of a large switch); 0 for the first, as if it were padding |
 //! | 27–59 | padding, zero |
 //! | 60–63 | FCS: CRC-32 of octets 0 to 59 (IEEE 802.3 clause 3.2.9) |
 //!
@@ -75,9 +75,9 @@ impl Feedback {
         frame[..6].copy_from_slice(&MAC_CONTROL);
         frame[6..12].copy_from_slice(&self.source);
         frame[12..16].copy_from_slice(&TYPE);
-        frame[16..18].copy_from_slice(&self.group.to_be_bytes());
-        frame[18..26].copy_from_slice(&self.statuses.0.to_be_bytes());
-        frame[26] = self.mask;
+        frame[16..24].copy_from_slice(&self.statuses.0.to_be_bytes());
+        frame[24] = self.mask;
+        frame[25..27].copy_from_slice(&self.group.to_be_bytes());
         let fcs = crc32(&frame[..FCS_AT]);
         frame[FCS_AT..].copy_from_slice(&fcs.to_le_bytes());
         frame
@@ -102,12 +102,12 @@ impl Feedback {
         let mut source = [0; 6];
         source.copy_from_slice(&frame[6..12]);
         let mut statuses = [0; 8];
-        statuses.copy_from_slice(&frame[18..26]);
+        statuses.copy_from_slice(&frame[16..24]);
         Ok(Self {
             source,
-            group: u16::from_be_bytes([frame[16], frame[17]]),
+            group: u16::from_be_bytes([frame[25], frame[26]]),
             statuses: Statuses(u64::from_be_bytes(statuses)),
-            mask: frame[26],
+            mask: frame[24],
         })
     }
 }
@@ -147,37 +147,15 @@ mod tests {
         let feedback = Feedback { source, group: 0, statuses, mask: 0xff };
         let mut octets = [0; 64];
         let written = [
-            0x01,
-            0x80,
-            0xc2,
-            0x00,
-            0x00,
-            0x01,
-            0x02,
-            0,
-            0,
-            0,
-            0,
-            0x01,
-            0x88,
-            0x08,
-            0x0d,
-            0xc0,
-            0,
-            0,
-            0b1101_0000,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0b10,
-            0xff,
+            [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01].as_slice(),
+            &source,
+            &[0x88, 0x08, 0x0d, 0xc0],
+            &[0b1101_0000, 0, 0, 0, 0, 0, 0, 0b10],
+            &[0xff],
         ];
-        octets[..27].copy_from_slice(&written);
-        // zlib.crc32 of the first 60 octets is 0x48039cac.
-        octets[60..].copy_from_slice(&[0xac, 0x9c, 0x03, 0x48]);
+        octets[..25].copy_from_slice(&written.concat());
+        // zlib.crc32 of the first 60 octets is 0x15a7d2a3.
+        octets[60..].copy_from_slice(&[0xa3, 0xd2, 0xa7, 0x15]);
         assert_eq!(feedback.encode(), octets);
         assert_eq!(Feedback::decode(&octets), Ok(feedback));
     }
@@ -198,7 +176,7 @@ mod tests {
         // PFC's opcode.
         assert_eq!(sealed(14, 0x01), Err(Invalid::Type));
         assert_eq!(sealed(59, 1), Err(Invalid::Padding));
-        assert_eq!(sealed(26, 0), Ok(()));
+        assert_eq!(sealed(24, 0), Ok(()));
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DIRECTIONS;
-use crate::switch::flow_control::pauses::most_in;
+use crate::switch::flow_control::pausing::most_in;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ mod spec;
 
 use floodway_model::Packet;
 
-use super::pauses::{Ledger, Order, Source, place, source, source_of};
+use super::pausing::{Ledger, Order, Source, place, source, source_of};
 use crate::switch::buffer::Buffer;
 use crate::switch::port::Port;
 use crate::switch::queue::Queue;

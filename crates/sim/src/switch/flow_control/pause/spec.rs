@@ -2,7 +2,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::switch::flow_control::pauses::Thresholds;
+use crate::switch::flow_control::pausing::Thresholds;
 
 /// Parameters. The defaults are for 10 Gb/s over short links and memory of 64 KB per port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

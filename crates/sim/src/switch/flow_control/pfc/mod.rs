@@ -8,11 +8,10 @@
 mod ingress_pool;
 mod spec;
 
-use super::pauses::{Ledger, place, source};
+use super::pausing::{Ledger, Order, Source, place, source, source_of};
 use crate::switch::buffer::Buffer;
 use crate::switch::queue::Queue;
 
-pub use super::pauses::{Link, Order, Paused, Source, source_of};
 pub use spec::{MeasuredOn, Spec};
 
 /// Where a packet is charged.

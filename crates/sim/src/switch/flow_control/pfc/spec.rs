@@ -3,7 +3,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::switch::flow_control::pauses::Thresholds;
+use crate::switch::flow_control::pausing::Thresholds;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -18,7 +18,7 @@ use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, Instant, Packet, Rate};
 use rustc_hash::FxHashMap;
 
-use super::pauses::{Source, pause_time};
+use super::pausing::{Source, pause_time};
 use crate::switch::rests::Rests;
 pub use spec::{Drain, Mode, Spec, SuppressBy};
 
