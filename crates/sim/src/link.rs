@@ -74,6 +74,11 @@ impl Transmitter {
         &self.link
     }
 
+    /// How long a byte is on the wire.
+    pub fn byte_time(&self) -> ByteTime {
+        self.byte_time
+    }
+
     /// Time on the wire of a frame of `bytes`, with preamble and gap.
     #[inline]
     pub fn wire_time(&self, bytes: u16) -> Duration {

@@ -84,6 +84,11 @@ impl Routes {
             Hops::Equal(&self.groups[usize::from(self.group[edge as usize])])
         }
     }
+
+    /// The number of [`Hops::Equal`] towards `dst` among the sets of next hops of this switch.
+    pub fn group(&self, dst: NodeId) -> u16 {
+        self.group[self.edges.of_host[dst.index()].0 as usize]
+    }
 }
 
 /// Next hops.

@@ -226,6 +226,11 @@ fn sampling(spec: &Spec) -> Sampling {
     }
 }
 
+/// Whether packets of a flow cannot overtake each other.
+fn keeps_order(spec: &Spec) -> bool {
+    spec.switch.classify.keeps_order() && spec.switch.path.keeps_order()
+}
+
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
 /// "lossless" network loses.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
@@ -237,7 +242,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     for host in &finished.hosts {
         wrong.extend(host.audit().iter().map(|what| format!("{}: {what}", name(host.id()))));
         let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered).sum();
-        if reordered > 0 && spec.switch.classify.keeps_order() {
+        if reordered > 0 && keeps_order(spec) {
             wrong.push(format!("{}: {reordered} packets arrived out of order", name(host.id())));
         }
     }

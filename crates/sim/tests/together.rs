@@ -14,13 +14,14 @@ use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate};
-use floodway_sim::host::transport::{self, ethernet, rocev2, tcp};
+use floodway_sim::host::transport::rocev2::recovery;
+use floodway_sim::host::transport::{self, ethernet, tcp};
 use floodway_sim::host::{PauseScope, Profile};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{MeasuredOn, red};
 use floodway_sim::switch::flow_control::source_flow_control::{self, Mode};
 use floodway_sim::switch::flow_control::{congestion_isolation, drc, pause, pfc};
-use floodway_sim::switch::{aqm, classify, congestion_indication, scheduler};
+use floodway_sim::switch::{aqm, classify, congestion_indication, path, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// How many scenarios are tried.
@@ -133,6 +134,24 @@ fn pause(chance: &mut Stream, alone: bool) -> pause::Spec {
     }
 }
 
+/// Which of the equal ways.
+fn way(chance: &mut Stream) -> path::Spec {
+    let flowlet = path::flowlet::Spec {
+        gap: pick(chance, &[Duration::ZERO, Duration::from_us(5)]),
+        entries: pick(chance, &[1, 100]),
+    };
+    let order = pick(chance, &[path::spray::Order::Random, path::spray::Order::RoundRobin]);
+    let (choices, memory) = (1 + chance.below(3) as u16, chance.below(3) as u16);
+    let weighted = chance.chance(0.5);
+    let all = [
+        path::Spec::Ecmp(path::ecmp::Spec { weighted }),
+        path::Spec::Flowlet(flowlet),
+        path::Spec::Spray(path::spray::Spec { order }),
+        path::Spec::LeastLoaded(path::least_loaded::Spec { choices, memory }),
+    ];
+    pick(chance, &all)
+}
+
 /// How flows are sent, by workload: frames alone, RoCEv2 twice, TCP, and entries.
 fn profiles(chance: &mut Stream) -> Vec<Profile> {
     let constant = constant_rate::Spec { rate: Rate::from_mbps(between(chance, 100, 5_000)) };
@@ -143,7 +162,7 @@ fn profiles(chance: &mut Stream) -> Vec<Profile> {
     ];
     let payload = Bytes(pick(chance, &[46, 500, 1_500]));
     let plain = |transport, congestion| Profile { transport, congestion, application: None };
-    let rocev2 = || transport::Spec::Rocev2(rocev2::Spec::default());
+    let default_rocev2 = || transport::Spec::Rocev2(transport::rocev2::Spec::default());
     let tcp = tcp::Spec {
         delayed_ack: pick(chance, &[Duration::ZERO, Duration::from_us(100)]),
         min_rto: pick(chance, &[Duration::from_us(500), Duration::from_ms(10)]),
@@ -173,8 +192,8 @@ fn profiles(chance: &mut Stream) -> Vec<Profile> {
     };
     vec![
         plain(transport::Spec::Ethernet(ethernet::Spec { payload }), pick(chance, &alone)),
-        plain(rocev2(), congestion::Spec::Dcqcn(Default::default())),
-        plain(rocev2(), congestion::Spec::LineRate(Default::default())),
+        plain(default_rocev2(), congestion::Spec::Dcqcn(Default::default())),
+        plain(default_rocev2(), congestion::Spec::LineRate(Default::default())),
         plain(transport::Spec::Tcp(tcp), pick(chance, &controls)),
         entries,
     ]
@@ -303,6 +322,16 @@ fn scenario(seed: u64) -> Spec {
                 forward,
                 backward: !forward || chance.chance(0.5),
                 gap: pick(chance, &[Duration::ZERO, Duration::from_us(20)]),
+            });
+        }
+    }
+    if spec.switch.flow_control.drc.is_none() {
+        spec.switch.path = way(chance);
+        if !spec.switch.path.keeps_order() {
+            let reordering = pick(chance, &[Duration::ZERO, Duration::from_us(100)]);
+            let tolerant = recovery::selective_repeat::Spec { reordering, ..Default::default() };
+            rocev2(&mut spec, |rocev2| {
+                rocev2.recovery = recovery::Spec::SelectiveRepeat(tolerant.clone());
             });
         }
     }

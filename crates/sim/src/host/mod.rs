@@ -270,6 +270,7 @@ impl Node for Host {
             tally.timeouts += sent.timeouts;
         }
         for receiver in &self.receivers {
+            tally.reordered_packets += receiver.reordered;
             tally.data_bytes_delivered += receiver.delivered();
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }

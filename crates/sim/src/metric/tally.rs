@@ -163,6 +163,7 @@ counters! {
     naks_sent: "Negative acknowledgements that receivers sent.",
     timeouts: "Retransmission timeouts.",
     retransmitted_packets: "Data packets sent again.",
+    reordered_packets: "Data packets that arrived after one of their flow that was sent later.",
     dropped_packets: "Packets dropped by switches, for any reason.",
     data_packets_sent: "Data packets that senders put on the wire.",
     data_bytes_delivered: "Payload that arrived, each byte once, of all flows.",

@@ -34,8 +34,8 @@ impl Switch {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
+        let lossless = lossless && !packet.is_control() && reason.is_for_want_of_room();
+        self.lossless_dropped += u64::from(lossless);
         self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
 

@@ -18,7 +18,7 @@ use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
-use super::{Switch, aqm, scheduler};
+use super::{Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
@@ -88,6 +88,9 @@ impl Switch {
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
+            path: path::State::new(&spec.path, || {
+                Stream::named(whole.seed, &format!("path at {}", node.name))
+            }),
             judges_departures,
             no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
             shared_aqm,

@@ -22,6 +22,7 @@ mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
+mod ways;
 
 use std::collections::BTreeMap;
 
@@ -79,6 +80,8 @@ pub struct Switch {
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// What the choice among equal ways remembers.
+    path: path::State,
     /// The queue management of all ports, in place of their own, if it measures the memory.
     shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
@@ -124,7 +127,7 @@ impl Switch {
     /// A frame to be forwarded has arrived.
     fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        let egress = self.forward(&packet);
+        let Some(egress) = self.forward(&packet, now) else { return self.drop_unroutable(packet) };
         if packet.is_control() {
             return self.enqueue_control(egress, packet, now, context);
         }
@@ -269,16 +272,16 @@ impl Switch {
         self.nudge(egress, now, context);
     }
 
-    /// The egress port.
+    /// The egress port; `None` if there is no way.
     #[inline(always)]
-    fn forward(&self, packet: &Packet) -> usize {
+    fn forward(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         match self.routes.towards(packet.dst) {
-            Hops::Host(port) => usize::from(port),
-            Hops::Equal([port]) => usize::from(*port),
-            Hops::Equal(ports) => {
-                let choice = self.spec.path.choose(packet.flow, self.id, ports.len());
-                usize::from(ports[choice])
-            }
+            Hops::Host(port) => Some(usize::from(port)),
+            Hops::Equal([port]) => Some(usize::from(*port)),
+            Hops::Equal(ports) => match self.spec.path.by_flow(packet.flow, self.id, ports.len()) {
+                Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
+                None => self.choose_way(packet, now),
+            },
         }
     }
 
