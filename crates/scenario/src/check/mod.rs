@@ -12,6 +12,7 @@ mod host;
 mod list;
 mod named;
 mod network;
+mod path;
 mod pausing;
 mod sizes;
 mod source_flow_control;
@@ -50,6 +51,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    path::check(settings, &mut findings);
     buffer::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
