@@ -4,12 +4,14 @@
 //! - [`switch`]: a packet's life in a switch; classification, queue management, scheduling, path
 //!   choice and flow control
 //! - [`host`]: NIC, transports and congestion control
+//! - [`failure`]: links that fail during a run
 //! - [`link`]: the sending end of a link, and its pauses
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 mod digest;
 pub mod engine;
+pub mod failure;
 pub mod host;
 pub mod ideal;
 pub mod link;
@@ -63,6 +65,8 @@ pub struct Spec {
     /// Whether every data packet that arrives during the measurement is recorded by how long it
     /// took from the memory of the source to that of the destination.
     pub latencies: bool,
+    /// Links that fail; those of one link follow each other.
+    pub failures: Vec<failure::Failure>,
     /// Decides every random choice.
     pub seed: u64,
 }

@@ -1,16 +1,17 @@
 //! From what a simulation is made of to what came out of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate};
 
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
+use crate::failure::{self, Outages};
 use crate::host::{Host, Profile, Shared};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
@@ -130,7 +131,15 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
 fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
     let make =
         |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
-    spec.graph.switches().zip(tables).map(make).collect()
+    let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
+    let mut epochs = vec![VecDeque::new(); switches.len()];
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+    }
+    for (switch, epochs) in switches.iter_mut().zip(epochs) {
+        switch.fail(&spec.failures, &spec.graph, epochs);
+    }
+    switches
 }
 
 fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
@@ -145,6 +154,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.regulate(peers.regulator(link.peer));
+        host.fail(Outages::of(&spec.failures, &spec.graph, id, PortIx(0)));
         host
     };
     spec.graph.hosts().map(make).collect()
@@ -228,7 +238,8 @@ fn sampling(spec: &Spec) -> Sampling {
 
 /// Whether packets of a flow cannot overtake each other.
 fn keeps_order(spec: &Spec) -> bool {
-    spec.switch.classify.keeps_order() && spec.switch.path.keeps_order()
+    let switch = &spec.switch;
+    switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
 }
 
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
@@ -257,9 +268,13 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     let flies = finished.in_flight.len() as u64;
-    if made != ended + waits + flies {
+    let lost =
+        switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
+            + hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
+    if made != ended + waits + flies + lost {
+        let lost = if lost > 0 { format!(", {lost} were lost on links") } else { String::new() };
         wrong.push(format!(
-            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire"
+            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire{lost}"
         ));
     }
     wrong

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
 use crate::engine::{Context, Node};
+use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
 use crate::switch;
@@ -178,6 +179,12 @@ impl Host {
         host
     }
 
+    /// Its link fails.
+    pub fn fail(&mut self, outages: Option<Box<Outages>>) {
+        self.nic.tx.outages = outages;
+        self.set_wake();
+    }
+
     /// Which node of the graph it is.
     pub fn id(&self) -> NodeId {
         self.id
@@ -205,7 +212,8 @@ impl Host {
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
-        self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
+        let turn = self.nic.tx.next_turn();
+        self.wake = self.nic.next_wake().min(self.next_start()).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }
@@ -274,6 +282,7 @@ impl Node for Host {
             tally.data_bytes_delivered += receiver.delivered();
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }
+        tally.lost_on_links += self.nic.tx.lost();
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
         tally.indications_mapped += self.indications.mapped;
@@ -298,6 +307,7 @@ impl Node for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
+        self.nic.tx.turn(now, context);
         self.start(now);
         self.on_timeouts(now);
         self.on_delayed(now);

@@ -77,6 +77,7 @@ impl Switch {
         }
         tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
+            tally.lost_on_links += port.tx.lost();
             if let Some(regulator) = &port.regulator {
                 regulator.count(now, tally);
             }
@@ -137,7 +138,10 @@ impl Switch {
             ));
         }
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
-        if self.lossless_dropped > 0 {
+        // Who did not hear that he was to stop cannot be blamed.
+        let outages = self.ports.iter().filter_map(|port| port.tx.outages.as_ref());
+        let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
+        if self.lossless_dropped > 0 && unheard == 0 {
             let lost = self.lossless_dropped;
             wrong.push(format!("{lost} packets of lossless classes were dropped"));
         }

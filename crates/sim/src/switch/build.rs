@@ -72,6 +72,7 @@ impl Switch {
             tier,
             spec: spec.clone(),
             routes,
+            epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),

@@ -24,7 +24,7 @@ mod sources;
 mod spec;
 mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
@@ -56,6 +56,8 @@ pub struct Switch {
     tier: u8,
     spec: Spec,
     routes: Routes,
+    /// When links are known to have failed or to work again, ascending, and the routes from then on.
+    epochs: VecDeque<(Instant, Routes)>,
     /// The ports.
     pub ports: Vec<Port>,
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
@@ -288,7 +290,11 @@ impl Switch {
     /// Whether there is room for the packet to wait.
     #[inline]
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
-        let queue = &self.ports[egress].queues[queue];
+        let port = &self.ports[egress];
+        if port.tx.is_closed() {
+            return Err(DropReason::LinkDown);
+        }
+        let queue = &port.queues[queue];
         self.buffer.admit(source_of(packet), queue, packet.bytes)
     }
 
@@ -303,6 +309,9 @@ impl Switch {
         let queue = self.control_queue();
         let size = self.spec.queue.control_size.0;
         let port = &mut self.ports[egress];
+        if port.tx.is_closed() {
+            return self.drop(egress, queue, DropReason::LinkDown, packet);
+        }
         if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
         }

@@ -57,12 +57,14 @@ pub enum DropReason {
     LinkDown,
     /// No way to its destination is left.
     NoRoute,
+    /// The link failed while it was on it, or before that was known.
+    LostOnLink,
 }
 
 impl DropReason {
     /// Whether there was no room, which must not happen to a class that is lossless.
     pub const fn is_for_want_of_room(self) -> bool {
-        !matches!(self, Self::Aqm | Self::LinkDown | Self::NoRoute)
+        !matches!(self, Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink)
     }
 
     /// Its name in tables.
@@ -75,6 +77,7 @@ impl DropReason {
             Self::Aqm => "aqm",
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
+            Self::LostOnLink => "lost_on_link",
         }
     }
 }

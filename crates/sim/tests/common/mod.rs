@@ -103,6 +103,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         flow_samples: None,
         departures: false,
         latencies: false,
+        failures: Vec::new(),
         seed: 1,
     }
 }

@@ -181,6 +181,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         flow_samples: None,
         departures: false,
         latencies: false,
+        failures: Vec::new(),
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);
