@@ -183,6 +183,7 @@ impl Variant {
             flow_samples: settings.flow_samples,
             departures: settings.departures,
             latencies: settings.latencies,
+            failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }
     }

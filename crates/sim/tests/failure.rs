@@ -22,7 +22,8 @@ const DELAY: u64 = 200_000;
 const PACKETS: u64 = 2_000;
 
 fn failure(spec: &Spec, ends: [&str; 2], at: u64, until: u64, detection: u64) -> Failure {
-    let node = |name: &str| NodeId(spec.graph.nodes.iter().position(|n| n.name == name).unwrap() as u32);
+    let node =
+        |name: &str| NodeId(spec.graph.nodes.iter().position(|n| n.name == name).unwrap() as u32);
     let (node, peer) = (node(ends[0]), node(ends[1]));
     let port = spec.graph.node(node).ports.iter().position(|end| end.peer == peer).unwrap();
     Failure {
@@ -75,7 +76,10 @@ fn what_is_sent_until_the_failure_is_known_is_lost() {
         assert!(detection > 0 || (3..=4).contains(&lost));
         assert_eq!(outcome.counter("lost_on_links"), lost);
         assert_eq!(drops(&outcome, "lost_on_link"), lost);
-        assert_eq!((outcome.counter("dropped_packets"), outcome.counter("reordered_packets")), (0, 0));
+        assert_eq!(
+            (outcome.counter("dropped_packets"), outcome.counter("reordered_packets")),
+            (0, 0)
+        );
         let flows = outcome.table("flows");
         assert_eq!(flows.u64s("lost_packets"), [lost]);
         assert_eq!(flows.u64s("delivered_bytes"), [(PACKETS - lost) * 1_024]);
@@ -109,7 +113,10 @@ fn what_is_over_before_it_is_known_changes_no_routes() {
         rocev2.recovery = recovery::Spec::SelectiveRepeat(Default::default());
     });
     let outcome = run(spec);
-    assert_eq!(outcome.table("flows").u64s("lost_packets"), [on_the_link(PACKETS, FULL, at, until)]);
+    assert_eq!(
+        outcome.table("flows").u64s("lost_packets"),
+        [on_the_link(PACKETS, FULL, at, until)]
+    );
     // Nothing has gone by the other spine.
     let links = outcome.table("links");
     let rows = links.texts("node").iter().zip(links.texts("peer")).zip(links.u64s("frames"));
@@ -232,7 +239,8 @@ fn a_pause_ends_with_the_link_that_it_came_by() {
 
 /// Hosts that send to each other through spines while links to all spines fail and come back.
 fn failing(seed: u64) -> Spec {
-    let flows: Vec<FlowSpec> = busy_flows().into_iter().filter(|flow| flow.bytes < 1 << 40).collect();
+    let flows: Vec<FlowSpec> =
+        busy_flows().into_iter().filter(|flow| flow.bytes < 1 << 40).collect();
     let mut spec = plain(clos(4, 3, 8), flows);
     let pfc = pfc::Spec { xoff: Bytes(40_000), xon: Bytes(20_000), ..Default::default() };
     spec.switch.flow_control.pfc = Some(pfc);

@@ -1,6 +1,7 @@
 //! All that happens between neighbours at once: PAUSE, PFC, Directional Rate Control, source flow
 //! control, NICs with a memory, layer 2 congestion indication, saturated hosts, frames without
-//! anything above and database entries, in networks whose links differ. Which of them are on, and
+//! anything above and database entries, in networks whose links differ and fail, by all kinds of
+//! ways. Which of them are on, and
 //! with what numbers, is drawn at random; what is checked has to hold for all.
 
 mod common;
@@ -12,6 +13,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::failure::Failure;
 use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::rocev2::recovery;
@@ -150,6 +152,24 @@ fn way(chance: &mut Stream) -> path::Spec {
         path::Spec::LeastLoaded(path::least_loaded::Spec { choices, memory }),
     ];
     pick(chance, &all)
+}
+
+/// Some links fail, for a while or for ever.
+fn failures(chance: &mut Stream, graph: &Graph) -> Vec<Failure> {
+    let mut links: Vec<_> = graph.links().collect();
+    chance.shuffle(&mut links);
+    let some = 1 + chance.below(3) as usize;
+    let fail = |&(node, port, _): &_| {
+        let at = Instant(chance.below(BUSY_US * 1_000_000));
+        let until = match chance.chance(0.8) {
+            true => at + some_time(chance, 1, 1_000_000),
+            false => Instant::NEVER,
+        };
+        let longer = some_time(chance, 1, 200_000);
+        let detection = pick(chance, &[Duration::ZERO, longer]);
+        Failure { node, port, at, until, detection }
+    };
+    links[..some.min(links.len())].iter().map(fail).collect()
 }
 
 /// How flows are sent, by workload: frames alone, RoCEv2 twice, TCP, and entries.
@@ -335,6 +355,9 @@ fn scenario(seed: u64) -> Spec {
             });
         }
     }
+    if chance.chance(0.3) && spec.switch.flow_control.drc.is_none() {
+        spec.failures = failures(chance, &spec.graph);
+    }
     spec.end = Duration::from_ms(200);
     spec.measured_until = spec.end;
     spec.sample_interval = Duration::from_us(100);
@@ -405,7 +428,8 @@ fn books_balance_and_what_is_not_lost_arrives() {
             outcome.violations.retain(|what| !what.contains("lossless classes"));
         }
         assert_eq!(outcome.violations, Vec::<String>::new(), "seed {seed}");
-        let (flows, dropped) = (outcome.table("flows"), outcome.counter("dropped_packets"));
+        let flows = outcome.table("flows");
+        let dropped = outcome.counter("dropped_packets") + outcome.counter("lost_on_links");
         lossless += u32::from(dropped == 0);
         for (&number, fct) in flows.u64s("flow").iter().zip(flows.f64s("fct_ns")) {
             let flow = &spec.flows[number as usize];

@@ -7,6 +7,7 @@ mod congestion_indication;
 mod coupled;
 mod custom;
 mod drc;
+mod failure;
 mod flow_control;
 mod host;
 mod list;
@@ -58,6 +59,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
+        failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
     }

@@ -161,6 +161,8 @@ fn example(path: &[String], field: &str) -> &'static str {
         "links" if custom => {
             ", for example: links = [\"client 0-3 -- access\", \"access -- core\"]"
         }
+        "link" => ", for example: link = [\"leaf 0\", \"spine 1\"]",
+        "at" => ", for example: at = \"2ms\"",
         "ends" => ", for example: ends = \"access -- core\"",
         "name" => ", for example: name = \"ci-lossless\"",
         "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
