@@ -44,7 +44,7 @@ impl Hop {
     fn pack(self) -> [u64; 2] {
         let mbps = (self.rate.0 / 1_000_000).min((1 << 24) - 1);
         let backlog = self.backlog.min(u32::MAX.into());
-        let ns = self.at.0 / 1_000 & u64::from(u32::MAX);
+        let ns = (self.at.0 / 1_000) & u64::from(u32::MAX);
         [mbps << TX_BITS | self.tx_bytes & TX_MASK, backlog << 32 | ns]
     }
 
@@ -285,6 +285,6 @@ mod tests {
         assert_eq!(first, [(0, 0), (0, 31), (1, 0), (1, 63), (2, 0)]);
         // All pieces: 32 (2^18 - 1) records, fewer than an echo can name.
         assert_eq!(Pool::place(32 * ((1 << 18) - 1)), (17, (32 << 17) - 1));
-        assert!(32 * ((1 << 18) - 1) <= Echo::MOST);
+        const { assert!(32 * ((1 << 18) - 1) <= Echo::MOST) };
     }
 }
