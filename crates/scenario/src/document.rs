@@ -79,7 +79,7 @@ pub struct Document {
     pub host: Host,
     /// Links that fail during the run. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failure: Vec<failure::Entry>,
+    pub failure: Vec<failure::LinkFailure>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
@@ -134,11 +134,12 @@ impl Document {
         let profile = |entry: &workload::Entry| {
             let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
             let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
-            Profile {
-                transport: transport.clone(),
-                congestion: congestion.cloned().unwrap_or_else(|| usual(transport)),
-                application: entry.application.clone(),
+            let congestion = congestion.cloned().unwrap_or_else(|| usual(transport));
+            let mut transport = transport.clone();
+            if let transport::Spec::Rocev2(rocev2) = &mut transport {
+                rocev2.telemetry |= congestion.needs_telemetry();
             }
+            Profile { transport, congestion, application: entry.application.clone() }
         };
         self.workload.iter().map(profile).collect()
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// by the ways that are left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct LinkFailure {
     /// The names of the nodes at both ends, for example ["leaf 0", "spine 1"].
     pub link: [String; 2],
     /// Which of several links between the two, from 0 in the order of their ports. Default all of
@@ -34,7 +34,7 @@ fn detection() -> Duration {
     Duration::from_us(100)
 }
 
-impl Entry {
+impl LinkFailure {
     /// The node at one end with the ports of the links between the two; `None` if there is no such
     /// node.
     pub(crate) fn ports(&self, graph: &Graph) -> Option<(NodeId, Vec<PortIx>)> {

@@ -7,11 +7,13 @@
 //! when it is sent, and never arrives.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 
 use crate::routing::Routes;
+use crate::telemetry::Telemetry;
 
 /// A link that does not work for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Outages {
     pub lost_of: BTreeMap<FlowId, u64>,
     /// Of these, frames of PFC and PAUSE.
     pub lost_pauses: u64,
+    /// Where switches have written into packets.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Outages {
@@ -62,8 +66,8 @@ impl Outages {
     pub fn of(
         failures: &[Failure],
         graph: &Graph,
-        node: NodeId,
-        port: PortIx,
+        (node, port): (NodeId, PortIx),
+        telemetry: Option<&Arc<Telemetry>>,
     ) -> Option<Box<Self>> {
         let here = |failure: &&Failure| failure.ends(graph).contains(&(node, port));
         let failures: Vec<&Failure> = failures.iter().filter(here).collect();
@@ -84,7 +88,7 @@ impl Outages {
                 turns.extend([(from, true), (until, false)]);
             }
         }
-        Some(Box::new(Self { dead, turns, ..Self::default() }))
+        Some(Box::new(Self { dead, turns, telemetry: telemetry.cloned(), ..Self::default() }))
     }
 
     /// Whether a frame is lost whose first bit is sent at `from` and whose last arrives at `until`.
@@ -101,6 +105,9 @@ impl Outages {
             *self.lost_of.entry(packet.flow).or_default() += 1;
         }
         self.lost_pauses += u64::from(matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. }));
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.free(packet);
+        }
     }
 
     /// When what the end knows changes next.
@@ -162,7 +169,7 @@ mod tests {
     }
 
     fn turns(failures: &[Failure]) -> Vec<(Instant, bool)> {
-        let outages = Outages::of(failures, &graph(), NodeId(1), PortIx(0)).unwrap();
+        let outages = Outages::of(failures, &graph(), (NodeId(1), PortIx(0)), None).unwrap();
         outages.turns.into_iter().collect()
     }
 
@@ -179,12 +186,13 @@ mod tests {
         assert_eq!(turns(&apart), expected);
         let forever = Failure { until: Instant::NEVER, ..failure(10, 0, 3) };
         assert_eq!(turns(&[forever]), [(us(13), true), (Instant::NEVER, false)]);
-        assert!(Outages::of(&two, &graph(), NodeId(1), PortIx(1)).is_none());
+        assert!(Outages::of(&two, &graph(), (NodeId(1), PortIx(1)), None).is_none());
     }
 
     #[test]
     fn a_frame_is_lost_if_the_link_is_down_while_any_bit_is_on_it() {
-        let outages = Outages::of(&[failure(10, 20, 1)], &graph(), NodeId(0), PortIx(0)).unwrap();
+        let outages =
+            Outages::of(&[failure(10, 20, 1)], &graph(), (NodeId(0), PortIx(0)), None).unwrap();
         let hit = |from, until| outages.hit(us(from), us(until));
         assert_eq!([hit(5, 10), hit(5, 11), hit(12, 14)], [false, true, true]);
         assert_eq!([hit(19, 22), hit(20, 22), hit(9, 21)], [true, false, true]);

@@ -12,6 +12,7 @@ use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Ra
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
 use crate::failure::{self, Outages};
+use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
@@ -20,6 +21,8 @@ use crate::routing::Routes;
 use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
 use crate::switch::flow_control::drc::Peers;
+use crate::telemetry::Telemetry;
+use crate::ways::Ways;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -43,6 +46,7 @@ pub struct Run<'a> {
 impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
+        let nodes = spec.graph.nodes.len();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
@@ -50,6 +54,8 @@ impl Simulation {
             places: places(&spec),
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
+            ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
+            telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
             flow_samples: spec.flow_samples,
             latencies: spec.latencies,
             seed: spec.seed,
@@ -57,7 +63,7 @@ impl Simulation {
         let tables = Routes::of(&spec.graph);
         let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, tables, &peers),
+            switches: switches(&spec, &shared, tables, &peers),
             hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
         };
@@ -115,6 +121,16 @@ fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
+/// Whether some congestion control lives on what receivers answer.
+fn asks_for_answers(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.congestion.needs() == Needs::Answers)
+}
+
+/// Whether some packets have room for telemetry.
+fn wants_telemetry(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+}
+
 /// By flow: its place among those its sender sends and those its receiver receives.
 fn places(spec: &Spec) -> Vec<(u32, u32)> {
     let mut next = vec![(0, 0); spec.graph.nodes.len()];
@@ -128,9 +144,14 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
-    let make =
-        |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
+fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+    let make = |(id, routes): (NodeId, Routes)| {
+        let mut switch = Switch::new(id, spec, routes, &links(spec, id), peers);
+        for port in &mut switch.ports {
+            port.telemetry.clone_from(&shared.telemetry);
+        }
+        switch
+    };
     let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
     let mut epochs = vec![VecDeque::new(); switches.len()];
     for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
@@ -154,7 +175,8 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.regulate(peers.regulator(link.peer));
-        host.fail(Outages::of(&spec.failures, &spec.graph, id, PortIx(0)));
+        let end = (id, PortIx(0));
+        host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         host
     };
     spec.graph.hosts().map(make).collect()
@@ -267,6 +289,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
+    wrong.extend(audit_telemetry(finished));
     let flies = finished.in_flight.len() as u64;
     let lost =
         switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
@@ -278,6 +301,22 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         ));
     }
     wrong
+}
+
+/// Every telemetry record is free or has its packet, in a switch, on a wire or in a NIC.
+fn audit_telemetry(finished: &Finished) -> Option<String> {
+    let telemetry = finished.hosts.first()?.shared().telemetry.as_ref()?;
+    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
+    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
+    let carried = frames.filter(|packet| packet.record().is_some()).count() as u64;
+    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
+    let taken = telemetry.taken();
+    let known = carried..=carried + in_nics as u64;
+    (!known.contains(&taken)).then(|| {
+        format!(
+            "{taken} telemetry records are taken, and {carried} packets in the network have one"
+        )
+    })
 }
 
 /// The names of the ends of a run.

@@ -9,7 +9,7 @@ use floodway_sim::failure::Failure;
 use super::Findings;
 use super::custom::other;
 use crate::document::Document;
-use crate::failure::Entry;
+use crate::failure::LinkFailure;
 
 /// All failures with their ends, in the order of the scenario.
 pub fn check(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
@@ -44,7 +44,7 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_times(path: &str, entry: &Entry, limit: Duration, findings: &mut Findings<'_>) {
+fn check_times(path: &str, entry: &LinkFailure, limit: Duration, findings: &mut Findings<'_>) {
     let at = format!("{path}.at");
     if entry.at >= limit {
         findings.error(
@@ -64,7 +64,7 @@ fn check_times(path: &str, entry: &Entry, limit: Duration, findings: &mut Findin
 }
 
 /// Whether there is such a link.
-fn check_link(path: &str, entry: &Entry, graph: &Graph, findings: &mut Findings<'_>) -> bool {
+fn check_link(path: &str, entry: &LinkFailure, graph: &Graph, findings: &mut Findings<'_>) -> bool {
     let field = format!("{path}.link");
     let names = || graph.nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
     let unknown = |name: &&String| graph.nodes.iter().all(|node| node.name != **name);

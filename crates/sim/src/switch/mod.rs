@@ -224,6 +224,7 @@ impl Switch {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
+        port.stamp(&packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -356,6 +357,7 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
+        port.stamp(&queued.packet, now);
         port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {

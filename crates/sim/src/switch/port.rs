@@ -1,8 +1,9 @@
 //! A port of a switch: its egress queues, and the sending end of its link.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use floodway_model::{Duration, Instant, Packet};
+use floodway_model::{Duration, Instant, NodeId, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
@@ -10,6 +11,7 @@ use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
 use crate::link::Transmitter;
+use crate::telemetry::{Hop, Telemetry};
 
 /// One port.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct Port {
     pub to_host: bool,
     /// What was dropped, by queue and reason.
     pub drops: Vec<Drops>,
+    /// Where it writes into packets that ask for it.
+    pub telemetry: Option<Arc<Telemetry>>,
 }
 
 /// Why a packet was dropped.
@@ -96,6 +100,27 @@ pub struct Drops {
 }
 
 impl Port {
+    /// A packet that was in a queue, or would have passed it, is about to be put on the wire: writes
+    /// into its telemetry, if it carries any.
+    #[inline(always)]
+    pub fn stamp(&self, packet: &Packet, now: Instant) {
+        if self.telemetry.is_some()
+            && let Some(record) = packet.record()
+            && packet.is_data()
+        {
+            self.write_telemetry((packet.src, record), packet.bytes, now);
+        }
+    }
+
+    #[cold]
+    fn write_telemetry(&self, record: (NodeId, u32), bytes: u16, now: Instant) {
+        let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
+        let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
+        // It still is in the books, unless it never waited.
+        let backlog = self.occupancy.bytes().saturating_sub(bytes.into());
+        telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+    }
+
     /// Whether anything waits for the wire.
     #[inline]
     pub fn has_backlog(&self) -> bool {

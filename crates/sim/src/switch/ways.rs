@@ -37,7 +37,8 @@ impl Switch {
     ) {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
-            port.tx.outages = Outages::of(failures, graph, self.id, PortIx(number as u16));
+            let end = (self.id, PortIx(number as u16));
+            port.tx.outages = Outages::of(failures, graph, end, port.telemetry.as_ref());
         }
     }
 
