@@ -9,14 +9,14 @@ mod custom;
 mod drc;
 mod flow_control;
 mod host;
-mod list;
-mod named;
+pub(crate) mod list;
+pub(crate) mod named;
 mod network;
 mod pausing;
-mod sizes;
+pub(crate) mod sizes;
 mod source_flow_control;
 mod switch;
-mod traffic;
+pub(crate) mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ fn is_error(problem: &Problem) -> bool {
 }
 
 /// Findings, placed where the values that they are about were written.
-struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     document: &'a Item,
     problems: Vec<Problem>,
 }

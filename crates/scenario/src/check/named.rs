@@ -222,14 +222,14 @@ pub fn check_saturated(
     }
 }
 
-/// Whether every link carries what Poisson arrivals put on it.
+/// Whether every link carries what arrivals at random put on it.
 pub fn check_links(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
-    if !workloads.iter().any(|workload| matches!(workload, Ready::Poisson(..))) {
+    if workloads.iter().all(|workload| workload.offers().is_none()) {
         return;
     }
     let profiles = settings.profiles();
@@ -237,15 +237,16 @@ pub fn check_links(
     let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);
     let mut demands: Vec<Demand> = Vec::new();
     for ((workload, around), profile) in shares.zip(&profiles) {
-        let Ready::Poisson(spec, ..) = workload else { continue };
+        let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
         let of_this = workload.demands(around).into_iter();
         demands.extend(of_this.map(|demand| Demand { rate: demand.rate * factor, ..demand }));
         let Some((load, link)) = busiest(graph, &demands) else { return };
         if load > 1.0 {
-            let field = if spec.load.is_some() { "load" } else { "flows_per_second" };
+            let number = around.number;
+            let member = settings.workload[usize::from(number)].traffic.name();
             findings.warn(
-                &[&format!("workload.{}.poisson.{field}", around.number)],
+                &[&format!("workload.{number}.{member}.{field}")],
                 format!("with headers the load of the link from {link} is {load:.3}"),
                 format!("queues grow without end: lower `{field}`"),
             );

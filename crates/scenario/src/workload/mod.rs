@@ -18,6 +18,10 @@ pub mod long_flows;
 pub mod many_to_many;
 pub mod poisson;
 pub mod saturated;
+mod sizes;
+
+use std::fmt;
+use std::sync::Arc;
 
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
@@ -29,11 +33,12 @@ pub(crate) use entry::BESIDE;
 pub use entry::Entry;
 pub use hosts::{Ends, Hosts, Part, Unknown};
 
+use crate::check::Findings;
 use crate::document::Document;
 
 floodway_model::family! {
     /// What hosts send.
-    "workload":
+    "workload" as Parameters:
     ManyToMany = "many_to_many" (many_to_many::Spec):
         "Clusters whose members send to each other at random: Poisson arrivals at a given load.",
     Incast = "incast" (incast::Spec):
@@ -71,23 +76,78 @@ impl Placement {
     }
 }
 
+/// The parameters of a workload, as they are written.
+pub(crate) trait Parameters {
+    /// Checks what needs no network; `path` is that of the parameters. What they are made into if
+    /// that is possible: with their sizes read and their hosts found.
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready>;
+
+    /// Whether none of its flows is without a size.
+    fn all_have_sizes(&self) -> bool {
+        true
+    }
+}
+
 /// A workload that is ready to make flows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ready {
-    /// With its sizes read.
-    ManyToMany(many_to_many::Spec, Distribution),
-    /// As written.
-    Incast(incast::Spec),
-    /// As written.
-    IncastSeries(incast_series::Spec),
-    /// As written.
-    List(list::Spec),
-    /// With its hosts found.
-    LongFlows(long_flows::Spec, Ends),
-    /// With its sizes read and its hosts found.
-    Poisson(poisson::Spec, Distribution, Ends),
-    /// With its sizes read and its hosts found.
-    Saturated(saturated::Spec, Distribution, Ends),
+pub type Ready = Arc<dyn Workload>;
+
+/// What a workload that is ready is asked.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// How many hosts it takes from the order of placement.
+    fn hosts(&self) -> u64 {
+        0
+    }
+
+    /// Of one that takes hosts: what needs so many, and the field that says it.
+    fn takes(&self) -> (String, &'static str) {
+        (String::new(), "")
+    }
+
+    /// A host that it names by number and a network of `hosts` hosts does not have, if that was not
+    /// looked for when it was made ready: the path of the number below the parameters, and the
+    /// number.
+    fn unknown_hosts(&self, _hosts: u64) -> Vec<(String, u32)> {
+        Vec::new()
+    }
+
+    /// Payload that each of its hosts offers, as a part of its link's rate, if it is said.
+    fn load(&self) -> Option<f64> {
+        None
+    }
+
+    /// The field that says how much is offered, if every link is to be asked whether it carries
+    /// that.
+    fn offers(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Its flows, in no particular order.
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec>;
+
+    /// How many flows with a size are expected; of a saturated workload all that may begin.
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64;
+
+    /// How many flows have no size: they have an end in time or none, and never complete.
+    fn persistent_flows(&self) -> u64 {
+        0
+    }
+
+    /// The largest size of a flow in bytes; 0 if none has a size.
+    fn largest_flow(&self) -> u64;
+
+    /// Where it may be written how large that is, most telling first.
+    fn size_fields(&self) -> Vec<String>;
+
+    /// Whether how much a NIC takes decides how many flows it has.
+    fn fills_memory(&self) -> bool {
+        false
+    }
+
+    /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
+    /// saturated hosts are none: they send as fast as they may.
+    fn demands(&self, _around: Surroundings<'_>) -> Vec<Demand> {
+        Vec::new()
+    }
 }
 
 /// What a workload needs to know of its scenario.
@@ -97,7 +157,7 @@ pub struct Surroundings<'a> {
     pub graph: &'a Graph,
     /// Which workload it is, from 0.
     pub number: u16,
-    /// The hosts that it has, as many as [`Ready::hosts`] says.
+    /// The hosts that it has, as many as [`Workload::hosts`] says.
     pub hosts: &'a [NodeId],
     /// The time during which flows start.
     pub arrivals: Duration,
@@ -133,87 +193,6 @@ pub struct Demand {
     pub dst: NodeId,
     /// Payload in bits per second.
     pub rate: f64,
-}
-
-impl Ready {
-    /// How many hosts it takes from the order of placement.
-    pub fn hosts(&self) -> u64 {
-        match self {
-            Self::ManyToMany(spec, _) => spec.hosts(),
-            Self::Incast(spec) => spec.hosts(),
-            Self::IncastSeries(spec) => spec.hosts(),
-            Self::List(_) | Self::LongFlows(..) | Self::Poisson(..) | Self::Saturated(..) => 0,
-        }
-    }
-
-    /// Its flows, in no particular order.
-    pub fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        match self {
-            Self::ManyToMany(spec, sizes) => spec.flows(sizes, around),
-            Self::Incast(spec) => spec.flows(around),
-            Self::IncastSeries(spec) => spec.flows(around),
-            Self::List(spec) => spec.flows(around),
-            Self::LongFlows(spec, ends) => spec.flows(ends, around),
-            Self::Poisson(spec, sizes, ends) => spec.flows(sizes, ends, around),
-            Self::Saturated(spec, sizes, ends) => spec.flows(sizes, ends, around),
-        }
-    }
-
-    /// How many flows with a size are expected; of a saturated workload all that may begin.
-    pub fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        match self {
-            Self::ManyToMany(spec, sizes) => spec.expected_flows(sizes, around),
-            Self::Incast(spec) => spec.ending_flows() as f64,
-            Self::IncastSeries(spec) => spec.expected_flows(around),
-            Self::List(spec) => spec.ending_flows() as f64,
-            Self::LongFlows(..) => 0.0,
-            Self::Poisson(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
-            Self::Saturated(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
-        }
-    }
-
-    /// How many flows have no size: they have an end in time or none, and never complete.
-    pub fn persistent_flows(&self) -> u64 {
-        match self {
-            Self::ManyToMany(..)
-            | Self::IncastSeries(_)
-            | Self::Poisson(..)
-            | Self::Saturated(..) => 0,
-            Self::Incast(spec) => spec.persistent_flows(),
-            Self::List(spec) => spec.persistent_flows(),
-            Self::LongFlows(spec, ends) => spec.flow_count(ends),
-        }
-    }
-
-    /// The largest size of a flow in bytes; 0 if none has a size.
-    pub fn largest_flow(&self) -> u64 {
-        match self {
-            Self::ManyToMany(_, sizes) => sizes.largest(),
-            Self::Incast(spec) => spec.bytes.map_or(0, |bytes| bytes.0),
-            Self::IncastSeries(spec) => spec.bytes.0,
-            Self::List(spec) => spec.largest_flow(),
-            Self::LongFlows(..) => 0,
-            Self::Poisson(_, sizes, _) | Self::Saturated(_, sizes, _) => sizes.largest(),
-        }
-    }
-
-    /// Whether how much a NIC takes decides how many flows it has.
-    pub fn fills_memory(&self) -> bool {
-        matches!(self, Self::Saturated(..))
-    }
-
-    /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
-    /// saturated hosts are none: they send as fast as they may.
-    pub fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
-        match self {
-            Self::ManyToMany(spec, _) => spec.demands(around),
-            Self::IncastSeries(spec) => spec.demands(around),
-            Self::Poisson(spec, sizes, ends) => spec.demands(sizes, ends, around),
-            Self::Incast(_) | Self::List(_) | Self::LongFlows(..) | Self::Saturated(..) => {
-                Vec::new()
-            }
-        }
-    }
 }
 
 /// The flows of all workloads, in order of start, then of sender and receiver; flows in turn keep
