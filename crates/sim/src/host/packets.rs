@@ -44,6 +44,7 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done();
         }
+        let completes = arrived.completes;
         if notify {
             self.cnps += 1;
             self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
@@ -59,6 +60,9 @@ impl Host {
                 self.reply(packet, connection, length::ROCE_ACK, body);
             }
             _ => {}
+        }
+        if completes && self.turns.is_some() {
+            self.on_received(packet.connection, now, context);
         }
     }
 
