@@ -165,6 +165,8 @@ impl Variant {
     /// The simulation under a seed.
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
+        let workload::Traffic { flows, triggers, operations } =
+            workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),
             switch: settings.switch.clone(),
@@ -173,7 +175,9 @@ impl Variant {
                 memory: settings.host.memory,
             },
             profiles: settings.profiles(),
-            flows: workload::flows(workloads, settings, graph, seed),
+            flows,
+            triggers,
+            operations,
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,

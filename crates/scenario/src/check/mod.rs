@@ -12,6 +12,7 @@ mod host;
 pub(crate) mod list;
 pub(crate) mod named;
 mod network;
+pub(crate) mod patterns;
 mod pausing;
 pub(crate) mod sizes;
 mod source_flow_control;

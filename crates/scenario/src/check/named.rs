@@ -17,12 +17,24 @@ pub fn ends(
     settings: &Document,
     findings: &mut Findings<'_>,
 ) -> Option<Ends> {
-    let from = numbers(path, "from", from, settings, findings);
-    let to = numbers(path, "to", to, settings, findings);
+    ends_of(path, ["from", "to"], [from, to], settings, findings)
+}
+
+/// The same with other names for the fields.
+pub fn ends_of(
+    path: &str,
+    fields: [&str; 2],
+    hosts: [&Hosts; 2],
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<Ends> {
+    let from = numbers(path, fields[0], hosts[0], settings, findings);
+    let to = numbers(path, fields[1], hosts[1], settings, findings);
     Some(Ends { from: from?, to: to? })
 }
 
-fn numbers(
+/// The numbers of hosts, if the network has them all.
+pub fn numbers(
     path: &str,
     field: &str,
     hosts: &Hosts,

@@ -6,6 +6,8 @@
 //! random streams of its own, one or one per host, named after its number, so variants of a
 //! scenario send the same flows and a change to one workload leaves the others as they are.
 
+pub mod all_reduce;
+pub mod all_to_all;
 pub mod builtin;
 pub mod distribution;
 mod entry;
@@ -16,15 +18,20 @@ pub mod incast_series;
 pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
+pub mod permutation;
 pub mod poisson;
+pub mod rpc;
 pub mod saturated;
 mod sizes;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use floodway_model::random::Stream;
-use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_model::{
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +57,14 @@ floodway_model::family! {
         "A number of flows without a size between hosts that are named.",
     Poisson = "poisson" (poisson::Spec):
         "Flows with sizes between hosts that are named: Poisson arrivals, by load or number.",
+    Permutation = "permutation" (permutation::Spec):
+        "Every host sends to one other and receives from one other.",
+    AllToAll = "all_to_all" (all_to_all::Spec):
+        "Every host sends a message to every other: the shuffle of a computation.",
+    AllReduce = "all_reduce" (all_reduce::Spec):
+        "The collective of training: a sum over all ranks that all of them have, by ring or tree.",
+    Rpc = "rpc" (rpc::Spec):
+        "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
         "Message after message between hosts that are named, as fast as they leave.",
 }
@@ -124,6 +139,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Its flows, in no particular order.
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec>;
 
+    /// Its flows, and which of them wait for each other or belong together.
+    fn traffic(&self, around: Surroundings<'_>) -> Traffic {
+        Traffic { flows: self.flows(around), ..Traffic::default() }
+    }
+
     /// How many flows with a size are expected; of a saturated workload all that may begin.
     fn expected_flows(&self, around: Surroundings<'_>) -> f64;
 
@@ -150,6 +170,77 @@ pub trait Workload: fmt::Debug + Send + Sync {
     }
 }
 
+/// What is sent. Flows are known by their places in the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+    /// Which of them begin after which others.
+    pub triggers: Vec<Trigger>,
+    /// Which of them are one thing to whoever waits for it, in order of their numbers.
+    pub operations: Vec<Operation>,
+}
+
+impl Traffic {
+    /// Adds a flow that begins a delay after each of these.
+    fn then(&mut self, flow: FlowSpec, after: &[FlowId], delay: Duration) -> FlowId {
+        let begins = FlowId(self.flows.len() as u32);
+        self.flows.push(flow);
+        self.triggers.extend(after.iter().map(|&after| Trigger { after, begins, delay }));
+        begins
+    }
+
+    /// These flows are the next operation.
+    fn operation(&mut self, flows: impl IntoIterator<Item = FlowId>) {
+        let number = self.operations.len() as u32;
+        self.operations.push(Operation { number, flows: flows.into_iter().collect() });
+    }
+
+    /// Adds what another workload sends.
+    fn extend(&mut self, other: Self) {
+        let offset = self.flows.len() as u32;
+        let moved = |flow: FlowId| FlowId(flow.0 + offset);
+        self.flows.extend(other.flows);
+        self.rename(other.triggers, other.operations, moved);
+    }
+
+    fn rename(
+        &mut self,
+        triggers: Vec<Trigger>,
+        operations: Vec<Operation>,
+        name: impl Fn(FlowId) -> FlowId,
+    ) {
+        self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
+            Trigger { after: name(after), begins: name(begins), delay }
+        }));
+        self.operations.extend(operations.into_iter().map(|Operation { number, flows }| {
+            Operation { number, flows: flows.iter().map(|&flow| name(flow)).collect() }
+        }));
+    }
+
+    /// In order of start, then of sender and receiver; flows in turn, and those of workloads with
+    /// operations, keep their order.
+    fn sort(&mut self) {
+        let first = |operation: &Operation| self.flows[operation.flows[0].index()].workload;
+        let ordered: BTreeSet<u16> = self.operations.iter().map(first).collect();
+        let key = |flow: &FlowSpec| {
+            let keeps = flow.in_turn || ordered.contains(&flow.workload);
+            (flow.start, flow.src, (!keeps).then_some(flow.dst))
+        };
+        if self.triggers.is_empty() && self.operations.is_empty() {
+            return self.flows.sort_by_key(key);
+        }
+        let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
+        order.sort_by_key(|&place| key(&self.flows[place as usize]));
+        let mut names = vec![FlowId(0); order.len()];
+        (0..).zip(&order).for_each(|(name, &place)| names[place as usize] = FlowId(name));
+        self.flows = order.iter().map(|&place| self.flows[place as usize].clone()).collect();
+        let (triggers, operations) =
+            (std::mem::take(&mut self.triggers), std::mem::take(&mut self.operations));
+        self.rename(triggers, operations, |flow| names[flow.index()]);
+    }
+}
+
 /// What a workload needs to know of its scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
@@ -171,6 +262,25 @@ impl Surroundings<'_> {
     /// The rate of a host's link.
     pub fn rate(&self, host: NodeId) -> Rate {
         self.graph.node(host).ports[0].rate
+    }
+
+    /// A message of this workload that begins at a time, or when others let it.
+    fn message(&self, src: NodeId, dst: NodeId, bytes: u64, start: Duration) -> FlowSpec {
+        FlowSpec {
+            src,
+            dst,
+            bytes,
+            start: Instant::ZERO + start,
+            stop: Instant::NEVER,
+            workload: self.number,
+            in_turn: false,
+        }
+    }
+
+    /// The hosts of these numbers.
+    fn named(&self, numbers: &[u32]) -> Vec<NodeId> {
+        let hosts: Vec<NodeId> = self.graph.hosts().collect();
+        numbers.iter().map(|&number| hosts[number as usize]).collect()
     }
 
     /// The random stream of a host in this workload.
@@ -195,16 +305,16 @@ pub struct Demand {
     pub rate: f64,
 }
 
-/// The flows of all workloads, in order of start, then of sender and receiver; flows in turn keep
-/// the order in which their workload has them.
-pub fn flows(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Vec<FlowSpec> {
+/// The flows of all workloads, in order of start, then of sender and receiver; flows in turn, and
+/// those of operations, keep the order in which their workload has them.
+pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Traffic {
     let order = settings.placement.order(graph, seed);
-    let mut flows = Vec::new();
+    let mut all = Traffic::default();
     for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
-        flows.extend(workload.flows(around));
+        all.extend(workload.traffic(around));
     }
-    flows.sort_by_key(|flow| (flow.start, flow.src, (!flow.in_turn).then_some(flow.dst)));
-    flows
+    all.sort();
+    all
 }
 
 /// The most that a NIC takes before it sends it, of all classes.
