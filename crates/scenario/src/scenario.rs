@@ -201,6 +201,12 @@ impl Variant {
         &self.workloads
     }
 
+    /// The names of the workloads, empty for one that has none.
+    pub fn workload_names(&self) -> Vec<String> {
+        let name = |entry: &workload::Entry| entry.name.clone().unwrap_or_default();
+        self.settings.workload.iter().map(name).collect()
+    }
+
     /// Whether it sends the same flows as `other`, so that their results can be compared flow by
     /// flow.
     pub fn shares_traffic_with(&self, other: &Self) -> bool {

@@ -140,7 +140,8 @@ pub fn all_reduce(
         let help = format!("at most {LONGEST_RUN} are possible, which is longer than any run");
         findings.error(&[&field("compute")], message, help);
     }
-    begins(path, spec.start, true, settings, findings);
+    // Later rounds may be measured.
+    begins(path, spec.start, spec.rounds == 1, settings, findings);
     let ranks = several(path, "ranks", &spec.ranks, settings, findings)?;
     let chunks = match (spec.algorithm, spec.chunks) {
         (Algorithm::Ring, None) => ranks.len() as u64,

@@ -5,6 +5,7 @@ use floodway_sim::host::{Profile, application};
 
 use super::{Findings, MOST_SAMPLES, named, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
+use crate::read;
 use crate::workload::{self, Ready, Workload, incast, incast_series, many_to_many};
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
@@ -27,6 +28,15 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
     if settings.workload.len() > usize::from(u16::MAX) {
         let message = format!("there are {} workloads", settings.workload.len());
         findings.error(&["workload"], message, "at most 65535 are possible");
+    }
+    for (number, entry) in settings.workload.iter().enumerate() {
+        if let Some(cause) = entry.name.as_deref().and_then(read::bad_name) {
+            findings.error(
+                &[&format!("workload.{number}.name")],
+                format!("the workload's name {cause}"),
+                "name it with letters, digits, `-`, `_` and `.`, or remove the name",
+            );
+        }
     }
     let ready = settings.workload.iter().enumerate().filter_map(|(number, entry)| {
         let path = format!("workload.{number}.{}", entry.traffic.name());
