@@ -1,7 +1,7 @@
 //! Whether the workloads fit the network and the times.
 
 use floodway_model::{Bytes, Duration, Graph, Rate};
-use floodway_sim::host::{Profile, application};
+use floodway_sim::host::{Profile, application, transport};
 
 use super::{Findings, MOST_SAMPLES, named, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
@@ -148,6 +148,7 @@ pub fn check_on(
     check_flow_samples(settings, workloads, findings);
     check_entries(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
+        check_losses(number, &**workload, settings, &profile, findings);
         check_largest(number, &**workload, settings, &profile, slowest, findings);
     }
 }
@@ -331,6 +332,32 @@ fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Finding
             format!("queues grow without end: stay below {:.3}", load / wire_load),
         );
     }
+}
+
+/// Whether what others wait for can be lost for good.
+fn check_losses(
+    number: usize,
+    workload: &dyn Workload,
+    settings: &Document,
+    profile: &Profile,
+    findings: &mut Findings<'_>,
+) {
+    let repeats = matches!(profile.transport, transport::Spec::Rocev2(_) | transport::Spec::Tcp(_));
+    let control = &settings.switch.flow_control;
+    let lossless = control.pfc.is_some() || control.pause.is_some() || control.drc.is_some();
+    if repeats || lossless || !workload.waits_for_arrivals() {
+        return;
+    }
+    let member = settings.workload[number].traffic.name();
+    findings.warn(
+        &[&format!("workload.{number}.{member}")],
+        format!(
+            "messages wait for others to arrive, and `{}` does not repeat what is lost",
+            profile.transport.name()
+        ),
+        "what waits for a lost message never begins: choose [host.transport.rocev2] or another \
+         that repeats, or [switch.flow_control.pfc]",
+    );
 }
 
 /// Whether the largest flow can be numbered, and can end in time.

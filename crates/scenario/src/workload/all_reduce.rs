@@ -201,6 +201,10 @@ impl Workload for Placed {
         self.messages() as f64 * f64::from(self.spec.rounds)
     }
 
+    fn waits_for_arrivals(&self) -> bool {
+        true
+    }
+
     fn largest_flow(&self) -> u64 {
         chunk(self.spec.bytes, self.chunks(), 0)
     }

@@ -163,6 +163,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether flows begin when others have arrived.
+    fn waits_for_arrivals(&self) -> bool {
+        false
+    }
+
     /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
     /// saturated hosts are none: they send as fast as they may.
     fn demands(&self, _around: Surroundings<'_>) -> Vec<Demand> {

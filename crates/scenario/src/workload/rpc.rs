@@ -174,6 +174,10 @@ impl Workload for Sized {
         2.0 * f64::from(outstanding) * self.ends.from.iter().map(calls).sum::<f64>()
     }
 
+    fn waits_for_arrivals(&self) -> bool {
+        true
+    }
+
     fn largest_flow(&self) -> u64 {
         self.request.largest().max(self.response.largest())
     }
