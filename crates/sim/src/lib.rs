@@ -28,7 +28,7 @@ pub mod ways;
 use std::fmt::Write;
 
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph};
+use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 
 use digest::Digest;
 pub use engine::{Progress, Stop};
@@ -48,6 +48,10 @@ pub struct Spec {
     pub profiles: Vec<host::Profile>,
     /// What is sent, in order of start.
     pub flows: Vec<FlowSpec>,
+    /// Which flows begin after which others.
+    pub triggers: Vec<Trigger>,
+    /// Which flows are one thing to whoever waits for it, by workload and number.
+    pub operations: Vec<Operation>,
     /// Preamble and inter-frame gap that a frame costs on the wire, in bytes.
     pub wire_overhead: u16,
     /// When to stop at the latest. A run stops earlier when all flows that end have ended.

@@ -5,6 +5,7 @@ mod departures;
 mod frames;
 mod latencies;
 mod occupancy;
+mod operations;
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
@@ -26,7 +27,7 @@ use crate::switch::port::{DropReason, Drops};
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -64,6 +65,7 @@ impl Outcome {
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
             frames::entries(spec, finished, &flows),
+            operations::table(spec, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
@@ -182,7 +184,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         Duration::ZERO => f64::NAN,
         rtt => rtt.as_ns(),
     };
-    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other.")
+    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other, and others when those have come that they wait for.")
         .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
         .u64("workload", "Which workload of the scenario made it, counted from 0.", column(|flow| flow.workload.into()))
         .u64("src", "Node number of the sending host.", column(|flow| flow.src.0.into()))
@@ -190,7 +192,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("bytes", "Payload of the message; 0 for a flow that never ends.", column(|flow| {
             if flow.is_persistent() { 0 } else { flow.bytes }
         }))
-        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
+        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
         .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
@@ -473,7 +475,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
         ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    if spec.flows.iter().any(|flow| flow.in_turn) {
+    if !spec.triggers.is_empty() || spec.flows.iter().any(|flow| flow.in_turn) {
         let never = (spec.flows.len() - begun.len()) as u64;
         let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));

@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate, Trigger};
 
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
-use crate::host::{Host, Profile, Shared};
+use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::outcome::Outcome;
@@ -53,6 +53,7 @@ impl Simulation {
             switch: spec.switch.clone(),
             places: places(&spec),
             flows: spec.flows.clone(),
+            followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
             ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
             telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
@@ -170,10 +171,16 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         outgoing[flow.src.index()].push(id);
         incoming[flow.dst.index()].push(id);
     }
+    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
+    for trigger in &spec.triggers {
+        let source = spec.flows[trigger.begins.index()].src;
+        triggers.entry(source).or_default().push(*trigger);
+    }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));

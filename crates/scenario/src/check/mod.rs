@@ -10,15 +10,16 @@ mod drc;
 mod failure;
 mod flow_control;
 mod host;
-mod list;
-mod named;
+pub(crate) mod list;
+pub(crate) mod named;
 mod network;
 mod path;
+pub(crate) mod patterns;
 mod pausing;
-mod sizes;
+pub(crate) mod sizes;
 mod source_flow_control;
 mod switch;
-mod traffic;
+pub(crate) mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -88,7 +89,7 @@ fn is_error(problem: &Problem) -> bool {
 }
 
 /// Findings, placed where the values that they are about were written.
-struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     document: &'a Item,
     problems: Vec<Problem>,
 }

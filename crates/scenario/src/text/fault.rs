@@ -171,6 +171,8 @@ fn example(path: &[String], field: &str) -> &'static str {
         "workload" => ", for example the lines: [[workload]], [workload.incast], senders = 20",
         "sizes" => ", for example: sizes = \"data_mining\"",
         "load" => ", for example: load = 0.3",
+        "request" => ", for example: request = \"256B\"",
+        "response" => ", for example: response = \"64KB\"",
         "bytes" => ", for example: bytes = \"256KB\"",
         "count" => ", for example: count = 3",
         "flow" => ", for example the lines: [[workload.list.flow]], src = 0, dst = 1",

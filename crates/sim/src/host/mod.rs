@@ -50,6 +50,7 @@ use turns::Turns;
 
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
+pub use turns::followers;
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
@@ -62,6 +63,9 @@ pub struct Shared {
     pub switch: switch::Spec,
     /// All flows.
     pub flows: Vec<FlowSpec>,
+    /// By flow: how many flows with a size never begin if it does not, itself among them; empty if
+    /// no flow waits for another.
+    pub followers: Vec<u32>,
     /// By flow: its place among the flows that its sender sends, and among those that its receiver
     /// receives.
     pub places: Vec<(u32, u32)>,
@@ -160,7 +164,7 @@ impl Host {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
-            turns: Turns::of(&outgoing, &shared.flows),
+            turns: None,
             outgoing,
             started: 0,
             senders: Vec::new(),
@@ -184,7 +188,6 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
-        host.set_wake();
         host
     }
 

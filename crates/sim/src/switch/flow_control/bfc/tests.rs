@@ -173,6 +173,8 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
             ..Default::default()
         }],
         flows,
+        triggers: Vec::new(),
+        operations: Vec::new(),
         wire_overhead: 20,
         end,
         warmup: Duration::ZERO,
