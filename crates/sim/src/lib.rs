@@ -5,9 +5,11 @@
 //!   choice and flow control
 //! - [`host`]: NIC, transports and congestion control
 //! - [`link`]: the sending end of a link, and its pauses
+//! - [`deadlock`]: ports that wait for each other in a circle
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+pub mod deadlock;
 mod digest;
 pub mod engine;
 pub mod host;

@@ -35,7 +35,8 @@ impl Switch {
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
         let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
+        let meant = matches!(reason, DropReason::Aqm | DropReason::Watchdog);
+        self.lossless_dropped += u64::from(lossless && !meant);
         self.ports[egress].count_drop(queue, reason, packet.bytes);
     }
 
@@ -67,6 +68,10 @@ impl Switch {
             tally.sfc_messages += sfc.messages;
             tally.sfc_reminders += sfc.reminders;
             tally.sfc_proxy_pauses += sfc.proxy_pauses;
+        }
+        if let Some(watchdog) = &self.watchdog {
+            tally.watchdog_storms += watchdog.events.len() as u64;
+            tally.watchdog_drops += watchdog.dropped();
         }
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;

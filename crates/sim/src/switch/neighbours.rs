@@ -132,10 +132,11 @@ impl Switch {
         let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
         let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
         let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
+        let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample));
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(watched).min(sample));
     }
 
     /// Samples and refreshes that are due.
@@ -149,6 +150,7 @@ impl Switch {
             let more = self.next_sample < sampling.count;
             self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
         }
+        self.watch_queues(now, context);
         while let Some(spec) = &self.spec.flow_control.pfc {
             let (quanta, ports) = (spec.quanta, &self.ports);
             let pause = |source| lasts(ports, source, quanta);

@@ -53,6 +53,8 @@ pub enum DropReason {
     IngressThreshold,
     /// The queue management chose it, and it was not ECN-capable or more than a mark was needed.
     Aqm,
+    /// The watchdog of PFC has found its queue in a storm of pauses.
+    Watchdog,
 }
 
 impl DropReason {
@@ -64,6 +66,7 @@ impl DropReason {
             Self::EgressThreshold => "egress_threshold",
             Self::IngressThreshold => "ingress_threshold",
             Self::Aqm => "aqm",
+            Self::Watchdog => "watchdog",
         }
     }
 }
