@@ -148,16 +148,17 @@ fn a_chain_of_pauses_is_none() {
     let thresholds = pfc(pfc::MeasuredOn::EgressQueue);
     spec.switch.flow_control.pfc = Some(pfc::Spec { xoff: Bytes(50_000), ..thresholds });
     spec.sample_interval = Duration::from_ns(100);
-    let mut ended_paused = 0;
+    let mut ended_paused = u64::MAX;
     for us in (100..200).step_by(7) {
         spec.end = Duration::from_us(us);
         let outcome = run(spec.clone());
-        eprintln!("{:?} {:?}", outcome.table("timeline").u64s("paused_ports").iter().rev().take(100).collect::<Vec<_>>(), outcome.table("pauses").f64s("longest_pause_ns"));
-        let paused = *outcome.table("timeline").u64s("paused_ports").last().unwrap();
-        ended_paused += u32::from(paused >= 2);
+        // The last sample of queue 0; that of the control queue comes after it.
+        let paused = outcome.table("timeline").u64s("paused_ports");
+        ended_paused = ended_paused.min(paused[paused.len() - 2]);
         assert_eq!(outcome.table("deadlocks").rows(), 0);
     }
-    // Runs ended in which more than one port was paused.
+    // Of the five hosts and four ports of switches that point to the end, at least three were paused
+    // whenever a run ended.
     assert!(ended_paused >= 3, "{ended_paused}");
 }
 
