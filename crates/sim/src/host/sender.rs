@@ -76,6 +76,8 @@ impl Sender {
             wire: u64::from(transport.largest_frame()) + u64::from(link.wire_overhead),
             initial_window: transport.initial_window(),
             seed,
+            base_rtt: floodway_model::Duration::ZERO,
+            hops: 0,
         };
         let control = congestion::State::new(&profile.congestion, &path);
         let mut sender = Self {

@@ -232,6 +232,9 @@ fn needs_tell_who_has_a_window() {
     for spec in Spec::all() {
         let mut state = State::new(&spec, &Path::at(Rate::from_gbps(1)));
         let window = state.window(&spec, Instant::ZERO);
+        if spec.needs() == Needs::Answers {
+            continue;
+        }
         let acknowledged = spec.needs() == Needs::Acknowledgements;
         assert_eq!(window, acknowledged.then_some(10 * 1_448), "{}", spec.name());
         assert!(acknowledged || state.feedback(&spec) == EcnFeedback::None, "{}", spec.name());

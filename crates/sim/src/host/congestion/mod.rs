@@ -9,6 +9,7 @@
 //! how what is in flight gets there is the transport's business again.
 
 pub mod alpha;
+pub mod answers;
 pub mod bbr;
 pub mod bbr3;
 #[cfg(test)]
@@ -18,18 +19,21 @@ pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod events;
+pub mod hpcc;
 pub mod hystart;
 pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
 pub mod prague;
+pub mod rdma_dctcp;
 pub mod reno;
+pub mod timely;
 pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
-pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
+pub use events::{Ack, Answer, Congestion, Hop, Lost, Phase, RateSample, Signal, Timeout};
 
 floodway_model::family! {
     /// How fast a flow may send.
@@ -37,6 +41,9 @@ floodway_model::family! {
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
     ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Hpcc = "hpcc" (hpcc::Spec): "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+    Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
+    RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
@@ -66,13 +73,26 @@ pub struct Path {
     pub initial_window: u32,
     /// Decides the random choices of this flow's congestion control.
     pub seed: u64,
+    /// The round-trip time of a full packet and its answer between the hosts farthest apart, when
+    /// nothing else is sent; zero if the congestion control does not live on answers.
+    pub base_rtt: Duration,
+    /// Switches on the flow's way; zero likewise.
+    pub hops: u8,
 }
 
 #[cfg(test)]
 impl Path {
     /// Packets of 1448 bytes in frames of 1518 on a link without preamble and gap.
     pub fn at(line_rate: Rate) -> Self {
-        Self { line_rate, payload: 1_448, wire: 1_518, initial_window: 10, seed: 1 }
+        Self {
+            line_rate,
+            payload: 1_448,
+            wire: 1_518,
+            initial_window: 10,
+            seed: 1,
+            base_rtt: Duration::from_us(10),
+            hops: 1,
+        }
     }
 }
 
@@ -141,6 +161,9 @@ pub trait Control {
     fn on_indication(&mut self, spec: &Self::Spec, now: Instant, _severity: u8) {
         self.on_cnp(spec, now);
     }
+
+    /// An acknowledgement or a NAK has come (RoCEv2, [`Needs::Answers`]).
+    fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.
@@ -215,6 +238,7 @@ macro_rules! states {
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
+            on_answer(answer: &Answer<'_>)(answer) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),
             on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -263,6 +287,9 @@ states! {
     LineRate = line_rate,
     ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    Hpcc = hpcc in Box,
+    Timely = timely,
+    RdmaDctcp = rdma_dctcp,
     IndicatedRate = indicated_rate,
     Reno = reno,
     Cubic = cubic in Box,
@@ -281,6 +308,8 @@ pub enum Needs {
     Notifications,
     /// These, or the indications of switches (all but TCP, for which those are marks).
     Indications,
+    /// What every acknowledgement and NAK tells (RoCEv2).
+    Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
 }
@@ -291,6 +320,7 @@ impl Spec {
         match self {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
+            Self::Hpcc(_) | Self::Timely(_) | Self::RdmaDctcp(_) => Needs::Answers,
             Self::IndicatedRate(_) => Needs::Indications,
             _ => Needs::Acknowledgements,
         }
@@ -304,6 +334,8 @@ impl Spec {
             wire: 1_538,
             initial_window: 10,
             seed: 0,
+            base_rtt: Duration::ZERO,
+            hops: 0,
         };
         State::new(self, &path).feedback(self)
     }

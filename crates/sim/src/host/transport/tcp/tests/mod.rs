@@ -181,6 +181,8 @@ impl Pair {
             line_rate: floodway_model::Rate::from_gbps(1),
             payload: MSS,
             wire: MSS + 70,
+            base_rtt: floodway_model::Duration::ZERO,
+            hops: 0,
             initial_window: tcp.initial_window,
             seed: 1,
         };
