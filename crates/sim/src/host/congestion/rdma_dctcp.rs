@@ -196,7 +196,7 @@ mod tests {
     /// sawtooth. The cut is made at 50 to 50.8 Gb/s, every P round trips, and P - 1 of them add 0.8
     /// Gb/s each. A mark every P round trips lets alpha go round with g / (1 - (1 - g)^P) as its
     /// largest value, right when it cuts: 50.4 alpha / 2 = 0.8 (P - 1) has the solution P = 6.65, and
-    /// alpha is 0.179 then.
+    /// alpha is 0.179 then, and a little more after the shorter ones of 6: 50 Gb/s less 9 to 9.5 %.
     #[test]
     fn the_sawtooth_is_as_deep_as_alpha_says() {
         let spec = Spec::default();
@@ -212,6 +212,6 @@ mod tests {
         }
         let every = 9_000.0 / f64::from(marks);
         assert!((6.5..6.8).contains(&every), "{every}");
-        assert!((45.5e9..46.3e9).contains(&lowest), "{lowest}");
+        assert!((45.2e9..45.9e9).contains(&lowest), "{lowest}");
     }
 }
