@@ -313,12 +313,14 @@ mod tests {
     /// paper and of the NIC.
     #[test]
     fn with_and_without_a_window_in_both_variants() {
+        let rest = 255.0 / 256.0;
+        let alpha = (rest * rest + 1.0 / 256.0) * rest;
         for (variant, rates) in [
             // A cut for each CNP, the second by an alpha that was 1: a quarter.
             (Variant::Paper, [50e9, 25e9, 25e9]),
-            // The second CNP waits for 4 us after the first cut; alpha has had three updates with a
-            // CNP and one without then.
-            (Variant::Nic, [50e9, 50e9, 50e9 * (1.0 - (1.0 - 1.0 / 256.0) / 2.0)]),
+            // The second CNP waits until 4 us after the first cut. Until then alpha has been updated
+            // with a CNP at 101 and 103 us, and without one at 102 and 104 us.
+            (Variant::Nic, [50e9, 50e9, 50e9 * (1.0 - alpha / 2.0)]),
         ] {
             for (window, follows) in [(None, false), (Some(15), false), (Some(15), true)] {
                 let spec = Spec {
