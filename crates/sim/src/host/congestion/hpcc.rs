@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip};
-use super::{Answer, Control, Hop, Path};
+use super::{Answer, Control, Path};
+use crate::telemetry::Hop;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,12 +94,9 @@ impl State {
         let base = self.window.length().as_secs();
         let (mut busiest, mut time) = (0.0, 0.0);
         for (new, old) in hops.iter().zip(&self.links) {
-            if new.at <= old.at || new.tx_bytes < old.tx_bytes || new.rate != old.rate {
-                return false;
-            }
+            let Some((bytes, tau)) = between(old, new) else { return false };
             let rate = new.rate.0 as f64;
-            let tau = new.at.since(old.at).as_secs();
-            let sent = (new.tx_bytes - old.tx_bytes) as f64 * 8.0 / tau;
+            let sent = bytes as f64 * 8.0 / tau;
             let waiting = new.backlog.min(old.backlog) as f64 * 8.0;
             let utilisation = sent / rate + waiting / (rate * base);
             if utilisation > busiest {
@@ -124,6 +122,17 @@ impl State {
             (self.reference, self.stage) = (self.current, stage);
         }
     }
+}
+
+/// Bytes that a port sent between two packets, and the time in seconds; `None` if the second was not
+/// the later one, or if it cannot be the same port.
+fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
+    let (bytes, ns) = (new.bytes_since(old), new.ns_since(old));
+    let later = ns > 0 && ns <= u64::from(u32::MAX / 2);
+    // Times are rounded to nanoseconds.
+    let most = u128::from(new.rate.0) * u128::from(ns + 1) / 8_000_000_000;
+    let possible = new.rate == old.rate && u128::from(bytes) <= most;
+    (later && possible).then(|| (bytes, ns as f64 * 1e-9))
 }
 
 impl Control for State {
@@ -271,11 +280,11 @@ mod tests {
         let full = |us: u64| hop(100, us, 12_500 * us, 100_000);
         hear(&mut flow, &spec, (1, 100), &[full(0)]);
         for hops in [
-            &[full(1), full(1)][..],           // one hop more
-            &[hop(40, 2, 25_000, 0), full(2)], // another link
-            &[hop(40, 3, 20_000, 0), full(3)], // another counter
-            &[hop(40, 2, 25_000, 0), full(2)], // overtaken
-            &[],                               // a switch without telemetry
+            &[full(1), full(1)][..],              // one hop more
+            &[hop(40, 2, 0, 9_000), full(2)],     // another link
+            &[hop(40, 3, 9_000, 9_000), full(3)], // more than a link of 40 Gb/s sends in 1 us
+            &[hop(40, 2, 9_000, 9_000), full(2)], // overtaken
+            &[],                                  // nothing written
             &[full(9)],
         ] {
             assert_eq!(hear(&mut flow, &spec, (2, 100), hops), LINE, "{hops:?}");

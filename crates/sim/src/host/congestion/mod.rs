@@ -33,7 +33,7 @@ pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
-pub use events::{Ack, Answer, Congestion, Hop, Lost, Phase, RateSample, Signal, Timeout};
+pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
 floodway_model::family! {
     /// How fast a flow may send.
@@ -71,13 +71,13 @@ pub struct Path {
     /// Full packets that may be sent before anything is heard of the receiver; only TCP says it
     /// (RFC 6928).
     pub initial_window: u32,
+    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
+    /// idle network. Only known if some algorithm [needs answers](Needs::Answers), as is `hops`.
+    pub base_rtt: Duration,
+    /// Switches on the shortest ways to the receiver.
+    pub hops: u8,
     /// Decides the random choices of this flow's congestion control.
     pub seed: u64,
-    /// The round-trip time of a full packet and its answer between the hosts farthest apart, when
-    /// nothing else is sent; zero if the congestion control does not live on answers.
-    pub base_rtt: Duration,
-    /// Switches on the flow's way; zero likewise.
-    pub hops: u8,
 }
 
 #[cfg(test)]
@@ -89,9 +89,9 @@ impl Path {
             payload: 1_448,
             wire: 1_518,
             initial_window: 10,
+            base_rtt: Duration::from_us(8),
+            hops: 3,
             seed: 1,
-            base_rtt: Duration::from_us(10),
-            hops: 1,
         }
     }
 }
@@ -153,6 +153,9 @@ pub trait Control {
         (self.rate(spec, now), self.window(spec, now))
     }
 
+    /// An acknowledgement or a NAK has come (RoCEv2); only told if [`Needs::Answers`].
+    fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
+
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
@@ -161,9 +164,6 @@ pub trait Control {
     fn on_indication(&mut self, spec: &Self::Spec, now: Instant, _severity: u8) {
         self.on_cnp(spec, now);
     }
-
-    /// An acknowledgement or a NAK has come (RoCEv2, [`Needs::Answers`]).
-    fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.
@@ -236,9 +236,9 @@ macro_rules! states {
             on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
+            on_answer(answer: &Answer<'_>)(answer) -> (),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
-            on_answer(answer: &Answer<'_>)(answer) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),
             on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -308,7 +308,8 @@ pub enum Needs {
     Notifications,
     /// These, or the indications of switches (all but TCP, for which those are marks).
     Indications,
-    /// What every acknowledgement and NAK tells (RoCEv2).
+    /// The answers of RoCEv2's receiver: acknowledgements with round-trip times, marks, and
+    /// [telemetry](Spec::needs_telemetry) if wanted.
     Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
@@ -326,6 +327,11 @@ impl Spec {
         }
     }
 
+    /// Whether switches must write telemetry into its packets.
+    pub fn needs_telemetry(&self) -> bool {
+        matches!(self, Self::Hpcc(_))
+    }
+
     /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
     pub fn feedback(&self) -> EcnFeedback {
         let path = Path {
@@ -333,9 +339,9 @@ impl Spec {
             payload: 1_448,
             wire: 1_538,
             initial_window: 10,
-            seed: 0,
             base_rtt: Duration::ZERO,
             hops: 0,
+            seed: 0,
         };
         State::new(self, &path).feedback(self)
     }

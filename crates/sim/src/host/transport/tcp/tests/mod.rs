@@ -181,9 +181,9 @@ impl Pair {
             line_rate: floodway_model::Rate::from_gbps(1),
             payload: MSS,
             wire: MSS + 70,
-            base_rtt: floodway_model::Duration::ZERO,
-            hops: 0,
             initial_window: tcp.initial_window,
+            base_rtt: Duration::ZERO,
+            hops: 0,
             seed: 1,
         };
         let rules = Rules { tcp: &tcp, congestion: &control };
