@@ -219,7 +219,8 @@ impl Switch {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
-        port.transmit(packet, queue, now, context);
+        port.stamp(&packet, now);
+        port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
     /// The packet joins `queue`; flow control is told.
@@ -344,7 +345,8 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.transmit(queued.packet, queue, now, context);
+        port.stamp(&queued.packet, now);
+        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);

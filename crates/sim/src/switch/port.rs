@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use floodway_model::{Class, Instant, Packet};
+use floodway_model::{Instant, NodeId, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
-use crate::engine::Context;
 use crate::link::Transmitter;
 use crate::telemetry::{Hop, Telemetry};
 
@@ -87,22 +86,25 @@ pub struct Drops {
 }
 
 impl Port {
-    /// Puts a packet that was in a queue, or would have passed it, on the free wire.
-    #[inline]
-    pub fn transmit(&mut self, packet: Packet, queue: usize, now: Instant, context: &mut Context) {
-        if self.telemetry.is_some() {
-            self.write_telemetry(&packet, now);
+    /// A packet that was in a queue, or would have passed it, is about to be put on the wire: writes
+    /// into its telemetry, if it carries any.
+    #[inline(always)]
+    pub fn stamp(&self, packet: &Packet, now: Instant) {
+        if self.telemetry.is_some()
+            && let Some(record) = packet.record()
+            && packet.is_data()
+        {
+            self.write_telemetry((packet.src, record), packet.bytes, now);
         }
-        self.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
     #[cold]
-    fn write_telemetry(&self, packet: &Packet, now: Instant) {
+    fn write_telemetry(&self, record: (NodeId, u32), bytes: u16, now: Instant) {
         let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
         // It still is in the books, unless it never waited.
-        let backlog = self.occupancy.bytes().saturating_sub(packet.bytes.into());
-        telemetry.write(packet, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+        let backlog = self.occupancy.bytes().saturating_sub(bytes.into());
+        telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
     }
 
     /// Whether anything waits for the wire.
