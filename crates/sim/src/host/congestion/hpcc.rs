@@ -132,7 +132,7 @@ fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
     // Times are rounded to nanoseconds.
     let most = u128::from(new.rate.0) * u128::from(ns + 1) / 8_000_000_000;
     let possible = new.rate == old.rate && u128::from(bytes) <= most;
-    (later && possible).then(|| (bytes, ns as f64 * 1e-9))
+    (later && possible).then_some((bytes, ns as f64 * 1e-9))
 }
 
 impl Control for State {
