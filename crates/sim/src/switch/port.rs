@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use floodway_model::{Instant, NodeId, Packet};
+use floodway_model::{Duration, Instant, NodeId, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
@@ -57,9 +57,20 @@ pub enum DropReason {
     IngressThreshold,
     /// The queue management chose it, and it was not ECN-capable or more than a mark was needed.
     Aqm,
+    /// The link of its egress port is known to be down.
+    LinkDown,
+    /// No way to its destination is left.
+    NoRoute,
+    /// The link failed while it was on it, or before that was known.
+    LostOnLink,
 }
 
 impl DropReason {
+    /// Whether there was no room, which must not happen to a class that is lossless.
+    pub const fn is_for_want_of_room(self) -> bool {
+        !matches!(self, Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink)
+    }
+
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -68,6 +79,9 @@ impl DropReason {
             Self::EgressThreshold => "egress_threshold",
             Self::IngressThreshold => "ingress_threshold",
             Self::Aqm => "aqm",
+            Self::LinkDown => "link_down",
+            Self::NoRoute => "no_route",
+            Self::LostOnLink => "lost_on_link",
         }
     }
 }
@@ -117,6 +131,12 @@ impl Port {
     #[inline]
     pub fn passes(&self, queue: usize, now: Instant) -> bool {
         self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
+    }
+
+    /// The time to the end of all that waits here, if nothing else comes and nothing is paused.
+    pub fn time_to_drain(&self, now: Instant) -> Duration {
+        let control = self.queues.last().map_or(0, Queue::backlog);
+        self.tx.busy_until.since(now) + self.tx.byte_time().of(self.occupancy.bytes() + control)
     }
 
     /// Counts a drop.
