@@ -37,7 +37,10 @@ fn every_command_of_the_guide_works() {
         fs::write(folder.join(&file), scenario).unwrap();
         files.push(file);
     }
-    assert_eq!(files, ["mine.toml", "deep.toml", "access.toml", "backplane.toml", "network.toml"]);
+    assert_eq!(
+        files,
+        ["mine.toml", "deep.toml", "access.toml", "incast.toml", "backplane.toml", "network.toml"]
+    );
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
@@ -52,7 +55,8 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    let more = ["mine-again", "small", "access-reno", "backplane-small", "network-fast"];
+    let more =
+        ["mine-again", "small", "access-reno", "incast-slower", "backplane-small", "network-fast"];
     let names = files.iter().map(|file| file.trim_end_matches(".toml"));
     for results in names.chain(more) {
         let report = folder.join("results").join(results).join("report.html");
