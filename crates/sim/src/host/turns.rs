@@ -265,6 +265,8 @@ mod tests {
             followers: Vec::new(),
             flows,
             tiers: 1,
+            ways: None,
+            telemetry: None,
             flow_samples: None,
             latencies: false,
             seed: 1,
