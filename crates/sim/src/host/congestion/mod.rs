@@ -24,6 +24,7 @@ pub mod indicated_rate;
 mod laws;
 pub mod line_rate;
 pub mod prague;
+pub mod qcn;
 pub mod reno;
 pub mod window;
 
@@ -38,6 +39,7 @@ floodway_model::family! {
     ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
+    Qcn = "qcn" (qcn::Spec): "Rate control by messages of switches that sample their queues (802.1Qau).",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
     Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
@@ -142,6 +144,10 @@ pub trait Control {
         self.on_cnp(spec, now);
     }
 
+    /// A congestion point has sampled a packet of the flow and says how severe congestion is, 1 to 63
+    /// (QCN; not TCP).
+    fn on_cnm(&mut self, _spec: &Self::Spec, _now: Instant, _feedback: u8) {}
+
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.
     fn on_ack(&mut self, _spec: &Self::Spec, _ack: &Ack) {}
@@ -215,6 +221,7 @@ macro_rules! states {
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
+            on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),
             on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -264,6 +271,7 @@ states! {
     ConstantRate = constant_rate,
     Dcqcn = dcqcn,
     IndicatedRate = indicated_rate,
+    Qcn = qcn,
     Reno = reno,
     Cubic = cubic in Box,
     Dctcp = dctcp,
@@ -281,6 +289,8 @@ pub enum Needs {
     Notifications,
     /// These, or the indications of switches (all but TCP, for which those are marks).
     Indications,
+    /// The messages of congestion points (all but TCP).
+    Messages,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
 }
@@ -292,6 +302,7 @@ impl Spec {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
             Self::IndicatedRate(_) => Needs::Indications,
+            Self::Qcn(_) => Needs::Messages,
             _ => Needs::Acknowledgements,
         }
     }

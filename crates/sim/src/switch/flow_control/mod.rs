@@ -7,6 +7,7 @@ pub mod drc;
 pub mod pause;
 pub mod pausing;
 pub mod pfc;
+pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
@@ -45,6 +46,8 @@ mechanisms! {
         "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
     drc:
         "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
+    qcn:
+        "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
     source_flow_control:
         "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
     pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
