@@ -21,6 +21,8 @@ pub mod units;
 pub use flow::FlowSpec;
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
-pub use packet::{AckFlags, Body, Dscp, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos};
+pub use packet::{
+    AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
+};
 pub use table::Table;
 pub use units::{Bytes, Duration, Instant, Rate};

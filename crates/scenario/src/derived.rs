@@ -1,8 +1,6 @@
 //! Numbers that follow from a scenario, for `floodway check`: what its author should know before
 //! waiting for a run.
 
-mod farthest;
-
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -12,6 +10,7 @@ use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
 use floodway_sim::host::congestion::{self, Needs};
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::ways;
 use serde::Serialize;
 
 use crate::check;
@@ -273,7 +272,7 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
-        return farthest::longest_way(graph, &times);
+        return ways::longest_way(graph, &times);
     }
     let link = |host: NodeId| graph.node(host).ports[0];
     let mut kinds = BTreeMap::new();

@@ -130,11 +130,12 @@ impl Document {
         let profile = |entry: &workload::Entry| {
             let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
             let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
-            Profile {
-                transport: transport.clone(),
-                congestion: congestion.cloned().unwrap_or_else(|| usual(transport)),
-                application: entry.application.clone(),
+            let congestion = congestion.cloned().unwrap_or_else(|| usual(transport));
+            let mut transport = transport.clone();
+            if let transport::Spec::Rocev2(rocev2) = &mut transport {
+                rocev2.telemetry |= congestion.needs_telemetry();
             }
+            Profile { transport, congestion, application: entry.application.clone() }
         };
         self.workload.iter().map(profile).collect()
     }

@@ -5,6 +5,8 @@
 //!   choice and flow control
 //! - [`host`]: NIC, transports and congestion control
 //! - [`link`]: the sending end of a link, and its pauses
+//! - [`telemetry`]: what switches write into packets
+//! - [`ways`]: how far hosts are from each other
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
@@ -18,6 +20,8 @@ mod outcome;
 pub mod routing;
 pub mod simulation;
 pub mod switch;
+pub mod telemetry;
+pub mod ways;
 
 use std::fmt::Write;
 

@@ -11,6 +11,7 @@ use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
 
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
+use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
@@ -19,6 +20,8 @@ use crate::routing::Routes;
 use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
 use crate::switch::flow_control::drc::Peers;
+use crate::telemetry::Telemetry;
+use crate::ways::Ways;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -42,6 +45,7 @@ pub struct Run<'a> {
 impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
+        let nodes = spec.graph.nodes.len();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
@@ -49,6 +53,8 @@ impl Simulation {
             places: places(&spec),
             flows: spec.flows.clone(),
             tiers: tiers(&spec.graph),
+            ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
+            telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
             flow_samples: spec.flow_samples,
             latencies: spec.latencies,
             seed: spec.seed,
@@ -56,7 +62,7 @@ impl Simulation {
         let tables = Routes::of(&spec.graph);
         let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, tables, &peers),
+            switches: switches(&spec, &shared, tables, &peers),
             hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
         };
@@ -114,6 +120,16 @@ fn profiles(spec: &Spec) -> Vec<Profile> {
     profiles
 }
 
+/// Whether some congestion control lives on what receivers answer.
+fn asks_for_answers(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.congestion.needs() == Needs::Answers)
+}
+
+/// Whether some packets have room for telemetry.
+fn wants_telemetry(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.transport.telemetry())
+}
+
 /// By flow: its place among those its sender sends and those its receiver receives.
 fn places(spec: &Spec) -> Vec<(u32, u32)> {
     let mut next = vec![(0, 0); spec.graph.nodes.len()];
@@ -127,9 +143,14 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
-    let make =
-        |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
+fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+    let make = |(id, routes): (NodeId, Routes)| {
+        let mut switch = Switch::new(id, spec, routes, &links(spec, id), peers);
+        for port in &mut switch.ports {
+            port.telemetry.clone_from(&shared.telemetry);
+        }
+        switch
+    };
     spec.graph.switches().zip(tables).map(make).collect()
 }
 
@@ -251,6 +272,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
+    wrong.extend(audit_telemetry(finished));
     let flies = finished.in_flight.len() as u64;
     if made != ended + waits + flies {
         wrong.push(format!(
@@ -258,6 +280,22 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         ));
     }
     wrong
+}
+
+/// Every telemetry record is free or has its packet, in a switch, on a wire or in a NIC.
+fn audit_telemetry(finished: &Finished) -> Option<String> {
+    let telemetry = finished.hosts.first()?.shared().telemetry.as_ref()?;
+    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
+    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
+    let carried = frames.filter(|packet| packet.record().is_some()).count() as u64;
+    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
+    let taken = telemetry.taken();
+    let known = carried..=carried + in_nics as u64;
+    (!known.contains(&taken)).then(|| {
+        format!(
+            "{taken} telemetry records are taken, and {carried} packets in the network have one"
+        )
+    })
 }
 
 /// The names of the ends of a run.

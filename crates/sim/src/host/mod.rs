@@ -36,6 +36,8 @@ use crate::engine::{Context, Node};
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
 use crate::switch;
+use crate::telemetry::{Cursor, Telemetry};
+use crate::ways::Ways;
 use application::Application;
 use holds::Holds;
 use indications::Indications;
@@ -64,6 +66,10 @@ pub struct Shared {
     pub places: Vec<(u32, u32)>,
     /// Tiers of switches in the network.
     pub tiers: u8,
+    /// How far hosts are from each other; `None` if no congestion control asks.
+    pub ways: Option<Ways>,
+    /// What switches write into packets; `None` if nobody wants it.
+    pub telemetry: Option<Arc<Telemetry>>,
     /// Time between two samples of what flows without a size have delivered.
     pub flow_samples: Option<Duration>,
     /// Whether receivers record how long packets took.
@@ -104,6 +110,8 @@ pub struct Host {
     pub receivers: Vec<Receiver>,
     /// By workload: how long packets of the measurement took, if it is recorded.
     pub latencies: Vec<Latencies>,
+    /// Where its telemetry records are.
+    cursor: Cursor,
     /// What source flow control holds back.
     holds: Holds,
     /// What layer 2 has told of congestion.
@@ -160,6 +168,7 @@ impl Host {
             free: Vec::new(),
             receivers,
             latencies: Vec::new(),
+            cursor: Cursor::default(),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
@@ -232,11 +241,10 @@ impl Node for Host {
             self.indications.map(&mut packet);
         }
         match packet.body {
-            Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
-            Body::Ack { psn } => self.on_feedback(packet.connection, psn, None, now),
-            Body::Nak { psn, arrived } => {
-                self.on_feedback(packet.connection, psn, Some(arrived), now);
+            Body::Data { echo, psn, sent_at } => {
+                self.on_data(&packet, (echo, psn, sent_at), now, context);
             }
+            Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(&packet, now),
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),

@@ -36,7 +36,11 @@ impl Switch {
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
         let lossless = lossless && !packet.is_control();
         self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
-        self.ports[egress].count_drop(queue, reason, packet.bytes);
+        let port = &mut self.ports[egress];
+        port.count_drop(queue, reason, packet.bytes);
+        if let Some(telemetry) = &port.telemetry {
+            telemetry.free(&packet);
+        }
     }
 
     /// Samples depths and occupancies.

@@ -60,6 +60,7 @@ impl Switch {
             }),
             to_host: graph.node(link.peer).kind == NodeKind::Host,
             drops: Vec::new(),
+            telemetry: None,
         };
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();

@@ -223,7 +223,7 @@ impl Switch {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
-        port.tx.transmit(packet, Class(queue as u8), now, context);
+        port.transmit(packet, queue, now, context);
     }
 
     /// The packet joins `queue`; flow control is told.
@@ -351,7 +351,7 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
+        port.transmit(queued.packet, queue, now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);

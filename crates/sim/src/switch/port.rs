@@ -1,15 +1,18 @@
 //! A port of a switch: its egress queues, and the sending end of its link.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use floodway_model::{Instant, Packet};
+use floodway_model::{Class, Instant, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
+use crate::engine::Context;
 use crate::link::Transmitter;
+use crate::telemetry::{Hop, Telemetry};
 
 /// One port.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Port {
     pub to_host: bool,
     /// What was dropped, by queue and reason.
     pub drops: Vec<Drops>,
+    /// Where it writes into packets that ask for it.
+    pub telemetry: Option<Arc<Telemetry>>,
 }
 
 /// Why a packet was dropped.
@@ -82,6 +87,24 @@ pub struct Drops {
 }
 
 impl Port {
+    /// Puts a packet that was in a queue, or would have passed it, on the free wire.
+    #[inline]
+    pub fn transmit(&mut self, packet: Packet, queue: usize, now: Instant, context: &mut Context) {
+        if self.telemetry.is_some() {
+            self.write_telemetry(&packet, now);
+        }
+        self.tx.transmit(packet, Class(queue as u8), now, context);
+    }
+
+    #[cold]
+    fn write_telemetry(&self, packet: &Packet, now: Instant) {
+        let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
+        let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
+        // It still is in the books, unless it never waited.
+        let backlog = self.occupancy.bytes().saturating_sub(packet.bytes.into());
+        telemetry.write(packet, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+    }
+
     /// Whether anything waits for the wire.
     #[inline]
     pub fn has_backlog(&self) -> bool {

@@ -97,7 +97,7 @@ pub fn check_on(
             );
         }
     }
-    let wire = Bytes(u64::from(rocev2::Spec::frame(spec.mtu.0)) + settings.wire_overhead.0);
+    let wire = Bytes(u64::from(spec.frame(spec.mtu.0)) + settings.wire_overhead.0);
     let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
     if let Some(slowest) = slowest {
         let packets = u64::from(spec.ack_every);

@@ -30,7 +30,7 @@ pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
-pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
+pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
 floodway_model::family! {
     /// How fast a flow may send.
@@ -66,6 +66,11 @@ pub struct Path {
     /// Full packets that may be sent before anything is heard of the receiver; only TCP says it
     /// (RFC 6928).
     pub initial_window: u32,
+    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
+    /// idle network. Only known if some algorithm [needs answers](Needs::Answers), as is `hops`.
+    pub base_rtt: Duration,
+    /// Switches on the shortest ways to the receiver.
+    pub hops: u8,
     /// Decides the random choices of this flow's congestion control.
     pub seed: u64,
 }
@@ -74,7 +79,15 @@ pub struct Path {
 impl Path {
     /// Packets of 1448 bytes in frames of 1518 on a link without preamble and gap.
     pub fn at(line_rate: Rate) -> Self {
-        Self { line_rate, payload: 1_448, wire: 1_518, initial_window: 10, seed: 1 }
+        Self {
+            line_rate,
+            payload: 1_448,
+            wire: 1_518,
+            initial_window: 10,
+            base_rtt: Duration::from_us(8),
+            hops: 3,
+            seed: 1,
+        }
     }
 }
 
@@ -134,6 +147,9 @@ pub trait Control {
         self.on_send(spec, now, bytes);
         (self.rate(spec, now), self.window(spec, now))
     }
+
+    /// An acknowledgement or a NAK has come (RoCEv2); only told if [`Needs::Answers`].
+    fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
@@ -219,6 +235,7 @@ macro_rules! states {
             on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
+            on_answer(answer: &Answer<'_>)(answer) -> (),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
             on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
@@ -291,6 +308,9 @@ pub enum Needs {
     Indications,
     /// The messages of congestion points (all but TCP).
     Messages,
+    /// The answers of RoCEv2's receiver: acknowledgements with round-trip times, marks, and
+    /// [telemetry](Spec::needs_telemetry) if wanted.
+    Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
 }
@@ -307,6 +327,11 @@ impl Spec {
         }
     }
 
+    /// Whether switches must write telemetry into its packets.
+    pub fn needs_telemetry(&self) -> bool {
+        false
+    }
+
     /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
     pub fn feedback(&self) -> EcnFeedback {
         let path = Path {
@@ -314,6 +339,8 @@ impl Spec {
             payload: 1_448,
             wire: 1_538,
             initial_window: 10,
+            base_rtt: Duration::ZERO,
+            hops: 0,
             seed: 0,
         };
         State::new(self, &path).feedback(self)

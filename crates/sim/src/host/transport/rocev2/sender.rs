@@ -1,6 +1,6 @@
 //! The sending side of one message.
 
-use floodway_model::{Body, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::recovery::{self, selective_repeat};
@@ -112,8 +112,12 @@ impl Sender {
         } else {
             self.fresh = self.next;
         }
-        let bytes = Spec::frame(transport.payload(psn, self.bytes, self.packets));
-        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: Ecn::Ect0 })
+        let bytes = transport.frame(transport.payload(psn, self.bytes, self.packets));
+        Some(Frame {
+            body: Body::Data { echo: Echo::default(), psn, sent_at: now },
+            bytes,
+            ecn: Ecn::Ect0,
+        })
     }
 
     /// As much may be in flight as the transport and congestion control allow, which says `bytes`.
@@ -122,6 +126,12 @@ impl Sender {
         if let Some(bytes) = bytes {
             self.window = transport.window().min(transport.whole_packets(bytes).max(1));
         }
+    }
+
+    /// The first packet that is not acknowledged, that after the last one sent, and the first that has
+    /// never been sent.
+    pub fn progress(&self) -> (u32, u32, u32) {
+        (self.unacknowledged, self.next, self.fresh)
     }
 
     /// Everything before `psn` has arrived.

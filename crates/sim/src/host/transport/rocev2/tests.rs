@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::{Body, Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
+use floodway_model::{Body, Bytes, Duration, Echo, FlowSpec, Instant, NodeId, Rate};
 use proptest::prelude::*;
 
 use super::recovery::{self, go_back_n, selective_repeat};
@@ -42,7 +42,7 @@ fn selective_repeat() -> Spec {
 
 /// Gives a packet to the receiver a microsecond after it was sent.
 fn give(receiver: &mut Receiver, spec: &Spec, packet: &Frame) -> Arrived {
-    let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
+    let Body::Data { psn, sent_at, .. } = packet.body else { panic!("not data") };
     receiver.on_data(spec, psn, sent_at + Duration::from_us(1))
 }
 
@@ -91,8 +91,8 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             back.pop_front();
             assert_eq!(at, ns);
             match answer {
-                Body::Ack { psn } => sender.on_ack(psn, now),
-                Body::Nak { psn, arrived } => sender.on_nak(psn, arrived, now),
+                Body::Ack { psn, .. } => sender.on_ack(psn, now),
+                Body::Nak { psn, arrived, .. } => sender.on_nak(psn, arrived, now),
                 other => panic!("{other:?}"),
             }
         }
@@ -113,8 +113,9 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             if arrived.completes {
                 story.finished = ns;
             }
-            let nak = arrived.missing.map(|missing| Body::Nak { psn: missing, arrived: psn });
-            let ack = arrived.acknowledge.map(|psn| Body::Ack { psn });
+            let echo = Echo::default();
+            let nak = arrived.missing.map(|missing| Body::Nak { echo, psn: missing, arrived: psn });
+            let ack = arrived.acknowledge.map(|psn| Body::Ack { echo, psn, sent_at: now });
             story.naks += u64::from(nak.is_some());
             if let Some(answer) = ack.or(nak) {
                 if !lose(true, answers) {
@@ -398,7 +399,7 @@ proptest! {
         answers in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
     ) {
         let in_flight = window.map(|packets| Bytes(1_024 * (packets + u64::from(ack_every))));
-        let spec = Spec { mtu: Bytes(1_024), ack_every, in_flight, recovery };
+        let spec = Spec { ack_every, in_flight, recovery, ..Spec::default() };
         let story = transfer(packets, &spec, |answer, number| {
             let lost = if answer { &answers } else { &data };
             lost.get(number).copied().unwrap_or(false)
@@ -498,4 +499,12 @@ fn what_is_held_has_arrived() {
     assert_eq!(receiver.delivered(), 2 * 1024 + 10);
     assert!(give(&mut receiver, &spec, &packets[1]).completes);
     assert_eq!(receiver.delivered(), 3 * 1024 + 10);
+}
+
+#[test]
+fn telemetry_takes_room_in_data_and_answers() {
+    let spec = Spec { telemetry: true, ..Spec::default() };
+    // 1024 + 62 + 2 + 5 * 8, 66 + 2 + 5 * 8.
+    assert_eq!((spec.frame(1_024), spec.answer()), (1_128, 108));
+    assert_eq!((Spec::default().frame(1_024), Spec::default().answer()), (1_086, 66));
 }

@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, FlowId, FlowSpec, Graph, PortIx, Tos};
+use floodway_model::{Body, Class, Echo, FlowId, FlowSpec, Graph, PortIx, Tos};
 use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
 
 use super::*;
@@ -40,7 +40,7 @@ fn packet(flow: u32, bytes: u16) -> Queued {
         lane: 0,
         tos: Tos::default(),
         indicated: false,
-        body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+        body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
     };
     Queued { packet, not_before: 0 }
 }
