@@ -37,7 +37,17 @@ fn every_command_of_the_guide_works() {
         fs::write(folder.join(&file), scenario).unwrap();
         files.push(file);
     }
-    assert_eq!(files, ["mine.toml", "deep.toml", "access.toml", "backplane.toml", "network.toml"]);
+    assert_eq!(
+        files,
+        [
+            "mine.toml",
+            "deep.toml",
+            "access.toml",
+            "backplane.toml",
+            "notified.toml",
+            "network.toml"
+        ]
+    );
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");

@@ -13,6 +13,7 @@ mod list;
 mod named;
 mod network;
 mod pausing;
+mod qcn;
 mod sizes;
 mod source_flow_control;
 mod switch;
