@@ -18,7 +18,7 @@ pub mod random;
 pub mod table;
 pub mod units;
 
-pub use flow::FlowSpec;
+pub use flow::{FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
 pub use packet::{

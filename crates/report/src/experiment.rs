@@ -182,6 +182,7 @@ impl Experiment {
             peak_rss_bytes: ending.peak_rss_bytes,
             wall_s: ending.wall_s,
             order: manifest.variants.iter().map(|variant| variant.name.clone()).collect(),
+            workloads: manifest.workloads.clone(),
             classes: (0..self.classes.count())
                 .map(|class| ClassName {
                     key: self.classes.key(class),

@@ -33,6 +33,7 @@ mod latency;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;
+mod operations;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::failure;
 use crate::presets;
 use crate::topology;
 use crate::workload::{self, Placement};
@@ -76,6 +77,9 @@ pub struct Document {
     /// All hosts.
     #[serde(default)]
     pub host: Host,
+    /// Links that fail during the run. Default none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<failure::LinkFailure>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.

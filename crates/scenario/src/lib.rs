@@ -21,12 +21,14 @@
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
+//! - [`failure`]: links that fail
 //! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
 
 mod check;
 pub mod derived;
 pub mod document;
+pub mod failure;
 pub mod presets;
 mod read;
 mod scenario;

@@ -1,18 +1,19 @@
 //! From what a simulation is made of to what came out of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate, Trigger};
 
 use crate::Spec;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
+use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
-use crate::host::{Host, Profile, Shared};
+use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::outcome::Outcome;
@@ -52,6 +53,7 @@ impl Simulation {
             switch: spec.switch.clone(),
             places: places(&spec),
             flows: spec.flows.clone(),
+            followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
             ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
             telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
@@ -151,7 +153,15 @@ fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) ->
         }
         switch
     };
-    spec.graph.switches().zip(tables).map(make).collect()
+    let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
+    let mut epochs = vec![VecDeque::new(); switches.len()];
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+    }
+    for (switch, epochs) in switches.iter_mut().zip(epochs) {
+        switch.fail(&spec.failures, &spec.graph, epochs);
+    }
+    switches
 }
 
 fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
@@ -161,11 +171,19 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         outgoing[flow.src.index()].push(id);
         incoming[flow.dst.index()].push(id);
     }
+    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
+    for trigger in &spec.triggers {
+        let source = spec.flows[trigger.begins.index()].src;
+        triggers.entry(source).or_default().push(*trigger);
+    }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(peers.regulator(link.peer));
+        let end = (id, PortIx(0));
+        host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         host
     };
     spec.graph.hosts().map(make).collect()
@@ -247,6 +265,12 @@ fn sampling(spec: &Spec) -> Sampling {
     }
 }
 
+/// Whether packets of a flow cannot overtake each other.
+fn keeps_order(spec: &Spec) -> bool {
+    let switch = &spec.switch;
+    switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
+}
+
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
 /// "lossless" network loses.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
@@ -258,7 +282,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     for host in &finished.hosts {
         wrong.extend(host.audit().iter().map(|what| format!("{}: {what}", name(host.id()))));
         let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered).sum();
-        if reordered > 0 && spec.switch.classify.keeps_order() {
+        if reordered > 0 && keeps_order(spec) {
             wrong.push(format!("{}: {reordered} packets arrived out of order", name(host.id())));
         }
     }
@@ -274,9 +298,13 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     wrong.extend(audit_telemetry(finished));
     let flies = finished.in_flight.len() as u64;
-    if made != ended + waits + flies {
+    let lost =
+        switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
+            + hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
+    if made != ended + waits + flies + lost {
+        let lost = if lost > 0 { format!(", {lost} were lost on links") } else { String::new() };
         wrong.push(format!(
-            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire"
+            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire{lost}"
         ));
     }
     wrong

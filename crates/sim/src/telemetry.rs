@@ -145,12 +145,9 @@ impl Telemetry {
         cursor.last
     }
 
-    /// A switch writes to the record of a packet that it sends, if it is data that carries one.
-    #[inline]
-    pub fn write(&self, packet: &Packet, hop: Hop) {
-        let Body::Data { echo, .. } = packet.body else { return };
-        let Some(number) = echo.record() else { return };
-        let record = self.pools[packet.src.index()].record(number);
+    /// A switch writes to a record of `host`, whose packet it sends.
+    pub fn write(&self, (host, number): (NodeId, u32), hop: Hop) {
+        let record = self.pools[host.index()].record(number);
         let count = record.hops.load(Ordering::Relaxed) as usize;
         if count < HOPS {
             let words = record.words[2 * count..].iter();
@@ -238,9 +235,10 @@ mod tests {
     fn what_switches_write_is_what_the_sender_reads() {
         let telemetry = Telemetry::new(2);
         let mut cursor = Cursor::default();
-        let echo = Echo::of(telemetry.take(NodeId(0), &mut cursor), false);
+        let record = telemetry.take(NodeId(0), &mut cursor);
+        let echo = Echo::of(record, false);
         // A ninth hop has no room.
-        (0..9).for_each(|number| telemetry.write(&packet(echo, data), hop(number)));
+        (0..9).for_each(|number| telemetry.write((NodeId(0), record), hop(number)));
         let mut hops = [Hop::default(); HOPS];
         assert_eq!(telemetry.read(NodeId(0), echo, &mut hops), HOPS);
         assert_eq!(hops, [0, 1, 2, 3, 4, 5, 6, 7].map(hop));

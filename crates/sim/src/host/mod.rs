@@ -33,6 +33,7 @@ use std::sync::Arc;
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
 use crate::engine::{Context, Node};
+use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
 use crate::switch;
@@ -49,6 +50,7 @@ use turns::Turns;
 
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
+pub use turns::followers;
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
@@ -61,6 +63,9 @@ pub struct Shared {
     pub switch: switch::Spec,
     /// All flows.
     pub flows: Vec<FlowSpec>,
+    /// By flow: how many flows with a size never begin if it does not, itself among them; empty if
+    /// no flow waits for another.
+    pub followers: Vec<u32>,
     /// By flow: its place among the flows that its sender sends, and among those that its receiver
     /// receives.
     pub places: Vec<(u32, u32)>,
@@ -161,7 +166,7 @@ impl Host {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
-            turns: Turns::of(&outgoing, &shared.flows),
+            turns: None,
             outgoing,
             started: 0,
             senders: Vec::new(),
@@ -186,8 +191,13 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
-        host.set_wake();
         host
+    }
+
+    /// Its link fails.
+    pub fn fail(&mut self, outages: Option<Box<Outages>>) {
+        self.nic.tx.outages = outages;
+        self.set_wake();
     }
 
     /// Which node of the graph it is.
@@ -217,7 +227,8 @@ impl Host {
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
-        self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
+        let turn = self.nic.tx.next_turn();
+        self.wake = self.nic.next_wake().min(self.next_start()).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }
@@ -282,9 +293,11 @@ impl Node for Host {
             tally.timeouts += sent.timeouts;
         }
         for receiver in &self.receivers {
+            tally.reordered_packets += receiver.reordered;
             tally.data_bytes_delivered += receiver.delivered();
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }
+        tally.lost_on_links += self.nic.tx.lost();
         tally.cnps_sent += self.cnps;
         tally.cnms_received += self.cnms;
         tally.naks_sent += self.naks;
@@ -310,6 +323,7 @@ impl Node for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
+        self.nic.tx.turn(now, context);
         self.start(now);
         self.on_timeouts(now);
         self.on_delayed(now);

@@ -45,6 +45,7 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done();
         }
+        let completes = arrived.completes;
         if notify {
             self.cnps += 1;
             self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
@@ -63,6 +64,9 @@ impl Host {
             }
             // Nobody is told what switches wrote into it.
             _ => self.forget(packet),
+        }
+        if completes && self.turns.is_some() {
+            self.on_received(packet.connection, now, context);
         }
     }
 

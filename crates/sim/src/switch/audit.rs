@@ -34,8 +34,8 @@ impl Switch {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
+        let lossless = lossless && !packet.is_control() && reason.is_for_want_of_room();
+        self.lossless_dropped += u64::from(lossless);
         let port = &mut self.ports[egress];
         port.count_drop(queue, reason, packet.bytes);
         if let Some(telemetry) = &port.telemetry {
@@ -82,6 +82,7 @@ impl Switch {
         }
         tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
+            tally.lost_on_links += port.tx.lost();
             if let Some(regulator) = &port.regulator {
                 regulator.count(now, tally);
             }
@@ -142,7 +143,10 @@ impl Switch {
             ));
         }
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
-        if self.lossless_dropped > 0 {
+        // Who did not hear that he was to stop cannot be blamed.
+        let outages = self.ports.iter().filter_map(|port| port.tx.outages.as_ref());
+        let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
+        if self.lossless_dropped > 0 && unheard == 0 {
             let lost = self.lossless_dropped;
             wrong.push(format!("{lost} packets of lossless classes were dropped"));
         }

@@ -1,7 +1,7 @@
 //! Backpressure Flow Control in a switch: packets join and leave physical queues, and upstream
 //! ones are told to stop and to go on. Kept out of line, so that switches without it are not slower.
 
-use floodway_model::{Body, Instant, Packet};
+use floodway_model::{Body, Class, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pausing::{Source, source_of};
@@ -30,7 +30,8 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
-        port.transmit(Packet { lane, ..packet }, queue, now, context);
+        port.stamp(&packet, now);
+        port.tx.transmit(Packet { lane, ..packet }, Class(queue as u8), now, context);
     }
 
     /// The packet joins the lane of its flow in a queue that has lanes.
@@ -74,7 +75,8 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         let came = left.queued.packet;
-        port.transmit(Packet { lane: left.lane, ..came }, queue, now, context);
+        port.stamp(&came, now);
+        port.tx.transmit(Packet { lane: left.lane, ..came }, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &came, now, context);
         let bfc = self.bfc.as_mut().expect("as above");

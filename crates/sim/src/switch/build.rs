@@ -19,7 +19,7 @@ use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
-use super::{Switch, aqm, scheduler};
+use super::{Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
@@ -75,6 +75,7 @@ impl Switch {
             tier,
             spec: spec.clone(),
             routes,
+            epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
@@ -92,6 +93,9 @@ impl Switch {
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
+            path: path::State::new(&spec.path, || {
+                Stream::named(whole.seed, &format!("path at {}", node.name))
+            }),
             judges_departures,
             no_shortcut: judges_departures
                 || whole.departures

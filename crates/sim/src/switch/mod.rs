@@ -23,8 +23,9 @@ mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
+mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
@@ -57,6 +58,8 @@ pub struct Switch {
     tier: u8,
     spec: Spec,
     routes: Routes,
+    /// When links are known to have failed or to work again, ascending, and the routes from then on.
+    epochs: VecDeque<(Instant, Routes)>,
     /// The ports.
     pub ports: Vec<Port>,
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
@@ -83,6 +86,8 @@ pub struct Switch {
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// What the choice among equal ways remembers.
+    path: path::State,
     /// The queue management of all ports, in place of their own, if it measures the memory.
     shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
@@ -128,7 +133,7 @@ impl Switch {
     /// A frame to be forwarded has arrived.
     fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        let egress = self.forward(&packet);
+        let Some(egress) = self.forward(&packet, now) else { return self.drop_unroutable(packet) };
         if packet.is_control() {
             return self.enqueue_control(egress, packet, now, context);
         }
@@ -223,7 +228,8 @@ impl Switch {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
-        port.transmit(packet, queue, now, context);
+        port.stamp(&packet, now);
+        port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
     /// The packet joins `queue`; flow control is told.
@@ -276,23 +282,27 @@ impl Switch {
         self.nudge(egress, now, context);
     }
 
-    /// The egress port.
+    /// The egress port; `None` if there is no way.
     #[inline(always)]
-    fn forward(&self, packet: &Packet) -> usize {
+    fn forward(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         match self.routes.towards(packet.dst) {
-            Hops::Host(port) => usize::from(port),
-            Hops::Equal([port]) => usize::from(*port),
-            Hops::Equal(ports) => {
-                let choice = self.spec.path.choose(packet.flow, self.id, ports.len());
-                usize::from(ports[choice])
-            }
+            Hops::Host(port) => Some(usize::from(port)),
+            Hops::Equal([port]) => Some(usize::from(*port)),
+            Hops::Equal(ports) => match self.spec.path.by_flow(packet.flow, self.id, ports.len()) {
+                Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
+                None => self.choose_way(packet, now),
+            },
         }
     }
 
     /// Whether there is room for the packet to wait.
     #[inline]
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
-        let queue = &self.ports[egress].queues[queue];
+        let port = &self.ports[egress];
+        if port.tx.is_closed() {
+            return Err(DropReason::LinkDown);
+        }
+        let queue = &port.queues[queue];
         self.buffer.admit(source_of(packet), queue, packet.bytes)
     }
 
@@ -307,6 +317,9 @@ impl Switch {
         let queue = self.control_queue();
         let size = self.spec.queue.control_size.0;
         let port = &mut self.ports[egress];
+        if port.tx.is_closed() {
+            return self.drop(egress, queue, DropReason::LinkDown, packet);
+        }
         if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
         }
@@ -351,7 +364,8 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
-        port.transmit(queued.packet, queue, now, context);
+        port.stamp(&queued.packet, now);
+        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);

@@ -115,6 +115,10 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        // Nobody would hear it.
+        if self.ports[port].tx.is_closed() {
+            return;
+        }
         let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
         let waiting = &mut self.ports[port].link_control;
         match waiting.iter_mut().find(|old| outdates(&old.body)) {
@@ -135,11 +139,15 @@ impl Switch {
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample));
+        let change = self.next_change();
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample).min(change));
     }
 
     /// Samples and refreshes that are due.
     pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
+        if self.next_change() <= now {
+            self.change_ways(now, context);
+        }
         let sampling = *context.metrics.sampling();
         if self.next_sample_at <= now {
             if sampling.at(self.next_sample) == now {

@@ -3,7 +3,7 @@
 //! switches without it are not slower.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, FlowId, Instant, Packet};
+use floodway_model::{Body, Class, FlowId, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::drc::Statuses;
@@ -91,7 +91,8 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
-        port.transmit(packet, queue, now, context);
+        port.stamp(&packet, now);
+        port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
     /// Finds out which direction has its turn in each data queue. Of the queues where none has:
@@ -129,7 +130,8 @@ impl Switch {
         let spacing = regulator.spacing(direction, port.tx.wire_time(queued.packet.bytes));
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         directions.defer(direction, now + spacing);
-        port.transmit(queued.packet, queue, now, context);
+        port.stamp(&queued.packet, now);
+        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &queued.packet, now, context);
     }

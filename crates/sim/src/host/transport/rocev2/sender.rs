@@ -38,9 +38,11 @@ impl Sender {
         transport: &Spec,
         now: Instant,
     ) -> Self {
-        let selective = match transport.recovery {
+        let selective = match &transport.recovery {
             recovery::Spec::GoBackN(_) => None,
-            recovery::Spec::SelectiveRepeat(_) => Some(Box::default()),
+            recovery::Spec::SelectiveRepeat(spec) => {
+                Some(Box::new(selective_repeat::State::new(spec)))
+            }
         };
         Self {
             control,
@@ -151,7 +153,7 @@ impl Sender {
     pub fn on_nak(&mut self, psn: u32, arrived: u32, now: Instant) {
         self.on_ack(psn, now);
         match &mut self.selective {
-            Some(state) if arrived >= self.unacknowledged => state.on_arrived(arrived),
+            Some(state) if arrived >= self.unacknowledged => state.on_arrived(arrived, now),
             None if psn == self.unacknowledged => {
                 self.next = psn;
                 self.last_progress = now;
@@ -160,15 +162,29 @@ impl Sender {
         }
     }
 
-    /// When it has waited too long for progress.
+    /// When it has waited too long, for progress or for a packet that others have overtaken.
     #[inline]
     pub fn deadline(&self, transport: &Spec) -> Instant {
+        let overtaken = self.selective.as_ref().map_or(Instant::NEVER, |s| s.suspects_until());
+        self.times_out(transport).min(overtaken)
+    }
+
+    /// When it has waited too long for progress.
+    #[inline]
+    fn times_out(&self, transport: &Spec) -> Instant {
         self.last_progress + transport.recovery.timeout(self.next - self.unacknowledged)
     }
 
-    /// That moment has come: what it has sent, if there is something, is taken for lost.
+    /// That moment has come: the packets that others have overtaken, or all that it has sent, if
+    /// there is something, are taken for lost.
     pub fn on_timer(&mut self, now: Instant, transport: &Spec) {
-        if self.next != self.unacknowledged && now >= self.deadline(transport) {
+        if let Some(state) = self.selective.as_mut().filter(|state| state.suspects_until() <= now) {
+            state.give_up(now);
+            if now < self.times_out(transport) {
+                return;
+            }
+        }
+        if self.next != self.unacknowledged && now >= self.times_out(transport) {
             match &mut self.selective {
                 Some(state) => state.on_timeout(self.unacknowledged, self.next - 1),
                 None => self.next = self.unacknowledged,

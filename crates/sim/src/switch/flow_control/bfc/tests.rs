@@ -173,6 +173,8 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
             ..Default::default()
         }],
         flows,
+        triggers: Vec::new(),
+        operations: Vec::new(),
         wire_overhead: 20,
         end,
         warmup: Duration::ZERO,
@@ -181,6 +183,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         flow_samples: None,
         departures: false,
         latencies: false,
+        failures: Vec::new(),
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);
