@@ -43,9 +43,12 @@ fn every_command_of_the_guide_works() {
             "mine.toml",
             "deep.toml",
             "access.toml",
+            "incast.toml",
             "backplane.toml",
             "notified.toml",
-            "network.toml"
+            "paths.toml",
+            "network.toml",
+            "ring.toml",
         ]
     );
 
@@ -62,7 +65,8 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    let more = ["mine-again", "small", "access-reno", "backplane-small", "network-fast"];
+    let more =
+        ["mine-again", "small", "access-reno", "incast-slower", "backplane-small", "network-fast"];
     let names = files.iter().map(|file| file.trim_end_matches(".toml"));
     for results in names.chain(more) {
         let report = folder.join("results").join(results).join("report.html");

@@ -21,6 +21,7 @@
 
 mod answer;
 pub mod chart;
+mod deadlock;
 mod dictionary;
 pub mod directory;
 pub mod entries;

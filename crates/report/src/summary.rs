@@ -36,6 +36,9 @@ pub struct Summary {
     /// Numbers that the reader must know before using the others: missing and interrupted runs,
     /// unfinished flows, a single replication.
     pub caveats: Vec<String>,
+    /// Deadlocks that runs ended in, a few sentences for each variant; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<String>,
     /// Every violation of every run; empty in a sound experiment.
     pub violations: Vec<String>,
     /// The numbers, by variant.

@@ -8,9 +8,11 @@
 //! - [`link`]: the sending end of a link, and its pauses
 //! - [`telemetry`]: what switches write into packets
 //! - [`ways`]: how far hosts are from each other
+//! - [`deadlock`]: ports that wait for each other in a circle
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+pub mod deadlock;
 mod digest;
 pub mod engine;
 pub mod failure;

@@ -231,6 +231,11 @@ pub struct Pause {
 }
 
 impl Pause {
+    /// When it began, if it is running.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
     /// Time paused until `now`.
     pub fn total_at(&self, now: Instant) -> Duration {
         self.total + self.until.min(now).since(self.since.min(now))

@@ -1,5 +1,6 @@
 //! What came out of a run, as tables.
 
+mod deadlocks;
 mod deliveries;
 mod departures;
 mod frames;
@@ -27,7 +28,8 @@ use crate::switch::port::{DropReason, Drops};
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
+    /// `deadlocks`, `watchdog_events` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -69,6 +71,8 @@ impl Outcome {
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
+            deadlocks::table(spec, finished),
+            deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
         ];
         Self {
@@ -448,7 +452,7 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
         .text("node", "Name of the switch; of what was lost on links also that of a host.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
         .u64("port", "Egress port; of what had no route the port by which it came.", rows.iter().map(|row| row.1).collect())
         .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
-        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed; link_down: the link was known to be down; no_route: no way was left; lost_on_link: it was on the link when that failed, or was sent before that was known.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
+        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed; link_down: the link was known to be down; no_route: no way was left; lost_on_link: it was on the link when that failed, or was sent before that was known; watchdog: bound for a queue in a storm of pauses.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
         .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
 }
@@ -480,6 +484,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));
     }
+    deadlocks::counters(finished, &mut of_run);
     let of_run = of_run.into_iter();
     rows.extend(of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned())));
     let (mut names, mut values, mut meanings) = (Vec::new(), Vec::new(), Vec::new());

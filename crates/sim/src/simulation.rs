@@ -10,6 +10,7 @@ use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate, Trigger};
 
 use crate::Spec;
+use crate::deadlock;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
@@ -101,6 +102,9 @@ impl Simulation {
             watch: run.watch,
         };
         let mut finished = engine::run(self.nodes, run.threads, &limits, &self.metrics);
+        // Of the pauses that run; after this they are ended.
+        finished.deadlocks = deadlock::find(&finished.switches, finished.now);
+        finished.deadlocks.last_moved = last_moved(&finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
         for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
             port.tx.finish(now, metrics);
@@ -111,6 +115,14 @@ impl Simulation {
         }
         (self.spec, finished)
     }
+}
+
+/// When the last frame ended that came out of a queue.
+fn last_moved(finished: &Finished) -> Instant {
+    let ports = finished.switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
+    let nics = finished.hosts.iter().map(|host| &host.nic.tx);
+    let idle_from = ports.chain(nics).map(|tx| tx.queues_idle_from().min(finished.now));
+    idle_from.max().unwrap_or(Instant::ZERO)
 }
 
 /// How flows are sent, by workload; a single one if all workloads are alike.

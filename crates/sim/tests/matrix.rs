@@ -27,7 +27,8 @@ fn by_name<T: serde::de::DeserializeOwned>(name: &str) -> T {
 
 fn controls() -> Vec<congestion::Spec> {
     let all = congestion::CATALOGUE.iter().map(|entry| by_name::<congestion::Spec>(entry.name));
-    all.filter(|control| control.needs() != Needs::Notifications).collect()
+    let of_rocev2 = [Needs::Notifications, Needs::Answers];
+    all.filter(|control| !of_rocev2.contains(&control.needs())).collect()
 }
 
 fn queue_managements() -> Vec<aqm::Spec> {

@@ -72,6 +72,9 @@ pub fn table(summary: &Summary, style: Style) -> String {
     for violation in &summary.violations {
         text += &wrapped(&format!("VIOLATION: {violation}"), style.width, style, Paint::Red);
     }
+    for deadlock in &summary.deadlocks {
+        text += &wrapped(deadlock, style.width, style, Paint::Red);
+    }
     for sentence in &summary.answer {
         text += &wrapped(sentence, style.width, style, Paint::Bold);
     }

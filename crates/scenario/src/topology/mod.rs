@@ -8,6 +8,8 @@ pub mod clos;
 pub mod custom;
 pub mod dumbbell;
 pub mod fat_tree;
+pub mod parking_lot;
+pub mod ring;
 pub mod star;
 
 use std::ops::Range;
@@ -23,6 +25,9 @@ floodway_model::family! {
     Star = "star" (star::Spec): "Hosts around one switch.",
     Dumbbell = "dumbbell" (dumbbell::Spec):
         "Hosts on two switches that are joined by one link, the bottleneck.",
+    ParkingLot = "parking_lot" (parking_lot::Spec):
+        "Hosts at a line of switches: several bottlenecks one after the other.",
+    Ring = "ring" (ring::Spec): "Hosts at a ring of switches, where ways can wait in a circle.",
     Custom = "custom" (custom::Spec):
         "Hosts, switches and links as they are written out, each link with its rate and delay.",
 }
@@ -48,6 +53,8 @@ impl Spec {
             Self::FatTree(spec) => spec.size(),
             Self::Star(spec) => spec.size(),
             Self::Dumbbell(spec) => spec.size(),
+            Self::ParkingLot(spec) => spec.size(),
+            Self::Ring(spec) => spec.size(),
             Self::Custom(spec) => spec.size(),
         }
     }
@@ -59,6 +66,8 @@ impl Spec {
             Self::FatTree(spec) => spec.build(),
             Self::Star(spec) => spec.build(),
             Self::Dumbbell(spec) => spec.build(),
+            Self::ParkingLot(spec) => spec.build(),
+            Self::Ring(spec) => spec.build(),
             Self::Custom(spec) => spec.build(),
         }
     }
@@ -67,7 +76,7 @@ impl Spec {
     pub fn sides(&self) -> Option<[Range<u64>; 2]> {
         match self {
             Self::Dumbbell(spec) => Some(spec.sides()),
-            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) | Self::Custom(_) => None,
+            _ => None,
         }
     }
 

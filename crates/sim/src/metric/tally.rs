@@ -138,6 +138,8 @@ counters! {
     xoff_frames: "Pause frames that stop a class, without refreshes.",
     xon_frames: "Pause frames that let a class go on.",
     paused_ns: "Time that ports were not allowed to send a class, summed over ports and classes.",
+    watchdog_storms: "Times that the watchdog of PFC found a queue in a storm of pauses.",
+    watchdog_drops: "Packets dropped by it; they are no faults of a lossless class.",
     bfc_pauses: "Physical queues that switches told their neighbours to stop, once per pause.",
     bfc_resumes: "Physical queues that switches let go on, once per pause.",
     bfc_paused_ns: "Time that physical queues were paused, summed over those of switches and NICs.",

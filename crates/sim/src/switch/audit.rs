@@ -72,6 +72,10 @@ impl Switch {
             tally.sfc_reminders += sfc.reminders;
             tally.sfc_proxy_pauses += sfc.proxy_pauses;
         }
+        if let Some(watchdog) = &self.watchdog {
+            tally.watchdog_storms += watchdog.events.len() as u64;
+            tally.watchdog_drops += watchdog.dropped();
+        }
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }

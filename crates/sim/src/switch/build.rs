@@ -14,6 +14,7 @@ use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
 use super::flow_control::pause::Pause;
 use super::flow_control::pfc::Pfc;
+use super::flow_control::pfc::watchdog::Watchdog;
 use super::flow_control::qcn::Qcn;
 use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
@@ -80,6 +81,9 @@ impl Switch {
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            watchdog: pfc
+                .and_then(|pfc| pfc.watchdog.as_ref())
+                .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
             pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             qcn: qcn.map(|qcn| Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name)),

@@ -23,6 +23,8 @@ mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
+pub mod stopped;
+mod watch;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -42,6 +44,7 @@ use flow_control::congestion_isolation::{self, Place};
 use flow_control::drc::Feedback;
 use flow_control::pause::Pause;
 use flow_control::pausing::{Order, source_of};
+use flow_control::pfc::watchdog::Watchdog;
 use flow_control::pfc::{Charge, Pfc};
 use flow_control::qcn::Qcn;
 use flow_control::source_flow_control::SourceFlowControl;
@@ -69,6 +72,8 @@ pub struct Switch {
     pub occupancy: Occupancy,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
+    /// What watches the pauses of PFC; `None` without.
+    pub watchdog: Option<Box<Watchdog>>,
     /// `None` without PAUSE.
     pub pause: Option<Pause>,
     /// `None` without source flow control.
@@ -144,6 +149,9 @@ impl Switch {
         let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };
+        if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
+            return self.drop(egress, queue, DropReason::Watchdog, packet);
+        }
         if let Err(reason) = self.admit(egress, queue, &packet) {
             return self.drop(egress, queue, reason, packet);
         }
@@ -272,6 +280,9 @@ impl Switch {
             pfc.on_enqueue(spec, charge, queue, &self.buffer, &mut self.orders);
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
+            }
+            if self.watchdog.is_some() {
+                self.watch(egress, charge.egress.1, now);
             }
         } else if self.pause.is_some() {
             self.pause_if_above(egress, &packet, now, context);
@@ -482,7 +493,10 @@ impl Node for Switch {
         match packet.body {
             Body::Pfc { classes, quanta } => {
                 self.consumed += 1;
-                self.ports[port].tx.pause(classes, quanta, now, context);
+                match self.watchdog {
+                    None => self.ports[port].tx.pause(classes, quanta, now, context),
+                    Some(_) => self.hear_pause(port, (classes, quanta), now, context),
+                }
                 self.nudge(port, now, context);
             }
             Body::Pause { quanta } => {

@@ -136,11 +136,12 @@ impl Switch {
         let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
         let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
         let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
+        let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
         let change = self.next_change();
-        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample).min(change));
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(watched).min(sample).min(change));
     }
 
     /// Samples and refreshes that are due.
@@ -157,6 +158,7 @@ impl Switch {
             let more = self.next_sample < sampling.count;
             self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
         }
+        self.watch_queues(now, context);
         while let Some(spec) = &self.spec.flow_control.pfc {
             let (quanta, ports) = (spec.quanta, &self.ports);
             let pause = |source| lasts(ports, source, quanta);

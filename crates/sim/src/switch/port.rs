@@ -63,12 +63,17 @@ pub enum DropReason {
     NoRoute,
     /// The link failed while it was on it, or before that was known.
     LostOnLink,
+    /// The watchdog of PFC has found its queue in a storm of pauses.
+    Watchdog,
 }
 
 impl DropReason {
     /// Whether there was no room, which must not happen to a class that is lossless.
     pub const fn is_for_want_of_room(self) -> bool {
-        !matches!(self, Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink)
+        !matches!(
+            self,
+            Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink | Self::Watchdog
+        )
     }
 
     /// Its name in tables.
@@ -82,6 +87,7 @@ impl DropReason {
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::LostOnLink => "lost_on_link",
+            Self::Watchdog => "watchdog",
         }
     }
 }

@@ -157,6 +157,10 @@ impl<'a> Flow<'a> {
     /// An answer, with the telemetry of one hop that has a link of a tenth of the NIC's rate and this
     /// backlog.
     fn answer(&mut self, acked: u32, marked: bool, rtt: Option<Duration>, backlog: u64) {
+        if self.spec.needs() == Needs::Answers {
+            // What it makes of them is not undone.
+            self.undo = None;
+        }
         self.delivered += u64::from(acked);
         let ack = self.delivered as u32;
         let rate = Rate(self.path.line_rate.0 / 10);

@@ -9,6 +9,7 @@
 //! how what is in flight gets there is the transport's business again.
 
 pub mod alpha;
+pub mod answers;
 pub mod bbr;
 pub mod bbr3;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod events;
+pub mod hpcc;
 pub mod hystart;
 pub mod indicated_rate;
 #[cfg(test)]
@@ -25,7 +27,9 @@ mod laws;
 pub mod line_rate;
 pub mod prague;
 pub mod qcn;
+pub mod rdma_dctcp;
 pub mod reno;
+pub mod timely;
 pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
@@ -38,6 +42,9 @@ floodway_model::family! {
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
     ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Hpcc = "hpcc" (hpcc::Spec): "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+    Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
+    RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
     Qcn = "qcn" (qcn::Spec): "Rate control by messages of switches that sample their queues (802.1Qau).",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
@@ -287,6 +294,9 @@ states! {
     LineRate = line_rate,
     ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    Hpcc = hpcc in Box,
+    Timely = timely,
+    RdmaDctcp = rdma_dctcp,
     IndicatedRate = indicated_rate,
     Qcn = qcn,
     Reno = reno,
@@ -321,6 +331,7 @@ impl Spec {
         match self {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
+            Self::Hpcc(_) | Self::Timely(_) | Self::RdmaDctcp(_) => Needs::Answers,
             Self::IndicatedRate(_) => Needs::Indications,
             Self::Qcn(_) => Needs::Messages,
             _ => Needs::Acknowledgements,
@@ -329,7 +340,7 @@ impl Spec {
 
     /// Whether switches must write telemetry into its packets.
     pub fn needs_telemetry(&self) -> bool {
-        false
+        matches!(self, Self::Hpcc(_))
     }
 
     /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
