@@ -267,8 +267,6 @@ mod tests {
             telemetry: None,
             ways: None,
             tiers: 1,
-            ways: None,
-            telemetry: None,
             flow_samples: None,
             latencies: false,
             seed: 1,
