@@ -3,6 +3,7 @@
 mod deliveries;
 mod departures;
 mod frames;
+mod inputs;
 mod latencies;
 mod occupancy;
 
@@ -24,7 +25,7 @@ use crate::switch::flow_control::pausing::Paused;
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
+    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -58,6 +59,7 @@ impl Outcome {
             latencies::table(finished),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
+            inputs::table(spec, finished),
             timeline_table(finished),
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
@@ -208,7 +210,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             }
         }
     }
-    Table::new("queues", "One row per egress queue of a switch; samples are of the measurement, the rest of the whole run.")
+    Table::new("queues", "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.")
         .text(
             "node",
             "Name of the switch.",

@@ -9,6 +9,8 @@ use floodway_model::{Instant, NodeId};
 
 use super::buffer::Buffer;
 use super::congestion_indication::Indication;
+use super::fabric::Crossbar;
+use super::fabric::egress::Egress;
 use super::flow_control::bfc::{self, Bfc};
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
@@ -36,11 +38,19 @@ impl Switch {
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
+        let strict = matches!(spec.scheduler, scheduler::Spec::Strict(_));
+        let crossbar = Crossbar::new(&spec.fabric, links, spec.queue.count.into(), strict);
+        let crossed = |number: u8| {
+            let ordered = isolation.is_some_and(|isolation| isolation.monitored == number);
+            let egress = Egress::new(links.len(), ordered);
+            Queue::behind_crossbar(egress, timed.then_some(whole.departures))
+        };
         // The last one is the control queue, which has neither physical queues nor times.
         let queue = |link: &Link, number: u8| match bfc {
             _ if number == spec.queue.count => Queue::default(),
             Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
             None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
+            None if crossbar.is_some() => crossed(number),
             None if timed => Queue::timed(whole.departures),
             None => Queue::default(),
         };
@@ -65,7 +75,9 @@ impl Switch {
         let sfc = spec.flow_control.source_flow_control.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
-        let mut alarms = Alarms::new(links.len() + 1);
+        let no_shortcut =
+            judges_departures || whole.departures || shared_aqm.is_some() || crossbar.is_some();
+        let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
         alarms.set(links.len(), Instant::ZERO);
         Self {
             id,
@@ -75,6 +87,7 @@ impl Switch {
             ports: links.iter().map(make).collect(),
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
+            crossbar: crossbar.map(Box::new),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
@@ -89,7 +102,7 @@ impl Switch {
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
             judges_departures,
-            no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
+            no_shortcut,
             shared_aqm,
             orders: Vec::new(),
             received: 0,

@@ -126,7 +126,7 @@ impl Switch {
         state.sent += 1;
         let port = &self.ports[egress];
         let backlog = match self.spec.aqm.measured_on() {
-            MeasuredOn::Queue => port.queues[queue].backlog(),
+            MeasuredOn::Queue => port.queues[queue].congestion(),
             MeasuredOn::Port => port.occupancy.bytes(),
             MeasuredOn::Memory => self.occupancy.bytes(),
         };

@@ -8,7 +8,9 @@ pub mod buffer;
 mod build;
 pub mod classify;
 pub mod congestion_indication;
+mod crossing;
 mod departure;
+pub mod fabric;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
@@ -35,6 +37,7 @@ use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
 use congestion_indication::Indication;
+use fabric::Crossbar;
 use flow_control::bfc::Bfc;
 use flow_control::congestion_isolation::{self, Place};
 use flow_control::drc::Feedback;
@@ -62,6 +65,8 @@ pub struct Switch {
     buffer: Buffer,
     /// Data bytes in all its queues.
     pub occupancy: Occupancy,
+    /// What is between its ports; `None` if that is nothing.
+    pub crossbar: Option<Box<Crossbar>>,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
     /// `None` without PAUSE.
@@ -74,7 +79,8 @@ pub struct Switch {
     pub indication: Option<Indication>,
     /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
     pub drc: Option<Feedback>,
-    /// One slot per port, for its next transmission; the last for samples and refreshes.
+    /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
+    /// the crossbar.
     alarms: Alarms,
     next_sample: usize,
     next_sample_at: Instant,
@@ -385,7 +391,7 @@ impl Switch {
             if first.not_before > 0 {
                 let isolation = self.spec.flow_control.congestion_isolation.as_ref();
                 let monitored = isolation.map_or(0, |spec| usize::from(spec.monitored));
-                if port.queues[monitored].departed() < first.not_before {
+                if !port.queues[monitored].has_let_go(first.not_before) {
                     continue;
                 }
             }
@@ -510,6 +516,8 @@ impl Node for Switch {
         let slot = self.alarms.next_slot();
         if slot < self.ports.len() {
             self.send_next(slot, now, context);
+        } else if slot > self.ports.len() {
+            self.cross(now, context);
         } else {
             self.on_timer(now, context);
         }

@@ -120,8 +120,13 @@ impl Buffer {
     }
 
     /// What is wrong with the books, in a sentence each: they must agree with the packets in the
-    /// first `queues` queues of the ports, those of data.
-    pub fn audit(&self, ports: &[Port], queues: usize) -> Vec<String> {
+    /// first `queues` queues of the ports, those of data, and at the inputs of a crossbar.
+    pub fn audit<'a>(
+        &self,
+        ports: &[Port],
+        queues: usize,
+        at_inputs: impl Iterator<Item = &'a Packet>,
+    ) -> Vec<String> {
         let mut wrong = Vec::new();
         let data = || ports.iter().flat_map(|port| &port.queues[..queues]);
         let mut found = vec![0; self.ingress.len()];
@@ -129,6 +134,7 @@ impl Buffer {
             found[source_of(packet).index()] += u64::from(packet.bytes);
         };
         data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
+        at_inputs.for_each(count);
         let egress: u64 = data().map(Queue::backlog).sum();
         let ingress: u64 = self.ingress.iter().sum();
         if egress != ingress {
