@@ -291,8 +291,7 @@ impl Switch {
     /// Whether there is room for the packet to wait.
     #[inline]
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
-        let queue = &self.ports[egress].queues[queue];
-        self.buffer.admit(source_of(packet), queue, packet.bytes)
+        self.buffer.admit(source_of(packet), &self.ports[egress], queue, packet.bytes)
     }
 
     /// Feedback and notifications: one queue above the data queues, with its own limit.
