@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Instant, NodeId, Rate};
 use floodway_sim::host::PauseScope;
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify;
 use floodway_sim::switch::fabric;
 use floodway_sim::switch::flow_control::pausing::Link;
@@ -104,6 +105,18 @@ fn queues_at_the_inputs_of_a_crossbar_need_the_same_headroom() {
         assert_eq!(outcome.counter("dropped_packets"), 0);
         loses(behind(of_whole_frames() - Bytes(FRAME)));
     }
+}
+
+#[test]
+fn a_port_with_memory_of_its_own_needs_the_same_headroom() {
+    let divided = |headroom| {
+        let mut spec = incast(headroom);
+        let size = std::mem::replace(&mut spec.switch.queue.size, Bytes(0));
+        spec.switch.buffer = buffer::Spec::PerPort(buffer::per_port::Spec { size });
+        spec
+    };
+    assert_eq!(run(divided(of_whole_frames())).counter("dropped_packets"), 0);
+    loses(divided(of_whole_frames() - Bytes(FRAME)));
 }
 
 #[test]
