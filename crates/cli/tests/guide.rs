@@ -37,7 +37,17 @@ fn every_command_of_the_guide_works() {
         fs::write(folder.join(&file), scenario).unwrap();
         files.push(file);
     }
-    assert_eq!(files, ["mine.toml", "deep.toml", "access.toml", "backplane.toml", "network.toml"]);
+    assert_eq!(
+        files,
+        [
+            "mine.toml",
+            "deep.toml",
+            "access.toml",
+            "backplane.toml",
+            "network.toml",
+            "crossbar.toml"
+        ]
+    );
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
@@ -66,6 +76,7 @@ fn every_command_of_the_guide_works() {
         ("access/runs/dualpi2", "frames"),
         ("backplane/runs/drc", "latencies"),
         ("network/runs/indication", "entries"),
+        ("crossbar/runs/voq", "inputs"),
     ] {
         let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");
