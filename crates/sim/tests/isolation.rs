@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use floodway_model::Duration;
 use floodway_sim::host::congestion::{self, dcqcn};
+use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::flow_control::congestion_isolation::Signal;
@@ -145,4 +146,23 @@ fn a_nic_sends_in_the_monitored_class_again() {
         rows.map(|row| pauses.f64s("paused_ns")[row]).sum()
     };
     assert!(charged(&short) < charged(&long), "{} {}", charged(&short), charged(&long));
+}
+
+/// Acknowledgements of TCP are data to a switch, which may isolate them and tell the host that sends
+/// them; the flow that they belong to is another host's.
+#[test]
+fn a_message_about_acknowledgements_moves_no_flow() {
+    // Six hosts on each side of a link that they fill in both directions, acknowledgements included.
+    // Those on the right send one flow each, those on the left three.
+    let pairs = (0..6).flat_map(|left| [(left, 6 + left); 3].into_iter().chain([(6 + left, left)]));
+    let flows = pairs.map(|(src, dst)| flow(src, dst, 3_000_000, 0)).collect();
+    let mut spec = plain(clos(2, 1, 6), flows);
+    spec.switch = isolating();
+    spec.switch.flow_control.congestion_isolation.as_mut().unwrap().signal = Signal::Both;
+    for profile in &mut spec.profiles {
+        profile.transport = transport::Spec::Tcp(Default::default());
+        profile.congestion = congestion::Spec::Cubic(Default::default());
+    }
+    let outcome = run(spec);
+    assert!(outcome.counter("cims_sent") > 0);
 }

@@ -36,8 +36,7 @@ impl Host {
     /// A switch has told of congestion that this flow met.
     pub(super) fn on_indication(&mut self, flow: FlowId, severity: u8, now: Instant) {
         self.indications.received += 1;
-        let place = self.shared.places[flow.index()].0;
-        let slot = self.slots[place as usize];
+        let Some(slot) = self.slot_of(flow) else { return };
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(flow);
         if let sender::Transport::Tcp(tcp) = &mut sender.transport {
@@ -55,7 +54,7 @@ impl Host {
     /// A congestion point has sampled a frame of this flow, which obeys it if it has a reaction point.
     pub(super) fn on_cnm(&mut self, flow: FlowId, feedback: u8, now: Instant) {
         self.cnms += 1;
-        let slot = self.slots[self.shared.places[flow.index()].0 as usize];
+        let Some(slot) = self.slot_of(flow) else { return };
         if let Some(Some(sender)) = self.senders.get_mut(slot as usize) {
             let profile = self.shared.profile(flow);
             sender.control().on_cnm(&profile.congestion, now, feedback);

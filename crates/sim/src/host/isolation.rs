@@ -8,27 +8,28 @@ use super::sender::Sender;
 impl Host {
     /// The switch isolates this flow: its sender does the same, if it has not ended.
     pub(super) fn obey_cim(&mut self, flow: FlowId, now: Instant) {
-        // The connection of a CIM is not known to the switch: the flow says whose it is.
-        let place = self.shared.places[flow.index()].0;
+        let Some(slot) = self.slot_of(flow) else { return };
         let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
         if let Some(spec) = congesting {
             let (monitored, class) = (Class(spec.monitored), Class(spec.congesting));
             let until = now + spec.cim_entry_life;
             // Only a flow that begins in the monitored class moves to the other.
             let moves = |sender: &Sender| sender.home_class() == monitored;
-            if let Some((slot, sender)) = self.sender(place).filter(|(_, s)| moves(s)) {
+            let sender = self.senders[slot as usize].as_deref_mut();
+            if let Some(sender) = sender.filter(|sender| moves(sender)) {
                 sender.isolate(class, until);
                 self.nic.reclassify(slot, class);
             }
         }
     }
 
-    /// The sender of a connection, with its slot; `None` if it has ended.
-    fn sender(&mut self, connection: u32) -> Option<(u32, &mut Sender)> {
-        let slot = self.slots[connection as usize];
-        if slot == u32::MAX {
+    /// The slot of the sender of a flow that a switch speaks of, which knows no connection. `None` if it
+    /// has ended, or if the flow is another host's: the switch speaks of what this one answers to it.
+    pub(super) fn slot_of(&self, flow: FlowId) -> Option<u32> {
+        if self.shared.flows[flow.index()].src != self.id {
             return None;
         }
-        self.senders[slot as usize].as_deref_mut().map(|sender| (slot, sender))
+        let slot = self.slots[self.shared.places[flow.index()].0 as usize];
+        (slot != u32::MAX).then_some(slot)
     }
 }
