@@ -264,8 +264,6 @@ mod tests {
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
             flows,
-            telemetry: None,
-            ways: None,
             tiers: 1,
             ways: None,
             telemetry: None,
