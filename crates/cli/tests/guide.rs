@@ -38,8 +38,18 @@ fn every_command_of_the_guide_works() {
         files.push(file);
     }
     // In the order of the guide.
-    let named =
-        ["mine", "deep", "access", "incast", "backplane", "notified", "paths", "network", "ring"];
+    let named = [
+        "mine",
+        "deep",
+        "access",
+        "incast",
+        "backplane",
+        "notified",
+        "paths",
+        "network",
+        "crossbar",
+        "ring",
+    ];
     assert_eq!(files, named.map(|name| format!("{name}.toml")));
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();

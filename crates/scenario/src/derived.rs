@@ -209,6 +209,7 @@ impl Variant {
                 let switches = graph.switches().count() as f64;
                 switches * pool.pool.0 as f64 + queues * pool.guaranteed.0 as f64
             }
+            buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
             _ => queues * settings.switch.queue.size.0 as f64,
         };
         let queued = FULL_QUEUES * room / frame;

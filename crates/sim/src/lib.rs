@@ -104,6 +104,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         switch::classify::CATALOGUE,
         switch::aqm::CATALOGUE,
         switch::aqm::dualpi2::low_latency::CATALOGUE,
+        switch::fabric::CATALOGUE,
         switch::buffer::CATALOGUE,
         switch::scheduler::CATALOGUE,
         switch::path::CATALOGUE,

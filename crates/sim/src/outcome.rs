@@ -4,6 +4,7 @@ mod deadlocks;
 mod deliveries;
 mod departures;
 mod frames;
+mod inputs;
 mod latencies;
 mod occupancy;
 mod operations;
@@ -28,7 +29,7 @@ use crate::switch::port::{DropReason, Drops};
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
+    /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
     /// `deadlocks`, `watchdog_events` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
@@ -63,6 +64,7 @@ impl Outcome {
             latencies::table(finished),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
+            inputs::table(spec, finished),
             timeline_table(finished),
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
@@ -220,7 +222,7 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             }
         }
     }
-    Table::new("queues", "One row per egress queue of a switch; samples are of the measurement, the rest of the whole run.")
+    Table::new("queues", "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.")
         .text(
             "node",
             "Name of the switch.",

@@ -7,7 +7,8 @@ use common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
-use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::buffer::{self, per_port, shared};
+use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::pausing::Link;
 use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec as Pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
@@ -24,6 +25,24 @@ fn shared(
 
 fn pool(pool: u64, guaranteed: u64, alpha: f64) -> Option<shared::Pool> {
     Some(shared::Pool { pool: Bytes(pool), guaranteed: Bytes(guaranteed), alpha: Some(alpha) })
+}
+
+#[test]
+fn the_queues_of_a_port_share_its_memory() {
+    // Without limits of their own: ten packets and no eleventh, of both queues together. Mice and
+    // elephants, told by their sizes, are in one each.
+    let flow = |src: u32| flow(src, 0, if src > 2 { 90 * 1024 } else { 1000 * 1024 }, 0);
+    let mut spec = plain(star(5), (1..5).map(flow).collect());
+    spec.switch.queue.count = 2;
+    spec.switch.classify = classify::Spec::MiceElephants(Default::default());
+    spec.switch.buffer = buffer::Spec::PerPort(per_port::Spec { size: Bytes(10 * 1086 + 1085) });
+    spec.end = Duration::from_us(100);
+    let outcome = run(spec);
+    assert_eq!(outcome.table("switches").u64s("max_port_occupancy_bytes"), [10 * 1086]);
+    assert!(drops(&outcome, "queue_full") > 0);
+    let queues = outcome.table("queues");
+    let max = |queue: usize| queues.u64s("max_backlog_bytes")[queue];
+    assert!(max(0) > 0 && max(1) > 0 && max(0) + max(1) >= 10 * 1086);
 }
 
 /// Hosts 0 to n - 1 each receive from two senders at line rate, which stop for nothing. What the

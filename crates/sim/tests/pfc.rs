@@ -3,9 +3,11 @@
 mod common;
 
 use common::*;
-use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, NodeId, Rate};
+use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Instant, NodeId, Rate};
 use floodway_sim::host::PauseScope;
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify;
+use floodway_sim::switch::fabric;
 use floodway_sim::switch::flow_control::pausing::Link;
 use floodway_sim::switch::flow_control::pfc::{MeasuredOn, Spec as Pfc};
 use floodway_sim::{Simulation, Spec};
@@ -69,7 +71,11 @@ fn nothing_is_lost_with_the_computed_headroom() {
 
 #[test]
 fn one_frame_less_loses() {
-    let outcome = Simulation::new(incast(of_whole_frames() - Bytes(FRAME))).run();
+    loses(incast(of_whole_frames() - Bytes(FRAME)));
+}
+
+fn loses(spec: Spec) {
+    let outcome = Simulation::new(spec).run();
     let lost = outcome.counter("dropped_packets");
     assert!(lost > 0);
     // And floodway says so.
@@ -77,6 +83,63 @@ fn one_frame_less_loses() {
         outcome.violations,
         [format!("switch: {lost} packets of lossless classes were dropped")]
     );
+}
+
+#[test]
+fn queues_at_the_inputs_of_a_crossbar_need_the_same_headroom() {
+    // What came by a port is counted when it comes, wherever it waits then. Frames back to the senders
+    // begin at different times, so that some pause finds one in its way that has just begun.
+    for fabric in
+        [fabric::Spec::InputFifo(Default::default()), fabric::Spec::Voq(Default::default())]
+    {
+        let behind = |headroom| {
+            let mut spec = incast(headroom);
+            spec.switch.fabric = fabric.clone();
+            let back = spec.flows.iter_mut().filter(|flow| flow.dst != NodeId(0));
+            back.zip(0..).for_each(|(flow, number)| flow.start = Instant(number % 90 * 1_000));
+            spec.flows.sort_by_key(|flow| flow.start);
+            spec
+        };
+        let outcome = run(behind(of_whole_frames()));
+        assert!(outcome.counter("xoff_frames") >= u64::from(SENDERS));
+        assert_eq!(outcome.counter("dropped_packets"), 0);
+        loses(behind(of_whole_frames() - Bytes(FRAME)));
+    }
+}
+
+#[test]
+fn a_port_with_memory_of_its_own_needs_the_same_headroom() {
+    let divided = |headroom| {
+        let mut spec = incast(headroom);
+        let size = std::mem::replace(&mut spec.switch.queue.size, Bytes(0));
+        spec.switch.buffer = buffer::Spec::PerPort(buffer::per_port::Spec { size });
+        spec
+    };
+    assert_eq!(run(divided(of_whole_frames())).counter("dropped_packets"), 0);
+    loses(divided(of_whole_frames() - Bytes(FRAME)));
+}
+
+#[test]
+fn an_egress_queue_counts_what_waits_for_it_at_inputs() {
+    // Three senders, 20 KB above XOFF for each: 4 x 20 KB hold what they may send before they stop,
+    // although only two frames ever wait at the egress.
+    for fabric in
+        [fabric::Spec::InputFifo(Default::default()), fabric::Spec::Voq(Default::default())]
+    {
+        let flows = (1..4).map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0)).collect();
+        let mut spec = plain(star(4), flows);
+        spec.switch.fabric = fabric;
+        spec.switch.queue.size = Bytes(80_000);
+        let measured_on = MeasuredOn::EgressQueue;
+        spec.switch.flow_control.pfc = Some(Pfc { measured_on, ..pfc() });
+        spec.end = Duration::from_us(300);
+        let outcome = run(spec);
+        let sent = outcome.table("pauses").u64s("xoff_frames").to_vec();
+        // Rows of hosts 0 to 3, who send none, and of ports 0 to 3.
+        assert_eq!(sent[..5], [0; 5]);
+        assert!(sent[5..].iter().all(|&frames| frames > 5), "{sent:?}");
+        assert_eq!(outcome.counter("dropped_packets"), 0);
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use floodway_sim::host::transport::{self, ethernet, tcp};
 use floodway_sim::host::{PauseScope, Profile};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{MeasuredOn, red};
+use floodway_sim::switch::fabric::{self, CongestionAt, input_fifo, voq};
 use floodway_sim::switch::flow_control::source_flow_control::{self, Mode};
 use floodway_sim::switch::flow_control::{congestion_isolation, drc, pause, pfc};
 use floodway_sim::switch::{aqm, classify, congestion_indication, path, scheduler};
@@ -118,6 +119,20 @@ fn directional(chance: &mut Stream, queues: u8) -> drc::Spec {
         lossless: false,
         classes,
     }
+}
+
+/// One of the crossbars.
+fn fabric(chance: &mut Stream) -> fabric::Spec {
+    let speedup = pick(chance, &[1.0, 1.5, 3.0]);
+    let cell = Bytes(pick(chance, &[64, 64, 500, 10_000]));
+    let egress_queue = pick(chance, &[None, Some(Bytes(100_000))]);
+    let congestion_at = pick(chance, &[CongestionAt::VirtualOutput, CongestionAt::Egress]);
+    if chance.chance(0.5) {
+        let spec = input_fifo::Spec { speedup, cell, egress_queue, congestion_at };
+        return fabric::Spec::InputFifo(spec);
+    }
+    let iterations = pick(chance, &[1, 4]);
+    fabric::Spec::Voq(voq::Spec { iterations, speedup, cell, egress_queue, congestion_at })
 }
 
 /// By the memory only of a single switch: two of them would stop each other for ever.
@@ -357,6 +372,10 @@ fn scenario(seed: u64) -> Spec {
     }
     if chance.chance(0.3) && spec.switch.flow_control.drc.is_none() {
         spec.failures = failures(chance, &spec.graph);
+    }
+    // Drawn last, so that what was drawn before is as it was without.
+    if spec.switch.flow_control.drc.is_none() && chance.chance(0.5) {
+        spec.switch.fabric = fabric(chance);
     }
     spec.end = Duration::from_ms(200);
     spec.measured_until = spec.end;

@@ -14,6 +14,15 @@ const HEADROOM: &str = "switch.buffer.shared.headroom";
 
 /// Checks what needs no topology.
 pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
+    if let (buffer::Spec::PerPort(spec), Some(frame)) = (&settings.switch.buffer, largest_frame)
+        && spec.size.0 < u64::from(frame)
+    {
+        findings.error(
+            &["switch.buffer.per_port.size"],
+            format!("a port with {} of memory cannot hold one frame of {frame} bytes", spec.size),
+            "raise `switch.buffer.per_port.size`, for example to \"800KB\"",
+        );
+    }
     let buffer::Spec::Shared(spec) = &settings.switch.buffer else { return };
     for (path, pool) in [(INGRESS, &spec.ingress), (EGRESS, &spec.egress)] {
         if let Some(pool) = pool {
@@ -357,15 +366,13 @@ fn most_ports(graph: &Graph) -> (u64, &str) {
 /// The most that an egress queue can hold, whatever PFC or PAUSE does; `None` if it has no limit, for some
 /// class at least.
 pub fn largest_queue(settings: &Document) -> Option<Bytes> {
-    let pausing = Pausing::of(settings);
+    let by_ingress =
+        Pausing::of(settings).is_some_and(|pausing| pausing.measured == Measured::Ingress);
     match &settings.switch.buffer {
         // Then the ingress has the limit.
-        buffer::Spec::PerQueue(_)
-            if pausing.is_some_and(|pausing| pausing.measured == Measured::Ingress) =>
-        {
-            None
-        }
+        buffer::Spec::PerQueue(_) | buffer::Spec::PerPort(_) if by_ingress => None,
         buffer::Spec::PerQueue(_) => Some(settings.switch.queue.size),
+        buffer::Spec::PerPort(port) => Some(port.size),
         buffer::Spec::Shared(memory) => memory.egress.as_ref().map(|pool| pool.fair(1)),
     }
 }
@@ -374,6 +381,7 @@ pub fn largest_queue(settings: &Document) -> Option<Bytes> {
 pub fn above_xoff(settings: &Document, spec: &Pausing) -> Option<Bytes> {
     let limit = match (&settings.switch.buffer, spec.measured) {
         (buffer::Spec::PerQueue(_), _) => Some(settings.switch.queue.size),
+        (buffer::Spec::PerPort(port), _) => Some(port.size),
         (buffer::Spec::Shared(memory), Measured::IngressPool) => return Some(memory.headroom),
         (buffer::Spec::Shared(memory), Measured::Ingress) => {
             memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom))

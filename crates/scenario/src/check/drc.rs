@@ -72,6 +72,13 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
              queues",
         );
     }
+    if spec.memory.is_none() && matches!(settings.switch.buffer, buffer::Spec::PerPort(_)) {
+        findings.error(
+            &[MEMORY, DRC],
+            "queues share the memory of a port, so that it is not the sum of theirs",
+            format!("write of how many bytes the thresholds are parts, as `{MEMORY}`"),
+        );
+    }
     if spec.memory.is_none() && matches!(settings.switch.buffer, buffer::Spec::Shared(_)) {
         findings.error(
             &[MEMORY, DRC],

@@ -7,6 +7,7 @@ mod congestion_indication;
 mod coupled;
 mod custom;
 mod drc;
+mod fabric;
 mod failure;
 mod flow_control;
 mod host;
@@ -56,6 +57,7 @@ pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Prob
     switch::check(settings, largest_frame, &mut findings);
     path::check(settings, &mut findings);
     buffer::check(settings, largest_frame, &mut findings);
+    fabric::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
     let graph = network::check(settings, &mut findings);

@@ -14,6 +14,7 @@ use super::{Findings, links_to_switches};
 use crate::document::Document;
 
 const SIZE: &str = "switch.queue.size";
+const PORT_SIZE: &str = "switch.buffer.per_port.size";
 
 /// PFC or PAUSE.
 pub struct Pausing {
@@ -182,11 +183,9 @@ impl Pausing {
             buffer::Spec::Shared(memory) => {
                 check_shared(settings, self, memory, graph, largest_frame, findings);
             }
-            buffer::Spec::PerQueue(_) if self.measured == Measured::IngressPool => {
-                no_pool(findings);
-            }
-            buffer::Spec::PerQueue(_) => {
-                self.check_per_queue(settings, graph, largest_frame, findings);
+            _ if self.measured == Measured::IngressPool => no_pool(findings),
+            buffer::Spec::PerQueue(_) | buffer::Spec::PerPort(_) => {
+                self.check_static(settings, graph, largest_frame, findings);
             }
         }
     }
@@ -209,26 +208,36 @@ impl Pausing {
         );
     }
 
-    /// Whether there is room above XOFF where each queue, or port and class, has its own.
-    fn check_per_queue(
+    /// Whether there is room above XOFF where each queue, port, or port and class, has its own.
+    fn check_static(
         &self,
         settings: &Document,
         graph: &Graph,
         largest_frame: u16,
         findings: &mut Findings<'_>,
     ) {
-        let (size, xoff) = (settings.switch.queue.size, self.path("xoff"));
+        let xoff = self.path("xoff");
+        let (size, path, whose) = match &settings.switch.buffer {
+            buffer::Spec::PerPort(port) => (port.size, PORT_SIZE, "the port's memory"),
+            _ => (settings.switch.queue.size, SIZE, "the queue's size"),
+        };
         if self.xoff > size {
+            let what = if path == SIZE { "queue" } else { "memory" };
             findings.error(
-                &[&xoff, SIZE],
-                format!("XOFF ({}) is above the queue's size ({size})", self.xoff),
-                "the queue would be full before the pause is sent: lower XOFF or raise \
-                 `switch.queue.size`",
+                &[&xoff, path],
+                format!("XOFF ({}) is above {whose} ({size})", self.xoff),
+                format!(
+                    "the {what} would be full before the pause is sent: lower XOFF or raise \
+                     `{path}`"
+                ),
             );
             return;
         }
         if !self.lossless {
             return;
+        }
+        if path == PORT_SIZE {
+            self.check_classes(settings, graph, size, findings);
         }
         let available = size - self.xoff;
         let at_most = |needed: Bytes| Bytes(size.0.saturating_sub(needed.0));
@@ -236,14 +245,14 @@ impl Pausing {
             let needed = self.headroom(settings, rate, delay);
             if available < needed {
                 findings.error(
-                    &[&xoff, SIZE],
+                    &[&xoff, path],
                     format!(
                         "the headroom above XOFF is {available}, but a link of {rate} and {delay} \
                          ({between}) needs {needed}"
                     ),
                     format!(
-                        "lower XOFF to at most {} or raise `switch.queue.size` to at least {} \
-                         (frames have up to {largest_frame} bytes)",
+                        "lower XOFF to at most {} or raise `{path}` to at least {} (frames have \
+                         up to {largest_frame} bytes)",
                         at_most(needed),
                         sum(self.xoff, needed)
                     ),
@@ -257,16 +266,63 @@ impl Pausing {
         let (needed, ports, name) = self.headroom_of_all_ports(settings, graph);
         if available < needed {
             findings.warn(
-                &[&xoff, SIZE],
+                &[&xoff, path],
                 format!(
                     "the headroom above XOFF is {available}, but if all {ports} other ports of \
                      {name} send to one egress queue it takes {needed}"
                 ),
                 format!(
-                    "frames may be lost: lower XOFF to at most {}, raise `switch.queue.size` to \
-                     at least {}, or measure on the ingress",
+                    "frames may be lost: lower XOFF to at most {}, raise `{path}` to at least {}, or \
+                     measure on the ingress",
                     at_most(needed),
                     sum(self.xoff, needed)
+                ),
+            );
+        }
+    }
+
+    /// Whether all that shares the memory of a port leaves a class what it needs.
+    fn check_classes(
+        &self,
+        settings: &Document,
+        graph: &Graph,
+        size: Bytes,
+        findings: &mut Findings<'_>,
+    ) {
+        let all = settings.switch.queue.count;
+        let lossy = all - self.lossless_classes;
+        let xoff = self.path("xoff");
+        if lossy > 0 {
+            findings.warn(
+                &[PORT_SIZE, &xoff],
+                format!(
+                    "the memory of a port is shared by {} and {lossy} that {} does not stop",
+                    classes(self.lossless_classes, "lossless class"),
+                    self.name
+                ),
+                "these may fill it, and then lossless frames are lost: make all classes lossless, or \
+                 choose [switch.buffer.per_queue]",
+            );
+        }
+        if self.told_classes < 2 || !self.measured.is_ingress() {
+            return;
+        }
+        let needs = links_to_switches(graph)
+            .into_iter()
+            .map(|((rate, delay), between)| (self.headroom(settings, rate, delay), between));
+        let Some((headroom, between)) = needs.max_by_key(|(headroom, _)| *headroom) else { return };
+        let needed = Bytes(sum(self.xoff, headroom).0.saturating_mul(self.told_classes.into()));
+        if needed > size {
+            findings.warn(
+                &[PORT_SIZE, &xoff],
+                format!(
+                    "the memory of a port is {size}, but {} classes that are paused by themselves \
+                     may each take XOFF ({}) and a headroom of {headroom} ({between}): {needed}",
+                    self.told_classes, self.xoff
+                ),
+                format!(
+                    "frames may be lost when several classes are congested: lower XOFF, or raise \
+                     `{PORT_SIZE}` to at least {needed}"
                 ),
             );
         }
@@ -337,4 +393,9 @@ impl Pausing {
 /// A sum for a remedy, which need not be possible.
 fn sum(a: Bytes, b: Bytes) -> Bytes {
     Bytes(a.0.saturating_add(b.0))
+}
+
+/// So many of something, in words.
+fn classes(count: u8, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}es") }
 }

@@ -84,6 +84,7 @@ pub fn above_queue(
     };
     let (size, remedy) = match settings.switch.buffer {
         buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
+        buffer::Spec::PerPort(_) => ("the port's memory", "raise `switch.buffer.per_port.size`"),
         buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
     };
     findings.warn(

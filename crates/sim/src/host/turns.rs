@@ -265,8 +265,6 @@ mod tests {
             followers: Vec::new(),
             flows,
             tiers: 1,
-            ways: None,
-            telemetry: None,
             flow_samples: None,
             latencies: false,
             seed: 1,

@@ -5,7 +5,7 @@ use floodway_model::{Instant, Packet};
 use super::Switch;
 use super::flow_control::pausing::Paused;
 use super::occupancy::Scope;
-use super::port::{DropReason, Drops};
+use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -23,7 +23,8 @@ impl Switch {
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
         let control = self.ports.iter().flat_map(|port| &port.link_control);
-        queued.map(|queued| &queued.packet).chain(control)
+        let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
+        queued.map(|queued| &queued.packet).chain(control).chain(inputs)
     }
 
     /// Counts a packet that is dropped.
@@ -52,6 +53,9 @@ impl Switch {
             context.metrics.sample_occupancy(tier, Scope::Switch, self.occupancy.bytes());
             for port in &self.ports {
                 context.metrics.sample_occupancy(tier, Scope::Port, port.occupancy.bytes());
+            }
+            for input in self.crossbar.iter_mut().flat_map(|crossbar| &mut crossbar.inputs) {
+                input.sampled += input.bytes();
             }
         }
         for port in &mut self.ports {
@@ -133,10 +137,21 @@ impl Switch {
         if came != went {
             wrong.push(format!("{came} frames came in and {went} went out, were dropped or wait"));
         }
-        let queues = self.ports.iter().flat_map(|port| &port.queues);
-        if !queues.clone().all(Queue::is_consistent) {
+        let bound = self.crossbar.as_ref().map(|crossbar| crossbar.bound());
+        let at_inputs = |port: usize, queue: usize| match &bound {
+            Some(bound) if queue < self.control_queue() => {
+                bound[port * self.control_queue() + queue]
+            }
+            _ => (0, 0),
+        };
+        let consistent = |(port, books): (usize, &Port)| {
+            let mut queues = books.queues.iter().enumerate();
+            queues.all(|(queue, books)| books.is_consistent(at_inputs(port, queue)))
+        };
+        if !self.ports.iter().enumerate().all(consistent) {
             wrong.push("a queue's books differ from its packets".to_owned());
         }
+        wrong.extend(self.crossbar.iter().flat_map(|crossbar| crossbar.audit(&self.ports)));
         let data = self.ports.iter().flat_map(|port| &port.queues[..self.control_queue()]);
         let held: u64 = data.map(Queue::backlog).sum();
         let ports: u64 = self.ports.iter().map(|port| port.occupancy.bytes()).sum();
@@ -146,7 +161,8 @@ impl Switch {
                 "data in its queues is {held} bytes, {ports} by port and {switch} by switch"
             ));
         }
-        wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
+        let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
+        wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs));
         // Who did not hear that he was to stop cannot be blamed.
         let outages = self.ports.iter().filter_map(|port| port.tx.outages.as_ref());
         let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();

@@ -9,6 +9,8 @@ use floodway_model::{Instant, NodeId};
 
 use super::buffer::Buffer;
 use super::congestion_indication::Indication;
+use super::fabric::Crossbar;
+use super::fabric::egress::Egress;
 use super::flow_control::bfc::{self, Bfc};
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
@@ -38,11 +40,19 @@ impl Switch {
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
+        let strict = matches!(spec.scheduler, scheduler::Spec::Strict(_));
+        let crossbar = Crossbar::new(&spec.fabric, links, spec.queue.count.into(), strict);
+        let crossed = |number: u8| {
+            let ordered = isolation.is_some_and(|isolation| isolation.monitored == number);
+            let egress = Egress::new(links.len(), ordered);
+            Queue::behind_crossbar(egress, timed.then_some(whole.departures))
+        };
         // The last one is the control queue, which has neither physical queues nor times.
         let queue = |link: &Link, number: u8| match bfc {
             _ if number == spec.queue.count => Queue::default(),
             Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
             None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
+            None if crossbar.is_some() => crossed(number),
             None if timed => Queue::timed(whole.departures),
             None => Queue::default(),
         };
@@ -69,7 +79,12 @@ impl Switch {
         let qcn = spec.flow_control.qcn.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
-        let mut alarms = Alarms::new(links.len() + 1);
+        let no_shortcut = judges_departures
+            || whole.departures
+            || shared_aqm.is_some()
+            || qcn.is_some()
+            || crossbar.is_some();
+        let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
         alarms.set(links.len(), Instant::ZERO);
         Self {
             id,
@@ -80,6 +95,7 @@ impl Switch {
             ports: links.iter().map(make).collect(),
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
+            crossbar: crossbar.map(Box::new),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
             watchdog: pfc
                 .and_then(|pfc| pfc.watchdog.as_ref())
@@ -101,10 +117,7 @@ impl Switch {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
             judges_departures,
-            no_shortcut: judges_departures
-                || whole.departures
-                || shared_aqm.is_some()
-                || qcn.is_some(),
+            no_shortcut,
             shared_aqm,
             orders: Vec::new(),
             received: 0,

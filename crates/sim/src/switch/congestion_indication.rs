@@ -65,6 +65,10 @@ fn room(spec: &SwitchSpec, ports: u64) -> u64 {
     {
         return pool.pool.0;
     }
+    if let buffer::Spec::PerPort(port) = &spec.buffer {
+        let ports = if spec.aqm.measured_on() == MeasuredOn::Memory { ports } else { 1 };
+        return port.size.0.saturating_mul(ports);
+    }
     let queues = match spec.aqm.measured_on() {
         MeasuredOn::Queue => 1,
         MeasuredOn::Port => u64::from(spec.queue.count),
@@ -125,7 +129,7 @@ impl Switch {
         }
         let port = &self.ports[egress];
         let backlog = match self.spec.aqm.measured_on() {
-            MeasuredOn::Queue => port.queues[queue].backlog(),
+            MeasuredOn::Queue => port.queues[queue].congestion(),
             MeasuredOn::Port => port.occupancy.bytes(),
             MeasuredOn::Memory => self.occupancy.bytes(),
         };
@@ -173,5 +177,10 @@ mod tests {
         let egress = Some(shared::Pool::default());
         spec.buffer = buffer::Spec::Shared(shared::Spec { egress, ..Default::default() });
         assert_eq!(room(&spec, 3), 16_000_000);
+        // All queues of a port share it, so that one may have it all.
+        spec.buffer = buffer::Spec::PerPort(buffer::per_port::Spec { size: Bytes(7_000) });
+        assert_eq!(room(&spec, 3), 21_000);
+        spec.aqm = measured(MeasuredOn::Queue);
+        assert_eq!(room(&spec, 3), 7_000);
     }
 }

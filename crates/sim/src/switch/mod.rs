@@ -9,7 +9,9 @@ mod build;
 pub mod classify;
 pub mod congestion_indication;
 mod congestion_point;
+mod crossing;
 mod departure;
+pub mod fabric;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
@@ -39,6 +41,7 @@ use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
 use congestion_indication::Indication;
+use fabric::Crossbar;
 use flow_control::bfc::Bfc;
 use flow_control::congestion_isolation::{self, Place};
 use flow_control::drc::Feedback;
@@ -70,6 +73,8 @@ pub struct Switch {
     buffer: Buffer,
     /// Data bytes in all its queues.
     pub occupancy: Occupancy,
+    /// What is between its ports; `None` if that is nothing.
+    pub crossbar: Option<Box<Crossbar>>,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
     /// What watches the pauses of PFC; `None` without.
@@ -86,7 +91,8 @@ pub struct Switch {
     pub indication: Option<Indication>,
     /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
     pub drc: Option<Feedback>,
-    /// One slot per port, for its next transmission; the last for samples and refreshes.
+    /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
+    /// the crossbar.
     alarms: Alarms,
     next_sample: usize,
     next_sample_at: Instant,
@@ -313,8 +319,7 @@ impl Switch {
         if port.tx.is_closed() {
             return Err(DropReason::LinkDown);
         }
-        let queue = &port.queues[queue];
-        self.buffer.admit(source_of(packet), queue, packet.bytes)
+        self.buffer.admit(source_of(packet), port, queue, packet.bytes)
     }
 
     /// Feedback and notifications: one queue above the data queues, with its own limit.
@@ -417,7 +422,7 @@ impl Switch {
             if first.not_before > 0 {
                 let isolation = self.spec.flow_control.congestion_isolation.as_ref();
                 let monitored = isolation.map_or(0, |spec| usize::from(spec.monitored));
-                if port.queues[monitored].departed() < first.not_before {
+                if !port.queues[monitored].has_let_go(first.not_before) {
                     continue;
                 }
             }
@@ -546,6 +551,8 @@ impl Node for Switch {
         let slot = self.alarms.next_slot();
         if slot < self.ports.len() {
             self.send_next(slot, now, context);
+        } else if slot > self.ports.len() {
+            self.cross(now, context);
         } else {
             self.on_timer(now, context);
         }

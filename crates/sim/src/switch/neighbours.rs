@@ -26,7 +26,7 @@ impl Switch {
         let still_monitored = packet.class.0 == spec.monitored;
         let upstream = usize::from(packet.ingress.0);
         let peer_isolates = self.ports[upstream].peer_isolates;
-        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].backlog();
+        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].congestion();
         let table = self.ports[egress].isolation.as_mut().expect("as above");
         table.on_join();
         if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {

@@ -1,6 +1,6 @@
-//! Data queues that consist of parts: of physical queues, with Backpressure Flow Control, or of
-//! queues by direction, with Directional Rate Control. Kept out of line, so that switches with
-//! neither are not slower.
+//! Data queues that consist of parts: of physical queues, with Backpressure Flow Control, of queues
+//! by direction, with Directional Rate Control, or of what has crossed and what has not, with a
+//! crossbar. Kept out of line, so that switches with none of them are not slower.
 
 use floodway_model::{Instant, Packet};
 
@@ -43,6 +43,7 @@ impl Switch {
                 let direction = regulator.direction(queued.packet.dst, queued.packet.flow);
                 port.queues[queue].push_to_direction(direction, queued);
             }
+            None if self.crossbar.is_some() => self.enter_input(egress, queue, queued, now),
             None => self.enter_lane(egress, queue, queued, now, context),
         }
     }
@@ -58,6 +59,8 @@ impl Switch {
     ) {
         if self.ports[index].regulator.is_some() {
             self.send_from_direction(index, queue, now, context);
+        } else if self.crossbar.is_some() {
+            self.send_crossed(index, queue, now, context);
         } else {
             self.send_from_lane(index, queue, now, context);
         }

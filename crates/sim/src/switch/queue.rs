@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use floodway_model::{Duration, FlowId, Instant, Packet};
 
+use super::fabric::egress::Egress;
 use super::flow_control::bfc::{Lanes, Left};
 use super::flow_control::drc::Directions;
+use super::flow_control::pausing::{Source, source_of};
 use crate::metric::Departures;
 
 /// A packet that waits.
@@ -13,8 +15,9 @@ use crate::metric::Departures;
 pub struct Queued {
     /// The packet, still with the port and class by which it came in.
     pub packet: Packet,
-    /// It may leave once this many packets have left the monitored queue: how an isolated flow
-    /// stays in order. 0 for every other packet.
+    /// It may leave once this many packets have left the monitored queue, or one of that name if
+    /// packets can overtake others there ([`Queue::has_let_go`]): how an isolated flow stays in
+    /// order. 0 for every other packet.
     pub not_before: u64,
 }
 
@@ -36,6 +39,8 @@ enum Parts {
     Lanes(Box<Lanes>),
     /// With Directional Rate Control, towards a switch: queues by direction.
     Directions(Box<Directions<Queued>>),
+    /// Behind a crossbar: what has crossed.
+    Crossed(Box<Egress>),
 }
 
 impl Default for Parts {
@@ -44,12 +49,14 @@ impl Default for Parts {
     }
 }
 
-/// One egress queue.
+/// One egress queue. Behind a crossbar, its books are about all that waits for it, at inputs too.
 #[derive(Debug, Default)]
 pub struct Queue {
     packets: Parts,
     times: Option<Box<Times>>,
     backlog: u64,
+    /// Of it, what waits at the inputs of a crossbar where that is not to count as congestion.
+    hidden: u64,
     departed: u64,
     /// The largest backlog there has been, bytes.
     pub max_backlog: u64,
@@ -83,7 +90,13 @@ impl Queue {
         Self { times: Some(Box::new(times)), ..Self::default() }
     }
 
-    /// Whether it is one queue, without parts.
+    /// The same behind a crossbar: what has crossed to it. `timed` as there, if times are kept.
+    pub fn behind_crossbar(egress: Egress, timed: Option<bool>) -> Self {
+        let packets = Parts::Crossed(Box::new(egress));
+        Self { packets, ..timed.map(Self::timed).unwrap_or_default() }
+    }
+
+    /// Whether it is one queue, without parts and without a crossbar before it.
     #[inline]
     pub fn is_whole(&self) -> bool {
         matches!(self.packets, Parts::Whole(_))
@@ -122,6 +135,13 @@ impl Queue {
         self.backlog
     }
 
+    /// Those of them that count as congestion: all, unless what waits at the inputs of a crossbar
+    /// is not looked at.
+    #[inline]
+    pub fn congestion(&self) -> u64 {
+        self.backlog - self.hidden
+    }
+
     /// Packets that wait.
     pub fn len(&self) -> usize {
         (self.packets_in - self.departed) as usize
@@ -140,13 +160,14 @@ impl Queue {
     }
 
     /// The packet that would leave next; `None` also if all physical queues with packets are
-    /// paused, or no direction with packets may be arbitrated.
+    /// paused, no direction with packets may be arbitrated, or nothing has crossed.
     #[inline(always)]
     pub fn head(&self) -> Option<&Queued> {
         match &self.packets {
             Parts::Whole(packets) => packets.front(),
             Parts::Lanes(lanes) => lanes.head(),
             Parts::Directions(directions) => directions.head(),
+            Parts::Crossed(egress) => egress.packets().front(),
         }
     }
 
@@ -177,18 +198,18 @@ impl Queue {
         }
     }
 
-    /// The packet that would leave next, to be marked; `None` also of a queue that consists of parts.
+    /// The packet that would leave next, to be marked; `None` also of a queue that is not whole.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
         match &mut self.packets {
             Parts::Whole(packets) => packets.front_mut().map(|head| &mut head.packet),
-            Parts::Lanes(_) | Parts::Directions(_) => None,
+            Parts::Lanes(_) | Parts::Directions(_) | Parts::Crossed(_) => None,
         }
     }
 
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, queued: Queued, now: Instant) {
-        self.count_in(&queued);
+        self.count_in(&queued.packet);
         let Parts::Whole(packets) = &mut self.packets else { unreachable!("it has no parts") };
         packets.push_back(queued);
         if let Some(times) = &mut self.times {
@@ -199,19 +220,41 @@ impl Queue {
     /// Appends a packet to a physical queue; `counted`: as a reason to pause.
     #[inline]
     pub fn push_to_lane(&mut self, lane: u8, queued: Queued, counted: bool) {
-        self.count_in(&queued);
+        self.count_in(&queued.packet);
         self.lanes_mut().expect("it has lanes").push(lane, queued, counted);
     }
 
     /// Appends a packet to the queue of its direction.
     pub fn push_to_direction(&mut self, direction: u16, queued: Queued) {
-        self.count_in(&queued);
+        self.count_in(&queued.packet);
         self.directions_mut().expect("it has directions").push(direction, queued);
     }
 
+    /// A packet that is bound for this queue has come to an input of the crossbar; `hidden`: that is
+    /// no congestion here.
+    pub fn expect(&mut self, packet: &Packet, hidden: bool) {
+        self.count_in(packet);
+        self.hidden += if hidden { packet.bytes.into() } else { 0 };
+        self.crossed_mut().expect(packet);
+    }
+
+    /// A packet that was expected, and came `since` then, has crossed.
+    pub fn take_over(&mut self, queued: Queued, since: Instant, hidden: bool) {
+        self.hidden -= if hidden { queued.packet.bytes.into() } else { 0 };
+        self.crossed_mut().push(queued);
+        if let Some(times) = &mut self.times {
+            times.arrivals.push_back(since);
+        }
+    }
+
+    fn crossed_mut(&mut self) -> &mut Egress {
+        let Parts::Crossed(egress) = &mut self.packets else { unreachable!("it is behind one") };
+        egress
+    }
+
     #[inline]
-    fn count_in(&mut self, queued: &Queued) {
-        let bytes = u64::from(queued.packet.bytes);
+    fn count_in(&mut self, packet: &Packet) {
+        let bytes = u64::from(packet.bytes);
         self.backlog += bytes;
         self.max_backlog = self.max_backlog.max(self.backlog);
         self.packets_in += 1;
@@ -263,33 +306,71 @@ impl Queue {
         Some((direction, queued))
     }
 
-    /// The number of packets that will have left when the last one of `flow` that waits here has;
-    /// 0 if none waits.
+    /// Removes the packet at the head of what has crossed.
+    pub fn pop_crossed(&mut self) -> Option<Queued> {
+        let queued = self.crossed_mut().pop()?;
+        self.backlog -= u64::from(queued.packet.bytes);
+        self.departed += 1;
+        if let Some(times) = &mut self.times {
+            times.arrivals.pop_front();
+        }
+        Some(queued)
+    }
+
+    /// The number of packets that will have left when the last one of `flow` that waits here has,
+    /// or behind a crossbar a name of that one; 0 if none waits.
     pub fn clear_of(&self, flow: FlowId) -> u64 {
-        let Parts::Whole(packets) = &self.packets else { return 0 };
+        let packets = match &self.packets {
+            Parts::Whole(packets) => packets,
+            Parts::Crossed(egress) => return egress.last_of(flow),
+            Parts::Lanes(_) | Parts::Directions(_) => return 0,
+        };
         let last = packets.iter().rposition(|queued| queued.packet.flow == flow);
         last.map_or(0, |place| self.departed + place as u64 + 1)
     }
 
-    /// Whether the books agree with the packets.
-    pub fn is_consistent(&self) -> bool {
-        let bytes: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
-        bytes == self.backlog
-            && self.packets_in == self.departed + self.iter().count() as u64
-            && self.times.as_ref().is_none_or(|times| times.arrivals.len() == self.len())
+    /// Whether the packets have left that [`Queue::clear_of`] has told of by this number.
+    #[inline]
+    pub fn has_let_go(&self, packets: u64) -> bool {
+        match &self.packets {
+            Parts::Crossed(egress) => egress.has_let_go(packets),
+            _ => self.departed >= packets,
+        }
+    }
+
+    /// Those whose packets wait; some more than once.
+    pub fn sources(&self) -> impl Iterator<Item = Source> {
+        let (crossed, others) = match &self.packets {
+            Parts::Crossed(egress) => (Some(egress.sources()), None),
+            _ => (None, Some(self.iter().map(|queued| source_of(&queued.packet)))),
+        };
+        crossed.into_iter().flatten().chain(others.into_iter().flatten())
+    }
+
+    /// Whether the books agree with the packets, of which so many, and so many bytes, are at the
+    /// inputs of a crossbar.
+    pub fn is_consistent(&self, (packets, bytes): (u64, u64)) -> bool {
+        let here: u64 = self.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
+        let count = self.iter().count();
+        here + bytes == self.backlog
+            && [0, bytes].contains(&self.hidden)
+            && self.packets_in == self.departed + packets + count as u64
+            && self.times.as_ref().is_none_or(|times| times.arrivals.len() == count)
             && match &self.packets {
                 Parts::Whole(_) => true,
                 Parts::Lanes(lanes) => lanes.is_consistent(),
                 Parts::Directions(directions) => directions.is_consistent(),
+                Parts::Crossed(egress) => egress.is_consistent(packets + count as u64),
             }
     }
 
-    /// The packets that wait.
+    /// The packets that wait, without those at the inputs of a crossbar.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
         let (whole, lanes, directions) = match &self.packets {
             Parts::Whole(packets) => (Some(packets.iter()), None, None),
             Parts::Lanes(lanes) => (None, Some(lanes.iter()), None),
             Parts::Directions(directions) => (None, None, Some(directions.iter())),
+            Parts::Crossed(egress) => (Some(egress.packets().iter()), None, None),
         };
         let lanes = lanes.into_iter().flatten();
         whole.into_iter().flatten().chain(lanes).chain(directions.into_iter().flatten())

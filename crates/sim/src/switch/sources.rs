@@ -25,7 +25,7 @@ impl Switch {
         let Some(spec) = &self.spec.flow_control.source_flow_control else { return };
         let Some(sfc) = self.sfc.as_mut().filter(|_| spec.covers(queue)) else { return };
         let port = &self.ports[egress];
-        let backlog = port.queues[queue].backlog();
+        let backlog = port.queues[queue].congestion();
         let drain = || Drain {
             rate: port.tx.link().rate,
             share: self.spec.scheduler.share(queue, port.waiting, self.spec.queue.count),

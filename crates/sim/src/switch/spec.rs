@@ -2,7 +2,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{aqm, buffer, classify, congestion_indication, flow_control, path, scheduler};
+use super::{aqm, buffer, classify, congestion_indication, fabric, flow_control, path, scheduler};
 
 /// What a switch is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,8 @@ pub struct Spec {
     pub latency: Duration,
     /// The egress queues of each port.
     pub queue: QueueSpec,
+    /// What is between the ports. Default `output_queued`, nothing.
+    pub fabric: fabric::Spec,
     /// How much memory a queue may take.
     pub buffer: buffer::Spec,
     /// Which queue data goes to.

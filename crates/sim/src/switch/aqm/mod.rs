@@ -187,15 +187,16 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Bytes that wait in a queue, without preamble and gap.
+    /// Bytes that wait in a queue, without preamble and gap; behind a crossbar, as far as they
+    /// count as congestion.
     #[inline]
     pub fn backlog(&self, queue: usize) -> u64 {
-        self.queues[queue].backlog()
+        self.queues[queue].congestion()
     }
 
-    /// Bytes that wait in all data queues.
+    /// The same in all data queues.
     pub fn total_backlog(&self) -> u64 {
-        self.queues.iter().map(Queue::backlog).sum()
+        self.queues.iter().map(Queue::congestion).sum()
     }
 
     /// Packets that wait in a queue.

@@ -4,6 +4,7 @@
 //! book, by the port and class in which it came, and in the egress book, by the queue in which it
 //! waits. The buffer keeps the ingress book and what memory shares; queues count their own bytes.
 
+pub mod per_port;
 mod per_queue;
 pub mod shared;
 
@@ -19,6 +20,8 @@ floodway_model::family! {
     "switch.buffer":
     PerQueue = "per_queue" (per_queue::Spec):
         "Every egress queue, or ingress port and class, has `switch.queue.size` of its own.",
+    PerPort = "per_port" (per_port::Spec):
+        "Every egress port, or ingress port, has memory of its own that its queues share.",
     Shared = "shared" (shared::Spec):
         "One memory for all, shared by dynamic thresholds (Choudhury and Hahne, 1998).",
 }
@@ -40,6 +43,7 @@ pub struct Buffer {
 #[derive(Debug)]
 enum Memory {
     PerQueue(per_queue::Memory),
+    PerPort(per_port::Memory),
     Shared(shared::Memory),
 }
 
@@ -60,17 +64,27 @@ impl Buffer {
     pub fn new(spec: &super::Spec, ports: usize) -> Self {
         let memory = match &spec.buffer {
             Spec::PerQueue(_) => Memory::PerQueue(per_queue::Memory::new(spec)),
+            Spec::PerPort(port) => Memory::PerPort(per_port::Memory::new(port, spec)),
             Spec::Shared(shared) => Memory::Shared(shared::Memory::new(shared, spec, ports)),
         };
         Self { ingress: vec![0; ports * CLASSES], memory }
     }
 
-    /// Whether a frame of `source` finds room to wait in `queue`.
+    /// Whether a frame of `source` finds room to wait in a queue of `port`.
     #[inline]
-    pub fn admit(&self, source: Source, queue: &Queue, bytes: u16) -> Result<(), DropReason> {
-        let bytes = u64::from(bytes);
+    pub fn admit(
+        &self,
+        source: Source,
+        port: &Port,
+        queue: usize,
+        bytes: u16,
+    ) -> Result<(), DropReason> {
+        let (queue, bytes) = (&port.queues[queue], u64::from(bytes));
         match &self.memory {
             Memory::PerQueue(memory) => memory.admit(source, self, queue.backlog(), bytes),
+            Memory::PerPort(memory) => {
+                memory.admit(self.held_of_port(source.port()), port.occupancy.bytes(), bytes)
+            }
             Memory::Shared(memory) => {
                 memory.admit(source, self.held(source), queue.backlog(), bytes)
             }
@@ -114,14 +128,21 @@ impl Buffer {
     pub fn share(&self, source: Source) -> Share {
         let held = self.held(source);
         match &self.memory {
-            Memory::PerQueue(_) => Share { held, in_headroom: 0, threshold: f64::INFINITY },
+            Memory::PerQueue(_) | Memory::PerPort(_) => {
+                Share { held, in_headroom: 0, threshold: f64::INFINITY }
+            }
             Memory::Shared(memory) => memory.share(source, held),
         }
     }
 
     /// What is wrong with the books, in a sentence each: they must agree with the packets in the
-    /// first `queues` queues of the ports, those of data.
-    pub fn audit(&self, ports: &[Port], queues: usize) -> Vec<String> {
+    /// first `queues` queues of the ports, those of data, and at the inputs of a crossbar.
+    pub fn audit<'a>(
+        &self,
+        ports: &[Port],
+        queues: usize,
+        at_inputs: impl Iterator<Item = &'a Packet>,
+    ) -> Vec<String> {
         let mut wrong = Vec::new();
         let data = || ports.iter().flat_map(|port| &port.queues[..queues]);
         let mut found = vec![0; self.ingress.len()];
@@ -129,6 +150,7 @@ impl Buffer {
             found[source_of(packet).index()] += u64::from(packet.bytes);
         };
         data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
+        at_inputs.for_each(count);
         let egress: u64 = data().map(Queue::backlog).sum();
         let ingress: u64 = self.ingress.iter().sum();
         if egress != ingress {

@@ -96,7 +96,7 @@ impl Isolation {
                 let entry = &mut self.entries[place as usize];
                 if entry.reasons & Reason::Local as u8 == 0
                     && !port.paused
-                    && spec.curve.selects(port.congesting.backlog(), chance)
+                    && spec.curve.selects(port.congesting.congestion(), chance)
                 {
                     entry.reasons |= Reason::Local as u8;
                     self.isolations += 1;
@@ -104,7 +104,7 @@ impl Isolation {
                 return Some(Place(place));
             }
         }
-        if !spec.curve.selects(port.monitored.backlog(), chance) {
+        if !spec.curve.selects(port.monitored.congestion(), chance) {
             return None;
         }
         let place = self.add(spec, flow, Reason::Local, port.monitored);

@@ -6,7 +6,7 @@ mod spec;
 
 use floodway_model::Packet;
 
-use super::pausing::{Held, Ledger, Order, Source, place, source, source_of};
+use super::pausing::{Held, Ledger, Order, Source, place, source};
 use crate::switch::buffer::Buffer;
 use crate::switch::port::Port;
 use crate::switch::queue::Queue;
@@ -46,8 +46,8 @@ impl View<'_> {
     /// Whose bytes wait in the queues of the egress port.
     fn at_egress(&self) -> impl Iterator<Item = Source> {
         let queues = &self.ports[self.egress].queues;
-        let data = queues[..queues.len() - 1].iter().flat_map(Queue::iter);
-        data.map(|queued| neighbour(source_of(&queued.packet).port()))
+        let data = queues[..queues.len() - 1].iter().flat_map(Queue::sources);
+        data.map(|source| neighbour(source.port()))
     }
 
     /// Whose bytes wait anywhere.

@@ -9,7 +9,7 @@ mod ingress_pool;
 mod spec;
 pub mod watchdog;
 
-use super::pausing::{Held, Ledger, Order, Source, place, source, source_of};
+use super::pausing::{Held, Ledger, Order, Source, place, source};
 use crate::switch::buffer::Buffer;
 use crate::switch::queue::Queue;
 
@@ -74,10 +74,7 @@ impl Pfc {
             }
             Meter::EgressQueue(meter) => {
                 let place = charge.egress.0 * self.queues + charge.egress.1;
-                let waiting = || {
-                    let sources = queue.iter().map(|queued| source_of(&queued.packet));
-                    sources.filter(may_pause)
-                };
+                let waiting = || queue.sources().filter(may_pause);
                 let (at, source) = ((place, queue.backlog()), Some(source).filter(may_pause));
                 meter.on_enqueue(spec.thresholds(), at, source, waiting, orders);
             }

@@ -1,0 +1,53 @@
+//! Memory that is divided once and for all by ports: each has `size` for all its data queues, and its
+//! classes share it as they come. Which port a frame is charged to is what flow control measures:
+//! the ingress port if PFC or PAUSE is measured on the ingress, else the egress port.
+
+use floodway_model::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::switch::flow_control::{pause, pfc};
+use crate::switch::port::DropReason;
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The most bytes of one port, in all its data queues; with PFC or PAUSE measured on the ingress,
+    /// the most that came in by one port. Default 800KB (Source Flow Control deck: static memory with
+    /// PFC).
+    pub size: Bytes,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { size: Bytes(800_000) }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Memory {
+    size: u64,
+    by_ingress: bool,
+}
+
+impl Memory {
+    pub fn new(spec: &Spec, switch: &crate::switch::Spec) -> Self {
+        let (pfc, pause) = (&switch.flow_control.pfc, &switch.flow_control.pause);
+        let pfc = pfc.as_ref().is_some_and(|pfc| pfc.measured_on == pfc::MeasuredOn::Ingress);
+        let pause = pause.as_ref().map(|pause| pause.measured_on);
+        let by_ingress = pfc || pause == Some(pause::MeasuredOn::Ingress);
+        Self { size: spec.size.0, by_ingress }
+    }
+
+    /// `came` is what came in by the ingress port of the frame and waits, `goes` what waits to leave
+    /// by its egress port.
+    #[inline(never)]
+    pub fn admit(&self, came: u64, goes: u64, bytes: u64) -> Result<(), DropReason> {
+        let (held, reason) = match self.by_ingress {
+            true => (came, DropReason::HeadroomExceeded),
+            false => (goes, DropReason::QueueFull),
+        };
+        if held + bytes <= self.size { Ok(()) } else { Err(reason) }
+    }
+}

@@ -1,0 +1,74 @@
+//! Data that crosses a switch by a crossbar: from the inputs to the egress queues. Kept out of line,
+//! so that switches without one are not slower.
+
+use floodway_model::{Class, Instant};
+
+use super::Switch;
+use super::fabric::Waiting;
+use super::queue::Queued;
+use crate::engine::Context;
+
+impl Switch {
+    /// The alarm of the crossbar: after those of ports and timers, so that what they do at the same
+    /// moment is seen.
+    fn crossbar_slot(&self) -> usize {
+        self.ports.len() + 1
+    }
+
+    /// The packet is bound for `queue`, and waits at its input.
+    pub(super) fn enter_input(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        queued: Queued,
+        now: Instant,
+    ) {
+        let crossbar = self.crossbar.as_mut().expect("only a switch with it has inputs");
+        self.ports[egress].queues[queue].expect(&queued.packet, crossbar.hides);
+        let (egress, queue) = (egress as u16, queue as u8);
+        crossbar.arrive(Waiting { queued, since: now, egress, queue }, now);
+        self.watch_crossbar();
+    }
+
+    /// A slot begins: what has crossed joins its egress queue, and more begins to cross.
+    #[inline(never)]
+    pub(super) fn cross(&mut self, now: Instant, context: &mut Context) {
+        while let Some(crossbar) = &mut self.crossbar {
+            let Some(Waiting { queued, since, egress, queue }) = crossbar.finish(now) else {
+                crossbar.connect(now);
+                break;
+            };
+            let (egress, queue) = (usize::from(egress), usize::from(queue));
+            self.ports[egress].queues[queue].take_over(queued, since, crossbar.hides);
+            self.nudge(egress, now, context);
+        }
+        self.watch_crossbar();
+    }
+
+    /// Sends the packet at the head of a queue behind a crossbar.
+    pub(super) fn send_crossed(
+        &mut self,
+        index: usize,
+        queue: usize,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let port = &mut self.ports[index];
+        let queued = port.queues[queue].pop_crossed();
+        let packet = queued.expect("a queue that was selected has a packet").packet;
+        if port.queues[queue].is_empty() {
+            port.waiting &= !(1 << queue);
+        }
+        port.tx.transmit(packet, Class(queue as u8), now, context);
+        self.rearm(index);
+        self.release(index, queue, &packet, now, context);
+        let crossbar = self.crossbar.as_mut().expect("the packet came by it");
+        crossbar.depart(index, queue, packet.bytes, now);
+        self.watch_crossbar();
+    }
+
+    fn watch_crossbar(&mut self) {
+        let next = self.crossbar.as_ref().map_or(Instant::NEVER, |crossbar| crossbar.next());
+        self.alarms.set(self.crossbar_slot(), next);
+    }
+}

@@ -1,0 +1,321 @@
+//! The crossbar of one switch, with the queues at its inputs: when frames cross, and what for.
+//!
+//! In principle there is a matching at every slot boundary, of what is there just before it. Nothing
+//! is done at those at which nothing could change.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use floodway_model::{Duration, Instant, Packet};
+
+use super::clock::Clock;
+use super::islip::{Free, Islip};
+use super::requests::{Requests, has, insert};
+use super::{CongestionAt, Spec, input_fifo, voq};
+use crate::link::Link;
+use crate::switch::port::Port;
+use crate::switch::queue::Queued;
+
+/// A frame at an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The packet, and what it has to wait for in its egress queue.
+    pub queued: Queued,
+    /// When it came.
+    pub since: Instant,
+    /// The port that it leaves by.
+    pub egress: u16,
+    /// Its queue there.
+    pub queue: u8,
+}
+
+/// Slots are counted from the start of the simulation; this one never comes.
+const NEVER: u64 = u64::MAX;
+
+/// One ingress port.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// The frame that is crossing.
+    crossing: Option<Waiting>,
+    /// Frames that wait, without it.
+    waiting: u64,
+    /// Bytes that wait or cross.
+    bytes: u64,
+    /// The most bytes there have ever been.
+    pub max: u64,
+    /// Sum of the sampled bytes.
+    pub sampled: u64,
+    /// Frames that have come.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Since when frames have waited and none has crossed; `None` if it is not so now.
+    blocked_since: Option<Instant>,
+    blocked: Duration,
+}
+
+impl Input {
+    /// Bytes that wait or cross now.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How long frames have waited here until `now` while none crossed.
+    pub fn blocked_at(&self, now: Instant) -> Duration {
+        self.blocked + self.blocked_since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+}
+
+/// What is kept at the inputs.
+#[derive(Debug)]
+enum Inputs {
+    Fifo(input_fifo::Inputs),
+    Voq(voq::Inputs),
+}
+
+/// The crossbar of one switch.
+#[derive(Debug)]
+pub struct Crossbar {
+    clock: Clock,
+    cell: u64,
+    ports: usize,
+    queues: usize,
+    /// By port.
+    pub inputs: Vec<Input>,
+    waiting: Inputs,
+    requests: Requests,
+    islip: Islip,
+    iterations: u32,
+    free: Free,
+    /// By output and data queue: bytes in the egress queue, or crossing to it.
+    occupied: Vec<u64>,
+    /// The most that may be occupied when the longest frame begins to cross.
+    full_above: u64,
+    /// By input and output: the data queue that has precedence.
+    turns: Vec<u8>,
+    /// The slots at which frames have crossed, with their inputs.
+    ends: BinaryHeap<Reverse<(u64, u16)>>,
+    /// The slot of the next matching; [`NEVER`] if nothing would change.
+    match_at: u64,
+    /// The slot of the last one.
+    matched_at: u64,
+    pairs: Vec<(usize, usize)>,
+    /// Whether what waits here is no congestion for those who look at the egress.
+    pub hides: bool,
+}
+
+impl Crossbar {
+    /// That of a switch with these links and so many data queues per port, of which a lower number
+    /// goes first if they are `strict`; `None` if it has none.
+    pub fn new(spec: &Spec, links: &[Link], queues: usize, strict: bool) -> Option<Self> {
+        let lines = spec.lines()?;
+        let ports = links.len();
+        let fastest = links.iter().map(|link| link.rate.0).max().unwrap_or(1);
+        let largest = links.iter().map(|link| link.largest_frame).max().unwrap_or(0);
+        let rate = floodway_model::Rate((fastest as f64 * lines.speedup).round() as u64);
+        // Heads of first in, first out queues have one wish each: there, one round is enough unless
+        // there are several queues; what is left to be matched is found out by asking again.
+        let (waiting, iterations) = match spec {
+            Spec::Voq(spec) => (Inputs::Voq(voq::Inputs::new(ports, queues)), spec.iterations),
+            _ => (Inputs::Fifo(input_fifo::Inputs::new(ports, queues)), u32::MAX),
+        };
+        Some(Self {
+            clock: Clock::new(lines.cell, rate),
+            cell: lines.cell.0,
+            ports,
+            queues,
+            inputs: (0..ports).map(|_| Input::default()).collect(),
+            waiting,
+            requests: Requests::new(ports, queues, strict),
+            islip: Islip::new(ports),
+            iterations,
+            free: Free::new(ports),
+            occupied: vec![0; ports * queues],
+            full_above: lines.egress_queue(largest).0.saturating_sub(largest.into()),
+            turns: vec![0; ports * ports],
+            ends: BinaryHeap::new(),
+            match_at: NEVER,
+            matched_at: NEVER,
+            pairs: Vec::new(),
+            hides: lines.congestion_at == CongestionAt::Egress,
+        })
+    }
+
+    /// When there is something to do.
+    pub fn next(&self) -> Instant {
+        let end = self.ends.peek().map_or(NEVER, |Reverse((slot, _))| *slot);
+        match self.match_at.min(end) {
+            NEVER => Instant::NEVER,
+            slot => self.clock.at(slot),
+        }
+    }
+
+    /// A frame has come by a port; it takes part from the next boundary on.
+    pub fn arrive(&mut self, frame: Waiting, now: Instant) {
+        let (number, output) = (frame.queued.packet.ingress.index(), usize::from(frame.egress));
+        let bytes = u64::from(frame.queued.packet.bytes);
+        let input = &mut self.inputs[number];
+        input.waiting += 1;
+        input.packets += 1;
+        input.bytes_in += bytes;
+        input.bytes += bytes;
+        input.max = input.max.max(input.bytes);
+        if input.crossing.is_none() {
+            input.blocked_since.get_or_insert(now);
+        }
+        let head = match &mut self.waiting {
+            Inputs::Fifo(inputs) => inputs.push(number, frame, &mut self.requests),
+            Inputs::Voq(inputs) => inputs.push(number, frame, &mut self.requests),
+        };
+        let room = self.requests.rooms(output) >> frame.queue & 1 != 0;
+        let free = has(&self.free.inputs, number) && has(&self.free.outputs, output);
+        if head && room && free {
+            self.match_at = self.match_at.min(self.clock.slot(now) + 1);
+        }
+    }
+
+    /// A frame that has crossed by now, once for each.
+    pub fn finish(&mut self, now: Instant) -> Option<Waiting> {
+        let &Reverse((slot, number)) = self.ends.peek()?;
+        if self.clock.at(slot) > now {
+            return None;
+        }
+        self.ends.pop();
+        let input = &mut self.inputs[usize::from(number)];
+        let frame = input.crossing.take().expect("a frame that has crossed was crossing");
+        input.bytes -= u64::from(frame.queued.packet.bytes);
+        if input.waiting > 0 {
+            input.blocked_since = Some(now);
+        }
+        insert(&mut self.free.inputs, number.into());
+        insert(&mut self.free.outputs, frame.egress.into());
+        Some(frame)
+    }
+
+    /// A slot begins, and what has crossed by now has left: who crosses next.
+    pub fn connect(&mut self, now: Instant) {
+        let slot = self.clock.slot(now);
+        let mut pairs = std::mem::take(&mut self.pairs);
+        let done = self.islip.run(&self.requests, &mut self.free, self.iterations, &mut pairs);
+        for (input, output) in pairs.drain(..) {
+            self.begin(input, output, slot, now);
+        }
+        self.pairs = pairs;
+        self.matched_at = slot;
+        self.match_at = if done { NEVER } else { slot + 1 };
+    }
+
+    /// A frame begins to cross.
+    fn begin(&mut self, number: usize, output: usize, slot: u64, now: Instant) {
+        let queue = self.take_turn(number, output);
+        let frame = match &mut self.waiting {
+            Inputs::Fifo(inputs) => inputs.take(number, queue, &mut self.requests),
+            Inputs::Voq(inputs) => inputs.take(number, output, queue, &mut self.requests),
+        };
+        let bytes = u64::from(frame.queued.packet.bytes);
+        self.ends.push(Reverse((slot + bytes.div_ceil(self.cell), number as u16)));
+        let input = &mut self.inputs[number];
+        input.blocked = input.blocked_at(now);
+        input.blocked_since = None;
+        input.waiting -= 1;
+        input.crossing = Some(frame);
+        let occupied = &mut self.occupied[output * self.queues + queue];
+        *occupied += bytes;
+        if *occupied > self.full_above {
+            self.requests.set_room(output, queue, false);
+        }
+    }
+
+    /// Of which data queue a frame goes from an input to an output.
+    fn take_turn(&mut self, input: usize, output: usize) -> usize {
+        let queues = self.requests.between(input, output);
+        let turn = &mut self.turns[input * self.ports + output];
+        let later = queues & !0 << *turn;
+        let queue = if later != 0 { later } else { queues }.trailing_zeros();
+        if !self.requests.strict {
+            *turn = (queue + 1) as u8 & 7;
+        }
+        queue as usize
+    }
+
+    /// A frame has left an egress queue, in which there may be room again.
+    pub fn depart(&mut self, output: usize, queue: usize, bytes: u16, now: Instant) {
+        let occupied = &mut self.occupied[output * self.queues + queue];
+        *occupied -= u64::from(bytes);
+        if *occupied > self.full_above {
+            return;
+        }
+        self.requests.set_room(output, queue, true);
+        if has(&self.free.outputs, output) && self.requests.any(output, queue, &self.free.inputs) {
+            let slot = self.clock.from(now);
+            // One matching per slot.
+            let slot = if slot == self.matched_at { slot + 1 } else { slot };
+            self.match_at = self.match_at.min(slot);
+        }
+    }
+
+    /// The frames at the inputs, those included that are crossing.
+    pub fn frames(&self) -> impl Iterator<Item = &Waiting> {
+        let (fifo, voq) = match &self.waiting {
+            Inputs::Fifo(inputs) => (Some(inputs.iter()), None),
+            Inputs::Voq(inputs) => (None, Some(inputs.iter())),
+        };
+        let waiting = fifo.into_iter().flatten().chain(voq.into_iter().flatten());
+        waiting.chain(self.inputs.iter().filter_map(|input| input.crossing.as_ref()))
+    }
+
+    /// The packets of these frames.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.frames().map(|frame| &frame.queued.packet)
+    }
+
+    /// By output and data queue: frames at the inputs that are for it, and their bytes.
+    pub fn bound(&self) -> Vec<(u64, u64)> {
+        let mut bound = vec![(0, 0); self.ports * self.queues];
+        for frame in self.frames() {
+            let place = usize::from(frame.egress) * self.queues + usize::from(frame.queue);
+            bound[place].0 += 1;
+            bound[place].1 += u64::from(frame.queued.packet.bytes);
+        }
+        bound
+    }
+
+    /// What is wrong with the books, in a sentence each: of the inputs, and of what the egress queues
+    /// of the ports have room for.
+    pub fn audit(&self, ports: &[Port]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut bytes = vec![0; self.ports];
+        for frame in self.frames() {
+            let packet = &frame.queued.packet;
+            bytes[packet.ingress.index()] += u64::from(packet.bytes);
+        }
+        if !self.inputs.iter().map(|input| input.bytes).eq(bytes) {
+            wrong.push("the books of the inputs differ from the frames there".to_owned());
+        }
+        let mut occupied = vec![0; self.occupied.len()];
+        for (port, books) in ports.iter().enumerate() {
+            for (queue, books) in books.queues[..self.queues].iter().enumerate() {
+                let bytes = books.iter().map(|queued| u64::from(queued.packet.bytes)).sum::<u64>();
+                occupied[port * self.queues + queue] += bytes;
+            }
+        }
+        for frame in self.inputs.iter().filter_map(|input| input.crossing.as_ref()) {
+            let place = usize::from(frame.egress) * self.queues + usize::from(frame.queue);
+            occupied[place] += u64::from(frame.queued.packet.bytes);
+        }
+        if occupied != self.occupied {
+            wrong.push("the crossbar has other egress queues in its books".to_owned());
+        }
+        // Whatever could cross is crossing, or will be looked at.
+        let idle = |output: usize| has(&self.free.outputs, output);
+        let could = (0..self.ports).filter(|&output| idle(output)).any(|output| {
+            let rooms = self.requests.rooms(output);
+            let open = (0..self.queues).filter(|queue| rooms >> queue & 1 != 0);
+            open.into_iter().any(|queue| self.requests.any(output, queue, &self.free.inputs))
+        });
+        if could && self.match_at == NEVER {
+            wrong.push("a frame could cross and nobody sees it".to_owned());
+        }
+        wrong
+    }
+}

@@ -1,0 +1,173 @@
+//! Egress queues behind a crossbar. In the books, such a queue is all that waits for it, at the
+//! inputs and here: its virtual output queues. In order are the packets of one ingress port, of
+//! which none can overtake another; those of different ones cross as they are matched.
+
+use std::collections::VecDeque;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{FlowId, Packet};
+
+use crate::switch::flow_control::pausing::{Source, source_of};
+use crate::switch::queue::Queued;
+
+/// One egress queue behind a crossbar.
+#[derive(Debug)]
+pub struct Egress {
+    /// What has crossed.
+    packets: VecDeque<Queued>,
+    /// By [`Source`]: its packets, those at its input included.
+    by_source: Vec<u32>,
+    /// By ingress port: its packets, those at its input included; if order is asked for.
+    sequences: Option<Vec<Sequence>>,
+}
+
+/// The packets of one ingress port that are bound for one egress queue.
+#[derive(Clone, Debug, Default)]
+struct Sequence {
+    /// Their flows, in order.
+    flows: VecDeque<FlowId>,
+    /// How many there have been before.
+    departed: u64,
+}
+
+/// Where the port is in a number that names a packet.
+const PORT_SHIFT: u32 = 48;
+
+impl Egress {
+    /// An empty one in a switch with this many ports; `ordered`: that can tell when the packets of a
+    /// flow have left.
+    pub fn new(ports: usize, ordered: bool) -> Self {
+        Self {
+            packets: VecDeque::new(),
+            by_source: vec![0; ports * CLASSES],
+            sequences: ordered.then(|| vec![Sequence::default(); ports]),
+        }
+    }
+
+    /// A packet that is bound for it has come to an input.
+    pub fn expect(&mut self, packet: &Packet) {
+        self.by_source[source_of(packet).index()] += 1;
+        if let Some(sequences) = &mut self.sequences {
+            sequences[packet.ingress.index()].flows.push_back(packet.flow);
+        }
+    }
+
+    /// A packet has crossed.
+    pub fn push(&mut self, queued: Queued) {
+        self.packets.push_back(queued);
+    }
+
+    /// Removes the packet at the head.
+    pub fn pop(&mut self) -> Option<Queued> {
+        let queued = self.packets.pop_front()?;
+        self.by_source[source_of(&queued.packet).index()] -= 1;
+        if let Some(sequences) = &mut self.sequences {
+            let sequence = &mut sequences[queued.packet.ingress.index()];
+            sequence.flows.pop_front();
+            sequence.departed += 1;
+        }
+        Some(queued)
+    }
+
+    /// What has crossed.
+    pub fn packets(&self) -> &VecDeque<Queued> {
+        &self.packets
+    }
+
+    /// Those who have packets here or at their input.
+    pub fn sources(&self) -> impl Iterator<Item = Source> {
+        let all = self.by_source.iter().enumerate().filter(|(_, packets)| **packets > 0);
+        all.map(|(index, _)| Source::new(index / CLASSES, index % CLASSES))
+    }
+
+    /// A number for [`Egress::has_let_go`] that names the last packet of this flow; 0 if there is
+    /// none.
+    pub fn last_of(&self, flow: FlowId) -> u64 {
+        let sequences = self.sequences.iter().flatten().enumerate();
+        let find = |(port, sequence): (usize, &Sequence)| {
+            let place = sequence.flows.iter().rposition(|other| *other == flow)?;
+            Some((port as u64) << PORT_SHIFT | (sequence.departed + place as u64 + 1))
+        };
+        sequences.filter_map(find).last().unwrap_or(0)
+    }
+
+    /// Whether the packet that this number names has left.
+    pub fn has_let_go(&self, packet: u64) -> bool {
+        let (port, count) = (packet >> PORT_SHIFT, packet & ((1 << PORT_SHIFT) - 1));
+        let sequences = self.sequences.as_ref().expect("it was asked for a packet");
+        sequences[port as usize].departed >= count
+    }
+
+    /// Whether the books agree with this many packets here and at inputs.
+    pub fn is_consistent(&self, packets: u64) -> bool {
+        let by_source: u64 = self.by_source.iter().copied().map(u64::from).sum();
+        let in_sequence = |sequences: &Vec<Sequence>| {
+            sequences.iter().map(|sequence| sequence.flows.len() as u64).sum::<u64>() == packets
+        };
+        by_source == packets && self.sequences.as_ref().is_none_or(in_sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, NodeId, PortIx, Tos};
+
+    fn queued(flow: u32, port: u16, class: u8) -> Queued {
+        let packet = Packet {
+            flow: FlowId(flow),
+            connection: 0,
+            src: NodeId(1),
+            dst: NodeId(9),
+            bytes: 1_086,
+            ingress: PortIx(port),
+            class: Class(class),
+            lane: 0,
+            tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
+            indicated: false,
+            body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
+        };
+        Queued { packet, not_before: 0 }
+    }
+
+    #[test]
+    fn a_flow_has_left_when_its_last_packet_has_whatever_others_do() {
+        let mut egress = Egress::new(3, true);
+        for (flow, port) in [(5, 1), (6, 1), (5, 1), (7, 1), (8, 2)] {
+            egress.expect(&queued(flow, port, 0).packet);
+        }
+        assert_eq!(egress.last_of(FlowId(9)), 0);
+        let last = egress.last_of(FlowId(5));
+        // Port 2 overtakes, and many more of it do.
+        for _ in 0..10 {
+            egress.expect(&queued(8, 2, 0).packet);
+            egress.push(queued(8, 2, 0));
+            egress.pop();
+        }
+        for (flow, gone) in [(5, false), (6, false), (5, true)] {
+            assert!(!egress.has_let_go(last));
+            egress.push(queued(flow, 1, 0));
+            egress.pop();
+            assert_eq!(egress.has_let_go(last), gone);
+        }
+        // Of 15 packets 13 have left.
+        assert!(egress.is_consistent(2) && !egress.is_consistent(3));
+    }
+
+    #[test]
+    fn sources_are_those_at_inputs_too() {
+        let mut egress = Egress::new(3, false);
+        for (port, class) in [(2, 1), (0, 0), (2, 1)] {
+            egress.expect(&queued(1, port, class).packet);
+        }
+        let sources = |egress: &Egress| egress.sources().collect::<Vec<_>>();
+        let both = [Source::new(0, 0), Source::new(2, 1)];
+        assert_eq!(sources(&egress), both);
+        egress.push(queued(1, 2, 1));
+        egress.pop();
+        assert_eq!(sources(&egress), both);
+        egress.push(queued(1, 2, 1));
+        egress.pop();
+        assert_eq!(sources(&egress), both[..1]);
+    }
+}

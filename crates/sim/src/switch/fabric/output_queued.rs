@@ -1,0 +1,10 @@
+//! Nothing between the ports: memory that is as fast as all ports together (Karol, Hluchyj and
+//! Morgan, IEEE Transactions on Communications 35(12), 1987: output queueing).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {}
