@@ -264,6 +264,8 @@ mod tests {
             places: flows.iter().map(&mut place).collect(),
             followers: Vec::new(),
             flows,
+            telemetry: None,
+            ways: None,
             tiers: 1,
             flow_samples: None,
             latencies: false,

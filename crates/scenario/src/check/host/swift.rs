@@ -1,6 +1,6 @@
 //! Whether Swift can work, and its target fits the network.
 
-use floodway_model::{Duration, Graph};
+use floodway_model::Graph;
 use floodway_sim::host::congestion::swift::Spec;
 use floodway_sim::host::transport;
 
@@ -125,7 +125,7 @@ fn most_switches(graph: &Graph) -> u64 {
 mod tests {
     use super::*;
     use floodway_model::graph::NodeKind;
-    use floodway_model::{NodeId, Rate};
+    use floodway_model::{Duration, NodeId, Rate};
 
     #[test]
     fn switches_are_one_less_than_links() {
