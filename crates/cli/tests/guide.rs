@@ -80,6 +80,7 @@ fn every_command_of_the_guide_works() {
         ("access/runs/dualpi2", "frames"),
         ("backplane/runs/drc", "latencies"),
         ("network/runs/indication", "entries"),
+        ("crossbar/runs/voq", "inputs"),
     ] {
         let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");
