@@ -313,7 +313,12 @@ impl Sender {
     pub fn on_timer(&mut self, profile: &Profile, now: Instant) {
         match (&mut self.transport, &profile.transport) {
             (Transport::Rocev2(sender), transport::Spec::Rocev2(spec)) => {
+                let before = sender.sent.timeouts;
                 sender.on_timer(now, spec);
+                if sender.sent.timeouts > before {
+                    sender.control.on_retransmit_timeout(&profile.congestion, now);
+                    self.renew_window(profile, now);
+                }
             }
             (Transport::Tcp(sender), _) => sender.on_timer(rules(profile), now),
             _ => {}

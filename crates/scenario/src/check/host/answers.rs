@@ -1,5 +1,5 @@
 //! Whether the congestion controls that live on the acknowledgements of RoCEv2 (HPCC, TIMELY and
-//! DCTCP for RDMA) can work, and fit transport and network.
+//! DCTCP for RDMA; Swift has its own file) can work, and fit transport and network.
 
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::congestion::{Spec, hpcc, rdma_dctcp, timely};

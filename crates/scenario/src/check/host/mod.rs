@@ -14,6 +14,7 @@ mod memory;
 mod numbers;
 mod qcn;
 mod rocev2;
+mod swift;
 mod tcp;
 
 use floodway_model::Graph;
@@ -112,6 +113,9 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
             if fits {
                 answers::listens(placed, settings, findings);
             }
+            if let Congestion::Swift(spec) = congestion {
+                swift::check(congestion_path, spec, findings);
+            }
             if let Congestion::Qcn(spec) = congestion {
                 qcn::check(congestion_path, spec, findings);
                 if fits {
@@ -173,6 +177,9 @@ pub fn check_on(
         let is_new = !seen.contains(&placed.congestion_path.as_str());
         match &placed.congestion {
             Congestion::Dcqcn(spec) => dcqcn::check_on(placed, spec, graph, is_new, findings),
+            Congestion::Swift(spec) if is_new => {
+                swift::check_on(placed, spec, settings, graph, largest_frame, findings);
+            }
             Congestion::Qcn(spec) if is_new => qcn::check_on(placed, spec, graph, findings),
             Congestion::IndicatedRate(spec) if is_new => {
                 indicated_rate::check_on(placed, spec, graph, findings);

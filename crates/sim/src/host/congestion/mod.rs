@@ -29,6 +29,7 @@ pub mod prague;
 pub mod qcn;
 pub mod rdma_dctcp;
 pub mod reno;
+pub mod swift;
 pub mod timely;
 pub mod window;
 
@@ -44,6 +45,7 @@ floodway_model::family! {
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
     Hpcc = "hpcc" (hpcc::Spec): "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
     Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
+    Swift = "swift" (swift::Spec): "A window that keeps the round-trip time at a target.",
     RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
     Qcn = "qcn" (qcn::Spec): "Rate control by messages of switches that sample their queues (802.1Qau).",
@@ -158,6 +160,9 @@ pub trait Control {
     /// An acknowledgement or a NAK has come (RoCEv2); only told if [`Needs::Answers`].
     fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
+    /// The retransmission timer has rung, and what is in flight is sent again (RoCEv2).
+    fn on_retransmit_timeout(&mut self, _spec: &Self::Spec, _now: Instant) {}
+
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
@@ -243,6 +248,7 @@ macro_rules! states {
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
             on_answer(answer: &Answer<'_>)(answer) -> (),
+            on_retransmit_timeout(now: Instant)(now) -> (),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
             on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
@@ -296,6 +302,7 @@ states! {
     Dcqcn = dcqcn,
     Hpcc = hpcc in Box,
     Timely = timely,
+    Swift = swift,
     RdmaDctcp = rdma_dctcp,
     IndicatedRate = indicated_rate,
     Qcn = qcn,
@@ -331,7 +338,7 @@ impl Spec {
         match self {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
-            Self::Hpcc(_) | Self::Timely(_) | Self::RdmaDctcp(_) => Needs::Answers,
+            Self::Hpcc(_) | Self::Timely(_) | Self::Swift(_) | Self::RdmaDctcp(_) => Needs::Answers,
             Self::IndicatedRate(_) => Needs::Indications,
             Self::Qcn(_) => Needs::Messages,
             _ => Needs::Acknowledgements,

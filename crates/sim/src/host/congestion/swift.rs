@@ -1,0 +1,331 @@
+//! Swift (Kumar et al., SIGCOMM 2020): a window that grows by a packet per round trip while the
+//! round-trip time is below a target, and shrinks by how far it is above, at most once per round
+//! trip (algorithm 1). The target is longer for longer ways and for smaller windows (section 3.5). A
+//! window may be a part of a packet: then packets are sent one by one, with a pause between them.
+//!
+//! The paper has a second window for the time that packets spend in the receiving host. Here hosts
+//! take no time for them, so that it would never be the smaller one, and all of the round-trip time is
+//! the network's.
+
+use floodway_model::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Control, Path};
+
+/// Parameters. The paper gives few numbers; the simulator csg-htsim has a full set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The target for a way without switches and a large window. Default 20us (csg-htsim).
+    pub base_target: Duration,
+    /// What each switch on the way adds to it. Default 3050ns (csg-htsim: `base_target` over 6.55, read
+    /// off figure 17).
+    pub hop: Duration,
+    /// What a small window adds at most, from `fs_min_cwnd` down. Default 100us (csg-htsim: five times
+    /// `base_target`).
+    pub fs_range: Duration,
+    /// The window in packets at which all of `fs_range` is added. Default 0.1 (csg-htsim).
+    pub fs_min_cwnd: f64,
+    /// The window in packets from which on nothing is added. Default 100 (csg-htsim).
+    pub fs_max_cwnd: f64,
+    /// Packets that the window grows by in a round trip below the target. Default 1 (csg-htsim).
+    pub ai: f64,
+    /// What is taken of the window, times the part of the round-trip time that is above the target.
+    /// Default 0.8 (csg-htsim).
+    pub beta: f64,
+    /// What is taken of the window at most, and after a loss, 0 to 1. Default 0.5 (csg-htsim).
+    pub max_mdf: f64,
+    /// The least window in packets, above 0 and at most 1. Default 0.001 (paper, section 3.3: one packet
+    /// in a thousand round trips).
+    pub min_cwnd: f64,
+    /// The largest window in packets. Default 1000 (csg-htsim).
+    pub max_cwnd: f64,
+    /// The window in packets with which a flow begins. Default: what fills the way between the hosts
+    /// farthest apart at line rate, without queues (assumed: the paper does not say).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_cwnd: Option<f64>,
+    /// The number of retransmission timeouts in a row from which the window is the least. Default 5
+    /// (csg-htsim).
+    pub retx_reset_threshold: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            base_target: Duration::from_us(20),
+            hop: Duration::from_ns(3_050),
+            fs_range: Duration::from_us(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.001,
+            max_cwnd: 1_000.0,
+            initial_cwnd: None,
+            retx_reset_threshold: 5,
+        }
+    }
+}
+
+impl Spec {
+    /// What a window of so many packets adds to the target, in picoseconds: alpha / √cwnd + beta within
+    /// bounds, with the two such that it is `fs_range` at `fs_min_cwnd` and 0 at `fs_max_cwnd`.
+    fn flow_scaling(&self, cwnd: f64) -> f64 {
+        let inverse = |cwnd: f64| 1.0 / cwnd.sqrt();
+        let (most, least) = (inverse(self.fs_min_cwnd), inverse(self.fs_max_cwnd));
+        let range = self.fs_range.0 as f64;
+        (range * (inverse(cwnd) - least) / (most - least)).clamp(0.0, range)
+    }
+
+    /// The target in picoseconds for a way over so many switches and a window of so many packets.
+    pub fn target(&self, hops: u8, cwnd: f64) -> f64 {
+        (self.base_target + self.hop * u64::from(hops)).0 as f64 + self.flow_scaling(cwnd)
+    }
+}
+
+/// One flow.
+#[derive(Debug)]
+pub struct State {
+    /// Packets.
+    cwnd: f64,
+    /// The last round-trip time; before the first that of the idle network.
+    rtt: Duration,
+    last_decrease: Instant,
+    /// Timeouts since the last answer.
+    timeouts: u32,
+    hops: u8,
+    payload: u64,
+    wire: u64,
+}
+
+impl State {
+    /// A flow that begins.
+    pub fn new(spec: &Spec, path: &Path) -> Self {
+        let fills = path.line_rate.0 as f64 * path.base_rtt.as_secs() / (8.0 * path.wire as f64);
+        let cwnd = spec.initial_cwnd.unwrap_or(fills.ceil().max(1.0));
+        Self {
+            cwnd: cwnd.clamp(spec.min_cwnd, spec.max_cwnd),
+            rtt: path.base_rtt,
+            last_decrease: Instant::ZERO,
+            timeouts: 0,
+            hops: path.hops,
+            payload: path.payload,
+            wire: path.wire,
+        }
+    }
+
+    /// The window becomes `factor` of itself, unless it has shrunk less than a round trip ago.
+    fn decrease(&mut self, factor: f64, spec: &Spec, now: Instant) {
+        // The beginning is no decrease.
+        let rested =
+            self.last_decrease == Instant::ZERO || now.since(self.last_decrease) >= self.rtt;
+        if rested {
+            self.shrink(self.cwnd * factor, spec, now);
+        }
+    }
+
+    fn shrink(&mut self, cwnd: f64, spec: &Spec, now: Instant) {
+        let cwnd = cwnd.max(spec.min_cwnd);
+        if cwnd < self.cwnd {
+            self.last_decrease = now;
+        }
+        self.cwnd = cwnd;
+    }
+}
+
+impl Control for State {
+    type Spec = Spec;
+
+    /// With less than a packet: one in `rtt / cwnd`.
+    #[inline]
+    fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
+        let rtt = self.rtt.as_secs().max(1e-12);
+        (self.cwnd < 1.0).then(|| 8.0 * self.wire as f64 * self.cwnd / rtt)
+    }
+
+    #[inline]
+    fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {
+        Some((self.cwnd as u64).max(1) * self.payload)
+    }
+
+    fn on_answer(&mut self, spec: &Spec, answer: &Answer<'_>) {
+        self.timeouts = 0;
+        if let Some(rtt) = answer.rtt {
+            self.rtt = rtt;
+            let (delay, target) = (rtt.0 as f64, spec.target(self.hops, self.cwnd));
+            if delay < target {
+                let acked = f64::from(answer.acked);
+                let grown = self.cwnd + spec.ai * acked / self.cwnd.max(1.0);
+                self.cwnd = grown.min(spec.max_cwnd);
+            } else {
+                let factor = 1.0 - spec.beta * (delay - target) / delay;
+                self.decrease(factor.max(1.0 - spec.max_mdf), spec, answer.now);
+            }
+        } else if answer.nak {
+            self.decrease(1.0 - spec.max_mdf, spec, answer.now);
+        }
+    }
+
+    fn on_retransmit_timeout(&mut self, spec: &Spec, now: Instant) {
+        self.timeouts += 1;
+        if self.timeouts >= spec.retx_reset_threshold {
+            self.shrink(spec.min_cwnd, spec, now);
+        } else {
+            self.decrease(1.0 - spec.max_mdf, spec, now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answers::tests::answer;
+    use super::*;
+    use floodway_model::Rate;
+
+    const US: f64 = 1e6;
+
+    /// Flow scaling is 10 us / √cwnd - 1 us: 1/√0.01 - 1/√100 = 9.9.
+    fn spec() -> Spec {
+        Spec {
+            hop: Duration::from_us(2),
+            fs_range: Duration::from_us(99),
+            fs_min_cwnd: 0.01,
+            ..Spec::default()
+        }
+    }
+
+    /// Three switches, 1000 bytes of payload in 1250 on the wire.
+    fn flow(cwnd: f64) -> State {
+        let path = Path { payload: 1_000, wire: 1_250, ..Path::at(Rate::from_gbps(100)) };
+        let mut flow = State::new(&spec(), &path);
+        flow.cwnd = cwnd;
+        flow
+    }
+
+    /// An acknowledgement of a packet at a time, both in microseconds.
+    fn ack(flow: &mut State, at: u64, rtt: u64) -> f64 {
+        let answer = Answer { rtt: Some(Duration::from_us(rtt)), ..answer(at, 1, 2) };
+        flow.on_answer(&spec(), &answer);
+        flow.cwnd
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9 * b.abs().max(1.0)
+    }
+
+    #[test]
+    fn the_target_on_paper() {
+        let spec = spec();
+        for (cwnd, us) in [
+            (100.0, 0.0),
+            (400.0, 0.0),
+            (25.0, 1.0),
+            (4.0, 4.0),
+            (1.0, 9.0),
+            (0.25, 19.0),
+            (0.01, 99.0),
+        ] {
+            assert!(near(spec.target(0, cwnd), (20.0 + us) * US), "{cwnd}");
+            assert!(near(spec.target(5, cwnd), (30.0 + us) * US), "{cwnd}");
+        }
+        assert!(near(spec.target(0, 0.001), 119.0 * US));
+        // Csg-htsim's own: 100 us / (√10 - 1/10) = 32.6555 us, and a tenth of that less.
+        let own = Spec::default();
+        assert!((own.target(0, 1.0) - (20.0 + 32.6555 - 3.26555) * US).abs() < 100.0);
+    }
+
+    #[test]
+    fn it_begins_with_what_fills_the_way() {
+        let path = Path { wire: 1_250, ..Path::at(Rate::from_gbps(100)) };
+        // 100 KB in 8 us.
+        assert_eq!(State::new(&spec(), &path).cwnd, 80.0);
+        let path = Path { base_rtt: Duration(8_000_001), ..path };
+        assert_eq!(State::new(&spec(), &path).cwnd, 81.0);
+        let some = Spec { initial_cwnd: Some(12.0), ..spec() };
+        assert_eq!(State::new(&some, &path).cwnd, 12.0);
+        assert_eq!(State::new(&Spec { max_cwnd: 10.0, ..some }, &path).cwnd, 10.0);
+    }
+
+    #[test]
+    fn increase_on_paper() {
+        // Below 26 + 4 us with a window of 4: a quarter of a packet more for each.
+        let mut few = flow(4.0);
+        assert!(near(ack(&mut few, 100, 29), 4.25));
+        assert!(near(ack(&mut few, 101, 29), 4.25 + 1.0 / 4.25));
+        // Below a packet: one for each. Three at once are three.
+        assert!(near(ack(&mut flow(0.25), 100, 44), 1.25));
+        let mut three = flow(10.0);
+        let rtt = Some(Duration::from_us(20));
+        three.on_answer(&spec(), &Answer { rtt, acked: 3, ..answer(1, 3, 9) });
+        assert!(near(three.cwnd, 10.3));
+        // Up to the most.
+        let mut many = flow(999.9995);
+        assert_eq!(ack(&mut many, 1, 9), 1_000.0);
+    }
+
+    #[test]
+    fn decrease_on_paper_once_per_round_trip() {
+        // The target is 26 + 1 us for 25 packets. 36 us: 1 - 0.8 · 9/36 = 0.8.
+        let mut flow = flow(25.0);
+        assert!(near(ack(&mut flow, 1_000, 36), 20.0));
+        // Not again within the round-trip time of then, not even if it is far above.
+        assert!(near(ack(&mut flow, 1_035, 36), 20.0));
+        assert!(near(ack(&mut flow, 1_100, 900), 20.0));
+        // Half is the most: 1 - 0.8 · (1 - 28/900) = 0.22.
+        assert!(near(ack(&mut flow, 1_900, 900), 10.0));
+        // At the target nothing is taken, and nothing added.
+        let mut four = super::tests::flow(4.0);
+        assert!(near(ack(&mut four, 1_000, 30), 4.0));
+        // Growth does not wait.
+        assert!(near(ack(&mut four, 1_001, 10), 4.25));
+    }
+
+    #[test]
+    fn losses_on_paper() {
+        let spec = spec();
+        let nak = |at| Answer { nak: true, acked: 0, ..answer(at, 1, 2) };
+        let mut flow = flow(16.0);
+        ack(&mut flow, 10, 20);
+        flow.cwnd = 16.0;
+        flow.on_answer(&spec, &nak(100));
+        flow.on_answer(&spec, &nak(119));
+        assert_eq!(flow.cwnd, 8.0);
+        flow.on_answer(&spec, &nak(120));
+        assert_eq!(flow.cwnd, 4.0);
+        // Timeouts: half each, and from the fifth in a row on the least.
+        let windows = [1, 2, 3, 4, 5].map(|n| {
+            flow.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));
+            flow.cwnd
+        });
+        assert_eq!(windows, [2.0, 1.0, 0.5, 0.25, 0.001]);
+        // An answer begins anew.
+        let mut other = super::tests::flow(16.0);
+        for n in 1..20 {
+            other.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));
+            ack(&mut other, n * 1_000, 500);
+        }
+        assert!(other.timeouts == 0 && other.cwnd >= 0.001);
+    }
+
+    #[test]
+    fn parts_of_a_packet_are_paced() {
+        let spec = spec();
+        let mut flow = flow(4.99);
+        flow.rtt = Duration::from_us(20);
+        assert_eq!(
+            (flow.rate(&spec, Instant::ZERO), flow.window(&spec, Instant::ZERO)),
+            (None, Some(4_000))
+        );
+        flow.cwnd = 1.0;
+        assert_eq!(
+            (flow.rate(&spec, Instant::ZERO), flow.window(&spec, Instant::ZERO)),
+            (None, Some(1_000))
+        );
+        // A quarter of a packet: one in 80 us, 10,000 bits on the wire: 125 Mb/s.
+        flow.cwnd = 0.25;
+        assert!(near(flow.rate(&spec, Instant::ZERO).unwrap(), 125e6));
+        assert_eq!(flow.window(&spec, Instant::ZERO), Some(1_000));
+    }
+}
