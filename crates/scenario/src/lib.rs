@@ -21,12 +21,14 @@
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
+//! - [`files`]: lists of flows and networks of other tools
 //! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
 
 mod check;
 pub mod derived;
 pub mod document;
+pub mod files;
 pub mod presets;
 mod read;
 mod scenario;
@@ -37,6 +39,7 @@ pub mod workload;
 use floodway_model::family::Entry;
 
 pub use document::{Document, json_schema};
+pub use files::InputFile;
 pub use scenario::{Overrides, Scenario, Variant};
 pub use text::{Error, Place, Position, Problem, Source};
 

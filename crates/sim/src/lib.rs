@@ -24,7 +24,7 @@ use std::fmt::Write;
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph};
 
-use digest::Digest;
+pub use digest::Digest;
 pub use engine::{Progress, Stop};
 pub use outcome::Outcome;
 pub use simulation::Simulation;

@@ -66,6 +66,10 @@ fn other_host(name: &str, network: &topology::Spec) -> String {
             nodes.names.truncate(nodes.hosts as usize);
             (nodes.names, format!("the hosts are: {}", spec.hosts.join(", ")))
         }
+        topology::Spec::File(spec) => {
+            let hosts = spec.network().map(|network| network.host_numbers()).unwrap_or_default();
+            (hosts.into_keys().collect(), "they are called like in the file: host 3".to_owned())
+        }
         _ => {
             let last = network.size().hosts - 1;
             let words = network.sides().map_or(&[][..], |_| &["left", "right"]);

@@ -3,7 +3,7 @@
 use floodway_model::{Graph, Rate};
 use floodway_sim::engine::MAX_PORTS;
 
-use super::{Findings, custom, is_error};
+use super::{Findings, custom, files, is_error};
 use crate::document::Document;
 use crate::topology::{Spec, clos, dumbbell, fat_tree, star};
 
@@ -25,6 +25,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         Spec::Star(spec) => check_star(spec, findings),
         Spec::Dumbbell(spec) => check_dumbbell(spec, findings),
         Spec::Custom(spec) => custom::check(spec, findings),
+        Spec::File(spec) => files::check_network(settings, spec.network()?, findings),
     }
     if errors(findings) > before {
         return None;

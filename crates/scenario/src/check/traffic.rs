@@ -4,7 +4,7 @@ use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::{Profile, application};
 
 use super::sizes::{SizesError, sizes};
-use super::{Findings, MOST_SAMPLES, list, named, rough_bytes, rough_time, wire_factor};
+use super::{Findings, MOST_SAMPLES, files, list, named, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
 use crate::workload::{
     self, Distribution, Ready, Sampling, Spec, incast, incast_series, many_to_many,
@@ -49,6 +49,10 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
         Spec::List(spec) => {
             list::check(&format!("workload.{number}.list.flow"), spec, settings, findings);
             Some(Ready::List(spec.clone()))
+        }
+        Spec::File(spec) => {
+            let path = format!("workload.{number}.file");
+            files::check_flows(&path, spec, settings, findings).map(Ready::List)
         }
         Spec::LongFlows(spec) => {
             let path = format!("workload.{number}.long_flows");
@@ -105,7 +109,8 @@ fn check_sizes(
         findings.error(&[&field("max_size")], "all flows would be cut to 0 bytes", help);
         return None;
     }
-    let sizes = match sizes(name, sampling, &findings.source_name()) {
+    let scenario = findings.source_name();
+    let sizes = match sizes(name, sampling, &scenario, findings.files) {
         Ok(sizes) => sizes,
         Err(SizesError::Name { message, help }) => {
             findings.error(&[&field("sizes")], message, help);
@@ -244,7 +249,7 @@ fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) 
                 continue;
             }
             // Looked for when they were made ready.
-            Spec::LongFlows(_) | Spec::Poisson(_) | Spec::Saturated(_) => continue,
+            Spec::File(_) | Spec::LongFlows(_) | Spec::Poisson(_) | Spec::Saturated(_) => continue,
         };
         if needs > hosts - taken {
             let left = match taken {
@@ -311,6 +316,7 @@ fn check_loads(settings: &Document, findings: &mut Findings<'_>) {
         Spec::ManyToMany(spec) => Some(spec.load),
         Spec::IncastSeries(spec) => Some(spec.load),
         Spec::Incast(_)
+        | Spec::File(_)
         | Spec::List(_)
         | Spec::LongFlows(_)
         | Spec::Poisson(_)
@@ -423,6 +429,7 @@ fn size_paths(number: usize, spec: &Spec) -> Vec<String> {
             vec![path("max_size"), path("sizes")]
         }
         Spec::Incast(_) | Spec::IncastSeries(_) => vec![path("bytes")],
+        Spec::File(_) => vec![path("path")],
         // Its flows have no size.
         Spec::LongFlows(_) => vec![path("count")],
         Spec::List(list) => {

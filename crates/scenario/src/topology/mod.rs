@@ -8,11 +8,14 @@ pub mod clos;
 pub mod custom;
 pub mod dumbbell;
 pub mod fat_tree;
+pub mod file;
 pub mod star;
 
 use std::ops::Range;
 
 use floodway_model::Graph;
+
+pub(crate) use custom::set_tiers;
 
 floodway_model::family! {
     /// Which network.
@@ -25,6 +28,8 @@ floodway_model::family! {
         "Hosts on two switches that are joined by one link, the bottleneck.",
     Custom = "custom" (custom::Spec):
         "Hosts, switches and links as they are written out, each link with its rate and delay.",
+    File = "file" (file::Spec):
+        "A network from a file of another tool: the HPCC simulator's or htsim's.",
 }
 
 /// How large a network would be, known before it is built.
@@ -49,6 +54,7 @@ impl Spec {
             Self::Star(spec) => spec.size(),
             Self::Dumbbell(spec) => spec.size(),
             Self::Custom(spec) => spec.size(),
+            Self::File(spec) => spec.size(),
         }
     }
 
@@ -60,6 +66,7 @@ impl Spec {
             Self::Star(spec) => spec.build(),
             Self::Dumbbell(spec) => spec.build(),
             Self::Custom(spec) => spec.build(),
+            Self::File(spec) => spec.build(),
         }
     }
 
@@ -67,19 +74,26 @@ impl Spec {
     pub fn sides(&self) -> Option<[Range<u64>; 2]> {
         match self {
             Self::Dumbbell(spec) => Some(spec.sides()),
-            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) | Self::Custom(_) => None,
+            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) | Self::Custom(_) | Self::File(_) => {
+                None
+            }
         }
     }
 
     /// The numbers of the hosts by their names.
-    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> {
+    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> + use<> {
         let hosts = self.size().hosts;
         let written = match self {
-            Self::Custom(spec) => Some(spec.nodes()),
+            Self::Custom(spec) => {
+                let mut nodes = spec.nodes();
+                nodes.numbers.retain(|_, number| *number < nodes.hosts);
+                Some(nodes.numbers)
+            }
+            Self::File(spec) => spec.network().map(|network| network.host_numbers()),
             _ => None,
         };
         move |name| match &written {
-            Some(nodes) => nodes.numbers.get(name).copied().filter(|&number| nodes.is_host(number)),
+            Some(numbers) => numbers.get(name).copied(),
             None => {
                 let number: u32 = name.strip_prefix("host ")?.parse().ok()?;
                 (u64::from(number) < hosts && name == format!("host {number}")).then_some(number)

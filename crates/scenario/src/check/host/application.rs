@@ -6,6 +6,7 @@ use floodway_sim::host::transport::Spec as Transport;
 
 use super::super::{Findings, LONGEST_RUN, rough_bytes, rough_time};
 use crate::document::Document;
+use crate::files::flows;
 use crate::workload::{Entry, Spec as Traffic};
 
 /// More than any encoder makes of one picture; segments are numbered in 32 bits.
@@ -51,6 +52,10 @@ fn all_have_sizes(entry: &Entry) -> bool {
         | Traffic::Saturated(_) => true,
         Traffic::Incast(spec) => spec.bytes.is_some(),
         Traffic::List(spec) => spec.flow.iter().all(|flow| flow.bytes.is_some()),
+        // Only tables may have flows without a size.
+        Traffic::File(spec) => {
+            matches!(spec.format(), Some(flows::Format::Hpcc | flows::Format::Htsim))
+        }
         Traffic::LongFlows(_) => false,
     }
 }
