@@ -273,11 +273,7 @@ fn prepare(
     Ok(variants)
 }
 
-fn prepare_one(
-    name: &str,
-    document: &Item,
-    files: &Files,
-) -> (Option<Variant>, Vec<Problem>) {
+fn prepare_one(name: &str, document: &Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
     let mut document = document.clone();
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,

@@ -35,7 +35,11 @@ pub fn read_network(document: &Item, settings: &mut Document, files: &Files) -> 
 }
 
 /// Checks what a network from a file says besides its links.
-pub fn check_network(settings: &Document, network: &networks::Network, findings: &mut Findings<'_>) {
+pub fn check_network(
+    settings: &Document,
+    network: &networks::Network,
+    findings: &mut Findings<'_>,
+) {
     let latency = settings.switch.latency;
     if let Some(said) = network.switch_latency.filter(|&said| said != latency) {
         findings.error(

@@ -67,8 +67,12 @@ fn other_host(name: &str, network: &topology::Spec) -> String {
             (nodes.names, format!("the hosts are: {}", spec.hosts.join(", ")))
         }
         topology::Spec::File(spec) => {
-            let hosts = spec.network().map(|network| network.host_numbers()).unwrap_or_default();
-            (hosts.into_keys().collect(), "they are called like in the file: host 3".to_owned())
+            let graph = spec.network().map(|read| &read.graph).cloned().unwrap_or_default();
+            let names: Vec<_> = graph.hosts().map(|host| graph.node(host).name.clone()).collect();
+            let ends = names.first().zip(names.last()).map(|(first, last)| {
+                format!("they have the numbers of the file: {first} to {last}")
+            });
+            (names, ends.unwrap_or_default())
         }
         _ => {
             let last = network.size().hosts - 1;

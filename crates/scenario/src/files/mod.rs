@@ -16,8 +16,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use floodway_sim::Digest;
-
 pub use words::{Line, Unit, Word, lines};
 
 use crate::text::{Problem, Source};
@@ -88,14 +86,10 @@ impl Files {
     /// What was read, in order of the paths.
     pub(crate) fn list(&self) -> Vec<InputFile> {
         let read = self.read.borrow();
-        let each = read.iter().map(|(path, bytes)| {
-            let mut digest = Digest::new();
-            digest.add(bytes);
-            InputFile {
-                path: path.display().to_string(),
-                bytes: bytes.len() as u64,
-                hash: digest.hex(),
-            }
+        let each = read.iter().map(|(path, bytes)| InputFile {
+            path: path.display().to_string(),
+            bytes: bytes.len() as u64,
+            hash: floodway_sim::hash(bytes),
         });
         each.collect()
     }

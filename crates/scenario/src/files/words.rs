@@ -186,7 +186,9 @@ impl Decimal {
             return self.exactly();
         }
         let value = match 10u128.checked_pow(self.exponent.unsigned_abs()) {
-            Some(power) => self.digits / power + u128::from(self.digits % power >= power.div_ceil(2)),
+            Some(power) => {
+                self.digits / power + u128::from(self.digits % power >= power.div_ceil(2))
+            }
             None => 0,
         };
         value.try_into().ok()
@@ -216,9 +218,21 @@ mod tests {
         assert_eq!(whole("4294967296"), Some(1 << 32));
         assert_eq!(whole("9007199254740993"), Some(9_007_199_254_740_993));
         assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
-        for text in ["", ".", "-1", "+1", "1.5", "1e-1", "18446744073709551616", "1e99", "nan",
-            "0x10", "1_000", "1e", "1e40000"]
-        {
+        for text in [
+            "",
+            ".",
+            "-1",
+            "+1",
+            "1.5",
+            "1e-1",
+            "18446744073709551616",
+            "1e99",
+            "nan",
+            "0x10",
+            "1_000",
+            "1e",
+            "1e40000",
+        ] {
             assert_eq!(whole(text), None, "{text}");
         }
     }

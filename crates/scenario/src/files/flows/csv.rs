@@ -33,7 +33,8 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
         }
         let cell = |column: usize| columns[column].map(|place| cells[place]);
         let filled = |column: usize| {
-            cell(column).filter(|cell| !cell.text.is_empty() && !cell.text.eq_ignore_ascii_case("nan"))
+            cell(column)
+                .filter(|cell| !cell.text.is_empty() && !cell.text.eq_ignore_ascii_case("nan"))
         };
         let needed = |column: usize| cell(column).expect("the header has it");
         reading.add(Row {

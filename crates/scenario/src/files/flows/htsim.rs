@@ -25,7 +25,8 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
         let first = words.next().expect("the line is not empty");
         let words: Vec<Word<'_>> = words.collect();
         if let Some(at) = first.text.find("->") {
-            let ends = [first.part(0, &first.text[..at]), first.part(at + 2, &first.text[at + 2..])];
+            let ends =
+                [first.part(0, &first.text[..at]), first.part(at + 2, &first.text[at + 2..])];
             connection(&mut reading, first, ends, &words, nodes)?;
             continue;
         }
@@ -33,7 +34,8 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
             return Err(unsupported(first));
         }
         if !HEADER.contains(&first.text) {
-            let message = format!("`{}` is neither a connection nor a part of the header", first.text);
+            let message =
+                format!("`{}` is neither a connection nor a part of the header", first.text);
             let help = match suggest::closest(first.text, HEADER) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => CONNECTION.to_owned(),
@@ -49,7 +51,9 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
             "Nodes" if count > reading.hosts().count() => {
                 let hosts = reading.hosts().count();
                 let message = format!("the file is for {count} hosts, and the network has {hosts}");
-                return Err(number.problem(message, "make the network larger, or take another file"));
+                return Err(
+                    number.problem(message, "make the network larger, or take another file")
+                );
             }
             "Nodes" => nodes = Some(count),
             "Connections" => connections = Some((number, count)),
@@ -122,10 +126,9 @@ fn connection(
 /// What the format has and a list of flows has not.
 fn unsupported(word: Word<'_>) -> Problem {
     let (what, help) = match word.text {
-        "Failures" | "failure" => (
-            "links that fail are not read from a connection matrix",
-            "remove them from the file",
-        ),
+        "Failures" | "failure" => {
+            ("links that fail are not read from a connection matrix", "remove them from the file")
+        }
         _ => (
             "flows that wait for others are not read from a connection matrix",
             "give every connection a `start`, and remove the triggers",

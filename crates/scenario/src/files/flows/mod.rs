@@ -61,12 +61,15 @@ pub struct Flows {
     pub starts: Vec<Range<usize>>,
 }
 
+/// From the name of a host to its place.
+type ByName = dyn Fn(&str) -> Option<u32>;
+
 /// The hosts of a network, as files name them: by number or by name.
 pub struct Hosts {
     count: u64,
     /// In a network from a file, numbers are those of that file.
     named_by_number: bool,
-    by_name: Box<dyn Fn(&str) -> Option<u32>>,
+    by_name: Box<ByName>,
 }
 
 impl Hosts {
@@ -181,7 +184,9 @@ impl<'a> Reading<'a> {
                 false => row.dst.text.to_owned(),
             };
             let message = format!("{name} would send to itself");
-            return Err(row.dst.problem(message, "write two different hosts, or leave the flow out"));
+            return Err(row
+                .dst
+                .problem(message, "write two different hosts, or leave the flow out"));
         }
         let bytes = match row.bytes {
             None => None,
@@ -202,9 +207,8 @@ impl<'a> Reading<'a> {
             }
             Some(stop) if stop.at <= row.start.at => {
                 let (stop_at, start) = (stop.at, row.start.at);
-                let message = format!(
-                    "the flow stops ({stop_at}) before it sends anything (start: {start})"
-                );
+                let message =
+                    format!("the flow stops ({stop_at}) before it sends anything (start: {start})");
                 return Err(stop.word.problem(message, "make the end later than the start"));
             }
             Some(stop) => Some(self.since_origin(stop)?),

@@ -167,7 +167,10 @@ fn what_is_wrong_with_a_matrix_of_htsim() {
     assert_eq!(of("0->1 start 0 size"), "3:14 size: `size` has no number");
     assert_eq!(of("0->1 begin 0 size 9"), "3:6 begin: a connection has no `begin`");
     assert_eq!(of("0->4 start 0 size 9"), "3:4 4: there is no host 4: the file is for 4 hosts");
-    assert_eq!(of("0-1 start 0"), "3:1 0-1: `0-1` is neither a connection nor a part of the header");
+    assert_eq!(
+        of("0-1 start 0"),
+        "3:1 0-1: `0-1` is neither a connection nor a part of the header"
+    );
     assert_eq!(of(""), "2:13 1: the number of connections is 1, and the file has 0");
     assert_eq!(
         wrong(htsim::read, "Nodes 8\n"),
@@ -182,9 +185,8 @@ fn as_parquet(flows: &[Flow]) -> Vec<u8> {
         required binary src (UTF8); required int64 dst; required double start_ns;
         optional int64 bytes; optional double stop_ns; required boolean ignored; }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
-    let properties = WriterProperties::builder()
-        .set_compression(::parquet::basic::Compression::SNAPPY)
-        .build();
+    let properties =
+        WriterProperties::builder().set_compression(::parquet::basic::Compression::SNAPPY).build();
     let mut bytes = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties.into()).unwrap();
     let mut group = writer.next_row_group().unwrap();
@@ -222,10 +224,7 @@ fn what_is_wrong_with_a_parquet_file() {
     assert!(problem.message.starts_with("the file cannot be read as Parquet: "));
     // A wrong row is shown as text.
     let text = parquet::as_csv(&as_parquet(&[flow(0, 0, 9, 1_500)]), "flows.parquet").unwrap();
-    assert_eq!(
-        text.inner().as_str(),
-        "src,dst,start_ns,bytes,stop_ns\n\"host 0\",0,1.5,9,\n"
-    );
+    assert_eq!(text.inner().as_str(), "src,dst,start_ns,bytes,stop_ns\n\"host 0\",0,1.5,9,\n");
     let problem = csv::read(&text, &star(2), Duration::ZERO).unwrap_err();
     assert_eq!(
         problem.plain(),

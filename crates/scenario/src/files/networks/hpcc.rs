@@ -72,7 +72,8 @@ pub fn read(source: &Arc<Source>) -> Result<Network, Problem> {
     check_count(links, link_count, found, "links")?;
     // Notes may stand below, as in the example that comes with the simulator.
     if let Some(line) = lines.find(|line| line.all.text.starts_with(|c: char| c.is_ascii_digit())) {
-        let message = format!("there are more links than the {link_count} that the first line says");
+        let message =
+            format!("there are more links than the {link_count} that the first line says");
         let help = "the HPCC simulator ignores them: raise the number, or remove them";
         return Err(line.all.problem(message, help));
     }
@@ -121,7 +122,9 @@ fn add_link(graph: &mut Graph, ids: &[NodeId], line: Line<'_>) -> Result<(), Pro
     let loss = errors.real("the error rate")?;
     if loss != 0.0 {
         let help = "links of floodway lose nothing: write 0";
-        return Err(errors.problem(format!("the link would lose packets at a rate of {loss}"), help));
+        return Err(
+            errors.problem(format!("the link would lose packets at a rate of {loss}"), help)
+        );
     }
     graph.link(a, b, link_rate(rate)?, link_delay(delay)?);
     Ok(())
@@ -141,9 +144,10 @@ fn link_rate(word: Word<'_>) -> Result<Rate, Problem> {
 }
 
 fn link_delay(word: Word<'_>) -> Result<Duration, Problem> {
-    let delay: Duration = word.text.parse().map_err(|error| {
-        word.problem(format!("the delay: {error}"), "write a time like 1000ns")
-    })?;
+    let delay: Duration = word
+        .text
+        .parse()
+        .map_err(|error| word.problem(format!("the delay: {error}"), "write a time like 1000ns"))?;
     if delay > LONGEST_LATENCY {
         let help = format!("at most {LONGEST_LATENCY} is possible: 200 km of fibre take 1ms");
         return Err(word.problem(format!("the delay is {delay}"), help));

@@ -139,7 +139,7 @@ fn text(source: &Arc<Source>) -> Result<Text<'_>, Problem> {
             None => (&mut header, &HEADER),
             Some(place) => (&mut tiers[place].as_mut().expect("it began").values, &KEYS),
         };
-        let Some(field) = fields.1.iter().position(|name| is(name)) else {
+        let Some(field) = fields.1.iter().position(is) else {
             let message = match current {
                 None => format!("the header has no `{}`", key.text),
                 Some(_) => format!("a tier has no `{}`", key.text),
@@ -151,7 +151,7 @@ fn text(source: &Arc<Source>) -> Result<Text<'_>, Problem> {
         }
     }
     let needed = |field: usize| match header[field] {
-        Some((number, word)) if number == 0 => {
+        Some((0, word)) => {
             Err(word.problem(format!("`{}` is 0", HEADER[field]), "write at least 1"))
         }
         Some(number) => Ok(number),
@@ -177,10 +177,12 @@ fn text(source: &Arc<Source>) -> Result<Text<'_>, Problem> {
     }
     let mut all = Vec::new();
     for (number, tier) in tiers[..wanted].iter().enumerate() {
-        let missing = || tier_count.1.problem(
-            format!("there is nothing about tier {number}"),
-            format!("add a line Tier {number} and what belongs to it"),
-        );
+        let missing = || {
+            tier_count.1.problem(
+                format!("there is nothing about tier {number}"),
+                format!("add a line Tier {number} and what belongs to it"),
+            )
+        };
         all.push(tier.ok_or_else(missing)?);
     }
     if let Some((_, word)) = all[wanted - 1].values[UP] {
@@ -299,8 +301,7 @@ fn build(text: &Text<'_>, counts: &Counts) -> Result<Graph, Problem> {
         _ => ["edge", "aggregation", "core"],
     };
     let hosts = add("host", text.nodes.0, NodeKind::Host);
-    let edges =
-        add(names[0], counts.pods * counts.edges_per_pod, NodeKind::Switch { tier: 0 });
+    let edges = add(names[0], counts.pods * counts.edges_per_pod, NodeKind::Switch { tier: 0 });
     let aggregations =
         add(names[1], counts.pods * counts.aggregations_per_pod, NodeKind::Switch { tier: 1 });
     let cores = add(names[2], counts.cores, NodeKind::Switch { tier: 2 });

@@ -82,9 +82,8 @@ impl Network {
 /// nearest switch that has hosts.
 fn finish(mut graph: Graph, source: &Arc<Source>) -> Result<Graph, Problem> {
     const MOST_TIERS: u8 = 200;
-    let wrong = |message: String, help: &str| {
-        Err(Problem::error(Place::whole(source), message, help))
-    };
+    let wrong =
+        |message: String, help: &str| Err(Problem::error(Place::whole(source), message, help));
     let hosts = graph.hosts().count();
     if hosts < 2 {
         let message = "the network has fewer than 2 hosts".to_owned();

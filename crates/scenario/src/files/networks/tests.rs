@@ -85,18 +85,29 @@ fn what_is_wrong_with_a_topology_of_hpcc() {
         "5:16 0.001: the link would lose packets at a rate of 0.001"
     );
     assert_eq!(of("25Gbps", "0Gbps"), "5:5 0Gbps: the rate is zero");
-    assert_eq!(of("25Gbps", "25"), "5:5 25: the rate: \"25\" has no unit: a rate is written like \"100Gbps\"");
-    assert_eq!(of(" 1us", " 1min"),
-        "5:12 1min: the delay: unknown unit \"min\" in \"1min\": a duration takes ps, ns, us, µs, ms, s");
+    assert_eq!(
+        of("25Gbps", "25"),
+        "5:5 25: the rate: \"25\" has no unit: a rate is written like \"100Gbps\""
+    );
+    assert_eq!(
+        of(" 1us", " 1min"),
+        "5:12 1min: the delay: unknown unit \"min\" in \"1min\": a duration takes ps, ns, us, µs, ms, s"
+    );
     assert_eq!(of(" 1us", " 2s"), "5:12 2s: the delay is 2s");
-    assert_eq!(of("1000ns 0\n\n", "1000ns\n\n"), "9:1 5 4 100Gbps 1000ns: a link has 5 parts, and the line has 4");
+    assert_eq!(
+        of("1000ns 0\n\n", "1000ns\n\n"),
+        "9:1 5 4 100Gbps 1000ns: a link has 5 parts, and the line has 4"
+    );
     assert_eq!(of("3 5 400Gbps", "3 1 400Gbps"), "there is no way between `host 4` and `host 0`");
     assert_eq!(
         wrong(Format::Hpcc, "3 1 2\n1\n0 1 1Gbps 1ns 0\n"),
         "1:5 2: the number of links is 2, and the file has 1"
     );
     assert_eq!(wrong(Format::Hpcc, "3 1 1\n1\n0 1 1Gbps 1ns 0\n"), "`host 2` has no link");
-    assert_eq!(wrong(Format::Hpcc, "2 1 1\n1\n0 1 1Gbps 1ns 0\n"), "the network has fewer than 2 hosts");
+    assert_eq!(
+        wrong(Format::Hpcc, "2 1 1\n1\n0 1 1Gbps 1ns 0\n"),
+        "the network has fewer than 2 hosts"
+    );
 }
 
 /// A fat-tree with 8 hosts in 2 pods, 2 edge and 2 aggregation switches in each, and 2 cores with 2
@@ -135,7 +146,10 @@ fn cores_of_htsim_are_shared_out_in_steps() {
         .replace("Radix_Down 2\nRadix_Up 2", "Radix_Down 1\nRadix_Up 2")
         .replace("Tier 0", "Tier 0\nOversubscribed 1")
         .replace("Radix_Down 4\nBundle 2", "Radix_Down 2")
-        .replace("Tier 0\nOversubscribed 1\nDownlink_speed_Gbps 100", "Tier 0\nDownlink_speed_Gbps 200");
+        .replace(
+            "Tier 0\nOversubscribed 1\nDownlink_speed_Gbps 100",
+            "Tier 0\nDownlink_speed_Gbps 200",
+        );
     let network = network(Format::Htsim, &text);
     let graph = &network.graph;
     // Edge switches have one host at 200 Gb/s, and two links of 100 Gb/s upward.
@@ -192,8 +206,10 @@ fn what_is_wrong_with_a_tree_of_htsim() {
     assert_eq!(of("Bundle 2", "Bundle 0"), "25:8 0: `Bundle` is 0");
     assert_eq!(of("Bundle 2", "Radix_Up 2"), "25:10 2: the highest tier has a `Radix_Up`");
     assert_eq!(of("Tiers 3", "Tiers 4"), "3:7 4: a fat-tree of 4 tiers is not possible");
-    assert_eq!(of("Tiers 3", "Tiers 2"),
-        "22:1 Tier 2: the header says 2 tiers, and this is another one");
+    assert_eq!(
+        of("Tiers 3", "Tiers 2"),
+        "22:1 Tier 2: the header says 2 tiers, and this is another one"
+    );
     assert_eq!(of("Tier 2", "Tier 3"), "22:6 3: there is no tier 3");
     assert_eq!(
         of("Podsize 4", "Podsize 3"),
