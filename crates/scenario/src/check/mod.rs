@@ -33,6 +33,7 @@ use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
 pub use buffer::above_xoff;
+pub use custom::MOST_TIERS;
 pub use drc::{above_stop, headroom_of_directions};
 pub use network::MOST_NODES;
 pub use pausing::Pausing;

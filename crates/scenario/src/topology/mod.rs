@@ -2,7 +2,8 @@
 //! written out.
 //!
 //! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`. In a custom
-//! network order and names are as written, hosts before switches.
+//! network order and names are as written, hosts before switches; in one from a file names have the
+//! numbers of that file.
 
 pub mod clos;
 pub mod custom;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extension;
+use crate::check::MOST_TIERS;
 use crate::text::{Place, Problem, Source};
 use crate::topology::{Size, set_tiers};
 
@@ -81,7 +82,6 @@ impl Network {
 /// Refuses what no traffic can run on, and tells each switch its tier: the links between it and the
 /// nearest switch that has hosts.
 fn finish(mut graph: Graph, source: &Arc<Source>) -> Result<Graph, Problem> {
-    const MOST_TIERS: u8 = 200;
     let wrong =
         |message: String, help: &str| Err(Problem::error(Place::whole(source), message, help));
     let hosts = graph.hosts().count();
