@@ -42,7 +42,8 @@ fn every_command_of_the_guide_works() {
         fs::write(folder.join(&file), scenario).unwrap();
         files.push(file);
     }
-    assert_eq!(files, ["mine.toml", "deep.toml", "access.toml", "backplane.toml", "network.toml"]);
+    let named = ["mine", "deep", "access", "incast", "backplane", "paths", "network", "ring"];
+    assert_eq!(files, named.map(|name| format!("{name}.toml")));
 
     let commands: Vec<_> = blocks(&guide, "sh").into_iter().flat_map(str::lines).collect();
     assert!(commands.len() > 6, "{commands:?}");
@@ -57,8 +58,15 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    let more =
-        ["mine-again", "small", "access-reno", "backplane-small", "network-fast", "hpcc-files"];
+    let more = [
+        "mine-again",
+        "small",
+        "access-reno",
+        "incast-slower",
+        "backplane-small",
+        "network-fast",
+        "hpcc-files",
+    ];
     let names = files.iter().map(|file| file.trim_end_matches(".toml"));
     for results in names.chain(more) {
         let report = folder.join("results").join(results).join("report.html");

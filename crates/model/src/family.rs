@@ -19,8 +19,30 @@ pub struct Entry {
 ///
 /// In a scenario file the member's name is part of the table header, `[switch.scheduler.drr]`,
 /// so that a mistake inside is reported with its own line and column.
+///
+/// With `as Trait` after the path, `member()` gives the parameters as that trait, so that what the
+/// members have in common is asked of each in its own file.
 #[macro_export]
 macro_rules! family {
+    (
+        $(#[$doc:meta])*
+        $path:literal as $trait:path:
+        $($variant:ident = $name:literal ($spec:ty): $summary:literal,)+
+    ) => {
+        $crate::family! {
+            $(#[$doc])*
+            $path: $($variant = $name ($spec): $summary,)+
+        }
+
+        impl Spec {
+            /// Its parameters.
+            pub(crate) fn member(&self) -> &dyn $trait {
+                match self {
+                    $(Self::$variant(spec) => spec,)+
+                }
+            }
+        }
+    };
     (
         $(#[$doc:meta])*
         $path:literal: $($variant:ident = $name:literal ($spec:ty): $summary:literal,)+

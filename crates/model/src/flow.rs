@@ -1,7 +1,7 @@
 //! What hosts are asked to send.
 
 use crate::id::{FlowId, NodeId};
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// One message from one host to another. Its place in the flow list is its [`FlowId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,10 +12,12 @@ pub struct FlowSpec {
     pub dst: NodeId,
     /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for one without a size.
     pub bytes: u64,
-    /// When the application hands it to the sender; if it is `in_turn`, the earliest moment.
+    /// When the application hands it to the sender; if it is `in_turn` or has a [`Trigger`], the
+    /// earliest moment.
     pub start: Instant,
     /// When a flow without a size ends: from then on the sender makes no new packet, but repeats
-    /// what was lost. With a size, and `in_turn`: when it is too late for it to begin.
+    /// what was lost. With a size, and `in_turn` or with a [`Trigger`]: when it is too late for it
+    /// to begin.
     /// [`Instant::NEVER`] for one without end, and for every other flow with a size.
     pub stop: Instant,
     /// Which workload of the scenario made it, counted from 0.
@@ -40,6 +42,31 @@ impl FlowSpec {
     pub const fn sends_until(&self) -> Instant {
         if self.is_persistent() { self.stop } else { Instant::NEVER }
     }
+}
+
+/// A flow begins after another. What happens is known where it happens: the source of `begins` is
+/// either the destination of `after`, and it happens when all of `after` has arrived there, or its
+/// source, and it happens when `after` has been handed over, all of its packets having left the
+/// source's memory for the first time. A flow with several triggers, or in turn besides, begins when
+/// the last has happened and its delay has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The flow that is waited for, one with a size.
+    pub after: FlowId,
+    /// The flow that waits.
+    pub begins: FlowId,
+    /// How much later it begins.
+    pub delay: Duration,
+}
+
+/// Flows that are one thing to whoever waits for it, a call and its answer or all messages of a
+/// collective: it begins with the first of them that begins and is complete when all are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its number among those of the same workload, counted from 0.
+    pub number: u32,
+    /// All flows of it, of one workload; the first is that of the node that asks for it.
+    pub flows: Box<[FlowId]>,
 }
 
 /// Gives each flow of a list its identifier.

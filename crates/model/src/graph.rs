@@ -113,6 +113,15 @@ impl Graph {
     /// Hops from every node to `to` by ways that pass through switches only; `None` where there
     /// is none.
     pub fn distances(&self, to: NodeId) -> Vec<Option<u32>> {
+        self.distances_by(to, |_, _| true)
+    }
+
+    /// The same by links that `works` says do, asked of a node and one of its ports.
+    pub fn distances_by(
+        &self,
+        to: NodeId,
+        works: impl Fn(NodeId, PortIx) -> bool,
+    ) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.nodes.len()];
         distance[to.index()] = Some(0);
         let mut ring = vec![to];
@@ -125,8 +134,8 @@ impl Graph {
                 if node != to && self.node(node).kind == NodeKind::Host {
                     continue;
                 }
-                for end in &self.node(node).ports {
-                    if distance[end.peer.index()].is_none() {
+                for (port, end) in self.node(node).ports.iter().enumerate() {
+                    if distance[end.peer.index()].is_none() && works(node, PortIx(port as u16)) {
                         distance[end.peer.index()] = Some(hops);
                         next.push(end.peer);
                     }

@@ -18,9 +18,11 @@ pub mod random;
 pub mod table;
 pub mod units;
 
-pub use flow::FlowSpec;
+pub use flow::{FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
-pub use packet::{AckFlags, Body, Dscp, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos};
+pub use packet::{
+    AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
+};
 pub use table::Table;
 pub use units::{Bytes, Duration, Instant, Rate};

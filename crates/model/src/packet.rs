@@ -106,6 +106,8 @@ pub struct Packet {
 pub enum Body {
     /// A piece of a message.
     Data {
+        /// Of RoCEv2: where its telemetry is.
+        echo: Echo,
         /// Packet sequence number within the flow, from 0.
         psn: u32,
         /// When its first bit left the sender.
@@ -148,11 +150,17 @@ pub enum Body {
     },
     /// Everything below `psn` has arrived (RoCEv2 acknowledge).
     Ack {
+        /// Of the packet that it answers: whether it had CE, and its telemetry.
+        echo: Echo,
         /// The next packet sequence number that the receiver expects.
         psn: u32,
+        /// When the packet that it answers left its sender.
+        sent_at: Instant,
     },
     /// Packet `psn` is missing although a later one has arrived (RoCEv2 NAK, PSN sequence error).
     Nak {
+        /// As in [`Body::Ack`].
+        echo: Echo,
         /// The packet sequence number that the receiver expects: everything below has arrived.
         psn: u32,
         /// The packet whose arrival told that: the selective acknowledgement of IRN (Mittal et al.,
@@ -211,6 +219,50 @@ pub enum Body {
         /// Severity of each port, two bits, the first port's the most significant.
         statuses: u64,
     },
+}
+
+/// What congestion control of RoCEv2 wants back of a data packet, in three bytes: the number of the
+/// record with its telemetry, from 1, and in answers whether the packet arrived with CE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Echo([u8; 3]);
+
+impl Echo {
+    /// The highest number of a record.
+    pub const MOST: u32 = (1 << 23) - 1;
+
+    /// Of this record, 0 for none.
+    #[inline]
+    pub const fn of(record: u32, marked: bool) -> Self {
+        let [a, b, c, _] = (record << 1 | marked as u32).to_le_bytes();
+        Self([a, b, c])
+    }
+
+    #[inline]
+    const fn bits(self) -> u32 {
+        let [a, b, c] = self.0;
+        u32::from_le_bytes([a, b, c, 0])
+    }
+
+    /// The record; `None` if there is none.
+    #[inline]
+    pub const fn record(self) -> Option<u32> {
+        match self.bits() >> 1 {
+            0 => None,
+            number => Some(number),
+        }
+    }
+
+    /// Whether the packet that is answered had CE.
+    #[inline]
+    pub const fn marked(self) -> bool {
+        self.bits() & 1 != 0
+    }
+
+    /// The same record in an answer to a packet with this ECN field.
+    #[inline]
+    pub const fn answering(self, ecn: Ecn) -> Self {
+        Self::of(self.bits() >> 1, matches!(ecn, Ecn::Ce))
+    }
 }
 
 /// Flags of a TCP segment with data.
@@ -288,6 +340,18 @@ impl Packet {
         self.tos.ecn()
     }
 
+    /// The telemetry record that it carries, of its source if it is data and else of its
+    /// destination; `None` if it carries none.
+    #[inline]
+    pub const fn record(&self) -> Option<u32> {
+        match self.body {
+            Body::Data { echo, .. } | Body::Ack { echo, .. } | Body::Nak { echo, .. } => {
+                echo.record()
+            }
+            _ => None,
+        }
+    }
+
     /// Sets CE: congestion was experienced.
     #[inline]
     pub fn mark(&mut self) {
@@ -340,6 +404,9 @@ pub mod length {
     pub const TCP_OVERHEAD: u16 = 70;
     /// [`ROCE_OVERHEAD`] and AETH 4.
     pub const ROCE_ACK: u16 = 66;
+    /// Telemetry in a packet of RoCEv2 and in its acknowledgement: 2 bytes, and 8 for each of 5 hops
+    /// (HPCC, SIGCOMM 2019, section 4.1).
+    pub const TELEMETRY: u16 = 42;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
     pub const ROCE_CNP: u16 = 78;
     /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.
@@ -359,6 +426,19 @@ mod tests {
     #[test]
     fn a_packet_is_forty_bytes() {
         assert_eq!(size_of::<Packet>(), 40);
+    }
+
+    #[test]
+    fn an_echo_has_a_record_and_a_mark() {
+        for number in [1, 2, 255, 256, Echo::MOST] {
+            let sent = Echo::of(number, false);
+            assert_eq!((sent.record(), sent.marked()), (Some(number), false));
+            let back = sent.answering(Ecn::Ce);
+            assert_eq!((back.record(), back.marked()), (Some(number), true));
+            assert_eq!(sent.answering(Ecn::Ect0), sent);
+        }
+        assert_eq!(Echo::default().record(), None);
+        assert!(Echo::default().answering(Ecn::Ce).marked());
     }
 
     #[test]

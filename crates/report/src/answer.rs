@@ -2,6 +2,7 @@
 
 use crate::entries;
 use crate::latency;
+use crate::operations;
 use crate::summary::{Measure, Summary};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -65,6 +66,7 @@ fn throughput_parts(summary: &Summary, name: &str) -> Vec<String> {
     let mut parts = vec![
         of("throughput of", latency::delivered(summary)),
         of("mean latency of", latency::means(summary)),
+        of("mean time of calls and collectives of", operations::means_of(summary)),
     ];
     if !summary.has_flows() {
         parts.push(of("mean goodput of", throughput::goodputs_of(summary)));

@@ -156,7 +156,7 @@ pub(crate) fn throughputs_of(summary: &Summary) -> Vec<Shown> {
 fn by_workload(summary: &Summary, name: &str) -> Vec<Shown> {
     let shown = |number: u64| Shown {
         key: format!("workload_{number}_{name}"),
-        label: format!("workload {number}"),
+        label: summary.workload(number),
     };
     numbers(summary, "workload_", &format!("_{name}")).into_iter().map(shown).collect()
 }

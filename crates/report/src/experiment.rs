@@ -11,7 +11,7 @@ use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasse
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Change, Estimate};
 use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
-use crate::{INTERRUPTED, Run, answer};
+use crate::{INTERRUPTED, Run, answer, deadlock};
 
 /// The runs of an experiment as they come in, in any order.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Experiment {
     waiting: BTreeMap<u32, BTreeMap<usize, Vec<FlowTime>>>,
     /// By variant and replication.
     shapes: BTreeMap<(usize, u32), Shapes>,
+    /// By variant and replication: the deadlocks that it ended in, in words.
+    deadlocks: BTreeMap<(usize, u32), Vec<String>>,
     /// What each table is, from those that were seen.
     dictionary: crate::dictionary::Dictionary,
 }
@@ -40,6 +42,7 @@ impl Experiment {
             pairs: BTreeMap::new(),
             waiting: BTreeMap::new(),
             shapes: BTreeMap::new(),
+            deadlocks: BTreeMap::new(),
             dictionary: crate::dictionary::Dictionary::default(),
         }
     }
@@ -48,11 +51,12 @@ impl Experiment {
     pub fn add_run(&mut self, run: &Run) {
         self.manifest.record(run, Vec::new());
         self.dictionary.learn(run.tables);
+        let variant = self.manifest.place(run.variant);
+        let key = (variant, run.replication);
+        self.deadlocks.insert(key, deadlock::sentences(run.tables, run.simulated_ns));
         if run.stop == INTERRUPTED {
             return;
         }
-        let variant = self.manifest.place(run.variant);
-        let key = (variant, run.replication);
         let flows = flow_times(run.tables);
         let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
@@ -182,6 +186,7 @@ impl Experiment {
             peak_rss_bytes: ending.peak_rss_bytes,
             wall_s: ending.wall_s,
             order: manifest.variants.iter().map(|variant| variant.name.clone()).collect(),
+            workloads: manifest.workloads.clone(),
             classes: (0..self.classes.count())
                 .map(|class| ClassName {
                     key: self.classes.key(class),
@@ -189,6 +194,7 @@ impl Experiment {
                 })
                 .collect(),
             caveats: Vec::new(),
+            deadlocks: self.deadlocks(),
             violations: manifest.violations(),
             variants: names.map(|(at, variant)| (variant.name.clone(), self.variant(at))).collect(),
         };
@@ -279,6 +285,29 @@ impl Experiment {
             );
         }
         counters
+    }
+
+    /// Of every variant that ends in deadlocks those of its first replication that does, and how
+    /// many do.
+    fn deadlocks(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        for (at, variant) in self.manifest.variants.iter().enumerate() {
+            let runs = || self.deadlocks.range((at, 0)..=(at, u32::MAX));
+            let with = runs().filter(|(_, found)| !found.is_empty()).count();
+            let Some(((_, replication), found)) = runs().find(|(_, found)| !found.is_empty())
+            else {
+                continue;
+            };
+            let from = match runs().count() {
+                1 => variant.name.clone(),
+                all => format!(
+                    "{}, {with} of {all} replications, of which {replication}",
+                    variant.name
+                ),
+            };
+            told.extend(found.iter().map(|sentence| format!("{from}: {sentence}")));
+        }
+        told
     }
 
     /// What a reader must know before using the numbers.

@@ -82,7 +82,7 @@ pub(crate) fn means(summary: &Summary) -> Vec<Shown> {
     let workloads = crate::throughput::numbers(summary, "workload_", "_mean_latency_ns");
     let of_workload = |number: u64| Shown {
         key: format!("workload_{number}_mean_latency_ns"),
-        label: format!("workload {number}"),
+        label: summary.workload(number),
     };
     all.into_iter().chain(workloads.into_iter().map(of_workload)).collect()
 }

@@ -21,6 +21,7 @@
 
 mod answer;
 pub mod chart;
+mod deadlock;
 mod dictionary;
 pub mod directory;
 pub mod entries;
@@ -33,6 +34,7 @@ mod latency;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;
+mod operations;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;

@@ -25,6 +25,9 @@ pub struct Manifest {
     pub scenario: Scenario,
     /// What is compared, the baseline first.
     pub variants: Vec<Variant>,
+    /// The workloads' names in order, those of the baseline; empty for one that has none.
+    #[serde(default)]
+    pub workloads: Vec<String>,
     /// How many replications of each variant were asked for.
     pub replications: u32,
     /// The seed from which the replications' seeds come.
@@ -167,6 +170,7 @@ impl Manifest {
             note: note(Status::Running).to_string(),
             scenario,
             variants,
+            workloads: Vec::new(),
             replications: 1,
             seed: 1,
             threads: 1,

@@ -7,7 +7,7 @@ use crate::latency;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::mean;
-use crate::{entries, throughput};
+use crate::{entries, operations, throughput};
 
 /// One number about a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,9 @@ pub struct Scalar {
 /// `queue_<n>_mean_sojourn_ns` and `queue_<n>_p99_sojourn_ns` of the port where packets wait most;
 /// of database entries `workload_<n>_entries`, `workload_<n>_entries_unfinished`,
 /// `workload_<n>_mean_response_ns`, the same with `p50`, `p99` and `max`, and
-/// `workload_<n>_entry_throughput_bps`.
+/// `workload_<n>_entry_throughput_bps`; of calls and collectives `workload_<n>_operations`,
+/// `workload_<n>_operations_unfinished`, `workload_<n>_mean_operation_ns`, the same with `p50`, `p99`
+/// and `max`, and `workload_<n>_operations_per_s`.
 /// `throughput_bps`, and `mean_latency_ns`, the same with `p50`, `p99` and `p999`, of all packets and
 /// by `workload_<n>_`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
@@ -61,6 +63,7 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     goodput(&mut scalars);
     throughput::add(tables, &mut scalars);
     entries::add(tables, &mut scalars);
+    operations::add(tables, &mut scalars);
     latency::add(tables, &mut scalars);
     scalars
 }

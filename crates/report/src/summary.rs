@@ -28,11 +28,17 @@ pub struct Summary {
     pub wall_s: f64,
     /// The variants' names in order; the first is the baseline.
     pub order: Vec<String>,
+    /// The workloads' names in order, as far as they have one; empty for those that have none.
+    #[serde(default)]
+    pub workloads: Vec<String>,
     /// The size classes in order; the last is all flows.
     pub classes: Vec<ClassName>,
     /// Numbers that the reader must know before using the others: missing and interrupted runs,
     /// unfinished flows, a single replication.
     pub caveats: Vec<String>,
+    /// Deadlocks that runs ended in, a few sentences for each variant; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<String>,
     /// Every violation of every run; empty in a sound experiment.
     pub violations: Vec<String>,
     /// The numbers, by variant.
@@ -148,6 +154,14 @@ impl Summary {
     pub fn has_flows(&self) -> bool {
         let classes = self.variants.values().flat_map(|variant| variant.fct.values());
         classes.into_iter().any(|class| class.finished + class.unfinished > 0)
+    }
+
+    /// What a workload is called: `workload 0`, or with a name `workload 0 (training)`.
+    pub fn workload(&self, number: u64) -> String {
+        match self.workloads.get(number as usize).filter(|name| !name.is_empty()) {
+            Some(name) => format!("workload {number} ({name})"),
+            None => format!("workload {number}"),
+        }
     }
 
     /// A metric of a variant that is not about flow completion.

@@ -101,7 +101,7 @@ pub(crate) fn goodputs_of(summary: &Summary) -> Vec<Shown> {
     let numbers = numbers(summary, "workload_", "_goodput_bps");
     let shown = |number: u64| Shown {
         key: format!("workload_{number}_goodput_bps"),
-        label: format!("workload {number}"),
+        label: summary.workload(number),
     };
     numbers.into_iter().map(shown).collect()
 }

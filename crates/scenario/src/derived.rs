@@ -1,17 +1,16 @@
 //! Numbers that follow from a scenario, for `floodway check`: what its author should know before
 //! waiting for a run.
 
-mod farthest;
-
 use std::collections::BTreeMap;
 use std::fmt;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
-use floodway_sim::host::congestion::{self, Needs};
+use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::ways;
 use serde::Serialize;
 
 use crate::check;
@@ -153,7 +152,10 @@ impl Variant {
             },
             unloaded_rtt,
             bdp: slowest.bytes_in(unloaded_rtt),
-            congestion_window: profiles.iter().filter_map(|p| window(p, rate)).max(),
+            congestion_window: profiles
+                .iter()
+                .filter_map(|profile| window(profile, rate, unloaded_rtt))
+                .max(),
             headroom: self.headroom(),
             host_load: host_load(graph, &demands),
             host_wire_load: host_load(graph, &wire_demands),
@@ -239,9 +241,14 @@ impl Variant {
 }
 
 /// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.
-fn window(profile: &Profile, rate: Rate) -> Option<Bytes> {
+fn window(profile: &Profile, rate: Rate, round_trip: Duration) -> Option<Bytes> {
     match (&profile.congestion, &profile.transport) {
         (congestion::Spec::Dcqcn(spec), _) => spec.window.map(|time| rate.bytes_in(time)),
+        (congestion::Spec::Timely(spec), _) => spec.window.map(|time| rate.bytes_in(time)),
+        (congestion::Spec::Hpcc(hpcc::Spec { base_rtt, .. }), _)
+        | (congestion::Spec::RdmaDctcp(rdma_dctcp::Spec { base_rtt, .. }), _) => {
+            Some(rate.bytes_in(base_rtt.unwrap_or(round_trip)))
+        }
         (control, transport::Spec::Tcp(tcp)) => {
             let initial = match control.needs() {
                 Needs::Nothing => u32::MAX,
@@ -273,7 +280,7 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
-        return farthest::longest_way(graph, &times);
+        return ways::longest_way(graph, &times);
     }
     let link = |host: NodeId| graph.node(host).ports[0];
     let mut kinds = BTreeMap::new();

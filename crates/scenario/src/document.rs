@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::failure;
 use crate::presets;
 use crate::topology;
 use crate::workload::{self, Placement};
@@ -76,6 +77,9 @@ pub struct Document {
     /// All hosts.
     #[serde(default)]
     pub host: Host,
+    /// Links that fail during the run. Default none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<failure::LinkFailure>,
     /// What is sent: by each workload on hosts of its own, unless `share_hosts` is true.
     pub workload: Vec<workload::Entry>,
     /// What is compared: by name, overlays on everything else; the first one is the baseline.
@@ -130,11 +134,12 @@ impl Document {
         let profile = |entry: &workload::Entry| {
             let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
             let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
-            Profile {
-                transport: transport.clone(),
-                congestion: congestion.cloned().unwrap_or_else(|| usual(transport)),
-                application: entry.application.clone(),
+            let congestion = congestion.cloned().unwrap_or_else(|| usual(transport));
+            let mut transport = transport.clone();
+            if let transport::Spec::Rocev2(rocev2) = &mut transport {
+                rocev2.telemetry |= congestion.needs_telemetry();
             }
+            Profile { transport, congestion, application: entry.application.clone() }
         };
         self.workload.iter().map(profile).collect()
     }

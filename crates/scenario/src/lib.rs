@@ -21,6 +21,7 @@
 //! - [`document`]: the file's fields with meanings and defaults
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
+//! - [`failure`]: links that fail
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
@@ -28,6 +29,7 @@
 mod check;
 pub mod derived;
 pub mod document;
+pub mod failure;
 pub mod files;
 pub mod presets;
 mod read;

@@ -171,6 +171,8 @@ impl Variant {
     /// The simulation under a seed.
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
+        let workload::Traffic { flows, triggers, operations } =
+            workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),
             switch: settings.switch.clone(),
@@ -179,7 +181,9 @@ impl Variant {
                 memory: settings.host.memory,
             },
             profiles: settings.profiles(),
-            flows: workload::flows(workloads, settings, graph, seed),
+            flows,
+            triggers,
+            operations,
             // Checked: a frame with it is at most 65535 bytes long.
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,
@@ -189,6 +193,7 @@ impl Variant {
             flow_samples: settings.flow_samples,
             departures: settings.departures,
             latencies: settings.latencies,
+            failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }
     }
@@ -203,15 +208,22 @@ impl Variant {
         &self.workloads
     }
 
+    /// The names of the workloads, empty for one that has none.
+    pub fn workload_names(&self) -> Vec<String> {
+        let name = |entry: &workload::Entry| entry.name.clone().unwrap_or_default();
+        self.settings.workload.iter().map(name).collect()
+    }
+
     /// Whether it sends the same flows as `other`, so that their results can be compared flow by
     /// flow.
     pub fn shares_traffic_with(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.settings.workload, &other.settings.workload);
         self.settings.placement == other.settings.placement
             && self.settings.share_hosts == other.settings.share_hosts
             && self.settings.arrivals == other.settings.arrivals
-            && self.workloads == other.workloads
+            && ours.iter().map(|entry| &entry.traffic).eq(theirs.iter().map(|entry| &entry.traffic))
             && self.settings.topology == other.settings.topology
-            && (!self.workloads.iter().any(Ready::fills_memory)
+            && (!self.workloads.iter().any(|workload| workload.fills_memory())
                 || workload::memory(&self.settings) == workload::memory(&other.settings))
     }
 }

@@ -4,12 +4,18 @@
 //! - [`switch`]: a packet's life in a switch; classification, queue management, scheduling, path
 //!   choice and flow control
 //! - [`host`]: NIC, transports and congestion control
+//! - [`failure`]: links that fail during a run
 //! - [`link`]: the sending end of a link, and its pauses
+//! - [`telemetry`]: what switches write into packets
+//! - [`ways`]: how far hosts are from each other
+//! - [`deadlock`]: ports that wait for each other in a circle
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+pub mod deadlock;
 mod digest;
 pub mod engine;
+pub mod failure;
 pub mod host;
 pub mod ideal;
 pub mod link;
@@ -18,12 +24,14 @@ mod outcome;
 pub mod routing;
 pub mod simulation;
 pub mod switch;
+pub mod telemetry;
+pub mod ways;
 
 use std::fmt::Write;
 
 use digest::Digest;
 use floodway_model::family::Entry;
-use floodway_model::{Duration, FlowSpec, Graph};
+use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 
 pub use engine::{Progress, Stop};
 pub use outcome::Outcome;
@@ -42,6 +50,10 @@ pub struct Spec {
     pub profiles: Vec<host::Profile>,
     /// What is sent, in order of start.
     pub flows: Vec<FlowSpec>,
+    /// Which flows begin after which others.
+    pub triggers: Vec<Trigger>,
+    /// Which flows are one thing to whoever waits for it, by workload and number.
+    pub operations: Vec<Operation>,
     /// Preamble and inter-frame gap that a frame costs on the wire, in bytes.
     pub wire_overhead: u16,
     /// When to stop at the latest. A run stops earlier when all flows that end have ended.
@@ -63,6 +75,8 @@ pub struct Spec {
     /// Whether every data packet that arrives during the measurement is recorded by how long it
     /// took from the memory of the source to that of the destination.
     pub latencies: bool,
+    /// Links that fail; those of one link follow each other.
+    pub failures: Vec<failure::Failure>,
     /// Decides every random choice.
     pub seed: u64,
 }

@@ -6,6 +6,7 @@ use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
 use crate::engine::Context;
+use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::switch::flow_control::pausing::pause_time;
 
@@ -51,6 +52,8 @@ pub struct Transmitter {
     pub busy: Duration,
     /// Pauses by class.
     pub pauses: [Pause; CLASSES],
+    /// When it fails; `None` if never.
+    pub outages: Option<Box<Outages>>,
 }
 
 impl Transmitter {
@@ -66,12 +69,18 @@ impl Transmitter {
             bytes: 0,
             busy: Duration::ZERO,
             pauses: [Pause::default(); CLASSES],
+            outages: None,
         }
     }
 
     /// What the link is like.
     pub fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// How long a byte is on the wire.
+    pub fn byte_time(&self) -> ByteTime {
+        self.byte_time
     }
 
     /// Time on the wire of a frame of `bytes`, with preamble and gap.
@@ -103,6 +112,11 @@ impl Transmitter {
             false => self.link.latency,
         };
         context.metrics.count_hop();
+        if let Some(outages) = &mut self.outages
+            && outages.hit(now, self.busy_until + self.link.delay)
+        {
+            return outages.lose(&packet);
+        }
         context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
     }
 
@@ -131,12 +145,49 @@ impl Transmitter {
     /// Obeys a pause frame: classes whose bit is set are stopped for this many quanta, or may go
     /// on if there are none. A new frame overwrites what an earlier one said.
     pub fn pause(&mut self, classes: u8, quanta: u16, now: Instant, context: &mut Context) {
+        // One that was still being handled when the link was found to be down.
+        if self.is_closed() {
+            return;
+        }
         let time = pause_time(quanta, self.link.rate);
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             let ended = self.pauses[class].set(now, now + time);
             context.metrics.count_pause(class, ended);
             self.last_pause_ends = self.last_pause_ends.max(now + time);
         }
+    }
+
+    /// Whether nothing is sent because the link is known to be down.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.busy_until == Instant::NEVER
+    }
+
+    /// When what is known of the link changes.
+    #[inline]
+    pub fn next_turn(&self) -> Instant {
+        self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_turn())
+    }
+
+    /// That moment may have come: whether it is closed from now on, if that changes. What the other
+    /// end has paused, is not any more.
+    pub fn turn(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
+        let closes = self.outages.as_mut()?.turn(now)?;
+        if closes {
+            self.pause(u8::MAX, 0, now, context);
+        }
+        self.busy_until = if closes { Instant::NEVER } else { now };
+        Some(closes)
+    }
+
+    /// Frames that were lost on the link.
+    pub fn lost(&self) -> u64 {
+        self.outages.as_ref().map_or(0, |outages| outages.lost.iter().map(|lost| lost.0).sum())
+    }
+
+    /// The part of `busy` that is after `now`.
+    pub fn unfinished(&self, now: Instant) -> Duration {
+        if self.is_closed() { Duration::ZERO } else { self.busy_until.since(now) }
     }
 
     /// Whether all pauses have ended when the wire is free.
@@ -180,6 +231,11 @@ pub struct Pause {
 }
 
 impl Pause {
+    /// When it began, if it is running.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
     /// Time paused until `now`.
     pub fn total_at(&self, now: Instant) -> Duration {
         self.total + self.until.min(now).since(self.since.min(now))

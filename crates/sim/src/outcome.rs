@@ -1,10 +1,12 @@
 //! What came out of a run, as tables.
 
+mod deadlocks;
 mod deliveries;
 mod departures;
 mod frames;
 mod latencies;
 mod occupancy;
+mod operations;
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
@@ -13,18 +15,21 @@ use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 
 use crate::Spec;
 use crate::engine::{Finished, Stop};
+use crate::failure::Outages;
 use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;
 use crate::switch::flow_control::pausing::Paused;
+use crate::switch::port::{DropReason, Drops};
 
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
-    /// `timeline`, `deliveries`, `frames`, `entries`, `pauses`, `links`, `drops` and `counters`.
+    /// `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
+    /// `deadlocks`, `watchdog_events` and `counters`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -62,9 +67,12 @@ impl Outcome {
             deliveries::table(spec, &flows),
             frames::table(finished, &flows),
             frames::entries(spec, finished, &flows),
+            operations::table(spec, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
+            deadlocks::table(spec, finished),
+            deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
         ];
         Self {
@@ -97,7 +105,7 @@ struct FlowFacts<'a> {
     /// When it began; [`Instant::NEVER`] of one whose turn never came.
     starts: Vec<Instant>,
     sent: Vec<Sent>,
-    /// Data packets that switches dropped.
+    /// Data packets that switches dropped or links lost.
     lost: Vec<u64>,
     receivers: Vec<&'a Receiver>,
 }
@@ -112,6 +120,10 @@ impl<'a> FlowFacts<'a> {
         }
         let mut lost = vec![0; spec.flows.len()];
         for (flow, packets) in finished.switches.iter().flat_map(|switch| &switch.lost) {
+            lost[flow.index()] += packets;
+        }
+        for (flow, packets) in ends(finished).iter().flat_map(End::outages).flat_map(|o| &o.lost_of)
+        {
             lost[flow.index()] += packets;
         }
         let mut host_at = vec![usize::MAX; spec.graph.nodes.len()];
@@ -176,7 +188,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         Duration::ZERO => f64::NAN,
         rtt => rtt.as_ns(),
     };
-    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other.")
+    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other, and others when those have come that they wait for.")
         .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
         .u64("workload", "Which workload of the scenario made it, counted from 0.", column(|flow| flow.workload.into()))
         .u64("src", "Node number of the sending host.", column(|flow| flow.src.0.into()))
@@ -184,7 +196,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("bytes", "Payload of the message; 0 for a flow that never ends.", column(|flow| {
             if flow.is_persistent() { 0 } else { flow.bytes }
         }))
-        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
+        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
         .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
@@ -192,7 +204,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
-        .u64("lost_packets", "Data packets of the flow that switches dropped.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
+        .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
         .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
@@ -310,6 +322,13 @@ struct End<'a> {
     told: [Option<&'a Paused>; CLASSES],
 }
 
+impl<'a> End<'a> {
+    /// What was lost on the link, if it ever fails.
+    fn outages(&self) -> Option<&'a Outages> {
+        self.tx.outages.as_deref()
+    }
+}
+
 /// The tier that stands for hosts in tables.
 const HOST_TIER: u64 = 255;
 
@@ -379,7 +398,7 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
     let link = |end: &End| -> Link { *end.tx.link() };
     let utilisation = |end: &End| {
         let span = finished.now.since(Instant::ZERO);
-        let sent = end.tx.busy.0 - end.tx.busy_until.since(finished.now).0;
+        let sent = end.tx.busy.0 - end.tx.unfinished(finished.now).0;
         if span == Duration::ZERO { 0.0 } else { sent as f64 / span.0 as f64 }
     };
     Table::new("links", "One row per direction of a link, by its sending end, over the whole run.")
@@ -414,6 +433,14 @@ fn link_table(spec: &Spec, finished: &Finished) -> Table {
 
 fn drop_table(spec: &Spec, finished: &Finished) -> Table {
     let mut rows = Vec::new();
+    for end in ends(finished) {
+        let lost = end.outages().map_or(&[][..], |outages| &outages.lost);
+        let lost = lost.iter().enumerate().filter(|(_, (packets, _))| *packets > 0);
+        rows.extend(lost.map(|(queue, &(packets, bytes))| {
+            let reason = DropReason::LostOnLink;
+            (end.node, end.port as u64, Drops { queue: queue as u8, reason, packets, bytes })
+        }));
+    }
     for switch in &finished.switches {
         for (number, port) in switch.ports.iter().enumerate() {
             let mut drops = port.drops.clone();
@@ -422,10 +449,10 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
         }
     }
     Table::new("drops", "One row per port, queue and reason for which packets were dropped, over the whole run.")
-        .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
-        .u64("port", "Egress port.", rows.iter().map(|row| row.1).collect())
+        .text("node", "Name of the switch; of what was lost on links also that of a host.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
+        .u64("port", "Egress port; of what had no route the port by which it came.", rows.iter().map(|row| row.1).collect())
         .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
-        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
+        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed; link_down: the link was known to be down; no_route: no way was left; lost_on_link: it was on the link when that failed, or was sent before that was known; watchdog: bound for a queue in a storm of pauses.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
         .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
         .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
 }
@@ -452,11 +479,12 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
         ("hops", finished.metrics.hops(), "Packet-hops of the run: frames put on a link."),
     ];
-    if spec.flows.iter().any(|flow| flow.in_turn) {
+    if !spec.triggers.is_empty() || spec.flows.iter().any(|flow| flow.in_turn) {
         let never = (spec.flows.len() - begun.len()) as u64;
         let meaning = "Flows whose turn did not come in time; they are in no other number.";
         of_run.push(("flows_not_begun", never, meaning));
     }
+    deadlocks::counters(finished, &mut of_run);
     let of_run = of_run.into_iter();
     rows.extend(of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned())));
     let (mut names, mut values, mut meanings) = (Vec::new(), Vec::new(), Vec::new());

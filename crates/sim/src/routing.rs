@@ -3,10 +3,11 @@
 //! Hosts have one port, so destinations are told apart by the switch that they hang on, and a
 //! switch needs one entry per such edge switch instead of one per host.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::{Graph, NodeId};
+use floodway_model::{Graph, NodeId, PortIx};
 
 /// Where each host hangs; shared by all switches.
 #[derive(Debug)]
@@ -30,6 +31,13 @@ impl Routes {
     /// The tables of all switches, in order of their identifiers. A destination that cannot be
     /// reached has an empty group.
     pub fn of(graph: &Graph) -> Vec<Self> {
+        Self::without(graph, &BTreeSet::new())
+    }
+
+    /// The same without the links that are down, given by both their ends. A host whose link is
+    /// down still hangs where it did.
+    pub fn without(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Vec<Self> {
+        let works = |node: NodeId, port: PortIx| !down.contains(&(node, port));
         let mut edge_switches = Vec::new();
         let mut edge_number = vec![u32::MAX; graph.nodes.len()];
         let mut of_host = vec![(u32::MAX, 0); graph.nodes.len()];
@@ -53,14 +61,17 @@ impl Routes {
             })
             .collect();
         for edge in edge_switches {
-            let distance = graph.distances(edge);
+            let distance = graph.distances_by(edge, works);
             for (switch, table) in graph.switches().zip(&mut tables) {
                 let here = distance[switch.index()];
                 let ports = graph.node(switch).ports.iter().enumerate();
-                let closer = ports.filter(|(_, end)| {
+                let closer = ports.filter(|&(port, end)| {
                     let there = distance[end.peer.index()];
                     // Hosts do not forward.
-                    graph.node(end.peer).kind != NodeKind::Host && there.is_some() && there < here
+                    graph.node(end.peer).kind != NodeKind::Host
+                        && there.is_some()
+                        && there < here
+                        && works(switch, PortIx(port as u16))
                 });
                 let group: Box<[u16]> = closer.map(|(port, _)| port as u16).collect();
                 let known = table.groups.iter().position(|ports| *ports == group);
@@ -83,6 +94,11 @@ impl Routes {
         } else {
             Hops::Equal(&self.groups[usize::from(self.group[edge as usize])])
         }
+    }
+
+    /// The number of [`Hops::Equal`] towards `dst` among the sets of next hops of this switch.
+    pub fn group(&self, dst: NodeId) -> u16 {
+        self.group[self.edges.of_host[dst.index()].0 as usize]
     }
 }
 

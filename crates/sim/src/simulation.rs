@@ -1,17 +1,20 @@
 //! From what a simulation is made of to what came out of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate, Trigger};
 
 use crate::Spec;
+use crate::deadlock;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
-use crate::host::{Host, Profile, Shared};
+use crate::failure::{self, Outages};
+use crate::host::congestion::Needs;
+use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
 use crate::metric::{Metrics, Sampling};
 use crate::outcome::Outcome;
@@ -19,6 +22,8 @@ use crate::routing::Routes;
 use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
 use crate::switch::flow_control::drc::Peers;
+use crate::telemetry::Telemetry;
+use crate::ways::Ways;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -42,13 +47,17 @@ pub struct Run<'a> {
 impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
+        let nodes = spec.graph.nodes.len();
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
             switch: spec.switch.clone(),
             places: places(&spec),
             flows: spec.flows.clone(),
+            followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
+            ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
+            telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
             flow_samples: spec.flow_samples,
             latencies: spec.latencies,
             seed: spec.seed,
@@ -56,7 +65,7 @@ impl Simulation {
         let tables = Routes::of(&spec.graph);
         let peers = Peers::of(&spec, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, tables, &peers),
+            switches: switches(&spec, &shared, tables, &peers),
             hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
         };
@@ -93,6 +102,9 @@ impl Simulation {
             watch: run.watch,
         };
         let mut finished = engine::run(self.nodes, run.threads, &limits, &self.metrics);
+        // Of the pauses that run; after this they are ended.
+        finished.deadlocks = deadlock::find(&finished.switches, finished.now);
+        finished.deadlocks.last_moved = last_moved(&finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
         for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
             port.tx.finish(now, metrics);
@@ -105,6 +117,14 @@ impl Simulation {
     }
 }
 
+/// When the last frame ended that came out of a queue.
+fn last_moved(finished: &Finished) -> Instant {
+    let ports = finished.switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
+    let nics = finished.hosts.iter().map(|host| &host.nic.tx);
+    let idle_from = ports.chain(nics).map(|tx| tx.queues_idle_from().min(finished.now));
+    idle_from.max().unwrap_or(Instant::ZERO)
+}
+
 /// How flows are sent, by workload; a single one if all workloads are alike.
 fn profiles(spec: &Spec) -> Vec<Profile> {
     let mut profiles = spec.profiles.clone();
@@ -112,6 +132,16 @@ fn profiles(spec: &Spec) -> Vec<Profile> {
         profiles.truncate(1);
     }
     profiles
+}
+
+/// Whether some congestion control lives on what receivers answer.
+fn asks_for_answers(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.congestion.needs() == Needs::Answers)
+}
+
+/// Whether some packets have room for telemetry.
+fn wants_telemetry(spec: &Spec) -> bool {
+    spec.profiles.iter().any(|profile| profile.transport.telemetry())
 }
 
 /// By flow: its place among those its sender sends and those its receiver receives.
@@ -127,10 +157,23 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
-    let make =
-        |(id, routes): (NodeId, Routes)| Switch::new(id, spec, routes, &links(spec, id), peers);
-    spec.graph.switches().zip(tables).map(make).collect()
+fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+    let make = |(id, routes): (NodeId, Routes)| {
+        let mut switch = Switch::new(id, spec, routes, &links(spec, id), peers);
+        for port in &mut switch.ports {
+            port.telemetry.clone_from(&shared.telemetry);
+        }
+        switch
+    };
+    let mut switches: Vec<Switch> = spec.graph.switches().zip(tables).map(make).collect();
+    let mut epochs = vec![VecDeque::new(); switches.len()];
+    for (at, tables) in failure::epochs(&spec.failures, &spec.graph) {
+        epochs.iter_mut().zip(tables).for_each(|(epochs, routes)| epochs.push_back((at, routes)));
+    }
+    for (switch, epochs) in switches.iter_mut().zip(epochs) {
+        switch.fail(&spec.failures, &spec.graph, epochs);
+    }
+    switches
 }
 
 fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
@@ -140,11 +183,19 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         outgoing[flow.src.index()].push(id);
         incoming[flow.dst.index()].push(id);
     }
+    let mut triggers: BTreeMap<NodeId, Vec<Trigger>> = BTreeMap::new();
+    for trigger in &spec.triggers {
+        let source = spec.flows[trigger.begins.index()].src;
+        triggers.entry(source).or_default().push(*trigger);
+    }
     let make = |id: NodeId| {
         let link = links(spec, id)[0];
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
+        host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
         host.regulate(peers.regulator(link.peer));
+        let end = (id, PortIx(0));
+        host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         host
     };
     spec.graph.hosts().map(make).collect()
@@ -226,6 +277,12 @@ fn sampling(spec: &Spec) -> Sampling {
     }
 }
 
+/// Whether packets of a flow cannot overtake each other.
+fn keeps_order(spec: &Spec) -> bool {
+    let switch = &spec.switch;
+    switch.classify.keeps_order() && switch.path.keeps_order() && spec.failures.is_empty()
+}
+
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
 /// "lossless" network loses.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
@@ -237,7 +294,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     for host in &finished.hosts {
         wrong.extend(host.audit().iter().map(|what| format!("{}: {what}", name(host.id()))));
         let reordered: u64 = host.receivers.iter().map(|receiver| receiver.reordered).sum();
-        if reordered > 0 && spec.switch.classify.keeps_order() {
+        if reordered > 0 && keeps_order(spec) {
             wrong.push(format!("{}: {reordered} packets arrived out of order", name(host.id())));
         }
     }
@@ -251,13 +308,34 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     let waits = switches.iter().map(|switch| switch.held().count() as u64).sum::<u64>()
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
+    wrong.extend(audit_telemetry(finished));
     let flies = finished.in_flight.len() as u64;
-    if made != ended + waits + flies {
+    let lost =
+        switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
+            + hosts.iter().map(|host| host.nic.tx.lost()).sum::<u64>();
+    if made != ended + waits + flies + lost {
+        let lost = if lost > 0 { format!(", {lost} were lost on links") } else { String::new() };
         wrong.push(format!(
-            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire"
+            "{made} frames were made, {ended} ended, {waits} wait and {flies} are on the wire{lost}"
         ));
     }
     wrong
+}
+
+/// Every telemetry record is free or has its packet, in a switch, on a wire or in a NIC.
+fn audit_telemetry(finished: &Finished) -> Option<String> {
+    let telemetry = finished.hosts.first()?.shared().telemetry.as_ref()?;
+    let (switches, in_flight) = (&finished.switches, &finished.in_flight);
+    let frames = switches.iter().flat_map(Switch::held).chain(in_flight);
+    let carried = frames.filter(|packet| packet.record().is_some()).count() as u64;
+    let in_nics: usize = finished.hosts.iter().map(|host| host.nic.waiting()).sum();
+    let taken = telemetry.taken();
+    let known = carried..=carried + in_nics as u64;
+    (!known.contains(&taken)).then(|| {
+        format!(
+            "{taken} telemetry records are taken, and {carried} packets in the network have one"
+        )
+    })
 }
 
 /// The names of the ends of a run.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{clos, flow, isolating, plain};
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, FlowId, Operation, Trigger};
 use floodway_sim::{SOURCES, Spec};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 18] = [
+    let changes: [Change; 20] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -36,6 +36,13 @@ fn every_difference_makes_another_key() {
         ("size of a flow", |spec| spec.flows[1].bytes += 1),
         ("start of a flow", |spec| spec.flows[1].start.0 += 1),
         ("turn of a flow", |spec| spec.flows[1].in_turn = true),
+        ("trigger", |spec| {
+            let (after, begins) = (FlowId(0), FlowId(1));
+            spec.triggers.push(Trigger { after, begins, delay: Duration(1) });
+        }),
+        ("operation", |spec| {
+            spec.operations.push(Operation { number: 0, flows: [FlowId(0)].into() });
+        }),
         ("flows fewer", |spec| spec.flows.truncate(1)),
         ("order of flows", |spec| spec.flows.swap(0, 1)),
         ("a parameter deep inside", |spec| {

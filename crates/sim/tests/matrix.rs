@@ -27,7 +27,8 @@ fn by_name<T: serde::de::DeserializeOwned>(name: &str) -> T {
 
 fn controls() -> Vec<congestion::Spec> {
     let all = congestion::CATALOGUE.iter().map(|entry| by_name::<congestion::Spec>(entry.name));
-    all.filter(|control| control.needs() != Needs::Notifications).collect()
+    let of_rocev2 = [Needs::Notifications, Needs::Answers];
+    all.filter(|control| !of_rocev2.contains(&control.needs())).collect()
 }
 
 fn queue_managements() -> Vec<aqm::Spec> {
@@ -108,8 +109,15 @@ fn sum(outcome: &Outcome, table: &str, column: &str) -> u64 {
 
 /// Whether its segments are ECN-capable.
 fn is_capable(control: &congestion::Spec, ecn: Option<tcp::Feedback>) -> bool {
-    let path =
-        Path { line_rate: Rate(RATE), payload: 1_448, wire: 1_538, initial_window: 10, seed: 1 };
+    let path = Path {
+        line_rate: Rate(RATE),
+        payload: 1_448,
+        wire: 1_538,
+        initial_window: 10,
+        base_rtt: Duration::ZERO,
+        hops: 0,
+        seed: 1,
+    };
     let wanted = congestion::State::new(control, &path).feedback(control);
     ecn.map_or(wanted, EcnFeedback::from) != EcnFeedback::None
 }

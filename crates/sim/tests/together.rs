@@ -1,6 +1,7 @@
 //! All that happens between neighbours at once: PAUSE, PFC, Directional Rate Control, source flow
 //! control, NICs with a memory, layer 2 congestion indication, saturated hosts, frames without
-//! anything above and database entries, in networks whose links differ. Which of them are on, and
+//! anything above and database entries, in networks whose links differ and fail, by all kinds of
+//! ways. Which of them are on, and
 //! with what numbers, is drawn at random; what is checked has to hold for all.
 
 mod common;
@@ -12,15 +13,17 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_sim::failure::Failure;
 use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate};
-use floodway_sim::host::transport::{self, ethernet, rocev2, tcp};
+use floodway_sim::host::transport::rocev2::recovery;
+use floodway_sim::host::transport::{self, ethernet, tcp};
 use floodway_sim::host::{PauseScope, Profile};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{MeasuredOn, red};
 use floodway_sim::switch::flow_control::source_flow_control::{self, Mode};
 use floodway_sim::switch::flow_control::{congestion_isolation, drc, pause, pfc};
-use floodway_sim::switch::{aqm, classify, congestion_indication, scheduler};
+use floodway_sim::switch::{aqm, classify, congestion_indication, path, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// How many scenarios are tried.
@@ -133,6 +136,42 @@ fn pause(chance: &mut Stream, alone: bool) -> pause::Spec {
     }
 }
 
+/// Which of the equal ways.
+fn way(chance: &mut Stream) -> path::Spec {
+    let flowlet = path::flowlet::Spec {
+        gap: pick(chance, &[Duration::ZERO, Duration::from_us(5)]),
+        entries: pick(chance, &[1, 100]),
+    };
+    let order = pick(chance, &[path::spray::Order::Random, path::spray::Order::RoundRobin]);
+    let (choices, memory) = (1 + chance.below(3) as u16, chance.below(3) as u16);
+    let weighted = chance.chance(0.5);
+    let all = [
+        path::Spec::Ecmp(path::ecmp::Spec { weighted }),
+        path::Spec::Flowlet(flowlet),
+        path::Spec::Spray(path::spray::Spec { order }),
+        path::Spec::LeastLoaded(path::least_loaded::Spec { choices, memory }),
+    ];
+    pick(chance, &all)
+}
+
+/// Some links fail, for a while or for ever.
+fn failures(chance: &mut Stream, graph: &Graph) -> Vec<Failure> {
+    let mut links: Vec<_> = graph.links().collect();
+    chance.shuffle(&mut links);
+    let some = 1 + chance.below(3) as usize;
+    let fail = |&(node, port, _): &_| {
+        let at = Instant(chance.below(BUSY_US * 1_000_000));
+        let until = match chance.chance(0.8) {
+            true => at + some_time(chance, 1, 1_000_000),
+            false => Instant::NEVER,
+        };
+        let longer = some_time(chance, 1, 200_000);
+        let detection = pick(chance, &[Duration::ZERO, longer]);
+        Failure { node, port, at, until, detection }
+    };
+    links[..some.min(links.len())].iter().map(fail).collect()
+}
+
 /// How flows are sent, by workload: frames alone, RoCEv2 twice, TCP, and entries.
 fn profiles(chance: &mut Stream) -> Vec<Profile> {
     let constant = constant_rate::Spec { rate: Rate::from_mbps(between(chance, 100, 5_000)) };
@@ -143,7 +182,7 @@ fn profiles(chance: &mut Stream) -> Vec<Profile> {
     ];
     let payload = Bytes(pick(chance, &[46, 500, 1_500]));
     let plain = |transport, congestion| Profile { transport, congestion, application: None };
-    let rocev2 = || transport::Spec::Rocev2(rocev2::Spec::default());
+    let default_rocev2 = || transport::Spec::Rocev2(transport::rocev2::Spec::default());
     let tcp = tcp::Spec {
         delayed_ack: pick(chance, &[Duration::ZERO, Duration::from_us(100)]),
         min_rto: pick(chance, &[Duration::from_us(500), Duration::from_ms(10)]),
@@ -173,8 +212,8 @@ fn profiles(chance: &mut Stream) -> Vec<Profile> {
     };
     vec![
         plain(transport::Spec::Ethernet(ethernet::Spec { payload }), pick(chance, &alone)),
-        plain(rocev2(), congestion::Spec::Dcqcn(Default::default())),
-        plain(rocev2(), congestion::Spec::LineRate(Default::default())),
+        plain(default_rocev2(), congestion::Spec::Dcqcn(Default::default())),
+        plain(default_rocev2(), congestion::Spec::LineRate(Default::default())),
         plain(transport::Spec::Tcp(tcp), pick(chance, &controls)),
         entries,
     ]
@@ -306,6 +345,19 @@ fn scenario(seed: u64) -> Spec {
             });
         }
     }
+    if spec.switch.flow_control.drc.is_none() {
+        spec.switch.path = way(chance);
+        if !spec.switch.path.keeps_order() {
+            let reordering = pick(chance, &[Duration::ZERO, Duration::from_us(100)]);
+            let tolerant = recovery::selective_repeat::Spec { reordering, ..Default::default() };
+            rocev2(&mut spec, |rocev2| {
+                rocev2.recovery = recovery::Spec::SelectiveRepeat(tolerant.clone());
+            });
+        }
+    }
+    if chance.chance(0.3) && spec.switch.flow_control.drc.is_none() {
+        spec.failures = failures(chance, &spec.graph);
+    }
     spec.end = Duration::from_ms(200);
     spec.measured_until = spec.end;
     spec.sample_interval = Duration::from_us(100);
@@ -376,7 +428,8 @@ fn books_balance_and_what_is_not_lost_arrives() {
             outcome.violations.retain(|what| !what.contains("lossless classes"));
         }
         assert_eq!(outcome.violations, Vec::<String>::new(), "seed {seed}");
-        let (flows, dropped) = (outcome.table("flows"), outcome.counter("dropped_packets"));
+        let flows = outcome.table("flows");
+        let dropped = outcome.counter("dropped_packets") + outcome.counter("lost_on_links");
         lossless += u32::from(dropped == 0);
         for (&number, fct) in flows.u64s("flow").iter().zip(flows.f64s("fct_ns")) {
             let flow = &spec.flows[number as usize];

@@ -249,6 +249,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         threads: how.threads,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         formats: how.formats.to_vec(),
+        workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
     }
 }

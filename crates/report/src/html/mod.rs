@@ -110,6 +110,11 @@ impl Page<'_> {
              has a mistake.",
             &self.summary.violations,
         );
+        *text += &notice(
+            ALARM,
+            "Ports wait for each other in a circle, and would for ever:",
+            &self.summary.deadlocks,
+        );
         *text += "<ul class=\"answer\">\n";
         for (at, sentence) in self.summary.answer.iter().enumerate() {
             let name = &self.summary.order[at + 1];

@@ -67,9 +67,10 @@ impl Page<'_> {
         let points = || lines.iter().flat_map(|line| &line.points);
         let end = points().map(|point| point.0).fold(0.0, f64::max);
         let most = points().map(|point| point.1).fold(0.0, f64::max);
-        let heading = format!("workload {workload}, {}", drawn.what);
+        let of = self.summary.workload(workload);
+        let heading = format!("{of}, {}", drawn.what);
         Lines {
-            title: format!("{} over time, workload {workload}", drawn.what),
+            title: format!("{} over time, {of}", drawn.what),
             heading,
             x: Axis::linear("simulated time", "ns").within(0.0, end),
             y: Axis::linear(drawn.what, drawn.unit).within(0.0, most),

@@ -7,6 +7,7 @@ use super::r#type::set;
 use crate::chart::{LOOKS, escape};
 use crate::entries;
 use crate::latency;
+use crate::operations;
 use crate::summary::{Counter, Measure};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -56,6 +57,16 @@ impl Page<'_> {
             ],
             "Latencies are from leaving the memory of the source with the first byte to the last \
              byte in that of the destination; percentiles are up to 1.6&nbsp;% high.",
+            text,
+        );
+        self.groups(
+            "How long do calls and collectives take?",
+            [
+                ("time", operations::times_of(self.summary)),
+                ("completed", operations::rates_of(self.summary)),
+            ],
+            "A call is complete when its response has arrived, a collective when all of its messages \
+             have; times are of those that began after the warm-up.",
             text,
         );
         self.groups(

@@ -6,7 +6,7 @@ use crate::latency;
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
-use crate::{entries, throughput};
+use crate::{entries, operations, throughput};
 
 pub use claims::claims;
 
@@ -71,6 +71,9 @@ pub fn table(summary: &Summary, style: Style) -> String {
     let mut text = String::new();
     for violation in &summary.violations {
         text += &wrapped(&format!("VIOLATION: {violation}"), style.width, style, Paint::Red);
+    }
+    for deadlock in &summary.deadlocks {
+        text += &wrapped(deadlock, style.width, style, Paint::Red);
     }
     for sentence in &summary.answer {
         text += &wrapped(sentence, style.width, style, Paint::Bold);
@@ -157,6 +160,8 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
     for (heading, shown, less_is_better) in [
         ("delivered", latency::delivered(summary), false),
         ("time from memory to memory", latency::all(summary), true),
+        ("time of calls and collectives", operations::times_of(summary), true),
+        ("calls and collectives completed", operations::rates_of(summary), false),
         ("mean goodput per flow", throughput::goodputs_of(summary), false),
         ("response time of database entries", entries::responses_of(summary), true),
         ("throughput of database entries", entries::throughputs_of(summary), false),

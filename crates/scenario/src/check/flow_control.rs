@@ -1,9 +1,10 @@
 //! Whether lossless means lossless, and whether isolation can act.
 
-use floodway_model::Graph;
+use floodway_model::{Duration, Graph};
 use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::bfc;
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
+use floodway_sim::switch::flow_control::pausing::pause_time;
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
 
@@ -17,6 +18,7 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     let flow_control = &settings.switch.flow_control;
     if let Some(spec) = &flow_control.pfc {
         check_pfc(settings, spec, findings);
+        check_watchdog(settings, spec, graph, findings);
     }
     if flow_control.pause.is_some() {
         check_pause(settings, findings);
@@ -43,6 +45,64 @@ fn check_pfc(settings: &Document, spec: &pfc::Spec, findings: &mut Findings<'_>)
             &[&format!("switch.flow_control.pfc.queues.{index}")],
             format!("queue {} is to be lossless, but {}", spec.queues[index], there_are(count)),
             "name queues that there are, or none to make all lossless",
+        );
+    }
+}
+
+/// Whether the watchdog knows queues that it can empty, and has time to.
+fn check_watchdog(
+    settings: &Document,
+    spec: &pfc::Spec,
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+) {
+    const WATCHDOG: &str = "switch.flow_control.pfc.watchdog";
+    let Some(watchdog) = &spec.watchdog else { return };
+    let [detection, restoration] =
+        ["detection", "restoration"].map(|field| format!("{WATCHDOG}.{field}"));
+    for (path, time) in [(&detection, watchdog.detection), (&restoration, watchdog.restoration)] {
+        findings.positive(path, time);
+        findings.latency(path, time);
+    }
+    let flow_control = &settings.switch.flow_control;
+    let parts = [
+        (flow_control.bfc.is_some(), "physical queues of Backpressure Flow Control"),
+        (flow_control.drc.is_some(), "directions of Directional Rate Control"),
+        (flow_control.congestion_isolation.is_some(), "queues between which flows are isolated"),
+    ];
+    if let Some((_, parts)) = parts.iter().find(|(are_there, _)| *are_there) {
+        findings.error(
+            &[WATCHDOG],
+            format!("the watchdog of PFC empties whole queues, and there are {parts}"),
+            "use one of the two: remove [switch.flow_control.pfc.watchdog], or the other",
+        );
+    }
+    if watchdog.detection >= settings.limit {
+        findings.warn(
+            &[&detection, WATCHDOG],
+            format!(
+                "a storm is detected after {}, and the run ends at {} at the latest",
+                watchdog.detection, settings.limit
+            ),
+            "the watchdog will never act: lower `detection`, or raise `limit`",
+        );
+    }
+    // A neighbour that goes on pausing says so again when half a pause has passed.
+    let slowest = graph.links().map(|(_, _, end)| end.rate).min().unwrap_or_default();
+    if slowest.0 == 0 {
+        return;
+    }
+    let again = Duration(pause_time(spec.quanta, slowest).0 / 2);
+    if watchdog.restoration <= again {
+        findings.warn(
+            &[&restoration, WATCHDOG],
+            format!(
+                "a storm is over when no pause has come for {}, and a pause of {} quanta is said \
+                 again only every {again} at {slowest}",
+                watchdog.restoration, spec.quanta
+            ),
+            "storms end while the neighbour still pauses: raise `restoration`, or lower \
+             `switch.flow_control.pfc.quanta`",
         );
     }
 }

@@ -80,21 +80,3 @@ fn check_flow(path: &str, flow: &Flow, settings: &Document, findings: &mut Findi
         );
     }
 }
-
-/// Whether a network of `hosts` hosts has those of the list.
-pub fn check_hosts(path: &str, spec: &Spec, hosts: u64, findings: &mut Findings<'_>) -> bool {
-    let mut known = true;
-    for (number, flow) in spec.flow.iter().enumerate() {
-        for (field, host) in [("src", flow.src), ("dst", flow.dst)] {
-            if u64::from(host) >= hosts {
-                known = false;
-                findings.error(
-                    &[&format!("{path}.{number}.{field}")],
-                    format!("there is no host {host}: the network has {hosts} hosts"),
-                    format!("they have the numbers 0 to {}", hosts.saturating_sub(1)),
-                );
-            }
-        }
-    }
-    known
-}

@@ -7,17 +7,20 @@ mod congestion_indication;
 mod coupled;
 mod custom;
 mod drc;
-mod files;
+mod failure;
+pub(crate) mod files;
 mod flow_control;
 mod host;
-mod list;
-mod named;
+pub(crate) mod list;
+pub(crate) mod named;
 mod network;
+mod path;
+pub(crate) mod patterns;
 mod pausing;
-mod sizes;
+pub(crate) mod sizes;
 mod source_flow_control;
 mod switch;
-mod traffic;
+pub(crate) mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -59,12 +62,14 @@ pub fn check(
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    path::check(settings, &mut findings);
     buffer::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         flow_control::check(settings, graph, frame, &mut findings);
+        failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
     }
@@ -93,7 +98,7 @@ fn is_error(problem: &Problem) -> bool {
 }
 
 /// Findings, placed where the values that they are about were written.
-struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     document: &'a Item,
     files: &'a Files,
     problems: Vec<Problem>,

@@ -17,12 +17,24 @@ pub fn ends(
     settings: &Document,
     findings: &mut Findings<'_>,
 ) -> Option<Ends> {
-    let from = numbers(path, "from", from, settings, findings);
-    let to = numbers(path, "to", to, settings, findings);
+    ends_of(path, ["from", "to"], [from, to], settings, findings)
+}
+
+/// The same with other names for the fields.
+pub fn ends_of(
+    path: &str,
+    fields: [&str; 2],
+    hosts: [&Hosts; 2],
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) -> Option<Ends> {
+    let from = numbers(path, fields[0], hosts[0], settings, findings);
+    let to = numbers(path, fields[1], hosts[1], settings, findings);
     Some(Ends { from: from?, to: to? })
 }
 
-fn numbers(
+/// The numbers of hosts, if the network has them all.
+pub fn numbers(
     path: &str,
     field: &str,
     hosts: &Hosts,
@@ -230,14 +242,14 @@ pub fn check_saturated(
     }
 }
 
-/// Whether every link carries what Poisson arrivals put on it.
+/// Whether every link carries what arrivals at random put on it.
 pub fn check_links(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
     findings: &mut Findings<'_>,
 ) {
-    if !workloads.iter().any(|workload| matches!(workload, Ready::Poisson(..))) {
+    if workloads.iter().all(|workload| workload.offers().is_none()) {
         return;
     }
     let profiles = settings.profiles();
@@ -245,15 +257,16 @@ pub fn check_links(
     let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);
     let mut demands: Vec<Demand> = Vec::new();
     for ((workload, around), profile) in shares.zip(&profiles) {
-        let Ready::Poisson(spec, ..) = workload else { continue };
+        let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
         let of_this = workload.demands(around).into_iter();
         demands.extend(of_this.map(|demand| Demand { rate: demand.rate * factor, ..demand }));
         let Some((load, link)) = busiest(graph, &demands) else { return };
         if load > 1.0 {
-            let field = if spec.load.is_some() { "load" } else { "flows_per_second" };
+            let number = around.number;
+            let member = settings.workload[usize::from(number)].traffic.name();
             findings.warn(
-                &[&format!("workload.{}.poisson.{field}", around.number)],
+                &[&format!("workload.{number}.{member}.{field}")],
                 format!("with headers the load of the link from {link} is {load:.3}"),
                 format!("queues grow without end: lower `{field}`"),
             );

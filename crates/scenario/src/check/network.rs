@@ -1,11 +1,13 @@
 //! Whether the topology can be built.
 
+use std::collections::BTreeSet;
+
 use floodway_model::{Graph, Rate};
 use floodway_sim::engine::MAX_PORTS;
 
 use super::{Findings, custom, files, is_error};
 use crate::document::Document;
-use crate::topology::{Spec, clos, dumbbell, fat_tree, star};
+use crate::topology::{Spec, clos, dumbbell, fat_tree, parking_lot, ring, star};
 
 /// The most ports of a switch that the engine can number.
 pub const MOST_PORTS: u64 = MAX_PORTS as u64;
@@ -24,6 +26,8 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         Spec::FatTree(spec) => check_fat_tree(spec, findings),
         Spec::Star(spec) => check_star(spec, findings),
         Spec::Dumbbell(spec) => check_dumbbell(spec, findings),
+        Spec::ParkingLot(spec) => check_parking_lot(spec, findings),
+        Spec::Ring(spec) => check_ring(spec, findings),
         Spec::Custom(spec) => custom::check(spec, findings),
         Spec::File(spec) => files::check_network(settings, spec.network()?, findings),
     }
@@ -80,6 +84,30 @@ fn check_clos(spec: &clos::Spec, findings: &mut Findings<'_>) {
     findings.link_rate("topology.clos.fabric_rate", spec.fabric_rate);
     findings.latency("topology.clos.host_delay", spec.host_delay);
     findings.latency("topology.clos.fabric_delay", spec.fabric_delay);
+    check_leaf_groups(spec, findings);
+}
+
+/// Leaves that are there, each in one group.
+fn check_leaf_groups(spec: &clos::Spec, findings: &mut Findings<'_>) {
+    let mut seen = BTreeSet::new();
+    for (number, group) in spec.leaf.iter().enumerate() {
+        let path = |field: &str| format!("topology.clos.leaf.{number}.{field}");
+        for (place, &leaf) in group.leaves.iter().enumerate() {
+            let (written, list) = (path(&format!("leaves.{place}")), path("leaves"));
+            if leaf >= spec.leaves {
+                let message = format!("there is no leaf {leaf}: there are {}", spec.leaves);
+                findings.error(&[&written, &list], message, "leaves are counted from 0");
+            } else if !seen.insert(leaf) {
+                let help = "write every leaf once: its links have one rate";
+                findings.error(&[&written, &list], format!("leaf {leaf} is named twice"), help);
+            }
+        }
+        for (field, rate) in [("host_rate", group.host_rate), ("fabric_rate", group.fabric_rate)] {
+            if let Some(rate) = rate {
+                findings.link_rate(&path(field), rate);
+            }
+        }
+    }
 }
 
 fn check_fat_tree(spec: &fat_tree::Spec, findings: &mut Findings<'_>) {
@@ -173,4 +201,43 @@ fn check_dumbbell(spec: &dumbbell::Spec, findings: &mut Findings<'_>) {
             "it is no bottleneck: lower `bottleneck_rate`, or raise `host_rate`",
         );
     }
+}
+
+fn check_parking_lot(spec: &parking_lot::Spec, findings: &mut Findings<'_>) {
+    let numbers = (spec.switches, spec.hosts_per_switch, spec.host_rate, spec.fabric_rate);
+    let help = "write at least 2; for a single switch use [topology.star]";
+    check_row(("parking_lot", 2, help), numbers, findings);
+    findings.latency("topology.parking_lot.host_delay", spec.host_delay);
+    findings.latency("topology.parking_lot.fabric_delay", spec.fabric_delay);
+}
+
+fn check_ring(spec: &ring::Spec, findings: &mut Findings<'_>) {
+    let numbers = (spec.switches, spec.hosts_per_switch, spec.host_rate, spec.fabric_rate);
+    let help = "write at least 3; for a line of switches use [topology.parking_lot]";
+    check_row(("ring", 3, help), numbers, findings);
+    findings.latency("topology.ring.host_delay", spec.host_delay);
+    findings.latency("topology.ring.fabric_delay", spec.fabric_delay);
+}
+
+/// Switches one after the other: the topology's name, the fewest that make it one and the remedy;
+/// their number, the hosts at each, and the rates of hosts and between switches.
+fn check_row(
+    (name, fewest, help): (&str, u32, &str),
+    (switches, hosts, host_rate, fabric_rate): (u32, u32, Rate, Rate),
+    findings: &mut Findings<'_>,
+) {
+    let path = |field: &str| format!("topology.{name}.{field}");
+    if switches < fewest {
+        let message = match switches {
+            1 => "there is 1 switch".to_owned(),
+            _ => format!("there are {switches} switches"),
+        };
+        findings.error(&[&path("switches")], message, help);
+    }
+    if hosts == 0 {
+        let message = "there are 0 hosts at each switch";
+        findings.error(&[&path("hosts_per_switch")], message, "write at least 1");
+    }
+    findings.link_rate(&path("host_rate"), host_rate);
+    findings.link_rate(&path("fabric_rate"), fabric_rate);
 }

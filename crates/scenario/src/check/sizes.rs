@@ -4,13 +4,47 @@ use std::str::FromStr;
 
 use floodway_model::Bytes;
 
+use super::Findings;
 use crate::files::{Files, Unreadable};
 use crate::text::{Place, Problem, suggest};
 use crate::workload::exponential::{self, Exponential};
 use crate::workload::{Distribution, Sampling, builtin};
 
+/// The distribution that a workload names in `name`, its sizes above `max_size` cut.
+pub fn check(
+    path: &str,
+    name: &str,
+    written: &str,
+    sampling: Option<Sampling>,
+    max_size: Option<Bytes>,
+    findings: &mut Findings<'_>,
+) -> Option<Distribution> {
+    let field = |name: &str| format!("{path}.{name}");
+    if max_size == Some(Bytes(0)) {
+        let help = "write the largest flow, for example \"30MB\", or remove it";
+        findings.error(&[&field("max_size")], "all flows would be cut to 0 bytes", help);
+        return None;
+    }
+    let scenario = findings.source_name();
+    let sizes = match sizes(written, sampling, &scenario, findings.files) {
+        Ok(sizes) => sizes,
+        Err(SizesError::Name { message, help }) => {
+            findings.error(&[&field(name)], message, help);
+            return None;
+        }
+        Err(SizesError::Table(problem)) => {
+            findings.problems.push(*problem);
+            return None;
+        }
+    };
+    Some(match max_size {
+        Some(most) => sizes.capped(most.0),
+        None => sizes,
+    })
+}
+
 /// Why there is no distribution.
-pub enum SizesError {
+enum SizesError {
     /// The name stands for nothing.
     Name {
         /// What is wrong.
@@ -24,7 +58,7 @@ pub enum SizesError {
 
 /// The distribution that `text` names: a built-in one, one size, an exponential one, or a file
 /// beside the scenario.
-pub fn sizes(
+fn sizes(
     text: &str,
     rule: Option<Sampling>,
     scenario: &str,

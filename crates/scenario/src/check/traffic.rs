@@ -1,14 +1,12 @@
 //! Whether the workloads fit the network and the times.
 
 use floodway_model::{Bytes, Duration, Graph, Rate};
-use floodway_sim::host::{Profile, application};
+use floodway_sim::host::{Profile, application, transport};
 
-use super::sizes::{SizesError, sizes};
-use super::{Findings, MOST_SAMPLES, files, list, named, rough_bytes, rough_time, wire_factor};
+use super::{Findings, MOST_SAMPLES, named, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
-use crate::workload::{
-    self, Distribution, Ready, Sampling, Spec, incast, incast_series, many_to_many,
-};
+use crate::read;
+use crate::workload::{self, Ready, Workload, incast, incast_series, many_to_many};
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
@@ -31,58 +29,24 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
         let message = format!("there are {} workloads", settings.workload.len());
         findings.error(&["workload"], message, "at most 65535 are possible");
     }
-    let numbered = settings.workload.iter().enumerate();
-    let ready = numbered.filter_map(|(number, entry)| match &entry.traffic {
-        Spec::ManyToMany(spec) => {
-            let sizes =
-                check_many_to_many(&format!("workload.{number}.many_to_many"), spec, findings);
-            sizes.map(|sizes| Ready::ManyToMany(spec.clone(), sizes))
+    for (number, entry) in settings.workload.iter().enumerate() {
+        if let Some(cause) = entry.name.as_deref().and_then(read::bad_name) {
+            findings.error(
+                &[&format!("workload.{number}.name")],
+                format!("the workload's name {cause}"),
+                "name it with letters, digits, `-`, `_` and `.`, or remove the name",
+            );
         }
-        Spec::Incast(spec) => {
-            check_incast(&format!("workload.{number}.incast"), spec, settings, findings);
-            Some(Ready::Incast(spec.clone()))
-        }
-        Spec::IncastSeries(spec) => {
-            check_incast_series(&format!("workload.{number}.incast_series"), spec, findings);
-            Some(Ready::IncastSeries(spec.clone()))
-        }
-        Spec::List(spec) => {
-            list::check(&format!("workload.{number}.list.flow"), spec, settings, findings);
-            Some(Ready::List(spec.clone()))
-        }
-        Spec::File(spec) => {
-            let path = format!("workload.{number}.file");
-            files::check_flows(&path, spec, settings, findings).map(Ready::List)
-        }
-        Spec::LongFlows(spec) => {
-            let path = format!("workload.{number}.long_flows");
-            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
-            named::check_long_flows(&path, spec, ends.as_ref(), settings, findings);
-            ends.map(|ends| Ready::LongFlows(spec.clone(), ends))
-        }
-        Spec::Poisson(spec) => {
-            let path = format!("workload.{number}.poisson");
-            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
-            named::check_poisson(&path, spec, ends.as_ref(), findings);
-            let sizes = check_sizes(&path, &spec.sizes, spec.sampling, spec.max_size, findings);
-            sizes.zip(ends).map(|(sizes, ends)| Ready::Poisson(spec.clone(), sizes, ends))
-        }
-        Spec::Saturated(spec) => {
-            let path = format!("workload.{number}.saturated");
-            let ends = named::ends(&path, &spec.from, &spec.to, settings, findings);
-            named::check_saturated(&path, spec, ends.as_ref(), findings);
-            let sizes = check_sizes(&path, &spec.sizes, spec.sampling, spec.max_size, findings);
-            sizes.zip(ends).map(|(sizes, ends)| Ready::Saturated(spec.clone(), sizes, ends))
-        }
+    }
+    let ready = settings.workload.iter().enumerate().filter_map(|(number, entry)| {
+        let path = format!("workload.{number}.{}", entry.traffic.name());
+        entry.traffic.member().ready(&path, settings, findings)
     });
     ready.collect()
 }
 
-fn check_many_to_many(
-    path: &str,
-    spec: &many_to_many::Spec,
-    findings: &mut Findings<'_>,
-) -> Option<Distribution> {
+/// Checks clusters that send to themselves.
+pub fn check_many_to_many(path: &str, spec: &many_to_many::Spec, findings: &mut Findings<'_>) {
     let field = |name: &str| format!("{path}.{name}");
     check_load(&field("load"), spec.load, findings);
     if spec.clusters == 0 {
@@ -92,39 +56,6 @@ fn check_many_to_many(
         let message = format!("a cluster of {} cannot send to itself", spec.cluster_size);
         findings.error(&[&field("cluster_size")], message, "write at least 2 hosts per cluster");
     }
-    check_sizes(path, &spec.sizes, spec.sampling, spec.max_size, findings)
-}
-
-/// The distribution that a workload names.
-fn check_sizes(
-    path: &str,
-    name: &str,
-    sampling: Option<Sampling>,
-    max_size: Option<Bytes>,
-    findings: &mut Findings<'_>,
-) -> Option<Distribution> {
-    let field = |name: &str| format!("{path}.{name}");
-    if max_size == Some(Bytes(0)) {
-        let help = "write the largest flow, for example \"30MB\", or remove it";
-        findings.error(&[&field("max_size")], "all flows would be cut to 0 bytes", help);
-        return None;
-    }
-    let scenario = findings.source_name();
-    let sizes = match sizes(name, sampling, &scenario, findings.files) {
-        Ok(sizes) => sizes,
-        Err(SizesError::Name { message, help }) => {
-            findings.error(&[&field("sizes")], message, help);
-            return None;
-        }
-        Err(SizesError::Table(problem)) => {
-            findings.problems.push(*problem);
-            return None;
-        }
-    };
-    Some(match max_size {
-        Some(most) => sizes.capped(most.0),
-        None => sizes,
-    })
 }
 
 fn check_load(path: &str, load: f64, findings: &mut Findings<'_>) {
@@ -137,7 +68,8 @@ fn check_load(path: &str, load: f64, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_incast_series(path: &str, spec: &incast_series::Spec, findings: &mut Findings<'_>) {
+/// Checks incasts that come again and again.
+pub fn check_incast_series(path: &str, spec: &incast_series::Spec, findings: &mut Findings<'_>) {
     let field = |name: &str| format!("{path}.{name}");
     check_load(&field("load"), spec.load, findings);
     if spec.senders == 0 {
@@ -159,7 +91,13 @@ fn check_incast_series(path: &str, spec: &incast_series::Spec, findings: &mut Fi
     }
 }
 
-fn check_incast(path: &str, spec: &incast::Spec, settings: &Document, findings: &mut Findings<'_>) {
+/// Checks incasts.
+pub fn check_incast(
+    path: &str,
+    spec: &incast::Spec,
+    settings: &Document,
+    findings: &mut Findings<'_>,
+) {
     let field = |name: &str| format!("{path}.{name}");
     if spec.sets == 0 {
         let help = "write at least 1, or remove the workload";
@@ -198,67 +136,53 @@ pub fn check_on(
     findings: &mut Findings<'_>,
 ) {
     // Findings so far may have left some out.
-    if workloads.len() < settings.workload.len() || !check_hosts(settings, graph, findings) {
+    if workloads.len() < settings.workload.len()
+        || !check_hosts(settings, graph, workloads, findings)
+    {
         return;
     }
     let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
-    check_loads(settings, findings);
+    check_loads(settings, workloads, findings);
     named::check_links(settings, graph, workloads, findings);
     check_flow_samples(settings, workloads, findings);
     check_entries(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
-        check_largest(number, workload.largest_flow(), settings, &profile, slowest, findings);
+        check_losses(number, &**workload, settings, &profile, findings);
+        check_largest(number, &**workload, settings, &profile, slowest, findings);
     }
 }
 
 /// Whether there are enough hosts for all workloads.
-fn check_hosts(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) -> bool {
+fn check_hosts(
+    settings: &Document,
+    graph: &Graph,
+    workloads: &[Ready],
+    findings: &mut Findings<'_>,
+) -> bool {
     let hosts = graph.hosts().count() as u64;
     let mut taken: u64 = 0;
     let mut enough = true;
-    for (number, entry) in settings.workload.iter().enumerate() {
-        let spec = &entry.traffic;
-        let (needs, what, field) = match spec {
-            Spec::ManyToMany(spec) => (
-                u64::from(spec.clusters) * u64::from(spec.cluster_size),
-                match spec.clusters {
-                    1 => format!("a cluster of {}", spec.cluster_size),
-                    clusters => format!("{clusters} clusters of {}", spec.cluster_size),
-                },
-                "clusters",
-            ),
-            Spec::Incast(spec) => (
-                u64::from(spec.sets) * spec.hosts_per_set(),
-                match spec.sets {
-                    1 => format!("an incast of {}:1", spec.senders),
-                    sets => format!("{sets} incasts of {}:1", spec.senders),
-                },
-                "senders",
-            ),
-            Spec::IncastSeries(spec) => {
-                (spec.hosts.into(), format!("incasts of {}:1", spec.senders), "hosts")
-            }
-            Spec::List(spec) => {
-                enough &= list::check_hosts(
-                    &format!("workload.{number}.list.flow"),
-                    spec,
-                    hosts,
-                    findings,
-                );
-                continue;
-            }
-            // Looked for when they were made ready.
-            Spec::File(_) | Spec::LongFlows(_) | Spec::Poisson(_) | Spec::Saturated(_) => continue,
-        };
+    for (number, (workload, entry)) in workloads.iter().zip(&settings.workload).enumerate() {
+        let path = format!("workload.{number}.{}", entry.traffic.name());
+        for (field, host) in workload.unknown_hosts(hosts) {
+            enough = false;
+            findings.error(
+                &[&format!("{path}.{field}")],
+                format!("there is no host {host}: the network has {hosts} hosts"),
+                format!("they have the numbers 0 to {}", hosts.saturating_sub(1)),
+            );
+        }
+        let needs = workload.hosts();
         if needs > hosts - taken {
             let left = match taken {
                 0 => format!("the network has {hosts}"),
                 _ => format!("of the network's {hosts} only {} are left", hosts - taken),
             };
             let help = "make the workload smaller or the topology larger";
+            let (what, field) = workload.takes();
             findings.error(
-                &[&format!("workload.{number}.{}.{field}", spec.name())],
+                &[&format!("{path}.{field}")],
                 format!("{needs} hosts are needed for {what}, and {left}"),
                 if settings.share_hosts {
                     help.to_owned()
@@ -310,23 +234,12 @@ fn check_flow_numbers(
 
 /// Whether the hosts' links can carry what is offered: by each workload, or by all if they share
 /// their hosts, of which the first in order then send for every workload.
-fn check_loads(settings: &Document, findings: &mut Findings<'_>) {
+fn check_loads(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
     let profiles = settings.profiles();
-    let load = |spec: &Spec| match spec {
-        Spec::ManyToMany(spec) => Some(spec.load),
-        Spec::IncastSeries(spec) => Some(spec.load),
-        Spec::Incast(_)
-        | Spec::File(_)
-        | Spec::List(_)
-        | Spec::LongFlows(_)
-        | Spec::Poisson(_)
-        | Spec::Saturated(_) => None,
-    };
     let (mut sum, mut wire_sum) = (0.0, 0.0);
-    for (number, entry) in settings.workload.iter().enumerate() {
-        let spec = &entry.traffic;
-        let Some(load) = load(spec) else { continue };
-        let path = format!("workload.{number}.{}.load", spec.name());
+    for (number, (workload, entry)) in workloads.iter().zip(&settings.workload).enumerate() {
+        let Some(load) = workload.load() else { continue };
+        let path = format!("workload.{number}.{}.load", entry.traffic.name());
         let wire_factor = wire_factor(settings, &profiles[number]);
         if !settings.share_hosts {
             check_wire_load(&path, load, load * wire_factor, findings);
@@ -356,7 +269,7 @@ fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut F
     let Some(interval) = settings.flow_samples.filter(|&interval| interval > Duration::ZERO) else {
         return;
     };
-    let flows: u64 = workloads.iter().map(Ready::persistent_flows).sum();
+    let flows: u64 = workloads.iter().map(|workload| workload.persistent_flows()).sum();
     let samples = settings.limit.0 / interval.0;
     let rows = samples.saturating_mul(flows);
     if flows == 0 {
@@ -421,36 +334,47 @@ fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Finding
     }
 }
 
-/// Where a workload may say how large its largest flow is.
-fn size_paths(number: usize, spec: &Spec) -> Vec<String> {
-    let path = |field: &str| format!("workload.{number}.{}.{field}", spec.name());
-    match spec {
-        Spec::ManyToMany(_) | Spec::Poisson(_) | Spec::Saturated(_) => {
-            vec![path("max_size"), path("sizes")]
-        }
-        Spec::Incast(_) | Spec::IncastSeries(_) => vec![path("bytes")],
-        Spec::File(_) => vec![path("path")],
-        // Its flows have no size.
-        Spec::LongFlows(_) => vec![path("count")],
-        Spec::List(list) => {
-            let largest = (0..list.flow.len()).max_by_key(|&flow| list.flow[flow].bytes);
-            vec![path(&format!("flow.{}.bytes", largest.unwrap_or(0)))]
-        }
+/// Whether what others wait for can be lost for good.
+fn check_losses(
+    number: usize,
+    workload: &dyn Workload,
+    settings: &Document,
+    profile: &Profile,
+    findings: &mut Findings<'_>,
+) {
+    let repeats = matches!(profile.transport, transport::Spec::Rocev2(_) | transport::Spec::Tcp(_));
+    let control = &settings.switch.flow_control;
+    let lossless = control.pfc.is_some() || control.pause.is_some() || control.drc.is_some();
+    if repeats || lossless || !workload.waits_for_arrivals() {
+        return;
     }
+    let member = settings.workload[number].traffic.name();
+    findings.warn(
+        &[&format!("workload.{number}.{member}")],
+        format!(
+            "messages wait for others to arrive, and `{}` does not repeat what is lost",
+            profile.transport.name()
+        ),
+        "what waits for a lost message never begins: choose [host.transport.rocev2] or another \
+         that repeats, or [switch.flow_control.pfc]",
+    );
 }
 
 /// Whether the largest flow can be numbered, and can end in time.
 fn check_largest(
     number: usize,
-    largest: u64,
+    workload: &dyn Workload,
     settings: &Document,
     profile: &Profile,
     slowest: Rate,
     findings: &mut Findings<'_>,
 ) {
     let mtu = profile.transport.payload();
-    let paths = size_paths(number, &settings.workload[number].traffic);
+    let member = settings.workload[number].traffic.name();
+    let path = |field: String| format!("workload.{number}.{member}.{field}");
+    let paths: Vec<String> = workload.size_fields().into_iter().map(path).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let largest = workload.largest_flow();
     let packets = largest.div_ceil(mtu);
     if packets >= u64::from(u32::MAX) {
         findings.error(

@@ -161,6 +161,8 @@ fn example(path: &[String], field: &str) -> &'static str {
         "links" if custom => {
             ", for example: links = [\"client 0-3 -- access\", \"access -- core\"]"
         }
+        "link" => ", for example: link = [\"leaf 0\", \"spine 1\"]",
+        "at" => ", for example: at = \"2ms\"",
         "ends" => ", for example: ends = \"access -- core\"",
         "name" => ", for example: name = \"ci-lossless\"",
         "arrivals" => ", the time during which flows start, for example: arrivals = \"6ms\"",
@@ -169,6 +171,8 @@ fn example(path: &[String], field: &str) -> &'static str {
         "workload" => ", for example the lines: [[workload]], [workload.incast], senders = 20",
         "sizes" => ", for example: sizes = \"data_mining\"",
         "load" => ", for example: load = 0.3",
+        "request" => ", for example: request = \"256B\"",
+        "response" => ", for example: response = \"64KB\"",
         "bytes" => ", for example: bytes = \"256KB\"",
         "count" => ", for example: count = 3",
         "path" if path[0] == "topology" => ", for example: path = \"topology.txt\"",

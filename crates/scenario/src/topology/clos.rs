@@ -34,6 +34,25 @@ pub struct Spec {
     /// Propagation delay of these links. Default 200ns (decks).
     #[serde(default = "deck_delay")]
     pub fabric_delay: Duration,
+    /// Leaves with links of other rates, each group under a header `[[topology.clos.leaf]]` of its
+    /// own. Default none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaf: Vec<LeafGroup>,
+}
+
+/// Leaves whose links have other rates than those of the rest. Together with `hosts_per_leaf` and
+/// `spines` they make leaves that are more oversubscribed than others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeafGroup {
+    /// Which leaves, by number: [2, 3] for `leaf 2` and `leaf 3`.
+    pub leaves: Vec<u32>,
+    /// Rate of the links to their hosts. Default `topology.clos.host_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_rate: Option<Rate>,
+    /// Rate of their links to the spines. Default `topology.clos.fabric_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric_rate: Option<Rate>,
 }
 
 /// The rate of every link in the decks.
@@ -57,11 +76,23 @@ impl Spec {
         self.hosts_per_leaf.unwrap_or(self.leaves / 2)
     }
 
-    /// Capacity of a leaf's hosts over that of its links to the spines; 1 is non-blocking.
+    /// Rates of the links of a leaf: to its hosts, and to the spines.
+    pub fn rates(&self, leaf: u32) -> (Rate, Rate) {
+        let group = self.leaf.iter().find(|group| group.leaves.contains(&leaf));
+        let host_rate = group.and_then(|group| group.host_rate).unwrap_or(self.host_rate);
+        let fabric_rate = group.and_then(|group| group.fabric_rate).unwrap_or(self.fabric_rate);
+        (host_rate, fabric_rate)
+    }
+
+    /// Capacity of a leaf's hosts over that of its links to the spines, of the leaf where it is
+    /// most; 1 is non-blocking.
     pub fn oversubscription(&self) -> f64 {
-        let down = f64::from(self.hosts_per_leaf()) * self.host_rate.0 as f64;
-        let up = f64::from(self.spines()) * self.fabric_rate.0 as f64;
-        down / up
+        let of_leaf = |leaf| {
+            let (host_rate, fabric_rate) = self.rates(leaf);
+            let down = f64::from(self.hosts_per_leaf()) * host_rate.0 as f64;
+            down / (f64::from(self.spines()) * fabric_rate.0 as f64)
+        };
+        (0..self.leaves).map(of_leaf).fold(0.0, f64::max)
     }
 
     pub(super) fn size(&self) -> Size {
@@ -88,13 +119,14 @@ impl Spec {
         let spines: Vec<_> = (0..spines)
             .map(|spine| graph.add(format!("spine {spine}"), NodeKind::Switch { tier: 1 }))
             .collect();
+        let rates: Vec<(Rate, Rate)> = (0..self.leaves).map(|leaf| self.rates(leaf)).collect();
         for (index, &host) in hosts.iter().enumerate() {
-            let leaf = leaves[index / per_leaf as usize];
-            graph.link(host, leaf, self.host_rate, self.host_delay);
+            let leaf = index / per_leaf as usize;
+            graph.link(host, leaves[leaf], rates[leaf].0, self.host_delay);
         }
-        for &leaf in &leaves {
+        for (&leaf, &(_, fabric_rate)) in leaves.iter().zip(&rates) {
             for &spine in &spines {
-                graph.link(leaf, spine, self.fabric_rate, self.fabric_delay);
+                graph.link(leaf, spine, fabric_rate, self.fabric_delay);
             }
         }
         graph
@@ -116,6 +148,7 @@ mod tests {
             host_delay: deck_delay(),
             fabric_rate: deck_rate(),
             fabric_delay: deck_delay(),
+            leaf: Vec::new(),
         }
     }
 
@@ -150,5 +183,39 @@ mod tests {
         let graph = rule(4).build();
         assert_eq!(graph.path(NodeId(0), NodeId(7)).unwrap().len(), 4);
         assert_eq!(graph.path(NodeId(0), NodeId(1)).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn leaves_of_other_rates() {
+        let gbps = Rate::from_gbps;
+        let group = |leaves: &[u32], host_rate, fabric_rate| LeafGroup {
+            leaves: leaves.to_vec(),
+            host_rate,
+            fabric_rate,
+        };
+        let spec = Spec {
+            spines: Some(2),
+            hosts_per_leaf: Some(4),
+            leaf: vec![
+                group(&[1, 3], Some(gbps(25)), None),
+                group(&[2], Some(gbps(200)), Some(gbps(400))),
+            ],
+            ..rule(4)
+        };
+        // Of leaf 0: 4 x 100 over 2 x 100, the most. Of the others 4 x 25 over 2 x 100, and 4 x 200
+        // over 2 x 400.
+        assert_eq!(spec.oversubscription(), 2.0);
+        let graph = spec.build();
+        let rates = |leaf: u32| -> Vec<Rate> {
+            graph.node(NodeId(16 + leaf)).ports.iter().map(|port| port.rate).collect()
+        };
+        let of = |host, fabric| [vec![gbps(host); 4], vec![gbps(fabric); 2]].concat();
+        assert_eq!([0, 1, 2, 3].map(rates), [of(100, 100), of(25, 100), of(200, 400), of(25, 100)]);
+        // Both ends of a link have its rate.
+        let spine: Vec<Rate> = graph.node(NodeId(20)).ports.iter().map(|port| port.rate).collect();
+        assert_eq!(spine, [gbps(100), gbps(100), gbps(400), gbps(100)]);
+        assert_eq!(graph.node(NodeId(4)).ports[0].rate, gbps(25));
+        // Without a group every leaf is like the decks'.
+        assert_eq!(rule(16).oversubscription(), 1.0);
     }
 }

@@ -10,6 +10,8 @@ pub mod custom;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod file;
+pub mod parking_lot;
+pub mod ring;
 pub mod star;
 
 use std::ops::Range;
@@ -27,6 +29,9 @@ floodway_model::family! {
     Star = "star" (star::Spec): "Hosts around one switch.",
     Dumbbell = "dumbbell" (dumbbell::Spec):
         "Hosts on two switches that are joined by one link, the bottleneck.",
+    ParkingLot = "parking_lot" (parking_lot::Spec):
+        "Hosts at a line of switches: several bottlenecks one after the other.",
+    Ring = "ring" (ring::Spec): "Hosts at a ring of switches, where ways can wait in a circle.",
     Custom = "custom" (custom::Spec):
         "Hosts, switches and links as they are written out, each link with its rate and delay.",
     File = "file" (file::Spec):
@@ -54,6 +59,8 @@ impl Spec {
             Self::FatTree(spec) => spec.size(),
             Self::Star(spec) => spec.size(),
             Self::Dumbbell(spec) => spec.size(),
+            Self::ParkingLot(spec) => spec.size(),
+            Self::Ring(spec) => spec.size(),
             Self::Custom(spec) => spec.size(),
             Self::File(spec) => spec.size(),
         }
@@ -66,6 +73,8 @@ impl Spec {
             Self::FatTree(spec) => spec.build(),
             Self::Star(spec) => spec.build(),
             Self::Dumbbell(spec) => spec.build(),
+            Self::ParkingLot(spec) => spec.build(),
+            Self::Ring(spec) => spec.build(),
             Self::Custom(spec) => spec.build(),
             Self::File(spec) => spec.build(),
         }
@@ -75,9 +84,7 @@ impl Spec {
     pub fn sides(&self) -> Option<[Range<u64>; 2]> {
         match self {
             Self::Dumbbell(spec) => Some(spec.sides()),
-            Self::Clos(_) | Self::FatTree(_) | Self::Star(_) | Self::Custom(_) | Self::File(_) => {
-                None
-            }
+            _ => None,
         }
     }
 

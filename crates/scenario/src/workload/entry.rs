@@ -20,6 +20,10 @@ pub struct Entry {
     /// What is sent.
     #[serde(flatten)]
     pub traffic: Spec,
+    /// A short name for tables and charts, beside the number: letters, digits, `-`, `_` and `.`.
+    /// Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Replaces `[host.transport]` for the flows of this workload: `[workload.transport.rocev2]`.
     /// Default that of `host`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,12 +38,13 @@ pub struct Entry {
     pub application: Option<application::Spec>,
 }
 
+const NAME: &str = "name";
 const TRANSPORT: &str = "transport";
 const CONGESTION: &str = "congestion";
 const APPLICATION: &str = "application";
 
 /// What an element may have beside its traffic.
-pub(crate) const BESIDE: [&str; 3] = [TRANSPORT, CONGESTION, APPLICATION];
+pub(crate) const BESIDE: [&str; 4] = [TRANSPORT, CONGESTION, APPLICATION, NAME];
 
 /// All keys of an element.
 const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
@@ -51,6 +56,7 @@ const KEYS: [&str; CATALOGUE.len() + BESIDE.len()] = {
     }
     keys[CATALOGUE.len() + 1] = CONGESTION;
     keys[CATALOGUE.len() + 2] = APPLICATION;
+    keys[CATALOGUE.len() + 3] = NAME;
     keys
 };
 
@@ -73,27 +79,28 @@ impl<'de> Visitor<'de> for EntryVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
         let (mut traffic, mut transport, mut congestion) = (None, None, None);
-        let mut application = None;
+        let (mut application, mut name) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
+                NAME => name = map.next_value()?,
                 TRANSPORT => transport = map.next_value()?,
                 CONGESTION => congestion = map.next_value()?,
                 APPLICATION => application = map.next_value()?,
                 member => {
                     let known = CATALOGUE.iter().find(|entry| entry.name == member);
-                    let name = known
+                    let known = known
                         .map(|entry| entry.name)
                         .ok_or_else(|| de::Error::unknown_field(member, &KEYS))?;
                     if traffic.is_some() {
-                        return Err(de::Error::duplicate_field(name));
+                        return Err(de::Error::duplicate_field(known));
                     }
-                    let member = MapAccessDeserializer::new(Member { name, map: &mut map });
+                    let member = MapAccessDeserializer::new(Member { name: known, map: &mut map });
                     traffic = Some(Spec::deserialize(member)?);
                 }
             }
         }
         match traffic {
-            Some(traffic) => Ok(Entry { traffic, transport, congestion, application }),
+            Some(traffic) => Ok(Entry { traffic, name, transport, congestion, application }),
             None => Err(de::Error::invalid_length(0, &Members)),
         }
     }

@@ -1,9 +1,14 @@
 //! Flows that are read from a file, of our own making or another tool's.
 
-use floodway_model::Duration;
+use std::sync::Arc;
+
+use floodway_model::{Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Parameters, Ready, Surroundings, Workload, list};
+use crate::check::{Findings, files};
+use crate::document::Document;
 use crate::files::flows::Format;
 
 /// Parameters. The file names its hosts: none is taken from the order of placement, and flows may
@@ -31,5 +36,43 @@ impl Spec {
     /// The format that is written, or that the name of the file tells.
     pub fn format(&self) -> Option<Format> {
         self.format.or_else(|| Format::of(&self.path))
+    }
+}
+
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        let list = files::check_flows(path, self, settings, findings)?;
+        Some(Arc::new(Read(list)))
+    }
+
+    fn all_have_sizes(&self) -> bool {
+        // Only tables may have flows without a size.
+        matches!(self.format(), Some(Format::Hpcc | Format::Htsim))
+    }
+}
+
+/// As a list, its hosts found.
+#[derive(Debug)]
+struct Read(list::Spec);
+
+impl Workload for Read {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.0.flows(around)
+    }
+
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+        self.0.expected_flows(around)
+    }
+
+    fn persistent_flows(&self) -> u64 {
+        self.0.persistent_flows()
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.0.largest_flow()
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        vec!["path".to_owned()]
     }
 }

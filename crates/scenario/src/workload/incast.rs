@@ -1,11 +1,15 @@
 //! Incast: many senders to one receiver, all at once. Without a size the flows never end: the
 //! "permanent many to one" of the Congestion Isolation decks.
 
+use std::sync::Arc;
+
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
+use super::{Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, traffic};
+use crate::document::Document;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,29 +32,58 @@ fn one() -> u32 {
     1
 }
 
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        traffic::check_incast(path, self, settings, findings);
+        Some(Arc::new(self.clone()))
+    }
+
+    fn all_have_sizes(&self) -> bool {
+        self.bytes.is_some()
+    }
+}
+
 impl Spec {
     /// Hosts of one set: the senders and the receiver.
     pub fn hosts_per_set(&self) -> u64 {
         u64::from(self.senders) + 1
     }
 
-    pub(super) fn hosts(&self) -> u64 {
-        u64::from(self.sets).saturating_mul(self.hosts_per_set())
-    }
-
     fn all_flows(&self) -> u64 {
         u64::from(self.sets) * u64::from(self.senders)
     }
+}
 
-    pub(super) fn ending_flows(&self) -> u64 {
-        if self.bytes.is_some() { self.all_flows() } else { 0 }
+impl Workload for Spec {
+    fn hosts(&self) -> u64 {
+        u64::from(self.sets).saturating_mul(self.hosts_per_set())
     }
 
-    pub(super) fn persistent_flows(&self) -> u64 {
+    fn takes(&self) -> (String, &'static str) {
+        let what = match self.sets {
+            1 => format!("an incast of {}:1", self.senders),
+            sets => format!("{sets} incasts of {}:1", self.senders),
+        };
+        (what, "senders")
+    }
+
+    fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
+        if self.bytes.is_some() { self.all_flows() as f64 } else { 0.0 }
+    }
+
+    fn persistent_flows(&self) -> u64 {
         if self.bytes.is_none() { self.all_flows() } else { 0 }
     }
 
-    pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+    fn largest_flow(&self) -> u64 {
+        self.bytes.map_or(0, |bytes| bytes.0)
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        vec!["bytes".to_owned()]
+    }
+
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let bytes = self.bytes.map_or(FlowSpec::PERSISTENT, |bytes| bytes.0);
         let start = Instant::ZERO + self.start;
         let workload = around.number;

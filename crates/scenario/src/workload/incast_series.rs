@@ -7,12 +7,16 @@
 //! every 8 N S / (load x H R) seconds on average: 120 senders of 256 KB among 320 hosts at
 //! 100 Gb/s, at a load of 0.08, every 96 us.
 
+use std::sync::Arc;
+
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Bytes, FlowSpec, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Surroundings};
+use super::{Demand, Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, traffic};
+use crate::document::Document;
 
 /// Parameters. Each incast goes to a receiver drawn at random, from senders drawn at random among
 /// the other hosts, which start at the same time (HPCC, SIGCOMM 2019, section 5.1).
@@ -30,11 +34,19 @@ pub struct Spec {
     pub load: f64,
 }
 
-impl Spec {
-    pub(super) fn hosts(&self) -> u64 {
-        u64::from(self.hosts)
+impl Parameters for Spec {
+    fn ready(
+        &self,
+        path: &str,
+        _settings: &Document,
+        findings: &mut Findings<'_>,
+    ) -> Option<Ready> {
+        traffic::check_incast_series(path, self, findings);
+        Some(Arc::new(self.clone()))
     }
+}
 
+impl Spec {
     /// Payload in bits per second.
     fn offered(&self, around: Surroundings<'_>) -> f64 {
         let rates = around.hosts.iter().map(|&host| around.rate(host).0 as f64);
@@ -45,12 +57,34 @@ impl Spec {
     fn arrival_rate(&self, around: Surroundings<'_>) -> f64 {
         self.offered(around) / (8.0 * f64::from(self.senders) * self.bytes.0 as f64)
     }
+}
 
-    pub(super) fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+impl Workload for Spec {
+    fn hosts(&self) -> u64 {
+        u64::from(self.hosts)
+    }
+
+    fn takes(&self) -> (String, &'static str) {
+        (format!("incasts of {}:1", self.senders), "hosts")
+    }
+
+    fn load(&self) -> Option<f64> {
+        Some(self.load)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.bytes.0
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        vec!["bytes".to_owned()]
+    }
+
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
         self.arrival_rate(around) * around.arrivals.as_secs() * f64::from(self.senders)
     }
 
-    pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let mut flows = Vec::new();
         let mut chance = around.stream();
         let gap_ps = PS_PER_S as f64 / self.arrival_rate(around);
@@ -80,7 +114,7 @@ impl Spec {
         }
     }
 
-    pub(super) fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+    fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         let hosts = around.hosts;
         let pairs = (hosts.len() * (hosts.len() - 1)) as f64;
         let rate = self.offered(around) / pairs;

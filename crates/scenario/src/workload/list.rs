@@ -3,11 +3,15 @@
 //! Hosts are named by their numbers, so the list takes none from the order of placement, and its
 //! flows may run on hosts of other workloads.
 
+use std::sync::Arc;
+
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
+use super::{Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, list};
+use crate::document::Document;
 
 /// Parameters. Hosts are named by their numbers: the list takes none from the order of placement,
 /// and its flows may run on hosts of other workloads.
@@ -43,24 +47,51 @@ pub struct Flow {
     pub stop: Option<Duration>,
 }
 
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        list::check(&format!("{path}.flow"), self, settings, findings);
+        Some(Arc::new(self.clone()))
+    }
+
+    fn all_have_sizes(&self) -> bool {
+        self.flow.iter().all(|flow| flow.bytes.is_some())
+    }
+}
+
 impl Spec {
     fn sized(&self) -> impl Iterator<Item = u64> + '_ {
         self.flow.iter().filter_map(|flow| flow.bytes).map(|bytes| bytes.0)
     }
+}
 
-    pub(super) fn ending_flows(&self) -> u64 {
-        self.sized().count() as u64
+impl Workload for Spec {
+    fn unknown_hosts(&self, hosts: u64) -> Vec<(String, u32)> {
+        let ends = |(number, flow): (usize, &Flow)| {
+            let path = move |field| format!("flow.{number}.{field}");
+            [(path("src"), flow.src), (path("dst"), flow.dst)]
+        };
+        let all = self.flow.iter().enumerate().flat_map(ends);
+        all.filter(|&(_, host)| u64::from(host) >= hosts).collect()
     }
 
-    pub(super) fn persistent_flows(&self) -> u64 {
-        self.flow.len() as u64 - self.ending_flows()
+    fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
+        self.sized().count() as f64
     }
 
-    pub(super) fn largest_flow(&self) -> u64 {
+    fn persistent_flows(&self) -> u64 {
+        (self.flow.len() - self.sized().count()) as u64
+    }
+
+    fn largest_flow(&self) -> u64 {
         self.sized().max().unwrap_or(0)
     }
 
-    pub(super) fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+    fn size_fields(&self) -> Vec<String> {
+        let largest = (0..self.flow.len()).max_by_key(|&flow| self.flow[flow].bytes);
+        vec![format!("flow.{}.bytes", largest.unwrap_or(0))]
+    }
+
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let mut chance = around.stream();
         let spec = |flow: &Flow| FlowSpec {

@@ -1,11 +1,15 @@
 //! Flows without a size between hosts that are named: the steady state in which congestion
 //! controls are compared.
 
+use std::sync::Arc;
+
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ends, Hosts, Surroundings};
+use super::{Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, named};
+use crate::document::Document;
 
 /// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
 /// again where a list ends, unless `pairs` says otherwise. Hosts are named: none is taken from the order of placement, and flows
@@ -49,6 +53,47 @@ pub enum Pairs {
     All,
 }
 
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        let ends = named::ends(path, &self.from, &self.to, settings, findings);
+        named::check_long_flows(path, self, ends.as_ref(), settings, findings);
+        Some(Arc::new(Placed { spec: self.clone(), ends: ends? }))
+    }
+
+    fn all_have_sizes(&self) -> bool {
+        false
+    }
+}
+
+/// With its hosts found.
+#[derive(Debug)]
+struct Placed {
+    spec: Spec,
+    ends: Ends,
+}
+
+impl Workload for Placed {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.spec.flows(&self.ends, around)
+    }
+
+    fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
+        0.0
+    }
+
+    fn persistent_flows(&self) -> u64 {
+        self.spec.flow_count(&self.ends)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        0
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        vec!["count".to_owned()]
+    }
+}
+
 impl Spec {
     /// How many flows there are.
     pub fn flow_count(&self, ends: &Ends) -> u64 {
@@ -73,7 +118,7 @@ impl Spec {
         turns.chain(every)
     }
 
-    pub(super) fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
+    fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let mut chance = around.stream();
         let flow = |(src, dst): (u32, u32)| FlowSpec {

@@ -6,39 +6,93 @@
 //! Headers, preamble and gap come on top: at 1024 bytes per packet, a load of 0.30 keeps a
 //! 100 Gb/s link busy for 0.324 of the time.
 
+use std::sync::Arc;
+
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Bytes, FlowSpec, Instant, Rate};
+use floodway_model::{FlowSpec, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Distribution, Sampling, Surroundings};
+use super::sizes::{size_fields, with_sizes};
+use super::{Demand, Distribution, Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, traffic};
+use crate::document::Document;
 
-/// Parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// Flow sizes: the name of a built-in distribution, one size like "64KB", an exponential
-    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
-    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
-    /// `size_bytes,cdf`, its path relative to the scenario file.
-    pub sizes: String,
-    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
-    /// a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Sampling>,
-    /// Larger flows are cut to this size; the offered load stays. Default no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_size: Option<Bytes>,
-    /// Clusters.
-    pub clusters: u32,
-    /// Hosts in each cluster, at least 2.
-    pub cluster_size: u32,
-    /// Payload that each host offers, as a part of its link's rate, above 0 and at most 1.
-    pub load: f64,
+with_sizes! {
+    /// Parameters.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Spec {
+        /// Clusters.
+        pub clusters: u32,
+        /// Hosts in each cluster, at least 2.
+        pub cluster_size: u32,
+        /// Payload that each host offers, as a part of its link's rate, above 0 and at most 1.
+        pub load: f64,
+    }
+}
+
+impl Parameters for Spec {
+    fn ready(
+        &self,
+        path: &str,
+        _settings: &Document,
+        findings: &mut Findings<'_>,
+    ) -> Option<Ready> {
+        traffic::check_many_to_many(path, self, findings);
+        let sizes = self.distribution(path, findings)?;
+        Some(Arc::new(Sized { spec: self.clone(), sizes }))
+    }
+}
+
+/// With its sizes read.
+#[derive(Debug)]
+struct Sized {
+    spec: Spec,
+    sizes: Distribution,
+}
+
+impl Workload for Sized {
+    fn hosts(&self) -> u64 {
+        self.spec.hosts()
+    }
+
+    fn takes(&self) -> (String, &'static str) {
+        let size = self.spec.cluster_size;
+        let what = match self.spec.clusters {
+            1 => format!("a cluster of {size}"),
+            clusters => format!("{clusters} clusters of {size}"),
+        };
+        (what, "clusters")
+    }
+
+    fn load(&self) -> Option<f64> {
+        Some(self.spec.load)
+    }
+
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.spec.flows(&self.sizes, around)
+    }
+
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+        self.spec.expected_flows(&self.sizes, around)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.sizes.largest()
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        size_fields()
+    }
+
+    fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+        self.spec.demands(around)
+    }
 }
 
 impl Spec {
-    pub(super) fn hosts(&self) -> u64 {
+    fn hosts(&self) -> u64 {
         u64::from(self.clusters) * u64::from(self.cluster_size)
     }
 
@@ -47,12 +101,12 @@ impl Spec {
         self.load * rate.0 as f64 / (8.0 * sizes.mean())
     }
 
-    pub(super) fn expected_flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> f64 {
+    fn expected_flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> f64 {
         let per_second = |&host| self.arrival_rate(sizes, around.rate(host));
         around.hosts.iter().map(per_second).sum::<f64>() * around.arrivals.as_secs()
     }
 
-    pub(super) fn flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> Vec<FlowSpec> {
+    fn flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let mut flows = Vec::new();
         let size = self.cluster_size as usize;
         for cluster in around.hosts.chunks_exact(size) {
@@ -82,7 +136,7 @@ impl Spec {
         flows
     }
 
-    pub(super) fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+    fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         let mut demands = Vec::new();
         for cluster in around.hosts.chunks_exact(self.cluster_size as usize) {
             let others = (cluster.len() - 1) as f64;

@@ -6,6 +6,8 @@
 //! random streams of its own, one or one per host, named after its number, so variants of a
 //! scenario send the same flows and a change to one workload leaves the others as they are.
 
+pub mod all_reduce;
+pub mod all_to_all;
 pub mod builtin;
 pub mod distribution;
 mod entry;
@@ -17,11 +19,20 @@ pub mod incast_series;
 pub mod list;
 pub mod long_flows;
 pub mod many_to_many;
+pub mod permutation;
 pub mod poisson;
+pub mod rpc;
 pub mod saturated;
+mod sizes;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
 use floodway_model::random::Stream;
-use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_model::{
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, Operation, Rate, Trigger,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +41,12 @@ pub(crate) use entry::BESIDE;
 pub use entry::Entry;
 pub use hosts::{Ends, Hosts, Part, Unknown};
 
+use crate::check::Findings;
 use crate::document::Document;
 
 floodway_model::family! {
     /// What hosts send.
-    "workload":
+    "workload" as Parameters:
     ManyToMany = "many_to_many" (many_to_many::Spec):
         "Clusters whose members send to each other at random: Poisson arrivals at a given load.",
     Incast = "incast" (incast::Spec):
@@ -48,6 +60,14 @@ floodway_model::family! {
         "A number of flows without a size between hosts that are named.",
     Poisson = "poisson" (poisson::Spec):
         "Flows with sizes between hosts that are named: Poisson arrivals, by load or number.",
+    Permutation = "permutation" (permutation::Spec):
+        "Every host sends to one other and receives from one other.",
+    AllToAll = "all_to_all" (all_to_all::Spec):
+        "Every host sends a message to every other: the shuffle of a computation.",
+    AllReduce = "all_reduce" (all_reduce::Spec):
+        "The collective of training: a sum over all ranks that all of them have, by ring or tree.",
+    Rpc = "rpc" (rpc::Spec):
+        "Requests and responses in a closed loop: the next request waits for the response.",
     Saturated = "saturated" (saturated::Spec):
         "Message after message between hosts that are named, as fast as they leave.",
 }
@@ -74,23 +94,159 @@ impl Placement {
     }
 }
 
+/// The parameters of a workload, as they are written.
+pub(crate) trait Parameters {
+    /// Checks what needs no network; `path` is that of the parameters. What they are made into if
+    /// that is possible: with their sizes read and their hosts found.
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready>;
+
+    /// Whether none of its flows is without a size.
+    fn all_have_sizes(&self) -> bool {
+        true
+    }
+}
+
 /// A workload that is ready to make flows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ready {
-    /// With its sizes read.
-    ManyToMany(many_to_many::Spec, Distribution),
-    /// As written.
-    Incast(incast::Spec),
-    /// As written.
-    IncastSeries(incast_series::Spec),
-    /// As written, or as read from a file.
-    List(list::Spec),
-    /// With its hosts found.
-    LongFlows(long_flows::Spec, Ends),
-    /// With its sizes read and its hosts found.
-    Poisson(poisson::Spec, Distribution, Ends),
-    /// With its sizes read and its hosts found.
-    Saturated(saturated::Spec, Distribution, Ends),
+pub type Ready = Arc<dyn Workload>;
+
+/// What a workload that is ready is asked.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// How many hosts it takes from the order of placement.
+    fn hosts(&self) -> u64 {
+        0
+    }
+
+    /// Of one that takes hosts: what needs so many, and the field that says it.
+    fn takes(&self) -> (String, &'static str) {
+        (String::new(), "")
+    }
+
+    /// A host that it names by number and a network of `hosts` hosts does not have, if that was not
+    /// looked for when it was made ready: the path of the number below the parameters, and the
+    /// number.
+    fn unknown_hosts(&self, _hosts: u64) -> Vec<(String, u32)> {
+        Vec::new()
+    }
+
+    /// Payload that each of its hosts offers, as a part of its link's rate, if it is said.
+    fn load(&self) -> Option<f64> {
+        None
+    }
+
+    /// The field that says how much is offered, if every link is to be asked whether it carries
+    /// that.
+    fn offers(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Its flows, in no particular order.
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec>;
+
+    /// Its flows, and which of them wait for each other or belong together.
+    fn traffic(&self, around: Surroundings<'_>) -> Traffic {
+        Traffic { flows: self.flows(around), ..Traffic::default() }
+    }
+
+    /// How many flows with a size are expected; of a saturated workload all that may begin.
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64;
+
+    /// How many flows have no size: they have an end in time or none, and never complete.
+    fn persistent_flows(&self) -> u64 {
+        0
+    }
+
+    /// The largest size of a flow in bytes; 0 if none has a size.
+    fn largest_flow(&self) -> u64;
+
+    /// Where it may be written how large that is, most telling first.
+    fn size_fields(&self) -> Vec<String>;
+
+    /// Whether how much a NIC takes decides how many flows it has.
+    fn fills_memory(&self) -> bool {
+        false
+    }
+
+    /// Whether flows begin when others have arrived.
+    fn waits_for_arrivals(&self) -> bool {
+        false
+    }
+
+    /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
+    /// saturated hosts are none: they send as fast as they may.
+    fn demands(&self, _around: Surroundings<'_>) -> Vec<Demand> {
+        Vec::new()
+    }
+}
+
+/// What is sent. Flows are known by their places in the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+    /// Which of them begin after which others.
+    pub triggers: Vec<Trigger>,
+    /// Which of them are one thing to whoever waits for it, in order of their numbers.
+    pub operations: Vec<Operation>,
+}
+
+impl Traffic {
+    /// Adds a flow that begins a delay after each of these.
+    fn then(&mut self, flow: FlowSpec, after: &[FlowId], delay: Duration) -> FlowId {
+        let begins = FlowId(self.flows.len() as u32);
+        self.flows.push(flow);
+        self.triggers.extend(after.iter().map(|&after| Trigger { after, begins, delay }));
+        begins
+    }
+
+    /// These flows are the next operation.
+    fn operation(&mut self, flows: impl IntoIterator<Item = FlowId>) {
+        let number = self.operations.len() as u32;
+        self.operations.push(Operation { number, flows: flows.into_iter().collect() });
+    }
+
+    /// Adds what another workload sends.
+    fn extend(&mut self, other: Self) {
+        let offset = self.flows.len() as u32;
+        let moved = |flow: FlowId| FlowId(flow.0 + offset);
+        self.flows.extend(other.flows);
+        self.rename(other.triggers, other.operations, moved);
+    }
+
+    fn rename(
+        &mut self,
+        triggers: Vec<Trigger>,
+        operations: Vec<Operation>,
+        name: impl Fn(FlowId) -> FlowId,
+    ) {
+        self.triggers.extend(triggers.into_iter().map(|Trigger { after, begins, delay }| {
+            Trigger { after: name(after), begins: name(begins), delay }
+        }));
+        self.operations.extend(operations.into_iter().map(|Operation { number, flows }| {
+            Operation { number, flows: flows.iter().map(|&flow| name(flow)).collect() }
+        }));
+    }
+
+    /// In order of start, then of sender and receiver; flows in turn, and those of workloads with
+    /// operations, keep their order.
+    fn sort(&mut self) {
+        let first = |operation: &Operation| self.flows[operation.flows[0].index()].workload;
+        let ordered: BTreeSet<u16> = self.operations.iter().map(first).collect();
+        let key = |flow: &FlowSpec| {
+            let keeps = flow.in_turn || ordered.contains(&flow.workload);
+            (flow.start, flow.src, (!keeps).then_some(flow.dst))
+        };
+        if self.triggers.is_empty() && self.operations.is_empty() {
+            return self.flows.sort_by_key(key);
+        }
+        let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
+        order.sort_by_key(|&place| key(&self.flows[place as usize]));
+        let mut names = vec![FlowId(0); order.len()];
+        (0..).zip(&order).for_each(|(name, &place)| names[place as usize] = FlowId(name));
+        self.flows = order.iter().map(|&place| self.flows[place as usize].clone()).collect();
+        let (triggers, operations) =
+            (std::mem::take(&mut self.triggers), std::mem::take(&mut self.operations));
+        self.rename(triggers, operations, |flow| names[flow.index()]);
+    }
 }
 
 /// What a workload needs to know of its scenario.
@@ -100,7 +256,7 @@ pub struct Surroundings<'a> {
     pub graph: &'a Graph,
     /// Which workload it is, from 0.
     pub number: u16,
-    /// The hosts that it has, as many as [`Ready::hosts`] says.
+    /// The hosts that it has, as many as [`Workload::hosts`] says.
     pub hosts: &'a [NodeId],
     /// The time during which flows start.
     pub arrivals: Duration,
@@ -114,6 +270,25 @@ impl Surroundings<'_> {
     /// The rate of a host's link.
     pub fn rate(&self, host: NodeId) -> Rate {
         self.graph.node(host).ports[0].rate
+    }
+
+    /// A message of this workload that begins at a time, or when others let it.
+    fn message(&self, src: NodeId, dst: NodeId, bytes: u64, start: Duration) -> FlowSpec {
+        FlowSpec {
+            src,
+            dst,
+            bytes,
+            start: Instant::ZERO + start,
+            stop: Instant::NEVER,
+            workload: self.number,
+            in_turn: false,
+        }
+    }
+
+    /// The hosts of these numbers.
+    fn named(&self, numbers: &[u32]) -> Vec<NodeId> {
+        let hosts: Vec<NodeId> = self.graph.hosts().collect();
+        numbers.iter().map(|&number| hosts[number as usize]).collect()
     }
 
     /// The random stream of a host in this workload.
@@ -138,97 +313,16 @@ pub struct Demand {
     pub rate: f64,
 }
 
-impl Ready {
-    /// How many hosts it takes from the order of placement.
-    pub fn hosts(&self) -> u64 {
-        match self {
-            Self::ManyToMany(spec, _) => spec.hosts(),
-            Self::Incast(spec) => spec.hosts(),
-            Self::IncastSeries(spec) => spec.hosts(),
-            Self::List(_) | Self::LongFlows(..) | Self::Poisson(..) | Self::Saturated(..) => 0,
-        }
-    }
-
-    /// Its flows, in no particular order.
-    pub fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        match self {
-            Self::ManyToMany(spec, sizes) => spec.flows(sizes, around),
-            Self::Incast(spec) => spec.flows(around),
-            Self::IncastSeries(spec) => spec.flows(around),
-            Self::List(spec) => spec.flows(around),
-            Self::LongFlows(spec, ends) => spec.flows(ends, around),
-            Self::Poisson(spec, sizes, ends) => spec.flows(sizes, ends, around),
-            Self::Saturated(spec, sizes, ends) => spec.flows(sizes, ends, around),
-        }
-    }
-
-    /// How many flows with a size are expected; of a saturated workload all that may begin.
-    pub fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        match self {
-            Self::ManyToMany(spec, sizes) => spec.expected_flows(sizes, around),
-            Self::Incast(spec) => spec.ending_flows() as f64,
-            Self::IncastSeries(spec) => spec.expected_flows(around),
-            Self::List(spec) => spec.ending_flows() as f64,
-            Self::LongFlows(..) => 0.0,
-            Self::Poisson(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
-            Self::Saturated(spec, sizes, ends) => spec.expected_flows(sizes, ends, around),
-        }
-    }
-
-    /// How many flows have no size: they have an end in time or none, and never complete.
-    pub fn persistent_flows(&self) -> u64 {
-        match self {
-            Self::ManyToMany(..)
-            | Self::IncastSeries(_)
-            | Self::Poisson(..)
-            | Self::Saturated(..) => 0,
-            Self::Incast(spec) => spec.persistent_flows(),
-            Self::List(spec) => spec.persistent_flows(),
-            Self::LongFlows(spec, ends) => spec.flow_count(ends),
-        }
-    }
-
-    /// The largest size of a flow in bytes; 0 if none has a size.
-    pub fn largest_flow(&self) -> u64 {
-        match self {
-            Self::ManyToMany(_, sizes) => sizes.largest(),
-            Self::Incast(spec) => spec.bytes.map_or(0, |bytes| bytes.0),
-            Self::IncastSeries(spec) => spec.bytes.0,
-            Self::List(spec) => spec.largest_flow(),
-            Self::LongFlows(..) => 0,
-            Self::Poisson(_, sizes, _) | Self::Saturated(_, sizes, _) => sizes.largest(),
-        }
-    }
-
-    /// Whether how much a NIC takes decides how many flows it has.
-    pub fn fills_memory(&self) -> bool {
-        matches!(self, Self::Saturated(..))
-    }
-
-    /// Its steady traffic, pair by pair. Single incasts, flows of a list, flows without a size and
-    /// saturated hosts are none: they send as fast as they may.
-    pub fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
-        match self {
-            Self::ManyToMany(spec, _) => spec.demands(around),
-            Self::IncastSeries(spec) => spec.demands(around),
-            Self::Poisson(spec, sizes, ends) => spec.demands(sizes, ends, around),
-            Self::Incast(_) | Self::List(_) | Self::LongFlows(..) | Self::Saturated(..) => {
-                Vec::new()
-            }
-        }
-    }
-}
-
-/// The flows of all workloads, in order of start, then of sender and receiver; flows in turn keep
-/// the order in which their workload has them.
-pub fn flows(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Vec<FlowSpec> {
+/// The flows of all workloads, in order of start, then of sender and receiver; flows in turn, and
+/// those of operations, keep the order in which their workload has them.
+pub fn traffic(workloads: &[Ready], settings: &Document, graph: &Graph, seed: u64) -> Traffic {
     let order = settings.placement.order(graph, seed);
-    let mut flows = Vec::new();
+    let mut all = Traffic::default();
     for (workload, around) in surroundings(workloads, settings, graph, &order, seed) {
-        flows.extend(workload.flows(around));
+        all.extend(workload.traffic(around));
     }
-    flows.sort_by_key(|flow| (flow.start, flow.src, (!flow.in_turn).then_some(flow.dst)));
-    flows
+    all.sort();
+    all
 }
 
 /// The most that a NIC takes before it sends it, of all classes.

@@ -5,48 +5,87 @@
 //! S bytes, flows arrive every 8 S / (load x rate) seconds on average: of 100 KB at a load of 0.5
 //! of 40 Mb/s, every 40 ms.
 
+use std::sync::Arc;
+
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Bytes, FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_model::{FlowSpec, Graph, Instant, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Distribution, Ends, Hosts, Sampling, Surroundings};
+use super::sizes::{size_fields, with_sizes};
+use super::{Demand, Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, named};
+use crate::document::Document;
 
-/// Parameters. How often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
-/// none is taken from the order of placement, and flows may run on hosts of other workloads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// Flow sizes: the name of a built-in distribution, one size like "64KB", an exponential
-    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
-    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
-    /// `size_bytes,cdf`, its path relative to the scenario file.
-    pub sizes: String,
-    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
-    /// a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Sampling>,
-    /// Larger flows are cut to this size; the offered load stays. Default no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_size: Option<Bytes>,
-    /// Payload of all flows as a part of the rate `of`, above 0. Default none: `flows_per_second`
-    /// says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub load: Option<f64>,
-    /// The rate that `load` is a part of. Default that of the slowest link on the way from the
-    /// first sender to the first receiver.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<Rate>,
-    /// Flows that arrive per second, of all senders together. Default none: `load` says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flows_per_second: Option<f64>,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", "all", or "left" or
-    /// "right" for all on that side of a dumbbell. Default left.
-    #[serde(default = "Hosts::left")]
-    pub from: Hosts,
-    /// Receivers likewise. Default right.
-    #[serde(default = "Hosts::right")]
-    pub to: Hosts,
+with_sizes! {
+    /// Parameters. How often flows arrive is said by `load` or by `flows_per_second`. Hosts are named:
+    /// none is taken from the order of placement, and flows may run on hosts of other workloads.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Spec {
+        /// Payload of all flows as a part of the rate `of`, above 0. Default none: `flows_per_second`
+        /// says it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub load: Option<f64>,
+        /// The rate that `load` is a part of. Default that of the slowest link on the way from the
+        /// first sender to the first receiver.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub of: Option<Rate>,
+        /// Flows that arrive per second, of all senders together. Default none: `load` says it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub flows_per_second: Option<f64>,
+        /// Senders by number, like "0-9" or "0, 2, 5-7", by name, like "host 0-9", "all", or "left" or
+        /// "right" for all on that side of a dumbbell. Default left.
+        #[serde(default = "Hosts::left")]
+        pub from: Hosts,
+        /// Receivers likewise. Default right.
+        #[serde(default = "Hosts::right")]
+        pub to: Hosts,
+    }
+}
+
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        let ends = named::ends(path, &self.from, &self.to, settings, findings);
+        named::check_poisson(path, self, ends.as_ref(), findings);
+        let sizes = self.distribution(path, findings);
+        let (sizes, ends) = sizes.zip(ends)?;
+        Some(Arc::new(Sized { spec: self.clone(), sizes, ends }))
+    }
+}
+
+/// With its sizes read and its hosts found.
+#[derive(Debug)]
+struct Sized {
+    spec: Spec,
+    sizes: Distribution,
+    ends: Ends,
+}
+
+impl Workload for Sized {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.spec.flows(&self.sizes, &self.ends, around)
+    }
+
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+        self.spec.expected_flows(&self.sizes, &self.ends, around)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.sizes.largest()
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        size_fields()
+    }
+
+    fn offers(&self) -> Option<&'static str> {
+        Some(if self.spec.load.is_some() { "load" } else { "flows_per_second" })
+    }
+
+    fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
+        self.spec.demands(&self.sizes, &self.ends, around)
+    }
 }
 
 impl Spec {
@@ -58,21 +97,11 @@ impl Spec {
         })
     }
 
-    pub(super) fn expected_flows(
-        &self,
-        sizes: &Distribution,
-        ends: &Ends,
-        around: Surroundings<'_>,
-    ) -> f64 {
+    fn expected_flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> f64 {
         self.arrival_rate(sizes, ends, around.graph) * around.arrivals.as_secs()
     }
 
-    pub(super) fn flows(
-        &self,
-        sizes: &Distribution,
-        ends: &Ends,
-        around: Surroundings<'_>,
-    ) -> Vec<FlowSpec> {
+    fn flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let mut chance = around.stream();
         let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, ends, around.graph);
@@ -101,12 +130,7 @@ impl Spec {
         }
     }
 
-    pub(super) fn demands(
-        &self,
-        sizes: &Distribution,
-        ends: &Ends,
-        around: Surroundings<'_>,
-    ) -> Vec<Demand> {
+    fn demands(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<Demand> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let offered = self.arrival_rate(sizes, ends, around.graph) * 8.0 * sizes.mean();
         let of_one = offered / ends.from.len() as f64;

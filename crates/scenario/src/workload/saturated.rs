@@ -2,39 +2,34 @@
 //! has left the source's memory, from the beginning until the arrivals end. What they are not able
 //! to send is not sent later, so that the load follows what the network carries.
 
-use floodway_model::{Bytes, FlowSpec, Instant, NodeId};
+use std::sync::Arc;
+
+use floodway_model::{FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Ends, Hosts, Sampling, Surroundings};
+use super::sizes::{size_fields, with_sizes};
+use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use crate::check::{Findings, named};
+use crate::document::Document;
 
-/// Parameters. Every message is a flow of its own. Hosts are named: none is taken from the order of
-/// placement, and flows may run on hosts of other workloads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// Message sizes: the name of a built-in distribution, one size like "64KB", an exponential
-    /// distribution by its mean, least and most like "exponential(8000B, 46B, 64KB)" (the mean is
-    /// that without the bounds; what is outside of them is drawn again), or a CSV file of
-    /// `size_bytes,cdf`, its path relative to the scenario file.
-    pub sizes: String,
-    /// How sizes are drawn from the table. Default that of the distribution's users; linear for
-    /// a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Sampling>,
-    /// Larger messages are cut to this size. Default no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_size: Option<Bytes>,
-    /// Senders by number, like "0-9" or "0, 2, 5-7", "all", or "left" or "right" for all on that
-    /// side of a dumbbell. Default all.
-    #[serde(default = "Hosts::all")]
-    pub from: Hosts,
-    /// Receivers likewise. Default all.
-    #[serde(default = "Hosts::all")]
-    pub to: Hosts,
-    /// To whom a host sends. Default `random`.
-    #[serde(default)]
-    pub towards: Towards,
+with_sizes! {
+    /// Parameters. Every message is a flow of its own. Hosts are named: none is taken from the order of
+    /// placement, and flows may run on hosts of other workloads.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Spec {
+        /// Senders by number, like "0-9" or "0, 2, 5-7", "all", or "left" or "right" for all on that
+        /// side of a dumbbell. Default all.
+        #[serde(default = "Hosts::all")]
+        pub from: Hosts,
+        /// Receivers likewise. Default all.
+        #[serde(default = "Hosts::all")]
+        pub to: Hosts,
+        /// To whom a host sends. Default `random`.
+        #[serde(default)]
+        pub towards: Towards,
+    }
 }
 
 /// Messages beyond what a sender can have sent: one that is on the wire when the arrivals end, one
@@ -54,6 +49,46 @@ pub enum Towards {
     Next,
 }
 
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        let ends = named::ends(path, &self.from, &self.to, settings, findings);
+        named::check_saturated(path, self, ends.as_ref(), findings);
+        let sizes = self.distribution(path, findings);
+        let (sizes, ends) = sizes.zip(ends)?;
+        Some(Arc::new(Sized { spec: self.clone(), sizes, ends }))
+    }
+}
+
+/// With its sizes read and its hosts found.
+#[derive(Debug)]
+struct Sized {
+    spec: Spec,
+    sizes: Distribution,
+    ends: Ends,
+}
+
+impl Workload for Sized {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.spec.flows(&self.sizes, &self.ends, around)
+    }
+
+    fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
+        self.spec.expected_flows(&self.sizes, &self.ends, around)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.sizes.largest()
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        size_fields()
+    }
+
+    fn fills_memory(&self) -> bool {
+        true
+    }
+}
+
 impl Spec {
     /// The one receiver of the n-th sender, if it has only one.
     pub fn partner(&self, place: usize, ends: &Ends) -> Option<u32> {
@@ -69,12 +104,7 @@ impl Spec {
         around.rate(src).bytes_in(around.arrivals).0 + around.memory.0
     }
 
-    pub(super) fn expected_flows(
-        &self,
-        sizes: &Distribution,
-        ends: &Ends,
-        around: Surroundings<'_>,
-    ) -> f64 {
+    fn expected_flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> f64 {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let messages = |&src: &u32| {
             self.most(hosts[src as usize], around) as f64 / sizes.mean() + f64::from(BEYOND)
@@ -82,12 +112,7 @@ impl Spec {
         ends.from.iter().map(messages).sum()
     }
 
-    pub(super) fn flows(
-        &self,
-        sizes: &Distribution,
-        ends: &Ends,
-        around: Surroundings<'_>,
-    ) -> Vec<FlowSpec> {
+    fn flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let mut flows = Vec::new();
         for (place, &number) in ends.from.iter().enumerate() {

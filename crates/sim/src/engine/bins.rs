@@ -219,7 +219,7 @@ pub const MAX_PORTS: usize = 1 << 14;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Duration, FlowId, PortIx, Tos};
+    use floodway_model::{Body, Class, Duration, Echo, FlowId, PortIx, Tos};
 
     fn packet(port: u16, body: Body) -> Packet {
         Packet {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn arrivals_are_in_order_of_time_then_kind_then_port() {
-        let data = Body::Data { psn: 0, sent_at: Instant::ZERO };
+        let data = Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO };
         let make = |at, port, body| Arrival { at: Instant(at), packet: packet(port, body) };
         let arrivals = [
             make(105, 2, data),

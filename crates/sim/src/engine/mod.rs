@@ -20,6 +20,7 @@ pub use alarms::Alarms;
 pub use bins::MAX_PORTS;
 pub use windows::Windows;
 
+use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
@@ -112,6 +113,7 @@ pub(crate) struct Finished {
     pub hosts: Vec<Host>,
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
+    pub deadlocks: Deadlocks,
     pub stop: Stop,
     pub now: Instant,
 }
@@ -157,6 +159,7 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
         hosts: Vec::new(),
         in_flight: Vec::new(),
         metrics: metrics.clone(),
+        deadlocks: Deadlocks::default(),
         stop,
         now,
     };

@@ -130,7 +130,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use floodway_model::packet::length;
-    use floodway_model::{Body, Class, Duration, FlowId, Instant, NodeId, PortIx, Rate, Tos};
+    use floodway_model::{Body, Class, Duration, Echo, FlowId, Instant, NodeId, PortIx, Rate, Tos};
 
     use super::*;
     use crate::link::Link;
@@ -147,7 +147,7 @@ mod tests {
             lane: 0,
             tos: Tos::default(),
             indicated: false,
-            body: Body::Data { psn, sent_at: Instant::ZERO },
+            body: Body::Data { echo: Echo::default(), psn, sent_at: Instant::ZERO },
         }
     }
 

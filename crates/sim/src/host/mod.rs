@@ -33,9 +33,12 @@ use std::sync::Arc;
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
 use crate::engine::{Context, Node};
+use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
 use crate::switch;
+use crate::telemetry::{Cursor, Telemetry};
+use crate::ways::Ways;
 use application::Application;
 use holds::Holds;
 use indications::Indications;
@@ -47,6 +50,7 @@ use turns::Turns;
 
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
+pub use turns::followers;
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
@@ -59,11 +63,18 @@ pub struct Shared {
     pub switch: switch::Spec,
     /// All flows.
     pub flows: Vec<FlowSpec>,
+    /// By flow: how many flows with a size never begin if it does not, itself among them; empty if
+    /// no flow waits for another.
+    pub followers: Vec<u32>,
     /// By flow: its place among the flows that its sender sends, and among those that its receiver
     /// receives.
     pub places: Vec<(u32, u32)>,
     /// Tiers of switches in the network.
     pub tiers: u8,
+    /// How far hosts are from each other; `None` if no congestion control asks.
+    pub ways: Option<Ways>,
+    /// What switches write into packets; `None` if nobody wants it.
+    pub telemetry: Option<Arc<Telemetry>>,
     /// Time between two samples of what flows without a size have delivered.
     pub flow_samples: Option<Duration>,
     /// Whether receivers record how long packets took.
@@ -104,6 +115,8 @@ pub struct Host {
     pub receivers: Vec<Receiver>,
     /// By workload: how long packets of the measurement took, if it is recorded.
     pub latencies: Vec<Latencies>,
+    /// Where its telemetry records are.
+    cursor: Cursor,
     /// What source flow control holds back.
     holds: Holds,
     /// What layer 2 has told of congestion.
@@ -151,13 +164,14 @@ impl Host {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
-            turns: Turns::of(&outgoing, &shared.flows),
+            turns: None,
             outgoing,
             started: 0,
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
             latencies: Vec::new(),
+            cursor: Cursor::default(),
             holds: Holds::default(),
             indications: Indications::default(),
             timeouts: BinaryHeap::new(),
@@ -174,8 +188,13 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
-        host.set_wake();
         host
+    }
+
+    /// Its link fails.
+    pub fn fail(&mut self, outages: Option<Box<Outages>>) {
+        self.nic.tx.outages = outages;
+        self.set_wake();
     }
 
     /// Which node of the graph it is.
@@ -205,7 +224,8 @@ impl Host {
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
-        self.wake = self.nic.next_wake().min(self.next_start()).min(timer);
+        let turn = self.nic.tx.next_turn();
+        self.wake = self.nic.next_wake().min(self.next_start()).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }
@@ -229,11 +249,10 @@ impl Node for Host {
             self.indications.map(&mut packet);
         }
         match packet.body {
-            Body::Data { psn, sent_at } => self.on_data(&packet, psn, sent_at, now, context),
-            Body::Ack { psn } => self.on_feedback(packet.connection, psn, None, now),
-            Body::Nak { psn, arrived } => {
-                self.on_feedback(packet.connection, psn, Some(arrived), now);
+            Body::Data { echo, psn, sent_at } => {
+                self.on_data(&packet, (echo, psn, sent_at), now, context);
             }
+            Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(&packet, now),
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Segment { flags, psn, sent_at } => {
@@ -270,9 +289,11 @@ impl Node for Host {
             tally.timeouts += sent.timeouts;
         }
         for receiver in &self.receivers {
+            tally.reordered_packets += receiver.reordered;
             tally.data_bytes_delivered += receiver.delivered();
             tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
         }
+        tally.lost_on_links += self.nic.tx.lost();
         tally.cnps_sent += self.cnps;
         tally.naks_sent += self.naks;
         tally.indications_mapped += self.indications.mapped;
@@ -297,6 +318,7 @@ impl Node for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
+        self.nic.tx.turn(now, context);
         self.start(now);
         self.on_timeouts(now);
         self.on_delayed(now);

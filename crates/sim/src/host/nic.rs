@@ -116,7 +116,7 @@ impl Nic {
     #[inline(always)]
     pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
         // By the time the wire is free it may: no need to wake up for it.
-        if eligible_at <= self.tx.busy_until && self.memory.is_none() {
+        if eligible_at <= self.tx.busy_until && self.memory.is_none() && !self.tx.is_closed() {
             self.make_ready(slot, class);
         } else {
             self.paced.push(Reverse((eligible_at, slot)));

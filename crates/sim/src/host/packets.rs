@@ -4,20 +4,21 @@
 use std::cmp::Reverse;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Ecn, Instant, Packet, PortIx, Tos};
+use floodway_model::{Body, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
+use super::congestion::Answer;
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
 use crate::engine::Context;
 use crate::metric::Latencies;
+use crate::telemetry::{HOPS, Hop};
 
 impl Host {
     /// Data has come.
     pub(super) fn on_data(
         &mut self,
         packet: &Packet,
-        psn: u32,
-        sent_at: Instant,
+        (echo, psn, sent_at): (Echo, u32, Instant),
         now: Instant,
         context: &mut Context,
     ) {
@@ -44,21 +45,28 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done();
         }
+        let completes = arrived.completes;
         if notify {
             self.cnps += 1;
             self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
         }
+        let answer = self.shared.profile(packet.flow).transport.answer_frame();
         match arrived {
             Arrived { acknowledge: Some(psn), .. } => {
-                let body = Body::Ack { psn };
-                self.reply(packet, connection, length::ROCE_ACK, body);
+                let body = Body::Ack { echo: echo.answering(packet.ecn()), psn, sent_at };
+                self.reply(packet, connection, answer, body);
             }
             Arrived { missing: Some(missing), .. } => {
                 self.naks += 1;
-                let body = Body::Nak { psn: missing, arrived: psn };
-                self.reply(packet, connection, length::ROCE_ACK, body);
+                let echo = echo.answering(packet.ecn());
+                let body = Body::Nak { echo, psn: missing, arrived: psn };
+                self.reply(packet, connection, answer, body);
             }
-            _ => {}
+            // Nobody is told what switches wrote into it.
+            _ => self.forget(packet),
+        }
+        if completes && self.turns.is_some() {
+            self.on_received(packet.connection, now, context);
         }
     }
 
@@ -98,27 +106,65 @@ impl Host {
         });
     }
 
-    /// An acknowledgement has come, or with `arrived` a NAK about that packet.
-    pub(super) fn on_feedback(
-        &mut self,
-        connection: u32,
-        psn: u32,
-        arrived: Option<u32>,
-        now: Instant,
-    ) {
-        let slot = self.slots[connection as usize];
-        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+    /// An acknowledgement or a NAK has come.
+    pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant) {
+        let slot = self.slots[packet.connection as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
+            return self.forget(packet);
+        };
         let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
-        match arrived {
-            None => transport.on_ack(psn, now),
-            Some(arrived) => transport.on_nak(psn, arrived, now),
+        let before = transport.progress().0;
+        match packet.body {
+            Body::Ack { psn, .. } => transport.on_ack(psn, now),
+            Body::Nak { psn, arrived, .. } => transport.on_nak(psn, arrived, now),
+            _ => unreachable!("it is neither"),
         }
+        if self.shared.ways.is_some() {
+            self.tell_answer(slot, before, packet, now);
+        }
+        self.forget(packet);
+        let Some(sender) = &mut self.senders[slot as usize] else { return };
         let profile = self.shared.profile(sender.flow);
         sender.renew_window(profile, now);
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
         self.revisit(slot);
+    }
+
+    /// Tells congestion control what an answer says, before which everything below `before` was
+    /// acknowledged.
+    fn tell_answer(&mut self, slot: u32, before: u32, packet: &Packet, now: Instant) {
+        let (echo, psn, sent_at) = match packet.body {
+            Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
+            Body::Nak { echo, psn, .. } => (echo, psn, None),
+            _ => unreachable!("it is neither"),
+        };
+        let mut hops = [Hop::default(); HOPS];
+        let telemetry = self.shared.telemetry.as_ref();
+        let count = telemetry.map_or(0, |telemetry| telemetry.read(self.id, echo, &mut hops));
+        let Some(sender) = &mut self.senders[slot as usize] else { return };
+        let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
+        let (ack, next, sent) = transport.progress();
+        let answer = Answer {
+            now,
+            ack: psn,
+            acked: ack - before,
+            sent,
+            in_flight: next - ack,
+            rtt: sent_at.map(|sent_at| now.since(sent_at)),
+            marked: echo.marked(),
+            nak: sent_at.is_none(),
+            hops: &hops[..count],
+        };
+        transport.control.on_answer(&self.shared.profile(packet.flow).congestion, &answer);
+    }
+
+    /// The packet ends here: its telemetry is of no use any more.
+    fn forget(&self, packet: &Packet) {
+        if let Some(telemetry) = &self.shared.telemetry {
+            telemetry.free(packet);
+        }
     }
 
     /// A CNP has come: the flow met congestion.

@@ -46,6 +46,9 @@ impl Host {
             self.send_answers(packet.flow, place);
         }
         self.set_delay(place);
+        if arrived.completes && self.turns.is_some() {
+            self.on_received(place, now, context);
+        }
     }
 
     /// A SYN, a SYN/ACK or an acknowledgement has come.

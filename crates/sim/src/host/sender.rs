@@ -20,6 +20,18 @@ pub struct Header {
     pub dscp: Dscp,
 }
 
+/// What the congestion control of a flow is told, beside its transport and its link; see
+/// [`congestion::Path`].
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// The longest round trip in the network.
+    pub base_rtt: Duration,
+    /// Switches on the way.
+    pub hops: u8,
+    /// For random choices.
+    pub seed: u64,
+}
+
 /// The sending side of one flow.
 #[derive(Debug)]
 pub struct Sender {
@@ -59,14 +71,13 @@ pub enum Transport {
 }
 
 impl Sender {
-    /// The sender of `flow`, which may send at once. `seed` is for the random choices of its
-    /// congestion control.
+    /// The sender of `flow`, which may send at once.
     pub fn new(
         (flow, spec): (FlowId, &FlowSpec),
         header: Header,
         profile: &Profile,
         link: &Link,
-        seed: u64,
+        way: Way,
         now: Instant,
     ) -> Self {
         let transport = &profile.transport;
@@ -75,7 +86,9 @@ impl Sender {
             payload: transport.payload(),
             wire: u64::from(transport.largest_frame()) + u64::from(link.wire_overhead),
             initial_window: transport.initial_window(),
-            seed,
+            base_rtt: way.base_rtt,
+            hops: way.hops,
+            seed: way.seed,
         };
         let control = congestion::State::new(&profile.congestion, &path);
         let mut sender = Self {

@@ -3,11 +3,12 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Duration, Instant, Packet};
+use floodway_model::{Body, Duration, Echo, Instant, Packet};
 
 use super::sender::Sender;
 use super::{Host, nic, sender};
 use crate::engine::Context;
+use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {
     /// Sends what the NIC may send now, if its wire is free.
@@ -94,9 +95,14 @@ impl Host {
             return None;
         }
         sender.in_nic = false;
-        let packet = sender.next_packet(self.shared.profile(sender.flow), now);
-        if packet.is_some() {
+        let mut packet = sender.next_packet(self.shared.profile(sender.flow), now);
+        if let Some(packet) = &mut packet {
             self.emitted += 1;
+            if let Some(telemetry) = &self.shared.telemetry
+                && self.shared.profile(packet.flow).transport.telemetry()
+            {
+                add_record(packet, telemetry, &mut self.cursor);
+            }
         } else if sender.is_done() {
             // Everything is sent; what is not acknowledged is waited for.
             self.end(slot);
@@ -185,5 +191,14 @@ impl Host {
             }
             self.revisit(slot);
         }
+    }
+}
+
+/// Gives a packet of RoCEv2 a record for what switches write into it.
+#[cold]
+fn add_record(packet: &mut Packet, telemetry: &Telemetry, cursor: &mut Cursor) {
+    let host = packet.src;
+    if let Body::Data { echo, .. } = &mut packet.body {
+        *echo = Echo::of(telemetry.take(host, cursor), false);
     }
 }

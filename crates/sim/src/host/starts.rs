@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use floodway_model::{Class, Instant, random};
+use floodway_model::{Class, Duration, Instant, random};
 
 use super::Host;
-use super::sender::{Header, Sender};
+use super::sender::{Header, Sender, Way};
 
 impl Host {
     /// When the next flow starts that waits for no other.
@@ -37,8 +37,16 @@ impl Host {
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
         let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
+        let way = match &self.shared.ways {
+            None => Way { base_rtt: Duration::ZERO, hops: 0, seed },
+            Some(ways) => Way {
+                base_rtt: ways.longest_round_trip,
+                hops: ways.switches(spec.src, spec.dst),
+                seed,
+            },
+        };
         let link = self.nic.tx.link();
-        let mut sender = Sender::new((flow, spec), header, profile, link, seed, now);
+        let mut sender = Sender::new((flow, spec), header, profile, link, way, now);
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
         let class = Class(queue);
         sender.begin_in(class);

@@ -114,6 +114,11 @@ impl Metrics {
         self.flows_done += 1;
     }
 
+    /// So many flows that end will not begin in this run.
+    pub fn count_flows_lost(&mut self, flows: u32) {
+        self.flows_done += u64::from(flows);
+    }
+
     /// A port was not allowed to send a class in this stretch of time.
     pub fn count_pause(&mut self, class: usize, stretch: Option<(Instant, Instant)>) {
         if let Some((since, until)) = stretch.filter(|_| class < self.queues) {

@@ -34,9 +34,13 @@ impl Switch {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control();
-        self.lossless_dropped += u64::from(lossless && reason != DropReason::Aqm);
-        self.ports[egress].count_drop(queue, reason, packet.bytes);
+        let lossless = lossless && !packet.is_control() && reason.is_for_want_of_room();
+        self.lossless_dropped += u64::from(lossless);
+        let port = &mut self.ports[egress];
+        port.count_drop(queue, reason, packet.bytes);
+        if let Some(telemetry) = &port.telemetry {
+            telemetry.free(&packet);
+        }
     }
 
     /// Samples depths and occupancies.
@@ -68,6 +72,10 @@ impl Switch {
             tally.sfc_reminders += sfc.reminders;
             tally.sfc_proxy_pauses += sfc.proxy_pauses;
         }
+        if let Some(watchdog) = &self.watchdog {
+            tally.watchdog_storms += watchdog.events.len() as u64;
+            tally.watchdog_drops += watchdog.dropped();
+        }
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }
@@ -77,6 +85,7 @@ impl Switch {
         }
         tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
+            tally.lost_on_links += port.tx.lost();
             if let Some(regulator) = &port.regulator {
                 regulator.count(now, tally);
             }
@@ -137,7 +146,10 @@ impl Switch {
             ));
         }
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue()));
-        if self.lossless_dropped > 0 {
+        // Who did not hear that he was to stop cannot be blamed.
+        let outages = self.ports.iter().filter_map(|port| port.tx.outages.as_ref());
+        let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
+        if self.lossless_dropped > 0 && unheard == 0 {
             let lost = self.lossless_dropped;
             wrong.push(format!("{lost} packets of lossless classes were dropped"));
         }

@@ -30,6 +30,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
+        port.stamp(&packet, now);
         port.tx.transmit(Packet { lane, ..packet }, Class(queue as u8), now, context);
     }
 
@@ -74,6 +75,7 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         let came = left.queued.packet;
+        port.stamp(&came, now);
         port.tx.transmit(Packet { lane: left.lane, ..came }, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &came, now, context);

@@ -14,11 +14,12 @@ use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
 use super::flow_control::pause::Pause;
 use super::flow_control::pfc::Pfc;
+use super::flow_control::pfc::watchdog::Watchdog;
 use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
-use super::{Switch, aqm, scheduler};
+use super::{Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
@@ -59,6 +60,7 @@ impl Switch {
             }),
             to_host: graph.node(link.peer).kind == NodeKind::Host,
             drops: Vec::new(),
+            telemetry: None,
         };
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();
@@ -72,10 +74,14 @@ impl Switch {
             tier,
             spec: spec.clone(),
             routes,
+            epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
             buffer: Buffer::new(spec, links.len()),
             occupancy: Occupancy::default(),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
+            watchdog: pfc
+                .and_then(|pfc| pfc.watchdog.as_ref())
+                .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
             pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
@@ -88,6 +94,9 @@ impl Switch {
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
+            path: path::State::new(&spec.path, || {
+                Stream::named(whole.seed, &format!("path at {}", node.name))
+            }),
             judges_departures,
             no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
             shared_aqm,

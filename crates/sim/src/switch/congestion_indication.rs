@@ -123,7 +123,6 @@ impl Switch {
         if told {
             return;
         }
-        state.sent += 1;
         let port = &self.ports[egress];
         let backlog = match self.spec.aqm.measured_on() {
             MeasuredOn::Queue => port.queues[queue].backlog(),
@@ -132,9 +131,13 @@ impl Switch {
         };
         let body = Body::Indication { severity: severity(backlog, state.room) };
         let frame = self.to_source(packet, length::SHORTEST_FRAME, body);
+        // By the port that the packet leaves by only if it has not come on a shortest way, because
+        // a link has failed since.
+        let Some(back) = self.forward(&frame, now).filter(|&back| back != egress) else { return };
+        if let Some(state) = &mut self.indication {
+            state.sent += 1;
+        }
         self.emitted += 1;
-        // Never by the port that the packet leaves by: it has come on a shortest way.
-        let back = self.forward(&frame);
         self.enqueue_control(back, frame, now, context);
     }
 }

@@ -22,8 +22,11 @@ mod rests;
 pub mod scheduler;
 mod sources;
 mod spec;
+pub mod stopped;
+mod watch;
+mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
@@ -40,6 +43,7 @@ use flow_control::congestion_isolation::{self, Place};
 use flow_control::drc::Feedback;
 use flow_control::pause::Pause;
 use flow_control::pausing::{Order, source_of};
+use flow_control::pfc::watchdog::Watchdog;
 use flow_control::pfc::{Charge, Pfc};
 use flow_control::source_flow_control::SourceFlowControl;
 use occupancy::Occupancy;
@@ -55,6 +59,8 @@ pub struct Switch {
     tier: u8,
     spec: Spec,
     routes: Routes,
+    /// When links are known to have failed or to work again, ascending, and the routes from then on.
+    epochs: VecDeque<(Instant, Routes)>,
     /// The ports.
     pub ports: Vec<Port>,
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
@@ -64,6 +70,8 @@ pub struct Switch {
     pub occupancy: Occupancy,
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
+    /// What watches the pauses of PFC; `None` without.
+    pub watchdog: Option<Box<Watchdog>>,
     /// `None` without PAUSE.
     pub pause: Option<Pause>,
     /// `None` without source flow control.
@@ -79,6 +87,8 @@ pub struct Switch {
     next_sample: usize,
     next_sample_at: Instant,
     chance: Stream,
+    /// What the choice among equal ways remembers.
+    path: path::State,
     /// The queue management of all ports, in place of their own, if it measures the memory.
     shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
@@ -124,7 +134,7 @@ impl Switch {
     /// A frame to be forwarded has arrived.
     fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        let egress = self.forward(&packet);
+        let Some(egress) = self.forward(&packet, now) else { return self.drop_unroutable(packet) };
         if packet.is_control() {
             return self.enqueue_control(egress, packet, now, context);
         }
@@ -135,6 +145,9 @@ impl Switch {
         let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };
+        if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
+            return self.drop(egress, queue, DropReason::Watchdog, packet);
+        }
         if let Err(reason) = self.admit(egress, queue, &packet) {
             return self.drop(egress, queue, reason, packet);
         }
@@ -219,6 +232,7 @@ impl Switch {
             port.occupancy.pass(packet.bytes);
             self.occupancy.pass(packet.bytes);
         }
+        port.stamp(&packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -260,6 +274,9 @@ impl Switch {
             if !self.orders.is_empty() {
                 self.carry_out_orders(now, context);
             }
+            if self.watchdog.is_some() {
+                self.watch(egress, charge.egress.1, now);
+            }
         } else if self.pause.is_some() {
             self.pause_if_above(egress, &packet, now, context);
         }
@@ -269,23 +286,27 @@ impl Switch {
         self.nudge(egress, now, context);
     }
 
-    /// The egress port.
+    /// The egress port; `None` if there is no way.
     #[inline(always)]
-    fn forward(&self, packet: &Packet) -> usize {
+    fn forward(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         match self.routes.towards(packet.dst) {
-            Hops::Host(port) => usize::from(port),
-            Hops::Equal([port]) => usize::from(*port),
-            Hops::Equal(ports) => {
-                let choice = self.spec.path.choose(packet.flow, self.id, ports.len());
-                usize::from(ports[choice])
-            }
+            Hops::Host(port) => Some(usize::from(port)),
+            Hops::Equal([port]) => Some(usize::from(*port)),
+            Hops::Equal(ports) => match self.spec.path.by_flow(packet.flow, self.id, ports.len()) {
+                Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
+                None => self.choose_way(packet, now),
+            },
         }
     }
 
     /// Whether there is room for the packet to wait.
     #[inline]
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
-        let queue = &self.ports[egress].queues[queue];
+        let port = &self.ports[egress];
+        if port.tx.is_closed() {
+            return Err(DropReason::LinkDown);
+        }
+        let queue = &port.queues[queue];
         self.buffer.admit(source_of(packet), queue, packet.bytes)
     }
 
@@ -300,6 +321,9 @@ impl Switch {
         let queue = self.control_queue();
         let size = self.spec.queue.control_size.0;
         let port = &mut self.ports[egress];
+        if port.tx.is_closed() {
+            return self.drop(egress, queue, DropReason::LinkDown, packet);
+        }
         if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
         }
@@ -344,6 +368,7 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
+        port.stamp(&queued.packet, now);
         port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
@@ -461,7 +486,10 @@ impl Node for Switch {
         match packet.body {
             Body::Pfc { classes, quanta } => {
                 self.consumed += 1;
-                self.ports[port].tx.pause(classes, quanta, now, context);
+                match self.watchdog {
+                    None => self.ports[port].tx.pause(classes, quanta, now, context),
+                    Some(_) => self.hear_pause(port, (classes, quanta), now, context),
+                }
                 self.nudge(port, now, context);
             }
             Body::Pause { quanta } => {

@@ -115,6 +115,10 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        // Nobody would hear it.
+        if self.ports[port].tx.is_closed() {
+            return;
+        }
         let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
         let waiting = &mut self.ports[port].link_control;
         match waiting.iter_mut().find(|old| outdates(&old.body)) {
@@ -132,14 +136,19 @@ impl Switch {
         let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
         let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
         let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
+        let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
-        self.alarms.set(slot, pfc.min(pause).min(feedback).min(sample));
+        let change = self.next_change();
+        self.alarms.set(slot, pfc.min(pause).min(feedback).min(watched).min(sample).min(change));
     }
 
     /// Samples and refreshes that are due.
     pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
+        if self.next_change() <= now {
+            self.change_ways(now, context);
+        }
         let sampling = *context.metrics.sampling();
         if self.next_sample_at <= now {
             if sampling.at(self.next_sample) == now {
@@ -149,6 +158,7 @@ impl Switch {
             let more = self.next_sample < sampling.count;
             self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
         }
+        self.watch_queues(now, context);
         while let Some(spec) = &self.spec.flow_control.pfc {
             let (quanta, ports) = (spec.quanta, &self.ports);
             let pause = |source| lasts(ports, source, quanta);

@@ -1,8 +1,9 @@
 //! A port of a switch: its egress queues, and the sending end of its link.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use floodway_model::{Instant, Packet};
+use floodway_model::{Duration, Instant, NodeId, Packet};
 
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
@@ -10,6 +11,7 @@ use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
 use crate::link::Transmitter;
+use crate::telemetry::{Hop, Telemetry};
 
 /// One port.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct Port {
     pub to_host: bool,
     /// What was dropped, by queue and reason.
     pub drops: Vec<Drops>,
+    /// Where it writes into packets that ask for it.
+    pub telemetry: Option<Arc<Telemetry>>,
 }
 
 /// Why a packet was dropped.
@@ -53,9 +57,25 @@ pub enum DropReason {
     IngressThreshold,
     /// The queue management chose it, and it was not ECN-capable or more than a mark was needed.
     Aqm,
+    /// The link of its egress port is known to be down.
+    LinkDown,
+    /// No way to its destination is left.
+    NoRoute,
+    /// The link failed while it was on it, or before that was known.
+    LostOnLink,
+    /// The watchdog of PFC has found its queue in a storm of pauses.
+    Watchdog,
 }
 
 impl DropReason {
+    /// Whether there was no room, which must not happen to a class that is lossless.
+    pub const fn is_for_want_of_room(self) -> bool {
+        !matches!(
+            self,
+            Self::Aqm | Self::LinkDown | Self::NoRoute | Self::LostOnLink | Self::Watchdog
+        )
+    }
+
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,6 +84,10 @@ impl DropReason {
             Self::EgressThreshold => "egress_threshold",
             Self::IngressThreshold => "ingress_threshold",
             Self::Aqm => "aqm",
+            Self::LinkDown => "link_down",
+            Self::NoRoute => "no_route",
+            Self::LostOnLink => "lost_on_link",
+            Self::Watchdog => "watchdog",
         }
     }
 }
@@ -82,6 +106,27 @@ pub struct Drops {
 }
 
 impl Port {
+    /// A packet that was in a queue, or would have passed it, is about to be put on the wire: writes
+    /// into its telemetry, if it carries any.
+    #[inline(always)]
+    pub fn stamp(&self, packet: &Packet, now: Instant) {
+        if self.telemetry.is_some()
+            && let Some(record) = packet.record()
+            && packet.is_data()
+        {
+            self.write_telemetry((packet.src, record), packet.bytes, now);
+        }
+    }
+
+    #[cold]
+    fn write_telemetry(&self, record: (NodeId, u32), bytes: u16, now: Instant) {
+        let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
+        let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
+        // It still is in the books, unless it never waited.
+        let backlog = self.occupancy.bytes().saturating_sub(bytes.into());
+        telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
+    }
+
     /// Whether anything waits for the wire.
     #[inline]
     pub fn has_backlog(&self) -> bool {
@@ -92,6 +137,12 @@ impl Port {
     #[inline]
     pub fn passes(&self, queue: usize, now: Instant) -> bool {
         self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
+    }
+
+    /// The time to the end of all that waits here, if nothing else comes and nothing is paused.
+    pub fn time_to_drain(&self, now: Instant) -> Duration {
+        let control = self.queues.last().map_or(0, Queue::backlog);
+        self.tx.busy_until.since(now) + self.tx.byte_time().of(self.occupancy.bytes() + control)
     }
 
     /// Counts a drop.

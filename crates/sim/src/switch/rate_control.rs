@@ -91,6 +91,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
+        port.stamp(&packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -129,6 +130,7 @@ impl Switch {
         let spacing = regulator.spacing(direction, port.tx.wire_time(queued.packet.bytes));
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         directions.defer(direction, now + spacing);
+        port.stamp(&queued.packet, now);
         port.tx.transmit(queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &queued.packet, now, context);

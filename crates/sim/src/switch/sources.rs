@@ -96,7 +96,7 @@ impl Switch {
         let Body::Sfc { towards, class, pause_ns } = message.body else {
             unreachable!("only source flow control messages are relayed");
         };
-        let egress = self.forward(&message);
+        let Some(egress) = self.forward(&message, now) else { return false };
         if let Hops::Host(_) = self.routes.towards(message.dst)
             && let Some(spec) = &self.spec.flow_control.source_flow_control
             && let Some(sfc) = &mut self.sfc

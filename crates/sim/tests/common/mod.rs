@@ -95,6 +95,8 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         host: host::Spec::default(),
         profiles: vec![uncontrolled; 2],
         flows,
+        triggers: Vec::new(),
+        operations: Vec::new(),
         wire_overhead: 20,
         end: Duration::from_ms(100),
         warmup: Duration::ZERO,
@@ -103,6 +105,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         flow_samples: None,
         departures: false,
         latencies: false,
+        failures: Vec::new(),
         seed: 1,
     }
 }

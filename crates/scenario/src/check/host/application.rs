@@ -6,8 +6,6 @@ use floodway_sim::host::transport::Spec as Transport;
 
 use super::super::{Findings, LONGEST_RUN, rough_bytes, rough_time};
 use crate::document::Document;
-use crate::files::flows;
-use crate::workload::{Entry, Spec as Traffic};
 
 /// More than any encoder makes of one picture; segments are numbered in 32 bits.
 const LARGEST_FRAME: Bytes = Bytes(1_000_000_000);
@@ -29,7 +27,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
                 "choose [workload.transport.tcp], or remove [workload.application]",
             );
         }
-        if all_have_sizes(entry) {
+        if entry.traffic.member().all_have_sizes() {
             findings.error(
                 &[&path],
                 "every flow of the workload has a size, so the application would write nothing",
@@ -40,23 +38,6 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
             Spec::Interactive(spec) => interactive(&own, spec, findings),
             Spec::Entries(spec) => entries(&own, spec, &profile.transport, findings),
         }
-    }
-}
-
-/// Whether none of a workload's flows is without a size.
-fn all_have_sizes(entry: &Entry) -> bool {
-    match &entry.traffic {
-        Traffic::ManyToMany(_)
-        | Traffic::IncastSeries(_)
-        | Traffic::Poisson(_)
-        | Traffic::Saturated(_) => true,
-        Traffic::Incast(spec) => spec.bytes.is_some(),
-        Traffic::List(spec) => spec.flow.iter().all(|flow| flow.bytes.is_some()),
-        // Only tables may have flows without a size.
-        Traffic::File(spec) => {
-            matches!(spec.format(), Some(flows::Format::Hpcc | flows::Format::Htsim))
-        }
-        Traffic::LongFlows(_) => false,
     }
 }
 

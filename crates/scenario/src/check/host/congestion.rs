@@ -10,6 +10,8 @@ use super::bbr;
 pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("{family}.{}.{field}", spec.name());
     match spec {
+        // They have files of their own.
+        Spec::Hpcc(_) | Spec::Timely(_) | Spec::RdmaDctcp(_) => {}
         Spec::LineRate(_) | Spec::Dcqcn(_) | Spec::IndicatedRate(_) => {}
         Spec::Bbr(spec) => bbr::version_1(&format!("{family}.bbr"), spec, findings),
         Spec::Bbr3(spec) => bbr::version_3(&format!("{family}.bbr3"), spec, findings),

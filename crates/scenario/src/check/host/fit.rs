@@ -14,6 +14,9 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
         (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
+        (Needs::Answers, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
+            ("to hear of every packet by its acknowledgement, which only RoCEv2 tells", "rocev2")
+        }
         (Needs::Indications, Transport::Tcp(_)) => {
             ("to hear how severe congestion is, which TCP takes for a mark", "udp")
         }

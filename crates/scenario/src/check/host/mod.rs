@@ -1,5 +1,6 @@
 //! Whether transports, congestion controls and applications fit each other and the network.
 
+mod answers;
 mod application;
 mod bbr;
 mod congestion;
@@ -106,6 +107,10 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
                     marks::of_notifications(placed, settings, findings);
                 }
             }
+            answers::check(congestion_path, congestion, findings);
+            if fits {
+                answers::listens(placed, settings, findings);
+            }
             if let Congestion::IndicatedRate(spec) = congestion {
                 indicated_rate::check(congestion_path, spec, findings);
                 if fits {
@@ -163,6 +168,9 @@ pub fn check_on(
             Congestion::Dcqcn(spec) => dcqcn::check_on(placed, spec, graph, is_new, findings),
             Congestion::IndicatedRate(spec) if is_new => {
                 indicated_rate::check_on(placed, spec, graph, findings);
+            }
+            Congestion::Hpcc(_) | Congestion::Timely(_) | Congestion::RdmaDctcp(_) if is_new => {
+                answers::check_on(placed, settings, graph, largest_frame, findings);
             }
             _ => {}
         }

@@ -40,6 +40,22 @@ pub fn check(
             "set `retransmit_timeout_low` to at most `retransmit_timeout`",
         );
     }
+    if let recovery::Spec::SelectiveRepeat(recovery) = &spec.recovery
+        && recovery.reordering > Duration::ZERO
+        && recovery.reordering >= recovery.retransmit_timeout
+    {
+        findings.error(
+            &[
+                &field("recovery.selective_repeat.reordering"),
+                &field("recovery.selective_repeat.retransmit_timeout"),
+            ],
+            format!(
+                "missing packets are waited for ({}) until the timeout ({})",
+                recovery.reordering, recovery.retransmit_timeout
+            ),
+            "set `reordering` to less than `retransmit_timeout`: by how much ways can differ",
+        );
+    }
     if spec.mtu.0 == 0 {
         let help = "write the payload of a full packet, for example \"1024B\"";
         findings.error(&[&field("mtu")], "packets would carry 0 bytes", help);
@@ -97,7 +113,7 @@ pub fn check_on(
             );
         }
     }
-    let wire = Bytes(u64::from(rocev2::Spec::frame(spec.mtu.0)) + settings.wire_overhead.0);
+    let wire = Bytes(u64::from(spec.frame(spec.mtu.0)) + settings.wire_overhead.0);
     let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
     if let Some(slowest) = slowest {
         let packets = u64::from(spec.ack_every);

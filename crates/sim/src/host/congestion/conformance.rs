@@ -4,7 +4,10 @@
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use proptest::prelude::*;
 
-use super::{Ack, Congestion, Lost, Needs, Path, Phase, RateSample, Signal, Spec, State, Timeout};
+use super::{
+    Ack, Answer, Congestion, Lost, Needs, Path, Phase, RateSample, Signal, Spec, State, Timeout,
+};
+use crate::telemetry::Hop;
 
 /// An acknowledgement of one packet after this round-trip time.
 pub fn ack(now: Instant, rtt: Duration) -> Ack {
@@ -30,6 +33,7 @@ pub fn ack(now: Instant, rtt: Duration) -> Ack {
 #[derive(Clone, Debug)]
 enum Event {
     Ack { delivered: u32, marked: u32, rtt: u64, limited: bool, round: bool },
+    Answer { acked: u32, marked: bool, nak: bool, rtt: u64, backlog: u64 },
     Notification,
     Indication(u8),
     Mark,
@@ -50,8 +54,17 @@ fn event() -> impl Strategy<Value = Event> {
         limited,
         round,
     });
+    let answer = (0..200u32, any::<bool>(), any::<bool>(), 1..200_000_000_000u64, 0..10_000_000u64);
+    let answer = answer.prop_map(|(acked, marked, nak, rtt, backlog)| Event::Answer {
+        acked,
+        marked,
+        nak,
+        rtt,
+        backlog,
+    });
     prop_oneof![
         12 => ack,
+        12 => answer,
         1 => Just(Event::Notification),
         1 => any::<u8>().prop_map(Event::Indication),
         1 => Just(Event::Mark),
@@ -139,12 +152,33 @@ impl<'a> Flow<'a> {
         self.control.on_ack(self.spec, &ack);
     }
 
+    /// An answer, with the telemetry of one hop that has a link of a tenth of the NIC's rate and this
+    /// backlog.
+    fn answer(&mut self, acked: u32, marked: bool, rtt: Option<Duration>, backlog: u64) {
+        if self.spec.needs() == Needs::Answers {
+            // What it makes of them is not undone.
+            self.undo = None;
+        }
+        self.delivered += u64::from(acked);
+        let ack = self.delivered as u32;
+        let rate = Rate(self.path.line_rate.0 / 10);
+        let at = Instant(self.now.0.saturating_sub(1_000_000));
+        let hops = [Hop { rate, tx_bytes: rate.bytes_in(Duration(at.0)).0, backlog, at }];
+        let (now, nak, sent) = (self.now, rtt.is_none(), ack.wrapping_add(10));
+        let answer = Answer { now, ack, acked, sent, in_flight: 10, rtt, marked, nak, hops: &hops };
+        self.control.on_answer(self.spec, &answer);
+    }
+
     fn happen(&mut self, event: &Event) -> Result<(), TestCaseError> {
         let before = self.window()?;
         match *event {
             Event::Ack { delivered, marked, rtt, limited, round } => {
                 self.now.0 += rtt / 50;
                 self.ack(delivered, marked, Duration(rtt), limited, round);
+            }
+            Event::Answer { acked, marked, nak, rtt, backlog } => {
+                self.now.0 += rtt / 50;
+                self.answer(acked, marked, (!nak).then_some(Duration(rtt)), backlog);
             }
             Event::Notification => self.control.on_cnp(self.spec, self.now),
             Event::Indication(severity) => {
@@ -232,6 +266,9 @@ fn needs_tell_who_has_a_window() {
     for spec in Spec::all() {
         let mut state = State::new(&spec, &Path::at(Rate::from_gbps(1)));
         let window = state.window(&spec, Instant::ZERO);
+        if spec.needs() == Needs::Answers {
+            continue;
+        }
         let acknowledged = spec.needs() == Needs::Acknowledgements;
         assert_eq!(window, acknowledged.then_some(10 * 1_448), "{}", spec.name());
         assert!(acknowledged || state.feedback(&spec) == EcnFeedback::None, "{}", spec.name());

@@ -1,6 +1,33 @@
 //! What a transport tells congestion control. Amounts are in packets.
+//!
+//! TCP tells much, by [`Ack`] and what follows it; RoCEv2 hardware little, by [`Answer`].
 
 use floodway_model::{Duration, Instant};
+
+use crate::telemetry::Hop;
+
+/// An acknowledgement or a NAK of RoCEv2 has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer<'a> {
+    /// When it came.
+    pub now: Instant,
+    /// Everything below this packet sequence number has arrived.
+    pub ack: u32,
+    /// Packets that it acknowledges for the first time.
+    pub acked: u32,
+    /// The first packet that has never been sent.
+    pub sent: u32,
+    /// Packets from the first that is not acknowledged to the last that was sent, now.
+    pub in_flight: u32,
+    /// From the sending of the packet that it answers to now; `None` of a NAK, which does not say it.
+    pub rtt: Option<Duration>,
+    /// Whether that packet arrived with CE.
+    pub marked: bool,
+    /// Whether it tells of a missing packet.
+    pub nak: bool,
+    /// What switches wrote into that packet, in the order of its way; empty without telemetry.
+    pub hops: &'a [Hop],
+}
 
 /// An acknowledgement, and what the transport found out by it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@
 //! how what is in flight gets there is the transport's business again.
 
 pub mod alpha;
+pub mod answers;
 pub mod bbr;
 pub mod bbr3;
 #[cfg(test)]
@@ -18,18 +19,21 @@ pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod events;
+pub mod hpcc;
 pub mod hystart;
 pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
 pub mod prague;
+pub mod rdma_dctcp;
 pub mod reno;
+pub mod timely;
 pub mod window;
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
-pub use events::{Ack, Congestion, Lost, Phase, RateSample, Signal, Timeout};
+pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
 floodway_model::family! {
     /// How fast a flow may send.
@@ -37,6 +41,9 @@ floodway_model::family! {
     LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
     ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
     Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
+    Hpcc = "hpcc" (hpcc::Spec): "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+    Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
+    RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
@@ -64,6 +71,11 @@ pub struct Path {
     /// Full packets that may be sent before anything is heard of the receiver; only TCP says it
     /// (RFC 6928).
     pub initial_window: u32,
+    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
+    /// idle network. Only known if some algorithm [needs answers](Needs::Answers), as is `hops`.
+    pub base_rtt: Duration,
+    /// Switches on the shortest ways to the receiver.
+    pub hops: u8,
     /// Decides the random choices of this flow's congestion control.
     pub seed: u64,
 }
@@ -72,7 +84,15 @@ pub struct Path {
 impl Path {
     /// Packets of 1448 bytes in frames of 1518 on a link without preamble and gap.
     pub fn at(line_rate: Rate) -> Self {
-        Self { line_rate, payload: 1_448, wire: 1_518, initial_window: 10, seed: 1 }
+        Self {
+            line_rate,
+            payload: 1_448,
+            wire: 1_518,
+            initial_window: 10,
+            base_rtt: Duration::from_us(8),
+            hops: 3,
+            seed: 1,
+        }
     }
 }
 
@@ -132,6 +152,9 @@ pub trait Control {
         self.on_send(spec, now, bytes);
         (self.rate(spec, now), self.window(spec, now))
     }
+
+    /// An acknowledgement or a NAK has come (RoCEv2); only told if [`Needs::Answers`].
+    fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
     /// A congestion notification packet has come back (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
@@ -213,6 +236,7 @@ macro_rules! states {
             on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
             on_send(now: Instant, bytes: u64)(now, bytes) -> (),
             after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
+            on_answer(answer: &Answer<'_>)(answer) -> (),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
             on_ack(ack: &Ack)(ack) -> (),
@@ -263,6 +287,9 @@ states! {
     LineRate = line_rate,
     ConstantRate = constant_rate,
     Dcqcn = dcqcn,
+    Hpcc = hpcc in Box,
+    Timely = timely,
+    RdmaDctcp = rdma_dctcp,
     IndicatedRate = indicated_rate,
     Reno = reno,
     Cubic = cubic in Box,
@@ -281,6 +308,9 @@ pub enum Needs {
     Notifications,
     /// These, or the indications of switches (all but TCP, for which those are marks).
     Indications,
+    /// The answers of RoCEv2's receiver: acknowledgements with round-trip times, marks, and
+    /// [telemetry](Spec::needs_telemetry) if wanted.
+    Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
 }
@@ -291,9 +321,15 @@ impl Spec {
         match self {
             Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
             Self::Dcqcn(_) => Needs::Notifications,
+            Self::Hpcc(_) | Self::Timely(_) | Self::RdmaDctcp(_) => Needs::Answers,
             Self::IndicatedRate(_) => Needs::Indications,
             _ => Needs::Acknowledgements,
         }
+    }
+
+    /// Whether switches must write telemetry into its packets.
+    pub fn needs_telemetry(&self) -> bool {
+        matches!(self, Self::Hpcc(_))
     }
 
     /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
@@ -303,6 +339,8 @@ impl Spec {
             payload: 1_448,
             wire: 1_538,
             initial_window: 10,
+            base_rtt: Duration::ZERO,
+            hops: 0,
             seed: 0,
         };
         State::new(self, &path).feedback(self)

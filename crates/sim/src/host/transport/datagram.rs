@@ -2,7 +2,7 @@
 //! nothing of them again: the sending and the receiving side.
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
 
 use super::{Frame, Sent};
 use crate::host::congestion;
@@ -88,7 +88,11 @@ impl Sender {
         self.next += 1;
         self.sent.packets += 1;
         let bytes = self.cut.frame(self.cut.payload_of(psn, self.bytes));
-        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: self.cut.ecn })
+        Some(Frame {
+            body: Body::Data { echo: Echo::default(), psn, sent_at: now },
+            bytes,
+            ecn: self.cut.ecn,
+        })
     }
 }
 

@@ -42,7 +42,7 @@ impl Spec {
     /// Length of the frame that carries `payload` bytes, at most [`Spec::payload`].
     pub fn frame(&self, payload: u64) -> u16 {
         match self {
-            Self::Rocev2(_) => rocev2::Spec::frame(payload),
+            Self::Rocev2(spec) => spec.frame(payload),
             Self::Tcp(_) => tcp::segment_frame(payload as u16),
             Self::Udp(spec) => spec.cut().frame(payload),
             Self::Ethernet(spec) => spec.cut().frame(payload),
@@ -69,10 +69,15 @@ impl Spec {
     /// nothing answers.
     pub fn answer_frame(&self) -> u16 {
         match self {
-            Self::Rocev2(_) => length::ROCE_ACK,
+            Self::Rocev2(spec) => spec.answer(),
             Self::Tcp(_) => length::TCP_OVERHEAD,
             Self::Udp(_) | Self::Ethernet(_) => length::SHORTEST_FRAME,
         }
+    }
+
+    /// Whether switches write telemetry into packets.
+    pub fn telemetry(&self) -> bool {
+        matches!(self, Self::Rocev2(spec) if spec.telemetry)
     }
 
     /// The frame of a full packet.

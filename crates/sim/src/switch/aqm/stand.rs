@@ -2,7 +2,7 @@
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Body, Class, Dscp, Duration, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos,
+    Body, Class, Dscp, Duration, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos,
 };
 
 use super::{Aqm, Verdict, View};
@@ -54,7 +54,7 @@ impl Stand {
             lane: 0,
             tos: Tos::new(Dscp::DEFAULT, ecn),
             indicated: false,
-            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+            body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
         }
     }
 

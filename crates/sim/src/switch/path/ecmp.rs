@@ -2,20 +2,45 @@
 //! hashes differently, so that the choices at successive tiers are independent.
 
 use floodway_model::random::mix;
-use floodway_model::{FlowId, NodeId};
+use floodway_model::{FlowId, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// It has no parameters.
+/// Parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Spec {}
+pub struct Spec {
+    /// Whether a port gets flows in proportion to the rate of its link (WCMP, Zhou et al., EuroSys
+    /// 2014). Default false: each port as many as the others.
+    pub weighted: bool,
+}
 
-/// See [`super::Spec::choose`].
+/// Which of `count` equal next hops `flow` takes at the switch `at`.
 #[inline]
 pub fn choose(flow: FlowId, at: NodeId, count: usize) -> usize {
-    let hash = mix((u64::from(at.0) << 32 | u64::from(flow.0)).wrapping_mul(ODD)) as u32;
-    ((u64::from(hash) * count as u64) >> 32) as usize
+    ((u64::from(hash(flow, at)) * count as u64) >> 32) as usize
+}
+
+/// Which of the ports with these rates `flow` takes at the switch `at`; 0 if there are none.
+pub fn choose_weighted(
+    flow: FlowId,
+    at: NodeId,
+    rates: impl Iterator<Item = Rate> + Clone,
+) -> usize {
+    let total: u128 = rates.clone().map(|rate| u128::from(rate.0)).sum();
+    let drawn = (u128::from(hash(flow, at)) * total) >> 32;
+    let mut sum = 0;
+    rates
+        .take_while(|rate| {
+            sum += u128::from(rate.0);
+            sum <= drawn
+        })
+        .count()
+}
+
+#[inline]
+fn hash(flow: FlowId, at: NodeId) -> u32 {
+    mix((u64::from(at.0) << 32 | u64::from(flow.0)).wrapping_mul(ODD)) as u32
 }
 
 /// Spreads small numbers over all bits before they are mixed.
@@ -34,5 +59,29 @@ mod tests {
         }
         // Mean 1000, standard deviation 31: five of them.
         assert!(count.as_flattened().iter().all(|n| (845..1155).contains(n)), "{count:?}");
+    }
+
+    #[test]
+    fn weights_are_the_rates() {
+        let rates = [10, 40, 50].map(Rate::from_gbps);
+        let mut count = [0; 3];
+        for flow in 0..10_000 {
+            count[choose_weighted(FlowId(flow), NodeId(7), rates.into_iter())] += 1;
+        }
+        // Standard deviations 30, 49 and 50: five of them.
+        let near = |count: i32, mean: i32| (count - mean).abs() < 250;
+        assert!(
+            near(count[0], 1_000) && near(count[1], 4_000) && near(count[2], 5_000),
+            "{count:?}"
+        );
+    }
+
+    #[test]
+    fn equal_weights_are_none() {
+        let rates = [Rate::from_gbps(25); 5];
+        for flow in (0..1_000).map(FlowId) {
+            let weighted = choose_weighted(flow, NodeId(3), rates.into_iter());
+            assert_eq!(weighted, choose(flow, NodeId(3), 5));
+        }
     }
 }

@@ -309,6 +309,46 @@ mod tests {
         assert_eq!(begun().window(&Spec::default(), us(0)), None);
     }
 
+    /// DCQCN and DCQCN+win of HPCC (SIGCOMM 2019, section 5.1), each with the reaction point of the
+    /// paper and of the NIC.
+    #[test]
+    fn with_and_without_a_window_in_both_variants() {
+        let rest = 255.0 / 256.0;
+        let alpha = (rest * rest + 1.0 / 256.0) * rest;
+        for (variant, rates) in [
+            // A cut for each CNP, the second by an alpha that was 1: a quarter.
+            (Variant::Paper, [50e9, 25e9, 25e9]),
+            // The second CNP waits until 4 us after the first cut. Until then alpha has been updated
+            // with a CNP at 101 and 103 us, and without one at 102 and 104 us.
+            (Variant::Nic, [50e9, 50e9, 50e9 * (1.0 - alpha / 2.0)]),
+        ] {
+            for (window, follows) in [(None, false), (Some(15), false), (Some(15), true)] {
+                let spec = Spec {
+                    variant,
+                    alpha_timer: Duration::from_us(if variant == Variant::Nic { 1 } else { 55 }),
+                    window: window.map(Duration::from_us),
+                    window_follows_rate: follows,
+                    ..Spec::default()
+                };
+                let mut flow = with(&spec);
+                let mut hear = |at, cnp: bool| {
+                    if cnp {
+                        flow.on_cnp(&spec, us(at));
+                    }
+                    (flow.rate(&spec, us(at)).unwrap(), flow.window(&spec, us(at)))
+                };
+                let heard = [hear(100, true), hear(102, true), hear(104, false)];
+                for ((rate, window), expected) in heard.into_iter().zip(rates) {
+                    assert!(near(rate, expected), "{spec:?}: {rate}");
+                    let length = if follows { rate } else { LINE };
+                    let bytes = spec.window.map(|_| (length * 15e-6 / 8.0) as u64);
+                    assert!(window.zip(bytes).is_none_or(|(a, b)| a.abs_diff(b) <= 1));
+                    assert_eq!(window.is_some(), bytes.is_some());
+                }
+            }
+        }
+    }
+
     /// The parameters of the Source Flow Control deck. Its increases of 0.0125 and 0.025 have no
     /// unit; as bytes per nanosecond they are 100 and 200 Mb/s.
     fn source_flow_control() -> Spec {

@@ -29,6 +29,10 @@ pub struct Spec {
     /// the rate limits what is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<Bytes>,
+    /// Whether packets have room for telemetry, 42 bytes in data and in what answers it, that
+    /// switches fill in. Default false; true for congestion control that needs it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub telemetry: bool,
     /// What is sent again after a loss, and when.
     pub recovery: recovery::Spec,
 }
@@ -36,7 +40,7 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         let (mtu, recovery) = (Bytes(1_024), recovery::Spec::default());
-        Self { mtu, ack_every: 1, in_flight: None, recovery }
+        Self { mtu, ack_every: 1, in_flight: None, telemetry: false, recovery }
     }
 }
 
@@ -60,8 +64,20 @@ impl Spec {
     }
 
     /// Frame length of the packet that carries `payload` bytes.
-    pub fn frame(payload: u64) -> u16 {
-        (payload as u16 + length::ROCE_OVERHEAD).max(length::SHORTEST_FRAME)
+    #[inline]
+    pub fn frame(&self, payload: u64) -> u16 {
+        let frame = payload as u16 + length::ROCE_OVERHEAD + self.room();
+        frame.max(length::SHORTEST_FRAME)
+    }
+
+    /// Frame length of an acknowledgement or a NAK.
+    pub fn answer(&self) -> u16 {
+        length::ROCE_ACK + self.room()
+    }
+
+    /// Bytes for telemetry.
+    const fn room(&self) -> u16 {
+        if self.telemetry { length::TELEMETRY } else { 0 }
     }
 
     /// Payload of a packet of a message of `bytes` in `packets` packets.

@@ -1,6 +1,6 @@
 //! The sending side of one message.
 
-use floodway_model::{Body, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
 
 use super::Spec;
 use super::recovery::{self, selective_repeat};
@@ -38,9 +38,11 @@ impl Sender {
         transport: &Spec,
         now: Instant,
     ) -> Self {
-        let selective = match transport.recovery {
+        let selective = match &transport.recovery {
             recovery::Spec::GoBackN(_) => None,
-            recovery::Spec::SelectiveRepeat(_) => Some(Box::default()),
+            recovery::Spec::SelectiveRepeat(spec) => {
+                Some(Box::new(selective_repeat::State::new(spec)))
+            }
         };
         Self {
             control,
@@ -112,8 +114,12 @@ impl Sender {
         } else {
             self.fresh = self.next;
         }
-        let bytes = Spec::frame(transport.payload(psn, self.bytes, self.packets));
-        Some(Frame { body: Body::Data { psn, sent_at: now }, bytes, ecn: Ecn::Ect0 })
+        let bytes = transport.frame(transport.payload(psn, self.bytes, self.packets));
+        Some(Frame {
+            body: Body::Data { echo: Echo::default(), psn, sent_at: now },
+            bytes,
+            ecn: Ecn::Ect0,
+        })
     }
 
     /// As much may be in flight as the transport and congestion control allow, which says `bytes`.
@@ -122,6 +128,12 @@ impl Sender {
         if let Some(bytes) = bytes {
             self.window = transport.window().min(transport.whole_packets(bytes).max(1));
         }
+    }
+
+    /// The first packet that is not acknowledged, that after the last one sent, and the first that has
+    /// never been sent.
+    pub fn progress(&self) -> (u32, u32, u32) {
+        (self.unacknowledged, self.next, self.fresh)
     }
 
     /// Everything before `psn` has arrived.
@@ -141,7 +153,7 @@ impl Sender {
     pub fn on_nak(&mut self, psn: u32, arrived: u32, now: Instant) {
         self.on_ack(psn, now);
         match &mut self.selective {
-            Some(state) if arrived >= self.unacknowledged => state.on_arrived(arrived),
+            Some(state) if arrived >= self.unacknowledged => state.on_arrived(arrived, now),
             None if psn == self.unacknowledged => {
                 self.next = psn;
                 self.last_progress = now;
@@ -150,15 +162,29 @@ impl Sender {
         }
     }
 
-    /// When it has waited too long for progress.
+    /// When it has waited too long, for progress or for a packet that others have overtaken.
     #[inline]
     pub fn deadline(&self, transport: &Spec) -> Instant {
+        let overtaken = self.selective.as_ref().map_or(Instant::NEVER, |s| s.suspects_until());
+        self.times_out(transport).min(overtaken)
+    }
+
+    /// When it has waited too long for progress.
+    #[inline]
+    fn times_out(&self, transport: &Spec) -> Instant {
         self.last_progress + transport.recovery.timeout(self.next - self.unacknowledged)
     }
 
-    /// That moment has come: what it has sent, if there is something, is taken for lost.
+    /// That moment has come: the packets that others have overtaken, or all that it has sent, if
+    /// there is something, are taken for lost.
     pub fn on_timer(&mut self, now: Instant, transport: &Spec) {
-        if self.next != self.unacknowledged && now >= self.deadline(transport) {
+        if let Some(state) = self.selective.as_mut().filter(|state| state.suspects_until() <= now) {
+            state.give_up(now);
+            if now < self.times_out(transport) {
+                return;
+            }
+        }
+        if self.next != self.unacknowledged && now >= self.times_out(transport) {
             match &mut self.selective {
                 Some(state) => state.on_timeout(self.unacknowledged, self.next - 1),
                 None => self.next = self.unacknowledged,

@@ -1,8 +1,8 @@
 //! Sender and receiver against each other over a wire that loses what it is told to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use floodway_model::{Body, Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
+use floodway_model::{Body, Bytes, Duration, Echo, FlowSpec, Instant, NodeId, Rate};
 use proptest::prelude::*;
 
 use super::recovery::{self, go_back_n, selective_repeat};
@@ -42,7 +42,7 @@ fn selective_repeat() -> Spec {
 
 /// Gives a packet to the receiver a microsecond after it was sent.
 fn give(receiver: &mut Receiver, spec: &Spec, packet: &Frame) -> Arrived {
-    let Body::Data { psn, sent_at } = packet.body else { panic!("not data") };
+    let Body::Data { psn, sent_at, .. } = packet.body else { panic!("not data") };
     receiver.on_data(spec, psn, sent_at + Duration::from_us(1))
 }
 
@@ -77,10 +77,22 @@ const DELAY: u64 = 1_000;
 /// Sends a message of `packets` over a wire with a packet per 100 ns and 1 us each way. `lose` is
 /// asked about every data packet and every answer: whether it is an answer, and its number among
 /// its kind.
-fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool) -> Story {
+fn transfer(packets: u32, spec: &Spec, lose: impl FnMut(bool, usize) -> bool) -> Story {
+    transfer_by_ways(packets, spec, lose, |_| 0)
+}
+
+/// The same where data packets take ways of different lengths: `late` says of every packet
+/// how many packet times it takes longer.
+fn transfer_by_ways(
+    packets: u32,
+    spec: &Spec,
+    mut lose: impl FnMut(bool, usize) -> bool,
+    late: impl Fn(u32) -> u64,
+) -> Story {
     let bytes = u64::from(packets) * spec.mtu.0;
     let (mut sender, mut receiver) = pair(bytes, spec);
-    let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+    let mut there = BTreeMap::<(u64, usize), Frame>::new();
+    let mut back = VecDeque::new();
     let mut story = Story::default();
     let (mut answers, mut delivered) = (0, 0);
     for tick in 0.. {
@@ -91,8 +103,8 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             back.pop_front();
             assert_eq!(at, ns);
             match answer {
-                Body::Ack { psn } => sender.on_ack(psn, now),
-                Body::Nak { psn, arrived } => sender.on_nak(psn, arrived, now),
+                Body::Ack { psn, .. } => sender.on_ack(psn, now),
+                Body::Nak { psn, arrived, .. } => sender.on_nak(psn, arrived, now),
                 other => panic!("{other:?}"),
             }
         }
@@ -102,9 +114,8 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
         if sender.deadline(spec) <= now {
             sender.on_timer(now, spec);
         }
-        while let Some((_, packet)) = there.front().copied().filter(|(at, _)| *at <= ns) {
-            there.pop_front();
-            let packet: Frame = packet;
+        while let Some(entry) = there.first_entry().filter(|entry| entry.key().0 <= ns) {
+            let packet = entry.remove();
             let Body::Data { psn, .. } = packet.body else { panic!("not data") };
             let arrived = receiver.on_data(spec, psn, now);
             assert!(receiver.delivered() >= delivered, "taken back");
@@ -113,8 +124,9 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             if arrived.completes {
                 story.finished = ns;
             }
-            let nak = arrived.missing.map(|missing| Body::Nak { psn: missing, arrived: psn });
-            let ack = arrived.acknowledge.map(|psn| Body::Ack { psn });
+            let echo = Echo::default();
+            let nak = arrived.missing.map(|missing| Body::Nak { echo, psn: missing, arrived: psn });
+            let ack = arrived.acknowledge.map(|psn| Body::Ack { echo, psn, sent_at: now });
             story.naks += u64::from(nak.is_some());
             if let Some(answer) = ack.or(nak) {
                 if !lose(true, answers) {
@@ -127,7 +139,8 @@ fn transfer(packets: u32, spec: &Spec, mut lose: impl FnMut(bool, usize) -> bool
             if lose(false, story.sent.len()) {
                 story.lost += 1;
             } else {
-                there.push_back((ns + DELAY, packet));
+                let number = story.sent.len();
+                there.insert((ns + DELAY + TICK * late(psn(&packet)), number), packet);
             }
             story.sent.push((psn(&packet), ns));
         }
@@ -369,6 +382,47 @@ fn lost_naks_cost_repetitions_but_nothing_else() {
     assert_eq!(story.after(33)[..4], [10, 11, 12, 33]);
 }
 
+/// Selective repeat that waits this many packet times for a missing packet.
+fn tolerant(packet_times: u64) -> Spec {
+    let reordering = Duration::from_ns(packet_times * TICK);
+    let recovery = selective_repeat::Spec { reordering, ..Default::default() };
+    Spec { recovery: recovery::Spec::SelectiveRepeat(recovery), ..Spec::default() }
+}
+
+#[test]
+fn what_is_overtaken_by_less_than_the_window_is_not_repeated() {
+    // Every third packet is five packet times late.
+    let late = |psn: u32| if psn % 3 == 1 { 5 } else { 0 };
+    let story = transfer_by_ways(100, &tolerant(6), data(&[]), late);
+    assert_eq!((story.retransmitted, story.timeouts), (0, 0));
+    // Packet 1 is sent at 0.1 us and arrives at 1.6 us; 2, 3, 5 and 6 have come before it, as have
+    // two or three others before each that is late.
+    assert!(story.naks > 60, "{story:?}");
+    // The answer to packet 2 comes at 2.2 us, the one to packet 1 at 2.6 us: not within 0.2 us.
+    let story = transfer_by_ways(100, &tolerant(2), data(&[]), late);
+    assert_eq!((story.retransmitted, story.timeouts), (33, 0));
+    assert_eq!(story.sent.iter().find(|sent| sent.1 == 2_400), Some(&(1, 2_400)));
+    // Without a window it is repeated when that answer comes.
+    let story = transfer_by_ways(100, &selective_repeat(), data(&[]), late);
+    assert!(story.retransmitted >= 33);
+    assert_eq!(story.sent[22], (1, 2_200));
+}
+
+#[test]
+fn what_is_lost_is_repeated_after_the_window() {
+    let story = transfer(100, &tolerant(6), data(&[10]));
+    assert_eq!((story.retransmitted, story.timeouts), (1, 0));
+    // The answer to packet 11 comes at 3.1 us; six packet times later packet 10 goes again.
+    assert_eq!(story.sent[37], (10, 3_700));
+    // At the end of a message too, where no others follow, and all that are missing one by one.
+    let story = transfer(20, &tolerant(6), data(&[17, 18]));
+    assert_eq!((story.retransmitted, story.timeouts), (2, 0));
+    // The answer to packet 19 comes at 3.9 us.
+    assert_eq!(story.sent[20..], [(17, 4_500), (18, 4_600)]);
+    let story = transfer(30, &tolerant(6), data(&[10, 14]));
+    assert_eq!(story.sent[30..], [(10, 3_700), (14, 4_100)]);
+}
+
 fn recoveries() -> impl Strategy<Value = recovery::Spec> {
     let (timeout, low) = (Duration::from_us(20), Duration::from_us(8));
     let go_back_n = go_back_n::Spec { retransmit_timeout: timeout, nak_interval: low };
@@ -376,6 +430,7 @@ fn recoveries() -> impl Strategy<Value = recovery::Spec> {
         retransmit_timeout: timeout,
         retransmit_timeout_low: low,
         low_timeout_packets: 3,
+        reordering: Duration::ZERO,
     };
     prop_oneof![
         Just(recovery::Spec::GoBackN(go_back_n)),
@@ -398,13 +453,28 @@ proptest! {
         answers in prop::collection::vec(prop::bool::weighted(0.3), 0..300),
     ) {
         let in_flight = window.map(|packets| Bytes(1_024 * (packets + u64::from(ack_every))));
-        let spec = Spec { mtu: Bytes(1_024), ack_every, in_flight, recovery };
+        let spec = Spec { ack_every, in_flight, recovery, ..Spec::default() };
         let story = transfer(packets, &spec, |answer, number| {
             let lost = if answer { &answers } else { &data };
             lost.get(number).copied().unwrap_or(false)
         });
         prop_assert_eq!(story.sent.len() as u64, u64::from(packets) + story.retransmitted);
         prop_assert!(story.retransmitted >= story.lost);
+    }
+
+    /// With a window as long as the ways can differ only what is lost is sent again, whatever comes
+    /// before what.
+    #[test]
+    fn a_window_tells_late_from_lost(
+        packets in 1u32..200,
+        late in prop::collection::vec(0u64..12, 400),
+        data in prop::collection::vec(prop::bool::weighted(0.1), 0..200),
+    ) {
+        let lose = |answer: bool, number: usize| !answer && data.get(number).copied().unwrap_or(false);
+        let story = transfer_by_ways(packets, &tolerant(12), lose, |psn| late[psn as usize % 400]);
+        if story.timeouts == 0 {
+            prop_assert_eq!(story.retransmitted, story.lost);
+        }
     }
 
     /// What is lost is sent again, and nothing else, if no answer is lost and time does not run out.
@@ -498,4 +568,12 @@ fn what_is_held_has_arrived() {
     assert_eq!(receiver.delivered(), 2 * 1024 + 10);
     assert!(give(&mut receiver, &spec, &packets[1]).completes);
     assert_eq!(receiver.delivered(), 3 * 1024 + 10);
+}
+
+#[test]
+fn telemetry_takes_room_in_data_and_answers() {
+    let spec = Spec { telemetry: true, ..Spec::default() };
+    // 1024 + 62 + 2 + 5 * 8, 66 + 2 + 5 * 8.
+    assert_eq!((spec.frame(1_024), spec.answer()), (1_128, 108));
+    assert_eq!((Spec::default().frame(1_024), Spec::default().answer()), (1_086, 66));
 }

@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, FlowId, FlowSpec, Graph, PortIx, Tos};
+use floodway_model::{Body, Class, Echo, FlowId, FlowSpec, Graph, PortIx, Tos};
 use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
 
 use super::*;
@@ -40,7 +40,7 @@ fn packet(flow: u32, bytes: u16) -> Queued {
         lane: 0,
         tos: Tos::default(),
         indicated: false,
-        body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+        body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
     };
     Queued { packet, not_before: 0 }
 }
@@ -173,6 +173,8 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
             ..Default::default()
         }],
         flows,
+        triggers: Vec::new(),
+        operations: Vec::new(),
         wire_overhead: 20,
         end,
         warmup: Duration::ZERO,
@@ -181,6 +183,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         flow_samples: None,
         departures: false,
         latencies: false,
+        failures: Vec::new(),
         seed: 1,
     };
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);

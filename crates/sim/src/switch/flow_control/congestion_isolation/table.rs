@@ -239,7 +239,9 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Bytes, Class, Dscp, Duration, Ecn, NodeId, Packet, PortIx, Tos};
+    use floodway_model::{
+        Body, Bytes, Class, Dscp, Duration, Echo, Ecn, NodeId, Packet, PortIx, Tos,
+    };
 
     use crate::switch::queue::Queued;
 
@@ -255,7 +257,7 @@ mod tests {
             lane: 0,
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
-            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+            body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
         };
         Queued { packet, not_before: 0 }
     }

@@ -33,7 +33,10 @@ impl Peer {
         match self.routes.towards(dst) {
             Hops::Host(port) => port,
             Hops::Equal([port]) => *port,
-            Hops::Equal(ports) => ports[self.path.choose(flow, self.id, ports.len())],
+            Hops::Equal(ports) => {
+                let choice = self.path.by_flow(flow, self.id, ports.len());
+                ports[choice.expect("checked: the neighbours of a switch know its choices")]
+            }
         }
     }
 }

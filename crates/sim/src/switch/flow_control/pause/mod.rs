@@ -6,7 +6,7 @@ mod spec;
 
 use floodway_model::Packet;
 
-use super::pausing::{Ledger, Order, Source, place, source, source_of};
+use super::pausing::{Held, Ledger, Order, Source, place, source, source_of};
 use crate::switch::buffer::Buffer;
 use crate::switch::port::Port;
 use crate::switch::queue::Queue;
@@ -96,6 +96,15 @@ impl Pause {
                 let at = (0, view.memory);
                 meter.on_enqueue(thresholds, at, Some(source), || view.in_memory(), orders);
             }
+        }
+    }
+
+    /// What must go before `source`, which is paused, may go on.
+    pub fn held(&self, spec: &Spec, source: Source) -> Held {
+        match &self.meter {
+            Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
+            Meter::EgressPort(meter) => Held::ByPlaces(meter.holding(source)),
+            Meter::Memory(_) => Held::ByMemory(spec.xon.0),
         }
     }
 

@@ -2,6 +2,7 @@
 //! two thresholds, and what was said and has to be said again before it expires.
 
 mod headroom;
+mod held;
 mod ledger;
 pub mod place;
 pub mod source;
@@ -11,6 +12,7 @@ use floodway_model::units::ByteTime;
 use floodway_model::{Bytes, Duration, Packet, Rate};
 
 pub use headroom::{Link, most_in};
+pub use held::Held;
 pub use ledger::{Ledger, Paused};
 
 /// Who can be paused: a port and class, as one number.

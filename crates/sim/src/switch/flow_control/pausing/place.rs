@@ -64,6 +64,11 @@ impl Meter {
         }
     }
 
+    /// The places that hold `source`.
+    pub fn holding(&self, source: Source) -> Vec<usize> {
+        (0..self.holds.len()).filter(|&place| self.holds[place].contains(&source)).collect()
+    }
+
     /// A packet has left `place`, which now has `backlog` bytes.
     #[inline]
     pub fn on_dequeue(

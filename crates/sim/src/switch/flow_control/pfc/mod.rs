@@ -7,8 +7,9 @@
 
 mod ingress_pool;
 mod spec;
+pub mod watchdog;
 
-use super::pausing::{Ledger, Order, Source, place, source, source_of};
+use super::pausing::{Held, Ledger, Order, Source, place, source, source_of};
 use crate::switch::buffer::Buffer;
 use crate::switch::queue::Queue;
 
@@ -80,6 +81,16 @@ impl Pfc {
                 let (at, source) = ((place, queue.backlog()), Some(source).filter(may_pause));
                 meter.on_enqueue(spec.thresholds(), at, source, waiting, orders);
             }
+        }
+    }
+
+    /// What must go before `source`, which is paused, may go on. On the pool of the ingress the
+    /// threshold may rise, but it is looked at only when something of the source leaves.
+    pub fn held(&self, spec: &Spec, source: Source, buffer: &Buffer) -> Held {
+        match &self.meter {
+            Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
+            Meter::IngressPool(_) => Held::ByItsBytes(buffer.held(source).saturating_sub(1)),
+            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source)),
         }
     }
 

@@ -3,6 +3,7 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::watchdog;
 use crate::switch::flow_control::pausing::Thresholds;
 
 /// Parameters.
@@ -33,6 +34,9 @@ pub struct Spec {
     /// too little headroom one that `check` does. Default true; false for memory that is known to be
     /// too small.
     pub lossless: bool,
+    /// A watchdog over queues that are paused for long; on if its table is there. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<watchdog::Spec>,
 }
 
 /// Where occupancy is measured.
@@ -64,6 +68,7 @@ impl Default for Spec {
             response: Duration::ZERO,
             queues: Vec::new(),
             lossless: true,
+            watchdog: None,
         }
     }
 }

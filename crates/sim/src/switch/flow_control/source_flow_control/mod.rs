@@ -149,7 +149,7 @@ fn quanta_within(time: Duration, rate: Rate) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Dscp, Ecn, FlowId, NodeId, PortIx, Tos};
+    use floodway_model::{Body, Class, Dscp, Echo, Ecn, FlowId, NodeId, PortIx, Tos};
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
@@ -170,7 +170,7 @@ mod tests {
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
             lane: 0,
-            body: Body::Data { psn: 0, sent_at: Instant::ZERO },
+            body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
         }
     }
 

@@ -3,6 +3,10 @@
 //! that names it; the sender sends again only what is missing.
 //!
 //! A packet counts as lost if a later one has arrived, because packets of a flow keep their order.
+//! Where they do not, as with spraying, it counts as lost only if it has not arrived either a while
+//! after that answer came (`reordering`): the idea is that of RACK (RFC 8985, section 6), which
+//! waits for a part of the round-trip time. The paper proposes a number of NAKs instead (section 7),
+//! which would be another time at every rate, and does not come together at the end of a message.
 //! It is sent again once; if that is lost too, the timeout tells. Lost packets go before new ones,
 //! at the rate of the flow. Recovery is over when everything up to the last packet that was sent
 //! before the last repetition is acknowledged, which needs no flag: the sender remembers up to
@@ -13,7 +17,9 @@
 //! at once what is missing between the two. In the paper a lost end of n packets takes n timeouts.
 //! The paper's other half, a limit on what is in flight (BDP-FC), is not here.
 
-use floodway_model::Duration;
+use std::collections::VecDeque;
+
+use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +37,10 @@ pub struct Spec {
     pub retransmit_timeout_low: Duration,
     /// Fewer packets than this in flight are few. Default 3 (IRN).
     pub low_timeout_packets: u32,
+    /// How long after the answer to a later packet a missing one is waited for before it is sent
+    /// again: for paths whose delays differ by so much. Default 0s: not at all (IRN), as on paths
+    /// that keep the order.
+    pub reordering: Duration,
 }
 
 impl Default for Spec {
@@ -39,6 +49,7 @@ impl Default for Spec {
             retransmit_timeout: Duration::from_us(320),
             retransmit_timeout_low: Duration::from_us(100),
             low_timeout_packets: 3,
+            reordering: Duration::ZERO,
         }
     }
 }
@@ -54,21 +65,65 @@ pub(in crate::host::transport::rocev2) struct State {
     again: u32,
     /// After a timeout: the last packet sent, which is sent again to learn of the ones before it.
     probe: Option<u32>,
+    /// How long a missing packet is waited for.
+    reordering: Duration,
+    /// Packets that have arrived, ascending, and when those before them that have not count as lost:
+    /// only where such a one is missing.
+    suspicions: VecDeque<(u32, Instant)>,
 }
 
 impl State {
+    /// Before anything has been sent.
+    pub fn new(spec: &Spec) -> Self {
+        Self { reordering: spec.reordering, ..Self::default() }
+    }
+
     /// Everything below `psn` has arrived.
     pub fn on_ack(&mut self, psn: u32) {
         self.arrived.forget_below(psn);
         self.again = self.again.max(psn);
         self.probe = self.probe.filter(|&probe| probe >= psn);
+        self.dispel();
     }
 
     /// `psn` has arrived, above the cumulative acknowledgement.
-    pub fn on_arrived(&mut self, psn: u32) {
+    pub fn on_arrived(&mut self, psn: u32, now: Instant) {
         self.arrived.insert(psn);
-        self.lost_below = self.lost_below.max(psn);
         self.probe = self.probe.filter(|&probe| probe != psn);
+        if self.reordering == Duration::ZERO {
+            self.lost_below = self.lost_below.max(psn);
+            return;
+        }
+        if self.suspicions.back().is_none_or(|&(last, _)| last < psn) {
+            self.suspicions.push_back((psn, now + self.reordering));
+        }
+        self.dispel();
+    }
+
+    /// Forgets the suspicions before which nothing is missing any more.
+    fn dispel(&mut self) {
+        if self.suspicions.is_empty() {
+            return;
+        }
+        let missing = self.arrived.next_absent(self.lost_below.max(self.again));
+        while self.suspicions.front().is_some_and(|&(psn, _)| psn <= missing) {
+            self.suspicions.pop_front();
+        }
+    }
+
+    /// When a packet that is missing now counts as lost if it has not arrived.
+    #[inline]
+    pub fn suspects_until(&self) -> Instant {
+        self.suspicions.front().map_or(Instant::NEVER, |&(_, until)| until)
+    }
+
+    /// Takes the packets for lost that have been waited for until now.
+    pub fn give_up(&mut self, now: Instant) {
+        while let Some(&(psn, _)) = self.suspicions.front().filter(|(_, until)| *until <= now) {
+            self.suspicions.pop_front();
+            self.lost_below = self.lost_below.max(psn);
+        }
+        self.dispel();
     }
 
     /// Nothing has moved for too long with the packets from `first` to `last` in flight.

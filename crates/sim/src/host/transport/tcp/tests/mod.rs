@@ -182,6 +182,8 @@ impl Pair {
             payload: MSS,
             wire: MSS + 70,
             initial_window: tcp.initial_window,
+            base_rtt: Duration::ZERO,
+            hops: 0,
             seed: 1,
         };
         let rules = Rules { tcp: &tcp, congestion: &control };

@@ -1,0 +1,119 @@
+//! Calls and collectives: how long they take, and how many are completed.
+
+use floodway_model::Table;
+use std::collections::BTreeMap;
+
+use crate::metrics::table;
+use crate::scalars::{Scalar, put};
+use crate::statistics::{mean, quantile};
+use crate::summary::Summary;
+use crate::throughput::{Shown, numbers};
+
+/// Adds `workload_<n>_operations`, `workload_<n>_operations_unfinished`,
+/// `workload_<n>_<mean|p50|p99|max>_operation_ns` and `workload_<n>_operations_per_s`, where there
+/// are calls or collectives.
+pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
+    let Some(operations) = table(tables, "operations") else { return };
+    let value = |name: &str| scalars.get(name).map_or(0.0, |scalar| scalar.value);
+    let (from, length) = (value("warmup_ns"), value("measured_ns"));
+    let (starts, ends) = (operations.f64s("start_ns"), operations.f64s("finish_ns"));
+    let measured = operations.u64s("measured");
+    let mut by_workload: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (row, workload) in operations.u64s("workload").iter().enumerate() {
+        by_workload.entry(*workload).or_default().push(row);
+    }
+    for (workload, rows) in by_workload {
+        let mut put = |name: &str, value: f64, unit: &'static str, meaning: &str| {
+            let meaning = format!("{meaning} of workload {workload}");
+            put(scalars, &format!("workload_{workload}_{name}"), value, unit, &meaning);
+        };
+        let begun = || rows.iter().filter(|&&row| measured[row] == 1);
+        let mut times: Vec<f64> =
+            begun().map(|&row| ends[row] - starts[row]).filter(|time| !time.is_nan()).collect();
+        times.sort_by(f64::total_cmp);
+        let (count, done) = (begun().count(), times.len());
+        put("operations", count as f64, "", "operations that began after the warm-up");
+        let unfinished = (count - done) as f64;
+        put("operations_unfinished", unfinished, "", "of these not complete when the run ended:");
+        if done > 0 {
+            let what = "time that operations took";
+            put("mean_operation_ns", mean(&times), "ns", &format!("mean {what}"));
+            for (name, p, label) in [
+                ("p50", 0.5, "median"),
+                ("p99", 0.99, "99th percentile of the"),
+                ("max", 1.0, "largest"),
+            ] {
+                let time = quantile(&times, p);
+                put(&format!("{name}_operation_ns"), time, "ns", &format!("{label} {what}"));
+            }
+        }
+        if length > 0.0 {
+            let within = from..from + length;
+            let completed = rows.iter().filter(|&&row| within.contains(&ends[row])).count();
+            let what = "operations completed during the measurement, a second,";
+            put("operations_per_s", completed as f64 * 1e9 / length, "1/s", what);
+        }
+    }
+}
+
+/// What some variant has of mean times by workload, in their order.
+pub(crate) fn means_of(summary: &Summary) -> Vec<Shown> {
+    by_workload(summary, "mean_operation_ns")
+}
+
+/// The same with median, percentile and largest after the means.
+pub(crate) fn times_of(summary: &Summary) -> Vec<Shown> {
+    let all = |mean: Shown| {
+        let other = |name: &str, label: &str| Shown {
+            key: mean.key.replace("_mean_", &format!("_{name}_")),
+            label: format!("{}, {label}", mean.label),
+        };
+        let [p50, p99, max] = [("p50", "median"), ("p99", "99th percentile"), ("max", "largest")]
+            .map(|(n, l)| other(n, l));
+        [Shown { label: format!("{}, mean", mean.label), ..mean }, p50, p99, max]
+    };
+    means_of(summary).into_iter().flat_map(all).collect()
+}
+
+/// What some variant has of operations per second by workload, in their order.
+pub(crate) fn rates_of(summary: &Summary) -> Vec<Shown> {
+    by_workload(summary, "operations_per_s")
+}
+
+fn by_workload(summary: &Summary, name: &str) -> Vec<Shown> {
+    let shown = |number: u64| Shown {
+        key: format!("workload_{number}_{name}"),
+        label: summary.workload(number),
+    };
+    numbers(summary, "workload_", &format!("_{name}")).into_iter().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalars::scalars;
+
+    #[test]
+    fn by_hand() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
+        let tables = [
+            Table::new("counters", "")
+                .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                .u64("value", "", vec![1_000, 2_000])
+                .text("meaning", "", texts(&["", ""])),
+            // Of workload 2: one of the warm-up that ends in the measurement, three that are
+            // measured, of which one ends after it and one never.
+            Table::new("operations", "")
+                .u64("workload", "", vec![2; 4])
+                .f64("start_ns", "", vec![900.0, 1_000.0, 1_500.0, 2_000.0])
+                .f64("finish_ns", "", vec![1_100.0, 1_300.0, 3_200.0, f64::NAN])
+                .u64("measured", "", vec![0, 1, 1, 1]),
+        ];
+        let scalars = scalars(&tables);
+        let value = |name: &str| scalars[&format!("workload_2_{name}")].value;
+        assert_eq!((value("operations"), value("operations_unfinished")), (3.0, 1.0));
+        assert_eq!((value("mean_operation_ns"), value("max_operation_ns")), (1_000.0, 1_700.0));
+        // Two in two microseconds.
+        assert_eq!(value("operations_per_s"), 1e6);
+    }
+}

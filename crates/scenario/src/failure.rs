@@ -1,0 +1,66 @@
+//! Links that fail, as a scenario writes them.
+
+use floodway_model::{Duration, Graph, Instant, NodeId, PortIx};
+use floodway_sim::failure::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link that does not work for a while: it loses what is on it, both ways, and what its ends send
+/// until they know. Then they send nothing, what waits for it is dropped, and all switches forward
+/// by the ways that are left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkFailure {
+    /// The names of the nodes at both ends, for example ["leaf 0", "spine 1"].
+    pub link: [String; 2],
+    /// Which of several links between the two, from 0 in the order of their ports. Default all of
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// When it fails, from the start of the run.
+    pub at: Duration,
+    /// When it works again. Default never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// How long it takes until both ends and the routes of all switches know, that it has failed and
+    /// that it works again. Default 100us (assumed: hardware sees the loss of a signal within
+    /// microseconds; with tables that were computed before, switches can follow as fast. Routing
+    /// protocols take milliseconds and more).
+    #[serde(default = "detection")]
+    pub detection: Duration,
+}
+
+fn detection() -> Duration {
+    Duration::from_us(100)
+}
+
+impl LinkFailure {
+    /// The node at one end with the ports of the links between the two; `None` if there is no such
+    /// node.
+    pub(crate) fn ports(&self, graph: &Graph) -> Option<(NodeId, Vec<PortIx>)> {
+        let node = |name: &str| {
+            let place = graph.nodes.iter().position(|node| node.name == name)?;
+            Some(NodeId(place as u32))
+        };
+        let [node, peer] = [node(&self.link[0])?, node(&self.link[1])?];
+        let ports = graph.node(node).ports.iter().enumerate();
+        let to_peer = ports.filter(|(_, end)| end.peer == peer);
+        Some((node, to_peer.map(|(port, _)| PortIx(port as u16)).collect()))
+    }
+
+    /// The links that fail. Names that there are not give none.
+    pub fn build(&self, graph: &Graph) -> Vec<Failure> {
+        let Some((node, ports)) = self.ports(graph) else { return Vec::new() };
+        let fails = |(number, _): &(usize, PortIx)| {
+            self.number.is_none_or(|wanted| wanted as usize == *number)
+        };
+        let failure = |(_, port): (usize, PortIx)| Failure {
+            node,
+            port,
+            at: Instant(self.at.0),
+            until: self.until.map_or(Instant::NEVER, |until| Instant(until.0)),
+            detection: self.detection,
+        };
+        ports.into_iter().enumerate().filter(fails).map(failure).collect()
+    }
+}

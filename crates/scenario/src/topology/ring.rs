@@ -1,0 +1,130 @@
+//! A ring of switches with hosts at each. Traffic takes the shorter way round, and either one if both
+//! are equally long; so it is the smallest network in which shortest ways can wait for each other in
+//! a circle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
+
+use floodway_model::{Duration, Graph, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Size, clos, parking_lot};
+
+/// Parameters. Host numbers go round the ring: switch s has the hosts s * `hosts_per_switch` and
+/// following, and links to the switches s + 1 and s - 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Switches, at least 3, and as many links between them.
+    pub switches: u32,
+    /// Hosts at each switch. Default 1 (assumed: the fewest).
+    #[serde(default = "parking_lot::one")]
+    pub hosts_per_switch: u32,
+    /// Rate of the links between hosts and switches. Default 100Gbps (as in `clos`).
+    #[serde(default = "clos::deck_rate")]
+    pub host_rate: Rate,
+    /// Propagation delay of these links. Default 200ns (as in `clos`).
+    #[serde(default = "clos::deck_delay")]
+    pub host_delay: Duration,
+    /// Rate of the links between switches. Default 100Gbps (as in `clos`).
+    #[serde(default = "clos::deck_rate")]
+    pub fabric_rate: Rate,
+    /// Propagation delay of these links. Default 200ns (as in `clos`).
+    #[serde(default = "clos::deck_delay")]
+    pub fabric_delay: Duration,
+}
+
+impl Spec {
+    pub(super) fn size(&self) -> Size {
+        let line = self.line().size();
+        let most_ports = u64::from(self.hosts_per_switch) + 2;
+        Size { links: line.links.saturating_add(1), most_ports, ..line }
+    }
+
+    pub(super) fn build(&self) -> Graph {
+        let (mut graph, switches) = self.line().line();
+        if let (Some(&first), Some(&last)) = (switches.first(), switches.last()) {
+            graph.link(last, first, self.fabric_rate, self.fabric_delay);
+        }
+        graph
+    }
+
+    /// The same without the link that closes it.
+    fn line(&self) -> parking_lot::Spec {
+        let Self { switches, hosts_per_switch, .. } = *self;
+        let Self { host_rate, host_delay, fabric_rate, fabric_delay, .. } = *self;
+        parking_lot::Spec {
+            switches,
+            hosts_per_switch,
+            host_rate,
+            host_delay,
+            fabric_rate,
+            fabric_delay,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_model::NodeId;
+    use floodway_model::graph::NodeKind;
+
+    use super::*;
+
+    fn ring(switches: u32, hosts_per_switch: u32) -> Spec {
+        Spec {
+            switches,
+            hosts_per_switch,
+            host_rate: clos::deck_rate(),
+            host_delay: clos::deck_delay(),
+            fabric_rate: Rate::from_gbps(400),
+            fabric_delay: Duration::from_us(2),
+        }
+    }
+
+    #[test]
+    fn the_graph_is_as_large_as_said() {
+        for spec in [ring(3, 1), ring(5, 2), ring(8, 4)] {
+            let (graph, size) = (spec.build(), spec.size());
+            assert_eq!(graph.hosts().count() as u64, size.hosts);
+            assert_eq!(graph.switches().count() as u64, size.switches);
+            assert_eq!(graph.links().count() as u64, size.links);
+            for switch in graph.switches() {
+                assert_eq!(graph.node(switch).ports.len() as u64, size.most_ports);
+            }
+        }
+        let size = ring(5, 2).size();
+        assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (10, 5, 10 + 5, 4));
+    }
+
+    #[test]
+    fn the_last_switch_is_joined_to_the_first_by_a_link_like_the_others() {
+        let graph = ring(5, 1).build();
+        let between = |id: NodeId| graph.node(id).kind != NodeKind::Host;
+        let mut pairs: Vec<(u32, u32)> = graph
+            .links()
+            .filter(|(from, _, end)| between(*from) && between(end.peer))
+            .map(|(from, _, end)| {
+                assert_eq!((end.rate, end.delay), (Rate::from_gbps(400), Duration::from_us(2)));
+                // Switch 0 is node 5.
+                (from.0.min(end.peer.0) - 5, from.0.max(end.peer.0) - 5)
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        assert_eq!(pairs, [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn the_shorter_way_round_is_taken_and_of_two_equal_ones_either() {
+        // Links from host to host: one more than switches on the way.
+        let length = |ring: Spec, to| ring.build().path(NodeId(0), NodeId(to)).unwrap().len();
+        assert_eq!([1, 2, 3, 4].map(|to| length(ring(5, 1), to)), [3, 4, 4, 3]);
+        let next_hops = |switches: u32, to: u32| {
+            let graph = ring(switches, 1).build();
+            let distances = graph.distances(NodeId(to));
+            let here = NodeId(switches);
+            let closer = |peer: NodeId| distances[peer.index()] < distances[here.index()];
+            graph.node(here).ports.iter().filter(|port| closer(port.peer)).count()
+        };
+        assert_eq!([next_hops(5, 2), next_hops(6, 2), next_hops(6, 3)], [1, 1, 2]);
+    }
+}

@@ -1,0 +1,103 @@
+//! All to all: every host sends a message to every other, once. It is the shuffle of a distributed
+//! computation, and the exchange of tokens between the experts of a model.
+
+use std::sync::Arc;
+
+use floodway_model::{Bytes, Duration, FlowId, FlowSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
+use crate::check::{Findings, patterns};
+use crate::document::Document;
+
+/// Parameters. Hosts are named: none is taken from the order of placement, and flows may run on hosts
+/// of other workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Hosts that send and receive, at least 2: by number, like "0-9" or "0, 2, 5-7", by name, like
+    /// "host 0-9", or "all". Default all.
+    #[serde(default = "Hosts::all")]
+    pub hosts: Hosts,
+    /// Size of each message.
+    pub bytes: Bytes,
+    /// In which order a host sends its messages. Default `shifted`.
+    #[serde(default)]
+    pub order: Order,
+    /// How many messages a host sends at the same time: the next begins when all packets of one have
+    /// left the host's memory. Default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
+    /// When it starts, before the arrivals end. Default 0ns.
+    #[serde(default)]
+    pub start: Duration,
+}
+
+/// In which order a host sends its messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The n-th host first to the one after it, then to the second after it and so on, from the
+    /// beginning of the list again where it ends, so that hosts in step send to different ones.
+    #[default]
+    Shifted,
+    /// At random, each host in an order of its own.
+    Random,
+}
+
+impl Parameters for Spec {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+        let hosts = patterns::all_to_all(path, self, settings, findings)?;
+        Some(Arc::new(Placed { spec: self.clone(), hosts }))
+    }
+}
+
+/// With its hosts found.
+#[derive(Debug)]
+struct Placed {
+    spec: Spec,
+    hosts: Vec<u32>,
+}
+
+impl Workload for Placed {
+    fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        self.traffic(around).flows
+    }
+
+    fn traffic(&self, around: Surroundings<'_>) -> Traffic {
+        let Spec { bytes, start, order, at_once, .. } = self.spec;
+        let hosts = around.named(&self.hosts);
+        let at_once = at_once.map_or(hosts.len(), |count| count as usize);
+        let mut traffic = Traffic::default();
+        for (place, &src) in hosts.iter().enumerate() {
+            let mut steps: Vec<usize> = (1..hosts.len()).collect();
+            if order == Order::Random {
+                around.stream_of(src).shuffle(&mut steps);
+            }
+            let first = traffic.flows.len();
+            for (number, step) in steps.into_iter().enumerate() {
+                let dst = hosts[(place + step) % hosts.len()];
+                let after =
+                    number.checked_sub(at_once).map(|before| FlowId((first + before) as u32));
+                let message = around.message(src, dst, bytes.0, start);
+                traffic.then(message, after.as_slice(), Duration::ZERO);
+            }
+        }
+        traffic.operation((0..traffic.flows.len() as u32).map(FlowId));
+        traffic
+    }
+
+    fn expected_flows(&self, _around: Surroundings<'_>) -> f64 {
+        let hosts = self.hosts.len() as f64;
+        hosts * (hosts - 1.0)
+    }
+
+    fn largest_flow(&self) -> u64 {
+        self.spec.bytes.0
+    }
+
+    fn size_fields(&self) -> Vec<String> {
+        vec!["bytes".to_owned()]
+    }
+}

@@ -1,0 +1,209 @@
+//! Links that fail during a run, and what is lost on them.
+//!
+//! When a link fails, what is on it is lost, both ways, and so is what its ends send until they
+//! know. From then on they send nothing, and all switches forward as if it were not there, until they
+//! know that it works again. When that is follows from the scenario, so every end and every switch
+//! has its own list of times, and nothing reaches across. A frame that will be lost is known to be so
+//! when it is sent, and never arrives.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, Duration, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+
+use crate::routing::Routes;
+use crate::telemetry::Telemetry;
+
+/// A link that does not work for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// One end of the link.
+    pub node: NodeId,
+    /// The port there.
+    pub port: PortIx,
+    /// From when on it loses everything.
+    pub at: Instant,
+    /// When it works again; [`Instant::NEVER`] if it does not.
+    pub until: Instant,
+    /// How long it takes until both ends and all switches know, of the failure and of its end.
+    pub detection: Duration,
+}
+
+impl Failure {
+    /// From when to when it is known; `None` if it is over before.
+    fn known(&self) -> Option<(Instant, Instant)> {
+        let (from, until) = (self.at + self.detection, self.until + self.detection);
+        (from < self.until).then_some((from, until))
+    }
+
+    /// Both ends.
+    fn ends(&self, graph: &Graph) -> [(NodeId, PortIx); 2] {
+        let end = &graph.node(self.node).ports[self.port.index()];
+        [(self.node, self.port), (end.peer, end.peer_port)]
+    }
+}
+
+/// The failures of a link, at one of its ends.
+#[derive(Debug, Default)]
+pub struct Outages {
+    /// When it loses everything.
+    dead: Vec<(Instant, Instant)>,
+    /// When what the end knows changes, ascending, and whether it does not send from then on.
+    turns: VecDeque<(Instant, bool)>,
+    /// Frames that it has sent and that were lost, with their bytes, by the queue they came from.
+    pub lost: [(u64, u64); CLASSES],
+    /// Of these, data packets by flow.
+    pub lost_of: BTreeMap<FlowId, u64>,
+    /// Of these, frames of PFC and PAUSE.
+    pub lost_pauses: u64,
+    /// Where switches have written into packets.
+    telemetry: Option<Arc<Telemetry>>,
+}
+
+impl Outages {
+    /// Of the link at this port; `None` if it never fails.
+    pub fn of(
+        failures: &[Failure],
+        graph: &Graph,
+        (node, port): (NodeId, PortIx),
+        telemetry: Option<&Arc<Telemetry>>,
+    ) -> Option<Box<Self>> {
+        let here = |failure: &&Failure| failure.ends(graph).contains(&(node, port));
+        let failures: Vec<&Failure> = failures.iter().filter(here).collect();
+        if failures.is_empty() {
+            return None;
+        }
+        let dead = failures.iter().map(|failure| (failure.at, failure.until)).collect();
+        let mut known: Vec<_> = failures.iter().filter_map(|failure| failure.known()).collect();
+        known.sort_unstable();
+        let mut turns: VecDeque<(Instant, bool)> = VecDeque::new();
+        for (from, until) in known {
+            // One that is known before the end of another is: the port stays closed between them.
+            let last = turns.back().map_or(Instant::ZERO, |&(end, _)| end);
+            if !turns.is_empty() && from <= last {
+                turns.pop_back();
+                turns.push_back((until.max(last), false));
+            } else {
+                turns.extend([(from, true), (until, false)]);
+            }
+        }
+        Some(Box::new(Self { dead, turns, telemetry: telemetry.cloned(), ..Self::default() }))
+    }
+
+    /// Whether a frame is lost whose first bit is sent at `from` and whose last arrives at `until`.
+    pub fn hit(&self, from: Instant, until: Instant) -> bool {
+        self.dead.iter().any(|&(down, up)| down < until && from < up)
+    }
+
+    /// Counts a frame that is lost.
+    pub fn lose(&mut self, packet: &Packet) {
+        let (frames, bytes) = &mut self.lost[packet.class.index()];
+        *frames += 1;
+        *bytes += u64::from(packet.bytes);
+        if packet.is_data() {
+            *self.lost_of.entry(packet.flow).or_default() += 1;
+        }
+        self.lost_pauses += u64::from(matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. }));
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.free(packet);
+        }
+    }
+
+    /// When what the end knows changes next.
+    pub fn next_turn(&self) -> Instant {
+        self.turns.front().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// Whether the end does not send from now on, if that changes now.
+    pub fn turn(&mut self, now: Instant) -> Option<bool> {
+        let mut closes = None;
+        while let Some(&(_, now_closes)) = self.turns.front().filter(|(at, _)| *at <= now) {
+            self.turns.pop_front();
+            closes = Some(now_closes);
+        }
+        closes
+    }
+}
+
+/// When routes change, ascending, and the tables of all switches from then on, in order of their
+/// identifiers.
+pub fn epochs(failures: &[Failure], graph: &Graph) -> Vec<(Instant, Vec<Routes>)> {
+    let known: Vec<_> = failures.iter().filter_map(|f| Some((f, f.known()?))).collect();
+    let mut times: BTreeSet<Instant> =
+        known.iter().flat_map(|&(_, (from, until))| [from, until]).collect();
+    times.remove(&Instant::NEVER);
+    let tables = |now: Instant| {
+        let down = known.iter().filter(|(_, (from, until))| *from <= now && now < *until);
+        Routes::without(graph, &down.flat_map(|(failure, _)| failure.ends(graph)).collect())
+    };
+    times.into_iter().map(|now| (now, tables(now))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::Rate;
+    use floodway_model::graph::NodeKind;
+
+    fn us(us: u64) -> Instant {
+        Instant(us * 1_000_000)
+    }
+
+    fn failure(at: u64, until: u64, detection: u64) -> Failure {
+        Failure {
+            node: NodeId(0),
+            port: PortIx(0),
+            at: us(at),
+            until: us(until),
+            detection: Duration::from_us(detection),
+        }
+    }
+
+    fn graph() -> Graph {
+        let mut graph = Graph::default();
+        let ids = ["a", "b"].map(|name| graph.add(name, NodeKind::Switch { tier: 0 }));
+        graph.link(ids[0], ids[1], Rate::from_gbps(10), Duration::ZERO);
+        graph.link(ids[0], ids[1], Rate::from_gbps(10), Duration::ZERO);
+        graph
+    }
+
+    fn turns(failures: &[Failure]) -> Vec<(Instant, bool)> {
+        let outages = Outages::of(failures, &graph(), (NodeId(1), PortIx(0)), None).unwrap();
+        outages.turns.into_iter().collect()
+    }
+
+    #[test]
+    fn what_is_known_begins_and_ends_after_the_detection() {
+        assert_eq!(turns(&[failure(10, 50, 3)]), [(us(13), true), (us(53), false)]);
+        // Over before anybody knows.
+        assert_eq!(turns(&[failure(10, 13, 3)]), []);
+        // The second is known before the end of the first is.
+        let two = [failure(10, 20, 5), failure(22, 30, 1)];
+        assert_eq!(turns(&two), [(us(15), true), (us(31), false)]);
+        let apart = [failure(10, 20, 5), failure(26, 30, 1)];
+        let expected = [(us(15), true), (us(25), false), (us(27), true), (us(31), false)];
+        assert_eq!(turns(&apart), expected);
+        let forever = Failure { until: Instant::NEVER, ..failure(10, 0, 3) };
+        assert_eq!(turns(&[forever]), [(us(13), true), (Instant::NEVER, false)]);
+        assert!(Outages::of(&two, &graph(), (NodeId(1), PortIx(1)), None).is_none());
+    }
+
+    #[test]
+    fn a_frame_is_lost_if_the_link_is_down_while_any_bit_is_on_it() {
+        let outages =
+            Outages::of(&[failure(10, 20, 1)], &graph(), (NodeId(0), PortIx(0)), None).unwrap();
+        let hit = |from, until| outages.hit(us(from), us(until));
+        assert_eq!([hit(5, 10), hit(5, 11), hit(12, 14)], [false, true, true]);
+        assert_eq!([hit(19, 22), hit(20, 22), hit(9, 21)], [true, false, true]);
+    }
+
+    #[test]
+    fn routes_change_when_it_is_known() {
+        let times: Vec<Instant> = epochs(&[failure(10, 20, 5), failure(30, 31, 9)], &graph())
+            .into_iter()
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(times, [us(15), us(25)]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Packet spraying (Dixit et al., INFOCOM 2013): every packet goes by any of the equal paths,
+//! whatever its flow. Links are loaded evenly; packets arrive out of order where paths are not
+//! equally long.
+
+use floodway_model::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Which port is next. Default `random` (Dixit et al.).
+    pub order: Order,
+}
+
+/// How packets are dealt out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Each port is equally likely for every packet.
+    #[default]
+    Random,
+    /// The ports take turns, among destinations with the same next hops. Each switch begins with a
+    /// random one, so that switches are not in step.
+    RoundRobin,
+}
+
+/// Where one switch is.
+#[derive(Debug)]
+pub struct State {
+    chance: Stream,
+    /// By set of next hops: the place of the port that is next, once there has been one.
+    next: Vec<Option<u16>>,
+}
+
+impl State {
+    pub(super) fn new(chance: Stream) -> Self {
+        Self { chance, next: Vec::new() }
+    }
+
+    /// The sets of next hops are others from now on.
+    pub(super) fn forget(&mut self) {
+        self.next.clear();
+    }
+
+    /// The port, one of `ports`, which are the set `group`, by which a packet goes.
+    pub(super) fn choose(&mut self, spec: &Spec, group: u16, ports: &[u16]) -> u16 {
+        let count = ports.len() as u64;
+        if spec.order == Order::Random {
+            return ports[self.chance.below(count) as usize];
+        }
+        let group = usize::from(group);
+        if self.next.len() <= group {
+            self.next.resize(group + 1, None);
+        }
+        let place = self.next[group].unwrap_or_else(|| self.chance.below(count) as u16);
+        self.next[group] = Some((place + 1) % ports.len() as u16);
+        ports[usize::from(place)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_take_turns_by_next_hops() {
+        let spec = Spec { order: Order::RoundRobin };
+        let mut state = State::new(Stream::from_seed(1));
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for _ in 0..6 {
+            first.push(state.choose(&spec, 0, &[4, 5, 6]));
+            second.push(state.choose(&spec, 2, &[4, 9]));
+        }
+        // Whatever comes first: every three, and every two, are different and repeat.
+        let mut turn = first[..3].to_vec();
+        turn.sort_unstable();
+        assert_eq!((turn, &first[..3]), (vec![4, 5, 6], &first[3..]));
+        assert_eq!(
+            (second[0] + second[1], &second[..2], &second[..2]),
+            (13, &second[2..4], &second[4..])
+        );
+    }
+
+    #[test]
+    fn switches_are_not_in_step() {
+        let spec = Spec { order: Order::RoundRobin };
+        let begins = |seed| State::new(Stream::from_seed(seed)).choose(&spec, 0, &[0, 1, 2, 3]);
+        let mut count = [0; 4];
+        (0..4_000).for_each(|seed| count[usize::from(begins(seed))] += 1);
+        // Mean 1000, standard deviation 27.
+        assert!(count.iter().all(|n| (863..1137).contains(n)), "{count:?}");
+    }
+
+    #[test]
+    fn random_ports_are_equally_likely() {
+        let mut state = State::new(Stream::from_seed(1));
+        let mut count = [0; 4];
+        for _ in 0..4_000 {
+            count[usize::from(state.choose(&Spec::default(), 0, &[0, 1, 2, 3]))] += 1;
+        }
+        assert!(count.iter().all(|n| (863..1137).contains(n)), "{count:?}");
+    }
+}

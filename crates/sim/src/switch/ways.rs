@@ -1,0 +1,90 @@
+//! Which way a packet goes where there is more than one, what happens to those that have none, and
+//! links that fail. Kept out of line, so that switches that hash are not slower.
+
+use std::collections::VecDeque;
+
+use floodway_model::{Graph, Instant, Packet, PortIx};
+
+use super::Switch;
+use super::port::DropReason;
+use crate::engine::Context;
+use crate::failure::{Failure, Outages};
+use crate::routing::{Hops, Routes};
+
+impl Switch {
+    /// The egress port among several, by what the path choice remembers or sees.
+    #[inline(never)]
+    pub(super) fn choose_way(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
+        let Hops::Equal(ports @ [_, ..]) = self.routes.towards(packet.dst) else { return None };
+        let equal = (ports, self.routes.group(packet.dst));
+        let port = self.path.choose(&self.spec.path, (packet, self.id), equal, &self.ports, now);
+        Some(usize::from(port))
+    }
+
+    /// A packet has come to which no way leads on. It is counted where it came in.
+    #[cold]
+    pub(super) fn drop_unroutable(&mut self, packet: Packet) {
+        let queue = if packet.is_control() { self.control_queue() } else { self.classify(&packet) };
+        self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet);
+    }
+
+    /// These links fail, and from these times on the routes are these.
+    pub fn fail(
+        &mut self,
+        failures: &[Failure],
+        graph: &Graph,
+        epochs: VecDeque<(Instant, Routes)>,
+    ) {
+        self.epochs = epochs;
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            let end = (self.id, PortIx(number as u16));
+            port.tx.outages = Outages::of(failures, graph, end, port.telemetry.as_ref());
+        }
+    }
+
+    /// When a link is known to have failed or to work again.
+    pub(super) fn next_change(&self) -> Instant {
+        self.epochs.front().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// That moment has come: packets go by other ways, and what waits for a link that is down is
+    /// dropped.
+    #[cold]
+    pub(super) fn change_ways(&mut self, now: Instant, context: &mut Context) {
+        while self.next_change() <= now {
+            let (_, routes) = self.epochs.pop_front().expect("there is a next change");
+            self.routes = routes;
+        }
+        self.path.forget();
+        let mut closed = Vec::new();
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            if port.tx.turn(now, context) == Some(true) {
+                closed.push(number);
+            }
+        }
+        for port in closed {
+            self.drain(port, now, context);
+        }
+    }
+
+    /// Drops all that waits at a port. The books are settled as if it had been sent.
+    fn drain(&mut self, index: usize, now: Instant, context: &mut Context) {
+        let control = self.control_queue();
+        for frame in std::mem::take(&mut self.ports[index].link_control) {
+            self.drop(index, control, DropReason::LinkDown, frame);
+        }
+        self.alarms.set(index, Instant::NEVER);
+        for queue in 0..=control {
+            while let Some(queued) = self.ports[index].queues[queue].pop() {
+                let port = &mut self.ports[index];
+                if port.queues[queue].is_empty() {
+                    port.waiting &= !(1 << queue);
+                }
+                self.drop(index, queue, DropReason::LinkDown, queued.packet);
+                if queue != control {
+                    self.release(index, queue, &queued.packet, now, context);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! In-band network telemetry: what the switches on its way write into a packet (HPCC, SIGCOMM 2019,
+//! section 4.1).
+//!
+//! A packet is moved by value and would be twice as large with this on board, so it carries the number
+//! of a record instead ([`Echo`]). Records belong to the host that sends the data. It takes a free one
+//! for each packet, switches write to it, the receiver returns it with the acknowledgement, and
+//! whoever ends the packet frees it. A record is only ever touched by the node that holds its packet, and
+//! packets change hands with synchronisation, so relaxed atomics are enough, and which record a
+//! packet has decides nothing.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use floodway_model::{Body, Echo, Instant, NodeId, Packet, Rate};
+
+/// The most hops that a record has room for; what comes after them is not written down.
+pub const HOPS: usize = 8;
+
+/// What one switch wrote as the packet left it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hop {
+    /// The rate of the link that the packet left by, to the Mb/s.
+    pub rate: Rate,
+    /// Bytes that this port has sent so far, with preamble and gap, this packet not included;
+    /// modulo 2^40.
+    pub tx_bytes: u64,
+    /// Bytes of data that wait behind the packet, in all queues of the port.
+    pub backlog: u64,
+    /// When it left, to the nanosecond; modulo 2^32 of them.
+    pub at: Instant,
+}
+
+impl Hop {
+    /// Bytes sent since another packet passed here.
+    pub fn bytes_since(&self, earlier: &Self) -> u64 {
+        self.tx_bytes.wrapping_sub(earlier.tx_bytes) & TX_MASK
+    }
+
+    /// Nanoseconds since then.
+    pub fn ns_since(&self, earlier: &Self) -> u64 {
+        (self.at.0 / 1_000).wrapping_sub(earlier.at.0 / 1_000) & u64::from(u32::MAX)
+    }
+
+    fn pack(self) -> [u64; 2] {
+        let mbps = (self.rate.0 / 1_000_000).min((1 << 24) - 1);
+        let backlog = self.backlog.min(u32::MAX.into());
+        let ns = (self.at.0 / 1_000) & u64::from(u32::MAX);
+        [mbps << TX_BITS | self.tx_bytes & TX_MASK, backlog << 32 | ns]
+    }
+
+    fn unpack([first, second]: [u64; 2]) -> Self {
+        Self {
+            rate: Rate((first >> TX_BITS) * 1_000_000),
+            tx_bytes: first & TX_MASK,
+            backlog: second >> 32,
+            at: Instant((second & u64::from(u32::MAX)) * 1_000),
+        }
+    }
+}
+
+const TX_BITS: u32 = 40;
+const TX_MASK: u64 = (1 << TX_BITS) - 1;
+
+/// One record: how many hops are written, and two words for each.
+#[derive(Debug)]
+struct Record {
+    hops: AtomicU64,
+    words: [AtomicU64; 2 * HOPS],
+}
+
+/// In place of the number of hops: nobody has it.
+const FREE: u64 = u64::MAX;
+
+impl Record {
+    fn new() -> Self {
+        Self { hops: AtomicU64::new(FREE), words: [const { AtomicU64::new(0) }; 2 * HOPS] }
+    }
+}
+
+/// The records of all hosts.
+#[derive(Debug)]
+pub struct Telemetry {
+    /// By host.
+    pools: Vec<Pool>,
+}
+
+/// The records of one host: pieces that double in length, so that none ever moves.
+#[derive(Debug, Default)]
+struct Pool {
+    pieces: [OnceLock<Box<[Record]>>; PIECES],
+}
+
+const PIECES: usize = 18;
+/// Records in the first piece: with all pieces there are about 2^23, as many as an [`Echo`] can
+/// name.
+const FIRST: usize = 32;
+
+impl Pool {
+    /// The piece, and the place in it, of a record; they are counted from 1.
+    fn place(number: u32) -> (usize, usize) {
+        let index = (number as usize - 1) / FIRST + 1;
+        let piece = index.ilog2() as usize;
+        (piece, number as usize - 1 - ((1 << piece) - 1) * FIRST)
+    }
+
+    fn record(&self, number: u32) -> &Record {
+        let (piece, place) = Self::place(number);
+        &self.pieces[piece].get().expect("it was taken before")[place]
+    }
+}
+
+/// Where a host looks for free records of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor {
+    last: u32,
+    all: u32,
+}
+
+impl Telemetry {
+    /// No records yet, for a network in which hosts have the numbers below `hosts`.
+    pub fn new(hosts: usize) -> Self {
+        Self { pools: (0..hosts).map(|_| Pool::default()).collect() }
+    }
+
+    /// A record for a packet that `host` is about to send. Panics if eight million are in flight.
+    pub fn take(&self, host: NodeId, cursor: &mut Cursor) -> u32 {
+        let pool = &self.pools[host.index()];
+        // They come back in about the order in which they went.
+        for _ in 0..cursor.all.min(TRIES) {
+            cursor.last = cursor.last % cursor.all + 1;
+            let record = pool.record(cursor.last);
+            if record.hops.load(Ordering::Acquire) == FREE {
+                record.hops.store(0, Ordering::Relaxed);
+                return cursor.last;
+            }
+        }
+        let piece = cursor.all as usize / FIRST + 1;
+        let piece = piece.ilog2() as usize;
+        assert!(piece < PIECES, "host {} has eight million packets in flight", host.0);
+        let records = (0..FIRST << piece).map(|_| Record::new()).collect();
+        pool.pieces[piece].set(records).expect("only its host makes pieces");
+        cursor.last = cursor.all + 1;
+        cursor.all += (FIRST << piece) as u32;
+        pool.record(cursor.last).hops.store(0, Ordering::Relaxed);
+        cursor.last
+    }
+
+    /// A switch writes to a record of `host`, whose packet it sends.
+    pub fn write(&self, (host, number): (NodeId, u32), hop: Hop) {
+        let record = self.pools[host.index()].record(number);
+        let count = record.hops.load(Ordering::Relaxed) as usize;
+        if count < HOPS {
+            let words = record.words[2 * count..].iter();
+            for (word, value) in words.zip(hop.pack()) {
+                word.store(value, Ordering::Relaxed);
+            }
+            record.hops.store(count as u64 + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// What is written in the record of an answer to `host`; how many hops.
+    pub fn read(&self, host: NodeId, echo: Echo, hops: &mut [Hop; HOPS]) -> usize {
+        let Some(number) = echo.record() else { return 0 };
+        let record = self.pools[host.index()].record(number);
+        let count = record.hops.load(Ordering::Relaxed) as usize;
+        for (hop, words) in hops.iter_mut().zip(record.words.chunks_exact(2)).take(count) {
+            *hop = Hop::unpack([0, 1].map(|word| words[word].load(Ordering::Relaxed)));
+        }
+        count
+    }
+
+    /// The packet that carried it is no more.
+    pub fn free(&self, packet: &Packet) {
+        let (owner, echo) = match packet.body {
+            Body::Data { echo, .. } => (packet.src, echo),
+            Body::Ack { echo, .. } | Body::Nak { echo, .. } => (packet.dst, echo),
+            _ => return,
+        };
+        if let Some(number) = echo.record() {
+            self.pools[owner.index()].record(number).hops.store(FREE, Ordering::Release);
+        }
+    }
+
+    /// Records that some packet has.
+    pub fn taken(&self) -> u64 {
+        let pieces = self.pools.iter().flat_map(|pool| &pool.pieces);
+        let records = pieces.filter_map(OnceLock::get).flatten();
+        records.filter(|record| record.hops.load(Ordering::Relaxed) != FREE).count() as u64
+    }
+}
+
+/// Records that are looked at before new ones are made.
+const TRIES: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, VecDeque};
+
+    use super::*;
+    use floodway_model::packet::Tos;
+    use floodway_model::{Class, FlowId, PortIx};
+
+    fn packet(echo: Echo, body: fn(Echo) -> Body) -> Packet {
+        let (host, peer) = (NodeId(0), NodeId(1));
+        let answers = !matches!(body(echo), Body::Data { .. });
+        Packet {
+            flow: FlowId(0),
+            connection: 0,
+            src: if answers { peer } else { host },
+            dst: if answers { host } else { peer },
+            bytes: 1_000,
+            ingress: PortIx(0),
+            class: Class(0),
+            lane: 0,
+            tos: Tos::default(),
+            indicated: false,
+            body: body(echo),
+        }
+    }
+
+    fn data(echo: Echo) -> Body {
+        Body::Data { echo, psn: 0, sent_at: Instant::ZERO }
+    }
+
+    fn ack(echo: Echo) -> Body {
+        Body::Ack { echo, psn: 1, sent_at: Instant::ZERO }
+    }
+
+    fn hop(number: u64) -> Hop {
+        let at = Instant(number * 1_000_000);
+        Hop { rate: Rate::from_gbps(400), tx_bytes: number << 32, backlog: 7 * number, at }
+    }
+
+    #[test]
+    fn what_switches_write_is_what_the_sender_reads() {
+        let telemetry = Telemetry::new(2);
+        let mut cursor = Cursor::default();
+        let record = telemetry.take(NodeId(0), &mut cursor);
+        let echo = Echo::of(record, false);
+        // A ninth hop has no room.
+        (0..9).for_each(|number| telemetry.write((NodeId(0), record), hop(number)));
+        let mut hops = [Hop::default(); HOPS];
+        assert_eq!(telemetry.read(NodeId(0), echo, &mut hops), HOPS);
+        assert_eq!(hops, [0, 1, 2, 3, 4, 5, 6, 7].map(hop));
+        assert_eq!(telemetry.taken(), 1);
+        telemetry.free(&packet(echo, ack));
+        assert_eq!(telemetry.taken(), 0);
+    }
+
+    #[test]
+    fn differences_hold_across_the_wrap() {
+        let earlier = Hop::unpack(Hop { tx_bytes: TX_MASK - 99, ..hop(0) }.pack());
+        let now = Hop::unpack(Hop { tx_bytes: TX_MASK + 401, ..hop(1) }.pack());
+        assert_eq!(now.bytes_since(&earlier), 500);
+        // 2^32 ns are 4.29 s.
+        let late = |ns: u64| Hop::unpack(Hop { at: Instant(ns * 1_000), ..hop(0) }.pack());
+        assert_eq!(late((1 << 32) + 50).ns_since(&late((1 << 32) - 50)), 100);
+    }
+
+    #[test]
+    fn a_record_has_one_packet_at_a_time() {
+        let telemetry = Telemetry::new(1);
+        let mut cursor = Cursor::default();
+        let take = |cursor: &mut Cursor| telemetry.take(NodeId(0), cursor);
+        let mut taken: VecDeque<u32> = (0..10_000).map(|_| take(&mut cursor)).collect();
+        let different: BTreeSet<u32> = taken.iter().copied().collect();
+        assert_eq!((different.len(), telemetry.taken()), (10_000, 10_000));
+        // Freed in the order in which they were taken: there need not be more of them.
+        let all = cursor.all;
+        for _ in 0..50_000 {
+            let first = taken.pop_front().unwrap();
+            telemetry.free(&packet(Echo::of(first, true), data));
+            taken.push_back(take(&mut cursor));
+        }
+        let different: BTreeSet<u32> = taken.iter().copied().collect();
+        assert_eq!((different.len(), telemetry.taken()), (10_000, 10_000));
+        assert_eq!(cursor.all, all);
+    }
+
+    #[test]
+    fn places_follow_each_other() {
+        let first = [1, 32, 33, 96, 97].map(Pool::place);
+        assert_eq!(first, [(0, 0), (0, 31), (1, 0), (1, 63), (2, 0)]);
+        // All pieces: 32 (2^18 - 1) records, fewer than an echo can name.
+        assert_eq!(Pool::place(32 * ((1 << 18) - 1)), (17, (32 << 17) - 1));
+        const { assert!(32 * ((1 << 18) - 1) <= Echo::MOST) };
+    }
+}

@@ -1,0 +1,119 @@
+//! How far hosts are from each other: the longest way in a network in which every link may differ, so
+//! that the number of links does not tell which hosts are farthest apart, and the switches between
+//! any two.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
+
+use crate::Spec;
+
+/// What congestion control is told of the network.
+#[derive(Debug)]
+pub struct Ways {
+    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
+    /// idle network.
+    pub longest_round_trip: Duration,
+    /// By node: of a host the number of its edge switch.
+    edges: Vec<u16>,
+    /// Switches on the way from one edge switch to another, both included.
+    switches: Vec<u8>,
+    count: usize,
+}
+
+impl Ways {
+    /// Of the network of a simulation.
+    pub fn of(spec: &Spec) -> Self {
+        let graph = &spec.graph;
+        let mut edges = vec![u16::MAX; graph.nodes.len()];
+        let mut numbers = BTreeMap::new();
+        for host in graph.hosts() {
+            let Some(end) = graph.node(host).ports.first() else { continue };
+            let next = numbers.len() as u16;
+            edges[host.index()] = *numbers.entry(end.peer).or_insert(next);
+        }
+        let mut of_number = vec![NodeId(0); numbers.len()];
+        numbers.iter().for_each(|(&edge, &number)| of_number[usize::from(number)] = edge);
+        let mut switches = Vec::with_capacity(of_number.len() * of_number.len());
+        for &from in &of_number {
+            let distances = graph.distances(from);
+            let between = |to: &NodeId| distances[to.index()].map_or(0, |links| links + 1);
+            switches.extend(of_number.iter().map(|to| between(to).min(u8::MAX.into()) as u8));
+        }
+        let longest_round_trip = longest_way(graph, &times(spec)).0;
+        Self { longest_round_trip, edges, switches, count: of_number.len() }
+    }
+
+    /// Switches on the shortest ways between two hosts.
+    pub fn switches(&self, a: NodeId, b: NodeId) -> u8 {
+        let [a, b] = [a, b].map(|host| usize::from(self.edges[host.index()]));
+        self.switches[a * self.count + b]
+    }
+}
+
+/// By node and port: how long a full packet takes to be handled at the other end, and its answer on
+/// the same link, with the latency of the switch that sends them.
+fn times(spec: &Spec) -> Vec<Vec<Duration>> {
+    let longest = |of: fn(&crate::host::transport::Spec) -> u16| {
+        let frames = spec.profiles.iter().map(|profile| of(&profile.transport));
+        frames.max().unwrap_or(length::SHORTEST_FRAME)
+    };
+    let frames = [longest(|transport| transport.largest_frame()), longest(|t| t.answer_frame())];
+    let time = |from: NodeKind, rate: Rate, delay: Duration| -> Duration {
+        let latency = match from {
+            NodeKind::Host => Duration::ZERO,
+            NodeKind::Switch { .. } => spec.switch.latency,
+        };
+        let wire = |frame: u16| Bytes(u64::from(frame) + u64::from(spec.wire_overhead));
+        frames.map(|frame| rate.time_for(wire(frame)) + delay + latency).into_iter().sum()
+    };
+    let nodes = spec.graph.nodes.iter();
+    let of_node = |node: &floodway_model::graph::Node| {
+        node.ports.iter().map(|end| time(node.kind, end.rate, end.delay)).collect()
+    };
+    nodes.map(of_node).collect()
+}
+
+/// Beyond so many senders that differ, the first ones have to do.
+const MOST_SENDERS: usize = 1_000;
+
+/// The longest time between two hosts, and the slowest rate on that way, by the times that links
+/// take, of every node and port. Of the ways with the fewest links, which traffic takes, the longest
+/// counts.
+pub fn longest_way(graph: &Graph, times: &[Vec<Duration>]) -> (Duration, Rate) {
+    // Hosts on the same switch with links of the same kind are as far from everybody.
+    let mut senders = BTreeMap::new();
+    for host in graph.hosts() {
+        let link = graph.node(host).ports[0];
+        senders.entry((link.peer, link.rate, link.delay)).or_insert(host);
+    }
+    let ways =
+        senders.into_values().take(MOST_SENDERS).flat_map(|from| longest_from(graph, from, times));
+    ways.max_by_key(|&(time, rate)| (time, Reverse(rate))).unwrap_or_default()
+}
+
+/// The same from one host.
+fn longest_from(graph: &Graph, from: NodeId, times: &[Vec<Duration>]) -> Option<(Duration, Rate)> {
+    let distances = graph.distances(from);
+    let is_host = |id: NodeId| graph.node(id).kind == NodeKind::Host;
+    let mut order: Vec<NodeId> = graph.ids().filter(|id| distances[id.index()].is_some()).collect();
+    order.sort_by_key(|id| distances[id.index()]);
+    let mut ways = vec![(Duration::ZERO, Rate(u64::MAX)); graph.nodes.len()];
+    for &node in order.iter().filter(|&&node| node == from || !is_host(node)) {
+        let (so_far, slowest) = ways[node.index()];
+        for (end, &time) in graph.node(node).ports.iter().zip(&times[node.index()]) {
+            if distances[end.peer.index()] > distances[node.index()] {
+                let way = (so_far + time, slowest.min(end.rate));
+                let known = &mut ways[end.peer.index()];
+                if way.0 > known.0 || way.0 == known.0 && way.1 < known.1 {
+                    *known = way;
+                }
+            }
+        }
+    }
+    let hosts = order.iter().filter(|&&node| node != from && is_host(node));
+    hosts.map(|node| ways[node.index()]).max_by_key(|way| way.0)
+}
