@@ -175,6 +175,16 @@ pub enum Body {
         /// How much of the memory is taken: n stands for n/256 to (n + 1)/256 of it.
         severity: u8,
     },
+    /// Congestion notification message (IEEE 802.1Q clause 33), from a congestion point to the source
+    /// of a sampled frame of the flow.
+    Cnm {
+        /// How severe congestion is, 1 to 63.
+        feedback: u8,
+        /// The length at which the queue should be less that which it has, in units of 64 bytes.
+        offset: i16,
+        /// Growth of the queue since the last sample, in units of 64 bytes.
+        delta: i16,
+    },
     /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
     Sfc {
         /// The host that the queue leads to.
@@ -413,6 +423,9 @@ pub mod length {
     /// The bit layout is assumed; the 48 bytes are the default of the managed object
     /// `min-header-octets` in the 802.1Qcz YANG module.
     pub const CIM: u16 = 84;
+    /// Ethernet 14, VLAN tag 4, CN-TAG 4, PDU 24, FCS 4: of a CNM with nothing of the sampled frame,
+    /// before it is padded to [`SHORTEST_FRAME`].
+    pub const CNM: u16 = 50;
     /// Ethernet 14, IPv4 20, UDP 8, payload 28 (version and flags, addresses, protocol, ports and
     /// DSCP of the packet, pause time), FCS 4. The layout is assumed: the project's text is not
     /// public.

@@ -10,7 +10,7 @@ use floodway_sim::switch::flow_control::source_flow_control::Mode;
 
 use super::pausing::Pausing;
 use super::switch::{MOST_QUEUES, check_ramp, there_are};
-use super::{Findings, drc};
+use super::{Findings, drc, qcn};
 use crate::document::Document;
 
 /// Checks every mechanism that is there.
@@ -31,6 +31,9 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
     }
     if let Some(spec) = &flow_control.drc {
         drc::check(settings, spec, graph, findings);
+    }
+    if let Some(spec) = &flow_control.qcn {
+        qcn::check(settings, spec, findings);
     }
     if let Some(spec) = &flow_control.congestion_isolation {
         check_isolation(settings, spec, findings);

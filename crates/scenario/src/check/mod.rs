@@ -17,6 +17,7 @@ mod network;
 mod path;
 pub(crate) mod patterns;
 mod pausing;
+mod qcn;
 pub(crate) mod sizes;
 mod source_flow_control;
 mod switch;

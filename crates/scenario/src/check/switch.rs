@@ -179,13 +179,14 @@ fn queues(settings: &Document, largest_frame: Option<u16>, findings: &mut Findin
             "raise `switch.queue.size`, for example to \"1MB\"",
         );
     }
-    if queue.control_size.0 < u64::from(length::CIM) {
+    let qcn = settings.switch.flow_control.qcn.as_ref();
+    let largest = qcn.map_or(0, |qcn| qcn.message_bytes(u16::MAX)).max(length::CIM);
+    if queue.control_size.0 < u64::from(largest) {
         findings.error(
             &["switch.queue.control_size"],
             format!(
                 "a control queue of {} cannot hold one message of {} bytes",
-                queue.control_size,
-                length::CIM
+                queue.control_size, largest
             ),
             "raise `switch.queue.control_size`, for example to \"1MB\"",
         );

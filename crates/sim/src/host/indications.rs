@@ -51,4 +51,14 @@ impl Host {
         }
         self.revisit(slot);
     }
+
+    /// A congestion point has sampled a frame of this flow, which obeys it if it has a reaction point.
+    pub(super) fn on_cnm(&mut self, flow: FlowId, feedback: u8, now: Instant) {
+        self.cnms += 1;
+        let slot = self.slots[self.shared.places[flow.index()].0 as usize];
+        if let Some(Some(sender)) = self.senders.get_mut(slot as usize) {
+            let profile = self.shared.profile(flow);
+            sender.control().on_cnm(&profile.congestion, now, feedback);
+        }
+    }
 }

@@ -134,6 +134,8 @@ pub struct Host {
     wake: Instant,
     /// CNPs sent.
     pub cnps: u64,
+    /// CNMs received.
+    pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
     /// Frames made here.
@@ -181,6 +183,7 @@ impl Host {
             ended: Vec::new(),
             wake: Instant::ZERO,
             cnps: 0,
+            cnms: 0,
             naks: 0,
             emitted: 0,
             consumed: 0,
@@ -255,6 +258,7 @@ impl Node for Host {
             Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(&packet, now),
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
+            Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),
             Body::Segment { flags, psn, sent_at } => {
                 self.on_segment(&packet, (flags, psn, sent_at), now, context);
             }
@@ -295,6 +299,7 @@ impl Node for Host {
         }
         tally.lost_on_links += self.nic.tx.lost();
         tally.cnps_sent += self.cnps;
+        tally.cnms_received += self.cnms;
         tally.naks_sent += self.naks;
         tally.indications_mapped += self.indications.mapped;
         tally.indications_passed += self.indications.passed;

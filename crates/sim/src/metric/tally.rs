@@ -153,6 +153,8 @@ counters! {
     indications_passed: "Packets with a layer 2 indication that were not, and were passed on unchanged.",
     indications_sent: "Backward congestion indications that switches sent.",
     indications_received: "Backward congestion indications that the NICs of sources received.",
+    cnms_sent: "Congestion notification messages (QCN) that switches sent.",
+    cnms_received: "Congestion notification messages (QCN) that the hosts of sources received.",
     isolations: "Flows put into a stream table by the curve, once per port and time.",
     isolations_refused: "Packets whose flow was not isolated because the stream table was full.",
     cims_sent: "Congestion isolation messages that switches sent.",

@@ -79,6 +79,7 @@ impl Switch {
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }
+        tally.cnms_sent += self.qcn.as_ref().map_or(0, |qcn| qcn.sent);
         if let Some(bfc) = &self.bfc {
             tally.bfc_pauses += bfc.pauses;
             tally.bfc_resumes += bfc.resumes;

@@ -15,6 +15,7 @@ use super::flow_control::drc::{Feedback, Peers};
 use super::flow_control::pause::Pause;
 use super::flow_control::pfc::Pfc;
 use super::flow_control::pfc::watchdog::Watchdog;
+use super::flow_control::qcn::Qcn;
 use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
 use super::port::Port;
@@ -65,6 +66,7 @@ impl Switch {
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();
         let sfc = spec.flow_control.source_flow_control.as_ref();
+        let qcn = spec.flow_control.qcn.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let mut alarms = Alarms::new(links.len() + 1);
@@ -84,6 +86,7 @@ impl Switch {
                 .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
             pause: pause.map(|pause| Pause::new(pause, links.len())),
             sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
+            qcn: qcn.map(|qcn| Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name)),
             bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
             indication: spec
                 .congestion_indication
@@ -98,7 +101,10 @@ impl Switch {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
             judges_departures,
-            no_shortcut: judges_departures || whole.departures || shared_aqm.is_some(),
+            no_shortcut: judges_departures
+                || whole.departures
+                || shared_aqm.is_some()
+                || qcn.is_some(),
             shared_aqm,
             orders: Vec::new(),
             received: 0,

@@ -8,6 +8,7 @@ pub mod buffer;
 mod build;
 pub mod classify;
 pub mod congestion_indication;
+mod congestion_point;
 mod departure;
 pub mod flow_control;
 mod neighbours;
@@ -45,6 +46,7 @@ use flow_control::pause::Pause;
 use flow_control::pausing::{Order, source_of};
 use flow_control::pfc::watchdog::Watchdog;
 use flow_control::pfc::{Charge, Pfc};
+use flow_control::qcn::Qcn;
 use flow_control::source_flow_control::SourceFlowControl;
 use occupancy::Occupancy;
 use port::{DropReason, Port};
@@ -76,6 +78,8 @@ pub struct Switch {
     pub pause: Option<Pause>,
     /// `None` without source flow control.
     pub sfc: Option<SourceFlowControl>,
+    /// Its congestion points; `None` without QCN.
+    pub qcn: Option<Qcn>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Bfc>,
     /// `None` without layer 2 congestion indication.
@@ -266,6 +270,9 @@ impl Switch {
         }
         if self.sfc.is_some() {
             self.tell_source(egress, queue, &packet, now, context);
+        }
+        if self.qcn.is_some() {
+            self.sample_frame(egress, queue, &packet, now, context);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
@@ -519,7 +526,8 @@ impl Node for Switch {
             | Body::Ack { .. }
             | Body::Nak { .. }
             | Body::Cnp
-            | Body::Indication { .. } => {
+            | Body::Indication { .. }
+            | Body::Cnm { .. } => {
                 self.take_in(packet, now, context);
             }
         }

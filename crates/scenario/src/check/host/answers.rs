@@ -4,6 +4,7 @@
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::congestion::{Spec, hpcc, rdma_dctcp, timely};
 use floodway_sim::host::transport;
+use floodway_sim::switch::path;
 
 use super::super::Findings;
 use super::Placed;
@@ -119,8 +120,18 @@ fn increases(path: &dyn Fn(&str) -> String, rate: Option<Rate>, findings: &mut F
     }
 }
 
-/// Whether marks come that DCTCP counts.
+/// Whether marks come that DCTCP counts, and telemetry that HPCC can compare.
 pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
+    let ways = &settings.switch.path;
+    if matches!(placed.congestion, Spec::Hpcc(_))
+        && matches!(ways, path::Spec::Spray(_) | path::Spec::LeastLoaded(_))
+    {
+        findings.warn(
+            &[&format!("switch.path.{}", ways.name()), "switch.path"],
+            "`hpcc` compares what the switches on a way told last, and every packet may take another",
+            "what cannot be compared is left out, so rates hardly change: choose [switch.path.ecmp]",
+        );
+    }
     if !matches!(placed.congestion, Spec::RdmaDctcp(_)) {
         return;
     }

@@ -12,7 +12,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     match spec {
         // They have files of their own.
         Spec::Hpcc(_) | Spec::Timely(_) | Spec::RdmaDctcp(_) => {}
-        Spec::LineRate(_) | Spec::Dcqcn(_) | Spec::IndicatedRate(_) => {}
+        Spec::LineRate(_) | Spec::Dcqcn(_) | Spec::IndicatedRate(_) | Spec::Qcn(_) => {}
         Spec::Bbr(spec) => bbr::version_1(&format!("{family}.bbr"), spec, findings),
         Spec::Bbr3(spec) => bbr::version_3(&format!("{family}.bbr3"), spec, findings),
         Spec::ConstantRate(spec) => rate(&path("rate"), spec.rate, findings),

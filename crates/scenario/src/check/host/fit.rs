@@ -20,6 +20,9 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
         (Needs::Indications, Transport::Tcp(_)) => {
             ("to hear how severe congestion is, which TCP takes for a mark", "udp")
         }
+        (Needs::Messages, Transport::Tcp(_)) => {
+            ("a transport that leaves the rate to it", "rocev2")
+        }
         (
             Needs::Acknowledgements,
             Transport::Rocev2(_) | Transport::Udp(_) | Transport::Ethernet(_),

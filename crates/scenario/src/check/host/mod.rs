@@ -12,6 +12,7 @@ mod indicated_rate;
 mod marks;
 mod memory;
 mod numbers;
+mod qcn;
 mod rocev2;
 mod tcp;
 
@@ -111,6 +112,12 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
             if fits {
                 answers::listens(placed, settings, findings);
             }
+            if let Congestion::Qcn(spec) = congestion {
+                qcn::check(congestion_path, spec, findings);
+                if fits {
+                    qcn::listens(placed, settings, findings);
+                }
+            }
             if let Congestion::IndicatedRate(spec) = congestion {
                 indicated_rate::check(congestion_path, spec, findings);
                 if fits {
@@ -166,6 +173,7 @@ pub fn check_on(
         let is_new = !seen.contains(&placed.congestion_path.as_str());
         match &placed.congestion {
             Congestion::Dcqcn(spec) => dcqcn::check_on(placed, spec, graph, is_new, findings),
+            Congestion::Qcn(spec) if is_new => qcn::check_on(placed, spec, graph, findings),
             Congestion::IndicatedRate(spec) if is_new => {
                 indicated_rate::check_on(placed, spec, graph, findings);
             }

@@ -36,6 +36,7 @@ enum Event {
     Answer { acked: u32, marked: bool, nak: bool, rtt: u64, backlog: u64 },
     Notification,
     Indication(u8),
+    Message(u8),
     Mark,
     Loss,
     Timeout,
@@ -67,6 +68,7 @@ fn event() -> impl Strategy<Value = Event> {
         12 => answer,
         1 => Just(Event::Notification),
         1 => any::<u8>().prop_map(Event::Indication),
+        1 => (1..64u8).prop_map(Event::Message),
         1 => Just(Event::Mark),
         1 => Just(Event::Loss),
         1 => Just(Event::Timeout),
@@ -186,6 +188,12 @@ impl<'a> Flow<'a> {
                 self.control.on_indication(self.spec, self.now, severity);
                 let after = self.control.rate(self.spec, self.now).unwrap_or(f64::INFINITY);
                 prop_assert!(after <= rate, "an indication makes the rate grow");
+            }
+            Event::Message(feedback) => {
+                let rate = self.control.rate(self.spec, self.now).unwrap_or(f64::INFINITY);
+                self.control.on_cnm(self.spec, self.now, feedback);
+                let after = self.control.rate(self.spec, self.now).unwrap_or(f64::INFINITY);
+                prop_assert!(after <= rate, "a message makes the rate grow");
             }
             Event::Mark if self.phase == Phase::Open => {
                 self.phase = Phase::Reducing;

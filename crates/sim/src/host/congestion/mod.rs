@@ -26,6 +26,7 @@ pub mod indicated_rate;
 mod laws;
 pub mod line_rate;
 pub mod prague;
+pub mod qcn;
 pub mod rdma_dctcp;
 pub mod reno;
 pub mod timely;
@@ -45,6 +46,7 @@ floodway_model::family! {
     Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
     RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
     IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
+    Qcn = "qcn" (qcn::Spec): "Rate control by messages of switches that sample their queues (802.1Qau).",
     Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
     Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
@@ -165,6 +167,10 @@ pub trait Control {
         self.on_cnp(spec, now);
     }
 
+    /// A congestion point has sampled a packet of the flow and says how severe congestion is, 1 to 63
+    /// (QCN; not TCP).
+    fn on_cnm(&mut self, _spec: &Self::Spec, _now: Instant, _feedback: u8) {}
+
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.
     fn on_ack(&mut self, _spec: &Self::Spec, _ack: &Ack) {}
@@ -239,6 +245,7 @@ macro_rules! states {
             on_answer(answer: &Answer<'_>)(answer) -> (),
             on_cnp(now: Instant)(now) -> (),
             on_indication(now: Instant, severity: u8)(now, severity) -> (),
+            on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
             on_ack(ack: &Ack)(ack) -> (),
             on_lost(lost: &Lost)(lost) -> (),
             on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -291,6 +298,7 @@ states! {
     Timely = timely,
     RdmaDctcp = rdma_dctcp,
     IndicatedRate = indicated_rate,
+    Qcn = qcn,
     Reno = reno,
     Cubic = cubic in Box,
     Dctcp = dctcp,
@@ -308,6 +316,8 @@ pub enum Needs {
     Notifications,
     /// These, or the indications of switches (all but TCP, for which those are marks).
     Indications,
+    /// The messages of congestion points (all but TCP).
+    Messages,
     /// The answers of RoCEv2's receiver: acknowledgements with round-trip times, marks, and
     /// [telemetry](Spec::needs_telemetry) if wanted.
     Answers,
@@ -323,6 +333,7 @@ impl Spec {
             Self::Dcqcn(_) => Needs::Notifications,
             Self::Hpcc(_) | Self::Timely(_) | Self::RdmaDctcp(_) => Needs::Answers,
             Self::IndicatedRate(_) => Needs::Indications,
+            Self::Qcn(_) => Needs::Messages,
             _ => Needs::Acknowledgements,
         }
     }

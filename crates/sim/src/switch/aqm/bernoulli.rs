@@ -1,9 +1,12 @@
 //! Congestion at random, with a constant probability for every packet: what the rate of a sender
 //! depends on is measured with it (the "rate laws": Mathis et al., CCR 1997, for Reno).
 
+use floodway_model::Packet;
 use floodway_model::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +28,22 @@ impl Spec {
     #[inline]
     pub fn selects(&self, chance: &mut Stream) -> bool {
         chance.chance(self.probability)
+    }
+}
+
+/// It remembers nothing.
+pub type State = Spec;
+
+impl Aqm for Spec {
+    type Spec = Self;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, _: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        Verdict::congested(self.selects(view.chance))
     }
 }
 

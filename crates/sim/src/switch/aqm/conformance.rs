@@ -5,34 +5,8 @@ use floodway_model::{Duration, Ecn};
 use proptest::prelude::*;
 
 use super::stand::Stand;
-use super::{CATALOGUE, Spec, State, Verdict};
+use super::{Spec, State, Verdict};
 use crate::switch::queue::Queued;
-
-/// Every member with its default parameters. A new one is missing until it is here: see
-/// [`the_list_is_the_catalogue`].
-fn all() -> Vec<Spec> {
-    vec![
-        Spec::DropTail(Default::default()),
-        Spec::Ramp(Default::default()),
-        Spec::Step(Default::default()),
-        Spec::Red(Default::default()),
-        Spec::Codel(Default::default()),
-        Spec::Pie(Default::default()),
-        Spec::Bernoulli(Default::default()),
-        Spec::Coupled(Default::default()),
-        Spec::Pi2(Default::default()),
-        Spec::DualQ(Default::default()),
-        Spec::CurvyRed(Default::default()),
-        Spec::DualPi2(Default::default()),
-    ]
-}
-
-#[test]
-fn the_list_is_the_catalogue() {
-    let (listed, catalogue): (Vec<_>, Vec<_>) =
-        (all().iter().map(Spec::name).collect(), CATALOGUE.iter().map(|row| row.name).collect());
-    assert_eq!(listed, catalogue);
-}
 
 /// A port with an algorithm on it, driven as a switch drives it.
 struct Port {
@@ -98,7 +72,7 @@ proptest! {
     /// The same events have the same verdicts, and nothing overflows.
     #[test]
     fn verdicts_depend_on_what_happened(events in prop::collection::vec(event(), 1..400)) {
-        for spec in all() {
+        for spec in Spec::all() {
             let (mut one, mut other) = (Port::new(&spec), Port::new(&spec));
             for event in &events {
                 match event {
@@ -128,7 +102,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..200), queue in 0usize..2, ecn in ecn(),
     ) {
         let forgets = |spec: &&Spec| !matches!(spec, Spec::Bernoulli(_) | Spec::CurvyRed(_));
-        for spec in all().iter().filter(forgets) {
+        for spec in Spec::all().iter().filter(forgets) {
             let mut port = Port::new(spec);
             for event in &events {
                 match event {
@@ -154,7 +128,7 @@ proptest! {
 /// drop-tail tells somebody, and whoever tells marks what is ECN-capable instead of dropping it.
 #[test]
 fn a_standing_queue_is_congestion() {
-    for spec in all() {
+    for spec in Spec::all() {
         let mut port = Port::new(&spec);
         let mut told = 0;
         let mut dropped_capable = 0;

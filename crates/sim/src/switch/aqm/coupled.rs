@@ -67,9 +67,19 @@ impl Spec {
     }
 }
 
+/// It remembers nothing.
+pub type State = Spec;
+
 impl Aqm for Spec {
-    fn on_arrival(&mut self, _: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
-        Verdict::Pass
+    type Spec = Self;
+    const JUDGES_DEPARTURES: bool = true;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
+    }
+
+    fn needs_times(spec: &Self) -> bool {
+        spec.measure == Measure::Time
     }
 
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {

@@ -57,11 +57,6 @@ fn power_of_two(exponent: i32) -> f64 {
 }
 
 impl State {
-    /// Nothing has ever waited.
-    pub fn new(spec: &Spec) -> Self {
-        Self { spec: spec.clone(), average: 0.0 }
-    }
-
     /// A waiting time over the full scale of low latency packets.
     fn coupled(&self, waited: Duration) -> f64 {
         waited.as_secs() / power_of_two(i32::from(self.spec.s_c) - i32::from(self.spec.k0))
@@ -76,8 +71,12 @@ impl State {
 }
 
 impl Aqm for State {
-    fn on_arrival(&mut self, _: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
-        Verdict::Pass
+    type Spec = Spec;
+    const JUDGES_DEPARTURES: bool = true;
+    const TWO_QUEUES: bool = true;
+
+    fn new(spec: &Spec, _: usize) -> Self {
+        Self { spec: spec.clone(), average: 0.0 }
     }
 
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
@@ -103,17 +102,17 @@ mod tests {
 
     #[test]
     fn full_scales_are_powers_of_two() {
-        let mut state = State::new(&Spec { f_c: 0, ..Spec::default() });
+        let mut state = State::new(&Spec { f_c: 0, ..Spec::default() }, 2);
         // 125 ms of 500 ms, and of 250 ms.
         assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.25, 0.5]);
-        let mut state = State::new(&Spec { s_c: 1, k0: 3, f_c: 0, ..Spec::default() });
+        let mut state = State::new(&Spec { s_c: 1, k0: 3, f_c: 0, ..Spec::default() }, 2);
         assert_eq!([state.smoothed(MS * 125), state.coupled(MS * 125)], [0.0625, 0.5]);
     }
 
     #[test]
     fn the_average_moves_by_a_part_of_the_difference() {
         // After n packets with the same waiting time it is at 1 - (1 - 1/32)^n of it.
-        let mut state = State::new(&Spec::default());
+        let mut state = State::new(&Spec::default(), 2);
         for n in 1..=100 {
             let part = 1.0 - (31.0_f64 / 32.0).powi(n);
             assert!((state.smoothed(MS * 500) - part).abs() < 1e-12);
@@ -127,7 +126,7 @@ mod tests {
         for (curviness, classic, sigmas_5, low_latency, sigmas_5_low) in
             [(1, 6_250, 383, 50_000, 791), (2, 391, 99, 25_000, 685)]
         {
-            let mut state = State::new(&Spec { f_c: 0, curviness, ..Spec::default() });
+            let mut state = State::new(&Spec { f_c: 0, curviness, ..Spec::default() }, 2);
             let mut stand = Stand::new(2);
             stand.fill(CLASSIC, Ecn::NotEct, 1);
             stand.fill(LOW_LATENCY, Ecn::Ect1, 6);
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn low_latency_packets_do_not_move_the_average() {
-        let mut state = State::new(&Spec::default());
+        let mut state = State::new(&Spec::default(), 2);
         let mut stand = Stand::new(2);
         stand.fill(CLASSIC, Ecn::NotEct, 1);
         stand.fill(LOW_LATENCY, Ecn::Ect1, 1);

@@ -3,7 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Aqm;
+
 /// It has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+/// It remembers nothing.
+pub type State = Spec;
+
+impl Aqm for Spec {
+    type Spec = Self;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
+    }
+}

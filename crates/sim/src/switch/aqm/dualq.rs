@@ -60,9 +60,16 @@ impl Spec {
     }
 }
 
+/// It remembers nothing.
+pub type State = Spec;
+
 impl Aqm for Spec {
-    fn on_arrival(&mut self, _: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
-        Verdict::Pass
+    type Spec = Self;
+    const JUDGES_DEPARTURES: bool = true;
+    const TWO_QUEUES: bool = true;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
     }
 
     fn on_departure(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {

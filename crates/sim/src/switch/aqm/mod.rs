@@ -31,74 +31,120 @@ use super::queue::Queue;
 use crate::link::Transmitter;
 pub use red::MeasuredOn;
 
-floodway_model::family! {
-    /// How an egress queue tells its senders of congestion.
-    "switch.aqm":
-    DropTail = "drop_tail" (drop_tail::Spec): "Takes everything until the queue is full.",
-    Ramp = "ramp" (ramp::Spec):
+/// Makes the family from one row per algorithm: the [`Spec`] that a scenario chooses, the catalogue,
+/// the [`State`] of a port, and what both are asked. Each row names a module with `Spec`, and with
+/// `State`, which is an [`Aqm`]; a state that is large is `boxed`, so that ports are not larger for it.
+macro_rules! algorithms {
+    (@type $module:ident) => { $module::State };
+    (@type $module:ident boxed) => { Box<$module::State> };
+    ($($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+) => {
+        floodway_model::family! {
+            /// How an egress queue tells its senders of congestion.
+            "switch.aqm":
+            $($variant = $name ($module::Spec): $summary,)+
+        }
+
+        impl Spec {
+            /// Every member with its default parameters, in the order of the catalogue.
+            #[cfg(test)]
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant($module::Spec::default()),)+]
+            }
+
+            /// See [`Aqm::JUDGES_DEPARTURES`].
+            pub const fn judges_departures(&self) -> bool {
+                match self { $(Self::$variant(_) => $module::State::JUDGES_DEPARTURES,)+ }
+            }
+
+            /// See [`Aqm::TWO_QUEUES`].
+            pub const fn is_for_two_queues(&self) -> bool {
+                match self { $(Self::$variant(_) => $module::State::TWO_QUEUES,)+ }
+            }
+
+            /// See [`Aqm::needs_times`].
+            pub fn needs_times(&self) -> bool {
+                match self { $(Self::$variant(spec) => $module::State::needs_times(spec),)+ }
+            }
+
+            /// See [`Aqm::measured_on`].
+            pub fn measured_on(&self) -> MeasuredOn {
+                match self { $(Self::$variant(spec) => $module::State::measured_on(spec),)+ }
+            }
+        }
+
+        /// The queue management of one port: an algorithm with what it remembers.
+        #[derive(Debug)]
+        pub enum State {
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`].")]
+                $variant(algorithms!(@type $module $($boxed)?)),
+            )+
+        }
+
+        impl State {
+            /// See [`Aqm::new`].
+            pub fn new(spec: &Spec, queues: usize) -> Self {
+                match spec {
+                    $(Spec::$variant(spec) => {
+                        Self::$variant(<$module::State as Aqm>::new(spec, queues).into())
+                    })+
+                }
+            }
+
+            /// See [`Aqm::on_arrival`].
+            #[inline]
+            pub fn on_arrival(
+                &mut self,
+                queue: usize,
+                packet: &Packet,
+                view: &mut View<'_>,
+            ) -> Verdict {
+                match self { $(Self::$variant(aqm) => aqm.on_arrival(queue, packet, view),)+ }
+            }
+
+            /// See [`Aqm::on_departure`].
+            #[inline]
+            pub fn on_departure(
+                &mut self,
+                queue: usize,
+                packet: &Packet,
+                view: &mut View<'_>,
+            ) -> Verdict {
+                match self { $(Self::$variant(aqm) => aqm.on_departure(queue, packet, view),)+ }
+            }
+
+            /// See [`Aqm::on_empty`].
+            pub fn on_empty(&mut self, now: Instant) {
+                match self { $(Self::$variant(aqm) => aqm.on_empty(now),)+ }
+            }
+        }
+    };
+}
+
+algorithms! {
+    DropTail = "drop_tail" in drop_tail: "Takes everything until the queue is full.",
+    Ramp = "ramp" in ramp:
         "Marks by instantaneous depth, from 0 at a low to a maximum at a high threshold (WRED/ECN).",
-    Step = "step" (step::Spec): "Marks every packet above one threshold of the depth (DCTCP).",
-    Red = "red" (red::Spec): "Random early detection on the average depth, as Linux `tc red`.",
-    Codel = "codel" (codel::Spec): "Controlled delay: drops at the head by sojourn time (RFC 8289).",
-    Pie = "pie" (pie::Spec): "Proportional integral controller of the delay (RFC 8033).",
-    Bernoulli = "bernoulli" (bernoulli::Spec): "Congestion at random, with a constant probability.",
-    Coupled = "coupled" (coupled::Spec):
+    Step = "step" in step: "Marks every packet above one threshold of the depth (DCTCP).",
+    Red = "red" in red, boxed: "Random early detection on the average depth, as Linux `tc red`.",
+    Codel = "codel" in codel: "Controlled delay: drops at the head by sojourn time (RFC 8289).",
+    Pie = "pie" in pie, boxed: "Proportional integral controller of the delay (RFC 8033).",
+    Bernoulli = "bernoulli" in bernoulli: "Congestion at random, with a constant probability.",
+    Coupled = "coupled" in coupled:
         "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
-    Pi2 = "pi2" (pi2::Spec):
+    Pi2 = "pi2" in pi2:
         "A PI controller of the queue delay, squared for classic packets (PI2).",
-    DualQ = "dualq" (dualq::Spec):
+    DualQ = "dualq" in dualq:
         "A low latency queue coupled to the waiting time of a classic queue (DualQ, 2015).",
-    CurvyRed = "curvy_red" (curvy_red::Spec):
+    CurvyRed = "curvy_red" in curvy_red:
         "The same with a smoothed waiting time for the classic queue (RFC 9332 appendix B).",
-    DualPi2 = "dualpi2" (dualpi2::Spec):
+    DualPi2 = "dualpi2" in dualpi2:
         "A low latency and a classic queue under one PI controller (RFC 9332 appendix A, Linux).",
 }
 
 impl Default for Spec {
     fn default() -> Self {
         Self::DropTail(drop_tail::Spec::default())
-    }
-}
-
-impl Spec {
-    /// Whether it is to see packets that leave too, to judge them or to know the queues at every
-    /// moment.
-    pub const fn judges_departures(&self) -> bool {
-        match self {
-            Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
-            Self::Red(_) | Self::Bernoulli(_) => false,
-            Self::Codel(_) | Self::Pie(_) => true,
-            Self::Coupled(_)
-            | Self::Pi2(_)
-            | Self::DualQ(_)
-            | Self::CurvyRed(_)
-            | Self::DualPi2(_) => true,
-        }
-    }
-
-    /// Whether it asks how long packets have waited, so that queues must keep their arrival times.
-    pub const fn needs_times(&self) -> bool {
-        match self {
-            Self::DropTail(_) | Self::Ramp(_) | Self::Step(_) => false,
-            Self::Red(_) | Self::Bernoulli(_) => false,
-            Self::Codel(_) | Self::Pie(_) => true,
-            Self::Coupled(spec) => matches!(spec.measure, coupled::Measure::Time),
-            Self::Pi2(_) | Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_) => true,
-        }
-    }
-
-    /// What it measures to find congestion: the queue, but for [`red`], which may look at all.
-    pub const fn measured_on(&self) -> MeasuredOn {
-        match self {
-            Self::Red(spec) => spec.measured_on,
-            _ => MeasuredOn::Queue,
-        }
-    }
-
-    /// Whether it is for two queues, one for low latency and one for classic packets, as
-    /// [`classify::ecn`](super::classify::ecn) numbers them.
-    pub const fn is_for_two_queues(&self) -> bool {
-        matches!(self, Self::DualQ(_) | Self::CurvyRed(_) | Self::DualPi2(_))
     }
 }
 
@@ -126,7 +172,7 @@ impl Verdict {
 /// that is to leave is still at the head of its queue.
 #[derive(Debug)]
 pub struct View<'a> {
-    /// The data queues. How long their heads have waited is known if [`Spec::needs_times`].
+    /// The data queues. How long their heads have waited is known with [`Aqm::needs_times`].
     pub queues: &'a [Queue],
     /// Bytes that wait in all data queues of the switch.
     pub memory: u64,
@@ -207,112 +253,49 @@ impl View<'_> {
     }
 }
 
-/// An algorithm with a memory: one for all data queues of a port.
+/// An algorithm, as what it remembers of all data queues of a port. One that remembers nothing is its
+/// own parameters.
 pub trait Aqm {
+    /// Its parameters.
+    type Spec;
+
+    /// Whether it is to see packets that leave too, to judge them or to know the queues at every
+    /// moment.
+    const JUDGES_DEPARTURES: bool = false;
+
+    /// Whether it is for two queues, one for low latency and one for classic packets, as
+    /// [`classify::ecn`](super::classify::ecn) numbers them.
+    const TWO_QUEUES: bool = false;
+
+    /// That of a port with this many data queues, or of all ports of a switch. May panic if the
+    /// parameters are not valid.
+    fn new(spec: &Self::Spec, queues: usize) -> Self;
+
+    /// Whether it asks how long packets have waited, so that queues must keep their arrival times:
+    /// what judges departures usually does.
+    fn needs_times(_spec: &Self::Spec) -> bool {
+        Self::JUDGES_DEPARTURES
+    }
+
+    /// What it measures to find congestion: the queue, but for [`red`], which may look at all.
+    fn measured_on(_spec: &Self::Spec) -> MeasuredOn {
+        MeasuredOn::Queue
+    }
+
     /// About a packet that is to join `queue`. The port may still have no room for it.
-    fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = (queue, packet, view);
+    #[inline]
+    fn on_arrival(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
 
     /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
-    /// sojourn time of its queue. Only asked if [`Spec::judges_departures`].
-    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        let _ = (queue, packet, view);
+    /// sojourn time of its queue. Only asked with [`Aqm::JUDGES_DEPARTURES`].
+    #[inline]
+    fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
-}
 
-/// The queue management of one port: an algorithm with what it remembers.
-#[derive(Debug)]
-pub enum State {
-    /// It has neither parameters nor memory.
-    DropTail,
-    /// It remembers nothing.
-    Ramp(ramp::Spec),
-    /// It remembers nothing.
-    Step(step::Spec),
-    /// An average per queue.
-    Red(Box<red::Red>),
-    /// Times per queue.
-    Codel(codel::Codel),
-    /// A controller per queue.
-    Pie(Box<pie::Pie>),
-    /// It remembers nothing.
-    Bernoulli(bernoulli::Spec),
-    /// It remembers nothing.
-    Coupled(coupled::Spec),
-    /// A controller for each queue.
-    Pi2(pi2::State),
-    /// It remembers nothing.
-    DualQ(dualq::Spec),
-    /// A smoothed waiting time.
-    CurvyRed(curvy_red::State),
-    /// A controller.
-    DualPi2(dualpi2::State),
-}
-
-impl State {
-    /// That of a port with this many data queues, or of all ports of a switch. Panics if the spec is not valid.
-    pub fn new(spec: &Spec, queues: usize) -> Self {
-        match spec {
-            Spec::DropTail(_) => Self::DropTail,
-            Spec::Ramp(spec) => Self::Ramp(spec.clone()),
-            Spec::Step(spec) => Self::Step(spec.clone()),
-            Spec::Red(spec) => {
-                let tc = spec.tc().unwrap_or_else(|wrong| panic!("RED: {wrong}"));
-                Self::Red(Box::new(red::Red::new(tc, spec.measured_on, queues)))
-            }
-            Spec::Codel(spec) => Self::Codel(codel::Codel::new(spec, queues)),
-            Spec::Pie(spec) => Self::Pie(Box::new(pie::Pie::new(spec, queues))),
-            Spec::Bernoulli(spec) => Self::Bernoulli(spec.clone()),
-            Spec::Coupled(spec) => Self::Coupled(spec.clone()),
-            Spec::Pi2(spec) => Self::Pi2(pi2::State::new(spec, queues)),
-            Spec::DualQ(spec) => Self::DualQ(spec.clone()),
-            Spec::CurvyRed(spec) => Self::CurvyRed(curvy_red::State::new(spec)),
-            Spec::DualPi2(spec) => Self::DualPi2(dualpi2::State::new(spec)),
-        }
-    }
-
-    /// The last packet has left the memory of the switch: of interest if that is
-    /// [measured](Spec::measured_on).
-    pub fn on_empty(&mut self, now: Instant) {
-        if let Self::Red(red) = self {
-            red.on_empty(now);
-        }
-    }
-
-    /// See [`Aqm::on_arrival`].
-    #[inline]
-    pub fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        match self {
-            Self::DropTail => Verdict::Pass,
-            Self::Ramp(ramp) => Verdict::congested(ramp.selects(view.backlog(queue), view.chance)),
-            Self::Step(step) => Verdict::congested(step.selects(view.backlog(queue))),
-            Self::Red(red) => red.on_arrival(queue, packet, view),
-            Self::Codel(_) => Verdict::Pass,
-            Self::Pie(pie) => pie.on_arrival(queue, packet, view),
-            Self::Bernoulli(bernoulli) => Verdict::congested(bernoulli.selects(view.chance)),
-            Self::Coupled(aqm) => aqm.on_arrival(queue, packet, view),
-            Self::Pi2(aqm) => aqm.on_arrival(queue, packet, view),
-            Self::DualQ(aqm) => aqm.on_arrival(queue, packet, view),
-            Self::CurvyRed(aqm) => aqm.on_arrival(queue, packet, view),
-            Self::DualPi2(aqm) => aqm.on_arrival(queue, packet, view),
-        }
-    }
-
-    /// See [`Aqm::on_departure`].
-    #[inline]
-    pub fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
-        match self {
-            Self::Codel(codel) => codel.on_departure(queue, packet, view),
-            Self::Pie(pie) => pie.on_departure(queue, packet, view),
-            Self::Coupled(aqm) => aqm.on_departure(queue, packet, view),
-            Self::Pi2(aqm) => aqm.on_departure(queue, packet, view),
-            Self::DualQ(aqm) => aqm.on_departure(queue, packet, view),
-            Self::CurvyRed(aqm) => aqm.on_departure(queue, packet, view),
-            Self::DualPi2(aqm) => aqm.on_departure(queue, packet, view),
-            _ => Verdict::Pass,
-        }
-    }
+    /// The last packet has left the memory of the switch. Only told if that is
+    /// [measured](Aqm::measured_on).
+    fn on_empty(&mut self, _now: Instant) {}
 }

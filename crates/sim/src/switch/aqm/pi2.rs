@@ -60,15 +60,6 @@ pub struct State {
 }
 
 impl State {
-    /// Nothing has ever waited in its queues.
-    pub fn new(spec: &Spec, queues: usize) -> Self {
-        Self {
-            spec: spec.clone(),
-            updates: Periodic::every(spec.update_interval),
-            controllers: vec![Pi::default(); queues],
-        }
-    }
-
     fn catch_up(&mut self, view: &View<'_>) {
         let Spec { target, update_interval, alpha, beta, coupling, .. } = self.spec;
         let gains = Gains { target, alpha, beta };
@@ -85,6 +76,17 @@ impl State {
 }
 
 impl Aqm for State {
+    type Spec = Spec;
+    const JUDGES_DEPARTURES: bool = true;
+
+    fn new(spec: &Spec, queues: usize) -> Self {
+        Self {
+            spec: spec.clone(),
+            updates: Periodic::every(spec.update_interval),
+            controllers: vec![Pi::default(); queues],
+        }
+    }
+
     fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         self.catch_up(view);
         if view.backlog(queue) < 2 * view.largest_frame() {

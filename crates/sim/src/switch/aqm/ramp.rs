@@ -3,10 +3,12 @@
 //! rises linearly to `max_probability` between `low` and `high`, and above `high` as
 //! [`AboveHigh`] says. Congestion Isolation uses the same curve to choose congesting flows.
 
-use floodway_model::Bytes;
 use floodway_model::random::Stream;
+use floodway_model::{Bytes, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +66,22 @@ impl Spec {
     #[inline]
     pub fn selects(&self, backlog: u64, chance: &mut Stream) -> bool {
         backlog > self.low.0 && chance.chance(self.probability(backlog))
+    }
+}
+
+/// It remembers nothing.
+pub type State = Spec;
+
+impl Aqm for Spec {
+    type Spec = Self;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        Verdict::congested(self.selects(view.backlog(queue), view.chance))
     }
 }
 

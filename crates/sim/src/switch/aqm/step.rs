@@ -1,9 +1,11 @@
 //! Marks above one threshold of the instantaneous depth, as DCTCP asks of its switches (Alizadeh et
 //! al., SIGCOMM 2010, section 3.1).
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,22 @@ impl Spec {
     #[inline]
     pub fn selects(&self, backlog: u64) -> bool {
         backlog > self.threshold.0
+    }
+}
+
+/// It remembers nothing.
+pub type State = Spec;
+
+impl Aqm for Spec {
+    type Spec = Self;
+
+    fn new(spec: &Self, _: usize) -> Self {
+        spec.clone()
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        Verdict::congested(self.selects(view.backlog(queue)))
     }
 }
 

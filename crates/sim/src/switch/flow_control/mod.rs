@@ -7,28 +7,51 @@ pub mod drc;
 pub mod pause;
 pub mod pausing;
 pub mod pfc;
+pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which mechanisms run. Each is on if its table is there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spec {
-    /// Pauses physical queues of the neighbour, nearly flow by flow.
-    pub bfc: Option<bfc::Spec>,
-    /// Isolates congesting flows in a queue of their own.
-    pub congestion_isolation: Option<congestion_isolation::Spec>,
-    /// Tells the neighbours how congested each output port is, so that they hold back what goes there.
-    pub drc: Option<drc::Spec>,
-    /// Tells the sources of what waits in a deep queue how long to be quiet.
-    pub source_flow_control: Option<source_flow_control::Spec>,
-    /// Pauses the neighbour, class by class, before memory runs out.
-    pub pfc: Option<pfc::Spec>,
-    /// Pauses all that the neighbour sends, before memory runs out.
-    pub pause: Option<pause::Spec>,
+/// Makes [`Spec`] and [`CATALOGUE`] from one row per mechanism: the name of its table in scenarios,
+/// which is that of its module, and what it does.
+macro_rules! mechanisms {
+    ($($module:ident: $summary:literal,)+) => {
+        /// Which mechanisms run. Each is on if its table is there.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Spec {
+            $(
+                #[doc = $summary]
+                pub $module: Option<$module::Spec>,
+            )+
+        }
+
+        /// The members of the family.
+        pub const CATALOGUE: &[Entry] = &[
+            $(Entry {
+                family: "switch.flow_control",
+                name: stringify!($module),
+                summary: $summary,
+            },)+
+        ];
+    };
+}
+
+mechanisms! {
+    bfc:
+        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
+    congestion_isolation:
+        "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+    drc:
+        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
+    qcn:
+        "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
+    source_flow_control:
+        "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
+    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
+    pause: "PAUSE: stops all that the neighbour sends (802.3x).",
 }
 
 impl Spec {
@@ -50,37 +73,3 @@ impl Spec {
         paused | drc
     }
 }
-
-/// The members of the family.
-pub const CATALOGUE: &[Entry] = &[
-    Entry {
-        family: "switch.flow_control",
-        name: "bfc",
-        summary: "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
-    },
-    Entry {
-        family: "switch.flow_control",
-        name: "congestion_isolation",
-        summary: "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
-    },
-    Entry {
-        family: "switch.flow_control",
-        name: "drc",
-        summary: "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
-    },
-    Entry {
-        family: "switch.flow_control",
-        name: "source_flow_control",
-        summary: "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
-    },
-    Entry {
-        family: "switch.flow_control",
-        name: "pfc",
-        summary: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
-    },
-    Entry {
-        family: "switch.flow_control",
-        name: "pause",
-        summary: "PAUSE: stops all that the neighbour sends (802.3x).",
-    },
-];

@@ -59,16 +59,9 @@ struct Queue {
 
 /// CoDel in all data queues of a port, each by itself.
 #[derive(Clone, Debug)]
-pub struct Codel {
+pub struct State {
     spec: Spec,
     queues: Vec<Queue>,
-}
-
-impl Codel {
-    /// That of a port with this many queues.
-    pub fn new(spec: &Spec, queues: usize) -> Self {
-        Self { spec: spec.clone(), queues: vec![Queue::default(); queues] }
-    }
 }
 
 impl Spec {
@@ -144,7 +137,14 @@ impl Queue {
     }
 }
 
-impl Aqm for Codel {
+impl Aqm for State {
+    type Spec = Spec;
+    const JUDGES_DEPARTURES: bool = true;
+
+    fn new(spec: &Spec, queues: usize) -> Self {
+        Self { spec: spec.clone(), queues: vec![Queue::default(); queues] }
+    }
+
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let left = view.backlog(queue) - u64::from(packet.bytes);

@@ -93,12 +93,6 @@ pub struct State {
 }
 
 impl State {
-    /// Nothing has ever waited.
-    pub fn new(spec: &Spec) -> Self {
-        let updates = Periodic::every(spec.update_interval);
-        Self { spec: spec.clone(), updates, pi: Pi::default() }
-    }
-
     fn catch_up(&mut self, view: &View<'_>) {
         let Spec { target, update_interval, alpha, beta, coupling, overload, .. } = self.spec;
         let gains = Gains { target, alpha, beta };
@@ -133,6 +127,15 @@ impl State {
 }
 
 impl Aqm for State {
+    type Spec = Spec;
+    const JUDGES_DEPARTURES: bool = true;
+    const TWO_QUEUES: bool = true;
+
+    fn new(spec: &Spec, _: usize) -> Self {
+        let updates = Periodic::every(spec.update_interval);
+        Self { spec: spec.clone(), updates, pi: Pi::default() }
+    }
+
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         self.catch_up(view);
         let base = self.base(JudgedOn::Arrival, view.total_backlog(), view);

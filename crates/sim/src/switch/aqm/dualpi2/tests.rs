@@ -7,7 +7,7 @@ const MS: Duration = Duration::from_ms(1);
 /// With this base probability, and nothing that changes it.
 fn with_base(spec: &Spec, base: f64) -> State {
     let spec = Spec { alpha: 0.0, beta: 0.0, ..spec.clone() };
-    let mut state = State::new(&spec);
+    let mut state = State::new(&spec, 2);
     // One second beyond the target.
     let gains = Gains { target: MS, alpha: base, beta: 0.0 };
     state.pi.update(&gains, MS * 1_001, 1.0);
@@ -62,7 +62,7 @@ fn overload_is_above_1_over_k() {
 #[test]
 fn on_overflow_nothing_that_can_be_marked_is_dropped() {
     let spec = Spec { overload: Overload::Overflow, coupling: 3.0, ..Spec::default() };
-    let mut state = State::new(&spec);
+    let mut state = State::new(&spec, 2);
     let mut stand = busy();
     stand.wait(MS * 100_000);
     assert_eq!(stand.counts(&mut state, LOW_LATENCY, Ecn::Ect1), (100_000, 0));
@@ -74,7 +74,7 @@ fn on_overflow_nothing_that_can_be_marked_is_dropped() {
 #[test]
 fn the_delay_is_that_of_the_head_that_has_waited_longer() {
     let spec = Spec { alpha: 0.25, beta: 0.0, ..Spec::default() };
-    let mut state = State::new(&spec);
+    let mut state = State::new(&spec, 2);
     let mut stand = Stand::new(2);
     // At 16, 32 and 48 ms: low latency alone since 0, then classic since 20 ms.
     stand.fill(LOW_LATENCY, Ecn::Ect1, 1);

@@ -83,26 +83,13 @@ struct Queue {
 
 /// PIE in all data queues of a port, each by itself.
 #[derive(Clone, Debug)]
-pub struct Pie {
+pub struct State {
     spec: Spec,
     queues: Vec<Queue>,
     updates: Periodic,
 }
 
-impl Pie {
-    /// That of a port with this many queues.
-    pub fn new(spec: &Spec, queues: usize) -> Self {
-        let queue = Queue {
-            drop_prob: 0.0,
-            accu_prob: 0.0,
-            burst_allowance: spec.max_burst,
-            qdelay_old: Duration::ZERO,
-            qdelay: Duration::ZERO,
-        };
-        let updates = Periodic::every(spec.tupdate);
-        Self { spec: spec.clone(), queues: vec![queue; queues], updates }
-    }
-
+impl State {
     /// The drop probability of a queue.
     pub fn probability(&self, queue: usize) -> f64 {
         self.queues[queue].drop_prob
@@ -172,7 +159,22 @@ impl Queue {
     }
 }
 
-impl Aqm for Pie {
+impl Aqm for State {
+    type Spec = Spec;
+    const JUDGES_DEPARTURES: bool = true;
+
+    fn new(spec: &Spec, queues: usize) -> Self {
+        let queue = Queue {
+            drop_prob: 0.0,
+            accu_prob: 0.0,
+            burst_allowance: spec.max_burst,
+            qdelay_old: Duration::ZERO,
+            qdelay: Duration::ZERO,
+        };
+        let updates = Periodic::every(spec.tupdate);
+        Self { spec: spec.clone(), queues: vec![queue; queues], updates }
+    }
+
     #[inline(never)]
     fn on_arrival(&mut self, queue: usize, _packet: &Packet, view: &mut View<'_>) -> Verdict {
         self.catch_up(view.now);

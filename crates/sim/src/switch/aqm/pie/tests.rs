@@ -81,8 +81,8 @@ fn steps_are_capped_and_calm_lets_it_decay() {
 #[test]
 fn a_burst_is_let_pass() {
     let spec = Spec::default();
-    let mut pie = Pie::new(&spec, 1);
-    let queue = |pie: &Pie| (pie.queues[0].burst_allowance, pie.queues[0].drop_prob);
+    let mut pie = State::new(&spec, 1);
+    let queue = |pie: &State| (pie.queues[0].burst_allowance, pie.queues[0].drop_prob);
     // Quiet until 1 s: nothing but time goes on.
     pie.catch_up(Instant(1_000_000_000_000));
     assert_eq!(queue(&pie), (Duration::from_ms(150), 0.0));
@@ -105,7 +105,7 @@ fn a_burst_is_let_pass() {
 #[test]
 fn catching_up_late_is_the_same_as_in_time() {
     let spec = Spec::default();
-    let (mut often, mut late) = (Pie::new(&spec, 2), Pie::new(&spec, 2));
+    let (mut often, mut late) = (State::new(&spec, 2), State::new(&spec, 2));
     let mut ms = 0;
     for (span, delay) in [(40, 80), (7, 200), (300, 45), (15, 0), (1_000, 0), (3, 90), (90, 90)] {
         for pie in [&mut often, &mut late] {

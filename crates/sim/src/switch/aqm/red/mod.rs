@@ -113,7 +113,7 @@ struct Average {
 
 /// RED in all data queues of a port, each by itself or together, or in those of a switch.
 #[derive(Clone, Debug)]
-pub struct Red {
+pub struct State {
     tc: Tc,
     measured_on: MeasuredOn,
     /// By queue; if it is not queues that are measured, the only one.
@@ -132,9 +132,9 @@ enum Action {
     HardMark,
 }
 
-impl Red {
+impl State {
     /// That of a port with this many queues, or of all ports if it is the memory that is measured.
-    pub fn new(tc: Tc, measured_on: MeasuredOn, queues: usize) -> Self {
+    fn of(tc: Tc, measured_on: MeasuredOn, queues: usize) -> Self {
         let count = if measured_on == MeasuredOn::Queue { queues } else { 1 };
         let averages = vec![Average { avg: 0, count: -1, goal: 0 }; count];
         Self { tc, measured_on, averages, empty_since: Instant::ZERO }
@@ -144,11 +144,6 @@ impl Red {
     pub fn average(&self, queue: usize) -> f64 {
         let number = if self.measured_on == MeasuredOn::Queue { queue } else { 0 };
         self.averages[number].avg as f64 / f64::from(1u32 << self.tc.wlog)
-    }
-
-    /// The last packet has left the memory.
-    pub fn on_empty(&mut self, now: Instant) {
-        self.empty_since = now;
     }
 
     /// For a packet that would join `queue`: the number of the average, the backlog that goes into
@@ -206,7 +201,23 @@ impl Average {
     }
 }
 
-impl Aqm for Red {
+impl Aqm for State {
+    type Spec = Spec;
+
+    /// Panics if the spec is not valid.
+    fn new(spec: &Spec, queues: usize) -> Self {
+        let tc = spec.tc().unwrap_or_else(|wrong| panic!("RED: {wrong}"));
+        Self::of(tc, spec.measured_on, queues)
+    }
+
+    fn measured_on(spec: &Spec) -> MeasuredOn {
+        spec.measured_on
+    }
+
+    fn on_empty(&mut self, now: Instant) {
+        self.empty_since = now;
+    }
+
     #[inline(never)]
     fn on_arrival(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let (number, backlog, idle) = self.measured(queue, view);

@@ -202,7 +202,7 @@ fn averages_are_of_the_queue_the_port_or_the_memory() {
         (MeasuredOn::Port, [8_000.0; 2]),
         (MeasuredOn::Memory, [40_000.0; 2]),
     ] {
-        let mut red = Red::new(tc.clone(), measured_on, 2);
+        let mut red = State::of(tc.clone(), measured_on, 2);
         let mut stand = Stand::new(2);
         stand.fill(0, Ecn::NotEct, 3);
         stand.fill(1, Ecn::NotEct, 5);
@@ -225,7 +225,7 @@ fn averages_are_of_the_queue_the_port_or_the_memory() {
 fn an_average_of_the_memory_decays_while_that_is_empty() {
     let tc = of_command(DECK).unwrap();
     let average = |emptied_us: u64, arrives_us: u64| {
-        let mut red = Red::new(tc.clone(), MeasuredOn::Memory, 1);
+        let mut red = State::of(tc.clone(), MeasuredOn::Memory, 1);
         red.averages[0].avg = 1_000_000;
         red.on_empty(Instant(emptied_us * 1_000_000));
         let mut stand = Stand::new(1);
@@ -238,7 +238,7 @@ fn an_average_of_the_memory_decays_while_that_is_empty() {
     assert_eq!(average(50_000, 53_277), 1_000_000 - 100_006);
     assert_eq!(average(50_000, 50_000), 1_000_000);
     // Not while anything waits, at whatever port: 1000000 + 64 - 7812.
-    let mut red = Red::new(tc.clone(), MeasuredOn::Memory, 1);
+    let mut red = State::of(tc.clone(), MeasuredOn::Memory, 1);
     red.averages[0].avg = 1_000_000;
     let mut stand = Stand::new(1);
     (stand.elsewhere, stand.now) = (64, Instant(1_000_000_000_000));
@@ -257,7 +257,7 @@ fn the_limit_is_one_of_what_is_measured() {
         let mut stand = Stand::new(1);
         // 409600 bytes have no room for 1000 more than 408601.
         stand.elsewhere = 408_601;
-        let mut red = Red::new(tc.clone(), measured_on, 1);
+        let mut red = State::of(tc.clone(), measured_on, 1);
         assert_eq!(stand.arrives(&mut red, 0, Ecn::NotEct), verdict, "{measured_on:?}");
     }
 }

@@ -113,7 +113,7 @@ impl Feedback {
 }
 
 /// CRC-32 of IEEE 802.3: generator 0x04C11DB7, each octet least significant bit first.
-fn crc32(octets: &[u8]) -> u32 {
+pub fn crc32(octets: &[u8]) -> u32 {
     const REVERSED: u32 = 0x04c1_1db7_u32.reverse_bits();
     let step = |crc: u32, _| crc >> 1 ^ if crc & 1 == 1 { REVERSED } else { 0 };
     !octets.iter().fold(!0, |crc, &octet| (0..8).fold(crc ^ u32::from(octet), step))

@@ -1,0 +1,103 @@
+//! The congestion point against numbers worked out by hand.
+
+use super::*;
+
+/// The standard's, without jitter.
+fn spec() -> Spec {
+    Spec { jitter: 0.0, ..Spec::default() }
+}
+
+#[test]
+fn feedback_by_hand() {
+    let spec = spec();
+    // 26,000 (2 · 2 + 1) = 130,000 bytes are 63.
+    for (q, old, feedback) in [
+        // At Q_eq and at rest, or below it without growing enough: nothing.
+        (26_000, 26_000, 0),
+        (0, 0, 0),
+        // Below it and growing: -1 + 2 · 12,998 = 25,995 → 12.6.
+        (25_999, 13_001, 12),
+        // Twice Q_eq, all of it since the last sample: 26,000 + 2 · 26,000 = 78,000 → 37.8.
+        (52_000, 26_000, 37),
+        // Twice Q_eq at rest: 26,000 → 12.6.
+        (52_000, 52_000, 12),
+        // It shrinks: 26,000 - 2 · 13,000 = 0.
+        (52_000, 65_000, 0),
+        (52_000, 64_999, 0),
+        // 130,000 / 63 = 2063.49: the first value.
+        (28_063, 28_063, 0),
+        (28_064, 28_064, 1),
+        // The largest: from 130,000 on.
+        (155_999, 155_999, 62),
+        (156_000, 156_000, 63),
+        (u64::MAX >> 20, 0, 63),
+    ] {
+        assert_eq!(spec.feedback(q, old), feedback, "{q} {old}");
+    }
+    // With another weight: 26,000 + 26,000 / 2 = 39,000 of 26,000 · 2 → 47.25.
+    assert_eq!(Spec { w: 0.5, ..spec }.feedback(52_000, 26_000), 47);
+}
+
+#[test]
+fn intervals_are_those_of_the_pseudo_code() {
+    let spec = spec();
+    let kilobytes: Vec<f64> = (0..64).step_by(8).map(|fb| spec.interval(fb) / 1e3).collect();
+    assert_eq!(kilobytes, [150.0, 75.0, 50.0, 37.5, 30.0, 25.0, 21.5, 18.5]);
+    assert_eq!([7, 15, 63].map(|feedback| spec.interval(feedback)), [150e3, 75e3, 18.5e3]);
+    // In proportion to the base.
+    let spec = Spec { sample_base: Bytes(15_000), ..spec };
+    assert_eq!([0, 8, 63].map(|feedback| spec.interval(feedback)), [15e3, 7.5e3, 1.85e3]);
+}
+
+/// Frames of 1500 bytes join until there is a message: how many they were, and what it says.
+fn joins(qcn: &mut Qcn, spec: &Spec, q: u64) -> (u32, u8, i16, i16) {
+    for n in 1.. {
+        if let Some(Body::Cnm { feedback, offset, delta }) = qcn.on_join(spec, 0, q, 1_500) {
+            return (n, feedback, offset, delta);
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_sequence_of_frames_by_hand() {
+    let spec = spec();
+    let mut qcn = Qcn::new(&spec, 2, 1, "switch");
+    // 150,000 bytes are 100 frames, the next is sampled. 52,000 bytes after none:
+    // 26,000 + 104,000 = 130,000 → 63; offset -26,000/64, delta 52,000/64.
+    assert_eq!(joins(&mut qcn, &spec, 52_000), (101, 63, -406, 812));
+    // 18,500 bytes are 12.3 frames. At rest: 12.
+    assert_eq!(joins(&mut qcn, &spec, 52_000), (13, 12, -406, 0));
+    // 75,000 bytes are 50 frames. 40,000: 14,000 - 24,000 < 0, no message; 150,000 later
+    // 14,000 → 6.78. The two samples are 51 and 101 frames.
+    assert_eq!(joins(&mut qcn, &spec, 40_000), (152, 6, -218, 0));
+    // 6 keeps the interval.
+    assert_eq!(joins(&mut qcn, &spec, 30_000), (202, 1, -62, 0));
+    // The other point has not seen any of it.
+    assert_eq!((qcn.points[1].old, qcn.points[1].left), (0, 150_000.0));
+    // What does not fit into 16 bits is as much as does.
+    let offset = joins(&mut qcn, &spec, 10_000_000).2;
+    assert_eq!(offset, i16::MIN);
+}
+
+#[test]
+fn jitter_is_even_and_on_average_none() {
+    let spec = Spec::default();
+    // Nothing waits: the intervals of 10,000 points are 150 KB, more or less 22.5 KB.
+    let qcn = Qcn::new(&spec, 10_000, 7, "switch");
+    let lefts: Vec<f64> = qcn.points.iter().map(|point| point.left / 1e3).collect();
+    assert!(lefts.iter().all(|left| (127.5..172.5).contains(left)));
+    let mean = lefts.iter().sum::<f64>() / 1e4;
+    // An even distribution of 45 KB width has a deviation of 13 KB: 0.13 of the mean, and five.
+    assert!((mean - 150.0).abs() < 0.65, "{mean}");
+    let low = lefts.iter().filter(|left| **left < 138.75).count();
+    // A quarter; five standard deviations are 217.
+    assert!((2_283..2_717).contains(&low), "{low}");
+}
+
+#[test]
+fn queues_that_are_congestion_points() {
+    assert!(Spec::default().covers(3));
+    let spec = Spec { queues: vec![1], ..Spec::default() };
+    assert_eq!([0, 1, 2].map(|queue| spec.covers(queue)), [false, true, false]);
+}
