@@ -72,6 +72,48 @@ fn an_experiment_of_htsim() {
     runs_soundly(spec);
 }
 
+#[test]
+fn a_chain_of_htsim_begins_when_what_it_waits_for_is_there() {
+    let scenario = STAR.replace("[topology", "[host]\ntransport = \"ethernet\"\n\n[topology")
+        + "[workload.file]\npath = \"chain.cm\"\n";
+    let chain = "Nodes 4\nConnections 5\nTriggers 4\n\
+                 0->1 id 1 start 1e6 size 3000 recv_done_trigger 1 send_done_trigger 3\n\
+                 1->2 id 2 trigger 1 size 700 send_done_trigger 2\n\
+                 2->3 id 3 trigger 2 size 1500 recv_done_trigger 4\n\
+                 0->3 id 4 trigger 3 size 500 recv_done_trigger 4\n\
+                 3->0 id 5 trigger 4 size 100\n\
+                 trigger id 1 oneshot\ntrigger id 2 oneshot\ntrigger id 3 oneshot\n\
+                 trigger id 4 barrier count 2\n";
+    let path = folder("chain", &[("scenario.toml", &scenario), ("chain.cm", chain)]);
+    // A frame at 100 Gb/s in picoseconds, and its way over two links of 200 ns.
+    let wire = |payload: u64| ((payload + 18).max(64) + 20) * 80;
+    let way = |payload: u64| 2 * wire(payload) + 400_000;
+    let outcome = Simulation::new(build(&load(&path))).run();
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    let flows = outcome.tables.iter().find(|table| table.name == "flows").unwrap();
+    let start = |bytes: u64| {
+        let place = flows.u64s("bytes").iter().position(|&of| of == bytes).unwrap();
+        (flows.f64s("start_ns")[place] * 1e3).round() as u64
+    };
+    assert_eq!(start(3_000), 1_000_000);
+    assert_eq!(start(700), 1_000_000 + wire(1_500) + way(1_500));
+    assert_eq!(start(1_500), start(700) + way(700));
+    // When the second frame goes to the wire.
+    assert_eq!(start(500), 1_000_000 + wire(1_500));
+    assert_eq!(start(100), start(1_500) + way(1_500));
+
+    // Jitter is how much later they begin than what they wait for, not than the beginning.
+    let scenario = scenario + "jitter = \"3us\"\n";
+    let path = folder("chain", &[("scenario.toml", &scenario)]);
+    let spec = build(&load(&path));
+    assert_eq!(spec.triggers.len(), 5);
+    for trigger in &spec.triggers {
+        assert_eq!(spec.flows[trigger.begins.index()].start, Instant::ZERO);
+        assert!(trigger.delay <= floodway_model::Duration::from_us(3));
+    }
+    assert!(spec.triggers.iter().any(|trigger| trigger.delay.0 > 0));
+}
+
 /// A folder of its own for a test.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("files").join(name);

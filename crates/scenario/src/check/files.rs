@@ -1,5 +1,6 @@
 //! Files of other tools that a scenario names: what is wrong with them, and with what they say.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::Duration;
@@ -56,7 +57,7 @@ pub fn check_flows(
     spec: &file::Spec,
     settings: &Document,
     findings: &mut Findings<'_>,
-) -> Option<flow_list::Spec> {
+) -> Option<file::Read> {
     let field = |name: &str| format!("{path}.{name}");
     let Some(format) = spec.format() else {
         let message = format!("nothing says what format `{}` has", spec.path);
@@ -98,8 +99,12 @@ pub fn check_flows(
             "raise `arrivals` in the scenario, or `origin` if the file's clock begins later",
         ));
     }
-    let unmeasured = |flow: &&flow_list::Flow| flow.bytes.is_some() && flow.start < warmup;
-    let unmeasured = read.flows.iter().filter(unmeasured).count();
+    // When those begin that wait is not known.
+    let waiting: BTreeSet<u32> = read.waits.iter().map(|wait| wait.begins).collect();
+    let unmeasured = |(place, flow): &(u32, &flow_list::Flow)| {
+        flow.bytes.is_some() && flow.start < warmup && !waiting.contains(place)
+    };
+    let unmeasured = (0..).zip(&read.flows).filter(unmeasured).count();
     if unmeasured > 0 {
         findings.warn(
             &["warmup", &field("path")],
@@ -112,5 +117,6 @@ pub fn check_flows(
     }
     let list = flow_list::Spec { jitter: spec.jitter, flow: read.flows };
     list::check_jitter(&field("jitter"), &list, settings, findings);
-    Some(list)
+    findings.problems.extend(read.warnings);
+    Some(file::Read { list, waits: read.waits })
 }

@@ -82,6 +82,11 @@ impl<'a> Word<'a> {
         Problem::error(Place::at(self.source, self.range()), message, help)
     }
 
+    /// What is doubtful about it.
+    pub fn warning(self, message: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem::warning(Place::at(self.source, self.range()), message, help)
+    }
+
     /// A whole number, zero or more; `what` it counts, for the message.
     pub fn whole(self, what: &str) -> Result<u64, Problem> {
         decimal(self.text).and_then(|number| number.exactly()).ok_or_else(|| {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use floodway_model::{Duration, FlowSpec};
+use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Parameters, Ready, Surroundings, Workload, list};
+use super::{Parameters, Ready, Surroundings, Traffic, Workload, list};
 use crate::check::{Findings, files};
 use crate::document::Document;
-use crate::files::flows::Format;
+use crate::files::flows::{Format, Wait};
 
 /// Parameters. The file names its hosts: none is taken from the order of placement, and flows may
 /// run on hosts of other workloads.
@@ -27,7 +27,8 @@ pub struct Spec {
     #[serde(default)]
     pub origin: Duration,
     /// Each flow starts later than written by a time between zero and this, drawn anew in every
-    /// replication, so that replications of flows that are always the same differ. Default 0ns.
+    /// replication, so that replications of flows that are always the same differ; one that waits for
+    /// others, by so much later than they let it. Default 0ns.
     #[serde(default)]
     pub jitter: Duration,
 }
@@ -41,8 +42,7 @@ impl Spec {
 
 impl Parameters for Spec {
     fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let list = files::check_flows(path, self, settings, findings)?;
-        Some(Arc::new(Read(list)))
+        Some(Arc::new(files::check_flows(path, self, settings, findings)?))
     }
 
     fn all_have_sizes(&self) -> bool {
@@ -53,26 +53,48 @@ impl Parameters for Spec {
 
 /// As a list, its hosts found.
 #[derive(Debug)]
-struct Read(list::Spec);
+pub(crate) struct Read {
+    /// The flows; those that wait start at zero.
+    pub list: list::Spec,
+    /// Which of them begin after which others.
+    pub waits: Vec<Wait>,
+}
 
 impl Workload for Read {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        self.0.flows(around)
+        self.traffic(around).flows
+    }
+
+    fn traffic(&self, around: Surroundings<'_>) -> Traffic {
+        let mut flows = self.list.flows(around);
+        // What jitter has made of their start is how much later than what they wait for they begin.
+        let trigger = |&Wait { after, begins }: &Wait| {
+            let delay = Duration(flows[begins as usize].start.0);
+            Trigger { after: FlowId(after), begins: FlowId(begins), delay }
+        };
+        let triggers: Vec<Trigger> = self.waits.iter().map(trigger).collect();
+        triggers.iter().for_each(|trigger| flows[trigger.begins.index()].start = Instant::ZERO);
+        Traffic { flows, triggers, operations: Vec::new() }
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        self.0.expected_flows(around)
+        self.list.expected_flows(around)
     }
 
     fn persistent_flows(&self) -> u64 {
-        self.0.persistent_flows()
+        self.list.persistent_flows()
     }
 
     fn largest_flow(&self) -> u64 {
-        self.0.largest_flow()
+        self.list.largest_flow()
     }
 
     fn size_fields(&self) -> Vec<String> {
         vec!["path".to_owned()]
+    }
+
+    fn waits_for_arrivals(&self) -> bool {
+        let flow = |place: u32| &self.list.flow[place as usize];
+        self.waits.iter().any(|wait| flow(wait.after).dst == flow(wait.begins).src)
     }
 }

@@ -34,8 +34,12 @@ pub enum Format {
     Hpcc,
     /// A connection matrix of htsim (`.cm`): `Nodes` and `Connections`, then lines of
     /// `src->dst start T size B` with T in picoseconds and B in bytes. `id` and `prio` are ignored;
-    /// triggers and failures are refused. htsim itself reads starts as floats of 32 bits, which at
-    /// 1 ms are multiples of 64 ps, and sizes below 2 GiB; here both are exact.
+    /// failures are refused. In place of `start T` a flow may wait for others with `trigger K`, a
+    /// `oneshot` or a `barrier`, if its source sends or receives them: `recv_done_trigger K` sets it
+    /// off when all has arrived; `send_done_trigger K` when all has left the sender, or if the flow
+    /// begins at the receiver when all has arrived there, where htsim waits for the acknowledgements.
+    /// htsim itself reads starts as floats of 32 bits, which at 1 ms are multiples of 64 ps, and sizes
+    /// below 2 GiB; here both are exact.
     Htsim,
 }
 
@@ -59,6 +63,20 @@ pub struct Flows {
     pub flows: Vec<Flow>,
     /// The bytes of the word that says when the flow starts.
     pub starts: Vec<Range<usize>>,
+    /// Which of them begin after which others.
+    pub waits: Vec<Wait>,
+    /// What is doubtful of them.
+    pub warnings: Vec<Problem>,
+}
+
+/// A flow of a list that begins after another: when that has arrived at its source, or has been
+/// handed over there. It has no other start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The place of the one that is waited for.
+    pub after: u32,
+    /// The place of the one that waits.
+    pub begins: u32,
 }
 
 /// From the name of a host to its place.
@@ -168,6 +186,11 @@ impl<'a> Reading<'a> {
     /// The network's hosts.
     pub fn hosts(&self) -> &Hosts {
         self.hosts
+    }
+
+    /// The beginning of the run, for a flow that waits as `word` says.
+    pub fn beginning<'w>(&self, word: Word<'w>) -> Moment<'w> {
+        Moment { word, at: self.origin }
     }
 
     /// How many flows there are so far.

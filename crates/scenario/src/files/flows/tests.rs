@@ -151,14 +151,6 @@ fn what_is_wrong_with_a_list_of_hpcc() {
 #[test]
 fn what_is_wrong_with_a_matrix_of_htsim() {
     let of = |text: &str| wrong(htsim::read, &format!("Nodes 4\nConnections 1\n{text}\n"));
-    let waits = "flows that wait for others are not read from a connection matrix";
-    assert_eq!(of("0->1 trigger 1 size 9"), format!("3:6 trigger: `trigger`: {waits}"));
-    assert_eq!(
-        of("0->1 start 0 size 9 send_done_trigger 1"),
-        format!("3:21 send_done_trigger: `send_done_trigger`: {waits}")
-    );
-    assert_eq!(of("trigger id 1 oneshot"), format!("3:1 trigger: `trigger`: {waits}"));
-    assert_eq!(of("Triggers 1"), format!("3:1 Triggers: `Triggers`: {waits}"));
     let fails = "links that fail are not read from a connection matrix";
     assert_eq!(of("Failures 2"), format!("3:1 Failures: `Failures`: {fails}"));
     assert_eq!(of("0->1 size 9"), "3:1 0->1: the connection has no `start`");
@@ -177,6 +169,112 @@ fn what_is_wrong_with_a_matrix_of_htsim() {
         "1:7 8: the file is for 8 hosts, and the network has 4"
     );
     assert_eq!(wrong(htsim::read, "Nodes 4\n"), "the header has no `Connections`");
+}
+
+/// Which flows begin after which others, by place, and what is warned of.
+fn waits(text: &str) -> (Vec<(u32, u32)>, Vec<String>) {
+    let read = htsim::read(&source(text), &star(4), Duration::from_us(1));
+    let read = read.unwrap_or_else(|problem| panic!("{}", problem.plain()));
+    let pairs = read.waits.iter().map(|wait| (wait.after, wait.begins)).collect();
+    (pairs, read.warnings.into_iter().map(|problem| problem.message).collect())
+}
+
+#[test]
+fn triggers_of_htsim_by_hand() {
+    // A chain over three hosts, and an answer to two questions; triggers may stand anywhere.
+    let text = "Nodes 4\nConnections 5\nTriggers 3\ntrigger id 7 oneshot\n\
+                0->1 id 1 start 1000000 size 1000 recv_done_trigger 7\n\
+                1->2 id 2 trigger 7 size 700 recv_done_trigger 2\n\
+                2->3 id 3 trigger 2 size 1500 recv_done_trigger 9\n\
+                0->3 id 4 start 2e6 size 500 recv_done_trigger 9\n\
+                3->0 id 5 size 100 trigger 9\n\
+                trigger oneshot id 2\ntrigger id 9 barrier count 2\n";
+    assert_eq!(waits(text), (vec![(1, 2), (0, 1), (2, 4), (3, 4)], Vec::new()));
+    // Those that wait have no start of their own, whatever the clock of the file.
+    let flows = flows(htsim::read, text, 4, Duration::from_us(1));
+    assert_eq!(flows.iter().map(|flow| flow.start.0).collect::<Vec<_>>(), [0, 0, 0, 1_000_000, 0]);
+}
+
+#[test]
+fn what_was_sent_is_known_where_it_left_and_where_it_arrives() {
+    let text = "Nodes 4\nConnections 4\nTriggers 2\n\
+                0->1 start 1e6 size 9 send_done_trigger 1\n\
+                1->2 trigger 1 size 9 send_done_trigger 2\n0->3 trigger 1 size 9\n\
+                1->0 trigger 2 size 9\n\
+                trigger id 1 oneshot\ntrigger id 2 multishot\n";
+    let (pairs, warnings) = waits(text);
+    assert_eq!(pairs, [(0, 1), (0, 2), (1, 3)]);
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert!(warning.ends_with("(flows that wait so: 3)"), "{warning}");
+}
+
+#[test]
+fn what_is_wrong_with_triggers_of_htsim() {
+    let of = |text: &str| {
+        let connections = text.matches("->").count();
+        wrong(htsim::read, &format!("Nodes 4\nConnections {connections}\n{text}\n"))
+    };
+    let first = "0->1 start 0 size 9";
+    let one = "trigger id 1 oneshot";
+    // What a source cannot know.
+    assert_eq!(
+        of(&format!("{first} recv_done_trigger 1\n2->3 trigger 1 size 9\n{one}")),
+        "4:14 1: 2->3 waits for 0->1, which host 2 neither sends nor receives"
+    );
+    assert_eq!(
+        of(&format!("{first} send_done_trigger 1\n2->3 trigger 1 size 9\n{one}")),
+        "4:14 1: 2->3 waits for 0->1, which host 2 neither sends nor receives"
+    );
+    assert_eq!(
+        of(&format!("{first} recv_done_trigger 1\n0->3 trigger 1 size 9\n{one}")),
+        "4:14 1: 0->3 waits until 0->1 has arrived, and host 0 does not know that"
+    );
+    // What would never begin, or nobody knows after what.
+    assert_eq!(
+        of(&format!("0->1 trigger 1 size 9\n{one}")),
+        "3:14 1: nothing sets off trigger 1: 0->1 would never begin"
+    );
+    let circle = "0->1 trigger 1 size 9 recv_done_trigger 2\n\
+                  1->0 trigger 2 size 9 recv_done_trigger 1\n1->3 trigger 2 size 9";
+    assert_eq!(
+        of(&format!("{circle}\n{one}\ntrigger id 2 oneshot")),
+        "3:14 1: 0->1 waits for itself, by way of what it waits for"
+    );
+    let two = format!("{first} recv_done_trigger 1\n2->1 start 0 size 9 recv_done_trigger 1");
+    let answer = "1->0 trigger 1 size 9";
+    assert_eq!(
+        of(&format!("{two}\n{answer}\n{one}")),
+        "4:39 1: 2 connections set off trigger 1, which is for one"
+    );
+    assert_eq!(
+        of(&format!("{two}\n{answer}\ntrigger id 1 barrier count 3")),
+        "6:28 3: the barrier counts 3, and 2 connections set it off"
+    );
+    assert_eq!(
+        of(&format!("{two}\n{answer}\ntrigger id 1 multishot")),
+        "6:14 multishot: which flow begins next would depend on which other is done first"
+    );
+    // Spelling.
+    assert_eq!(of("0->1 trigger 1 size 9"), "3:14 1: there is no trigger 1");
+    assert_eq!(
+        of("0->1 start 0 trigger 1 size 9"),
+        "3:14 trigger: the connection has a `start` and waits for a `trigger`"
+    );
+    assert_eq!(
+        of("0->1 trigger x size 9"),
+        "3:14 x: the trigger's number is `x`, not a whole number"
+    );
+    let of = |line: &str| of(&format!("{first}\n{line}"));
+    assert_eq!(of("Triggers 1"), "4:10 1: the number of triggers is 1, and the file has 0");
+    assert_eq!(of("trigger id 0 oneshot"), "4:12 0: triggers have numbers from 1 on");
+    assert_eq!(of("trigger id 1"), "4:1 trigger id 1: the trigger has no kind");
+    assert_eq!(of("trigger oneshot"), "4:1 trigger oneshot: the trigger has no `id`");
+    assert_eq!(of("trigger id"), "4:9 id: `id` has no number");
+    assert_eq!(of("trigger id 1 once"), "4:14 once: a trigger has no `once`");
+    assert_eq!(of("trigger id 1 id 1"), "4:14 id: the trigger has that twice");
+    assert_eq!(of("trigger id 1 barrier"), "4:14 barrier: the barrier has no `count`");
+    assert_eq!(of("trigger id 1 oneshot count 1"), "4:28 1: only a barrier has a `count`");
+    assert_eq!(of(&format!("{one}\n{one}")), "5:12 1: there are two triggers 1");
 }
 
 /// A Parquet table of the columns of flows: hosts by name, and nothing where there is no size.

@@ -1,9 +1,12 @@
-//! Connection matrices of htsim (`.cm`): a header, then a line for each connection.
+//! Connection matrices of htsim (`.cm`): a header, then a line for each connection and trigger.
+
+mod triggers;
 
 use std::sync::Arc;
 
 use floodway_model::Duration;
 
+use self::triggers::{Role, Triggers};
 use super::{Flows, Hosts, Moment, Reading, Row};
 use crate::files::{Unit, Word, check_count, lines};
 use crate::text::{Place, Problem, Source, suggest};
@@ -18,6 +21,7 @@ const CONNECTION: &str = "write it like 0->1 start 0 size 2000000";
 /// Reads a list. Empty lines and those that begin with `#` are skipped.
 pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flows, Problem> {
     let mut reading = Reading::new(hosts, origin);
+    let mut triggers = Triggers::default();
     let mut nodes = None;
     let mut connections: Option<(Word<'_>, u64)> = None;
     for line in lines(source).filter(|line| !line.all.text.starts_with('#')) {
@@ -27,11 +31,15 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
         if let Some(at) = first.text.find("->") {
             let ends =
                 [first.part(0, &first.text[..at]), first.part(at + 2, &first.text[at + 2..])];
-            connection(&mut reading, first, ends, &words, nodes)?;
+            connection(&mut reading, &mut triggers, first, ends, &words, nodes)?;
             continue;
         }
-        if matches!(first.text, "trigger" | "failure") {
-            return Err(unsupported(first));
+        if first.text == "trigger" {
+            triggers.declare(line, &words)?;
+            continue;
+        }
+        if first.text == "failure" {
+            return Err(fails(first));
         }
         if !HEADER.contains(&first.text) {
             let message =
@@ -57,7 +65,8 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
             }
             "Nodes" => nodes = Some(count),
             "Connections" => connections = Some((number, count)),
-            _ if count > 0 => return Err(unsupported(first)),
+            "Triggers" => triggers.announce(number, count),
+            _ if count > 0 => return Err(fails(first)),
             _ => {}
         }
     }
@@ -72,15 +81,18 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
             return Err(Problem::error(Place::whole(source), message, help));
         }
     }
-    reading.end(source)
+    let mut read = reading.end(source)?;
+    triggers.resolve(&mut read)?;
+    Ok(read)
 }
 
 /// Reads what stands behind `src->dst`.
-fn connection(
+fn connection<'a>(
     reading: &mut Reading<'_>,
-    first: Word<'_>,
-    [src, dst]: [Word<'_>; 2],
-    words: &[Word<'_>],
+    triggers: &mut Triggers<'a>,
+    first: Word<'a>,
+    [src, dst]: [Word<'a>; 2],
+    words: &[Word<'a>],
     nodes: Option<u64>,
 ) -> Result<(), Problem> {
     for end in [src, dst] {
@@ -90,15 +102,13 @@ fn connection(
             return Err(end.problem(message, "raise `Nodes`, or take another host"));
         }
     }
-    let (mut start, mut size, mut seen) = (None, None, Vec::new());
+    let place = reading.count() as usize;
+    let (mut start, mut size, mut waits, mut seen) = (None, None, None, Vec::new());
     for pair in words.chunks(2) {
         let key = pair[0];
         if !KEYS.contains(&key.text) {
             let message = format!("a connection has no `{}`", key.text);
             return Err(key.problem(message, suggest::remedy(key.text, "words", &KEYS)));
-        }
-        if key.text.ends_with("trigger") {
-            return Err(unsupported(key));
         }
         if seen.contains(&key.text) {
             let message = format!("`{}` is there twice", key.text);
@@ -112,27 +122,33 @@ fn connection(
         match key.text {
             "start" => start = Some(Moment::start(value, Unit::Picoseconds)?),
             "size" => size = Some(value),
-            other => {
-                value.whole(&format!("`{other}`"))?;
-            }
+            other => match Role::of(other) {
+                Some(role) => {
+                    triggers.add(role, place, first, value)?;
+                    waits = waits.or((role == Role::Begins).then_some((key, value)));
+                }
+                None => {
+                    value.whole(&format!("`{other}`"))?;
+                }
+            },
         }
     }
     let missing = |what: &str| first.problem(format!("the connection has no `{what}`"), CONNECTION);
-    let start = start.ok_or_else(|| missing("start"))?;
+    let start = match (start, waits) {
+        (Some(_), Some((key, _))) => {
+            let message = "the connection has a `start` and waits for a `trigger`";
+            return Err(key.problem(message, "remove one of them"));
+        }
+        (Some(start), None) => start,
+        (None, Some((_, word))) => reading.beginning(word),
+        (None, None) => return Err(missing("start")),
+    };
     let bytes = Some(size.ok_or_else(|| missing("size"))?);
     reading.add(Row { src, dst, bytes, start, stop: None })
 }
 
 /// What the format has and a list of flows has not.
-fn unsupported(word: Word<'_>) -> Problem {
-    let (what, help) = match word.text {
-        "Failures" | "failure" => {
-            ("links that fail are not read from a connection matrix", "remove them from the file")
-        }
-        _ => (
-            "flows that wait for others are not read from a connection matrix",
-            "give every connection a `start`, and remove the triggers",
-        ),
-    };
-    word.problem(format!("`{}`: {what}", word.text), help)
+fn fails(word: Word<'_>) -> Problem {
+    let message = format!("`{}`: links that fail are not read from a connection matrix", word.text);
+    word.problem(message, "remove them from the file, and write [[failure]] in the scenario")
 }
