@@ -30,6 +30,11 @@ fn every_command_of_the_guide_works() {
     fs::create_dir_all(folder.join("scenarios/ci")).unwrap();
     let shipped = "scenarios/ci/lossless.toml";
     fs::copy(root.join(shipped), folder.join(shipped)).unwrap();
+    fs::create_dir_all(folder.join("scenarios/toolbox")).unwrap();
+    for file in ["hpcc-files.toml", "topology.txt", "flow.txt"] {
+        let file = format!("scenarios/toolbox/{file}");
+        fs::copy(root.join(&file), folder.join(&file)).unwrap();
+    }
     let mut files = Vec::new();
     for scenario in blocks(&guide, "toml") {
         let file = format!("{}.toml", name(scenario));
@@ -65,8 +70,15 @@ fn every_command_of_the_guide_works() {
         let said = said(command.args(words).current_dir(&folder).output().unwrap());
         assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
     }
-    let more =
-        ["mine-again", "small", "access-reno", "incast-slower", "backplane-small", "network-fast"];
+    let more = [
+        "mine-again",
+        "small",
+        "access-reno",
+        "incast-slower",
+        "backplane-small",
+        "network-fast",
+        "hpcc-files",
+    ];
     let names = files.iter().map(|file| file.trim_end_matches(".toml"));
     for results in names.chain(more) {
         let report = folder.join("results").join(results).join("report.html");

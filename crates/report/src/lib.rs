@@ -46,7 +46,7 @@ pub mod words;
 
 pub use directory::{Directory, Earlier};
 pub use experiment::Experiment;
-pub use manifest::{Ending, Manifest, Scenario, Status, Variant};
+pub use manifest::{Ending, InputFile, Manifest, Scenario, Status, Variant};
 pub use summary::Summary;
 
 use floodway_model::Table;

@@ -82,6 +82,20 @@ pub struct Scenario {
     pub text: String,
     /// What the command line changed: `switch.queue.size=2MB`.
     pub overrides: Vec<String>,
+    /// The files that it names: flows, networks, tables of sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<InputFile>,
+}
+
+/// A file that decided what was simulated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// Its path.
+    pub path: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its hash: FNV-1a of 128 bits, in hexadecimal.
+    pub hash: String,
 }
 
 /// One of the things compared.

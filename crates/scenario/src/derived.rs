@@ -276,7 +276,7 @@ pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Dur
 /// That time, and the rate of the slowest link on the way. Hosts may be far from each other by the
 /// number of links, and by the delays of their own: tried is the first host of each kind of link.
 fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Duration, Rate) {
-    if let topology::Spec::Custom(_) = settings.topology {
+    if let topology::Spec::Custom(_) | topology::Spec::File(_) = settings.topology {
         let of_port = |id, port| time_of(settings, graph, &[(id, PortIx(port))], largest_frame);
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();

@@ -22,6 +22,7 @@
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
 //! - [`failure`]: links that fail
+//! - [`files`]: lists of flows and networks of other tools
 //! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
 
@@ -29,6 +30,7 @@ mod check;
 pub mod derived;
 pub mod document;
 pub mod failure;
+pub mod files;
 pub mod presets;
 mod read;
 mod scenario;
@@ -39,6 +41,7 @@ pub mod workload;
 use floodway_model::family::Entry;
 
 pub use document::{Document, json_schema};
+pub use files::InputFile;
 pub use scenario::{Overrides, Scenario, Variant};
 pub use text::{Error, Place, Position, Problem, Source};
 

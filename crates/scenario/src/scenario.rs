@@ -10,6 +10,7 @@ use miette::Severity;
 
 use crate::check;
 use crate::document::Document;
+use crate::files::{Files, InputFile};
 use crate::presets;
 use crate::read::{self, Reader, Written};
 use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
@@ -41,6 +42,8 @@ pub struct Scenario {
     pub text: String,
     /// What was changed from outside.
     pub overrides: Overrides,
+    /// The files that it names, apart from the one that it extends.
+    pub files: Vec<InputFile>,
     variants: Vec<Variant>,
     warnings: Vec<Problem>,
 }
@@ -101,13 +104,15 @@ impl Scenario {
         let source = Arc::new(Source::new(file_name, text.to_owned()));
         let written = Written::read(&source, reader)?;
         let mut findings = Findings::default();
-        let variants = prepare(&written, overrides, &mut findings)?;
+        let files = Files::default();
+        let variants = prepare(&written, overrides, &files, &mut findings)?;
+        let read = files.list();
         // A mistake in `[quick]` should not wait for the first `--quick`. Settings stay out: they
         // are meant for this form.
         if !overrides.quick && written.has_quick() {
             let quick = Overrides { quick: true, set: Vec::new() };
             let mut quick_findings = Findings::default();
-            prepare(&written, &quick, &mut quick_findings)?;
+            prepare(&written, &quick, &files, &mut quick_findings)?;
             findings.errors.extend(quick_findings.errors);
         }
         let Findings { errors, warnings } = findings;
@@ -123,6 +128,7 @@ impl Scenario {
             file_name: file_name.to_owned(),
             text: full_text(&written.sources),
             overrides: overrides.clone(),
+            files: read,
             variants,
             warnings: tidy(warnings),
         })
@@ -250,6 +256,7 @@ impl Findings {
 fn prepare(
     written: &Written,
     overrides: &Overrides,
+    files: &Files,
     findings: &mut Findings,
 ) -> Result<Vec<Variant>, Error> {
     let documents = read::variants(written, overrides)?;
@@ -258,7 +265,7 @@ fn prepare(
     let mut variants = Vec::new();
     for (name, document) in &documents {
         let name = name.as_deref().unwrap_or(ONLY_VARIANT);
-        let (variant, problems) = prepare_one(name, document);
+        let (variant, problems) = prepare_one(name, document, files);
         for problem in problems {
             match found.iter_mut().find(|(other, _)| *other == problem) {
                 Some((_, names)) => names.push(name.to_owned()),
@@ -278,7 +285,7 @@ fn prepare(
     Ok(variants)
 }
 
-fn prepare_one(name: &str, document: &Item) -> (Option<Variant>, Vec<Problem>) {
+fn prepare_one(name: &str, document: &Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
     let mut document = document.clone();
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,
@@ -289,7 +296,7 @@ fn prepare_one(name: &str, document: &Item) -> (Option<Variant>, Vec<Problem>) {
         Err(problems) => return (None, problems),
     };
     settings.write_out(&presets);
-    let (checked, problems) = check::check(&document, &settings);
+    let (checked, problems) = check::check(&document, &mut settings, files);
     let variant = checked.map(|check::Checked { graph, workloads }| Variant {
         name: name.to_owned(),
         settings,

@@ -29,10 +29,10 @@ pub mod ways;
 
 use std::fmt::Write;
 
+use digest::Digest;
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 
-use digest::Digest;
 pub use engine::{Progress, Stop};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
@@ -98,6 +98,13 @@ impl Spec {
     }
 }
 
+/// A hash of bytes, the one of [`Spec::key`]: FNV-1a of 128 bits, in hexadecimal.
+pub fn hash(bytes: &[u8]) -> String {
+    let mut digest = Digest::new();
+    digest.add(bytes);
+    digest.hex()
+}
+
 /// Every algorithm of every family, in the order of a packet's way.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     let switch = [
@@ -121,15 +128,9 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
 
 #[cfg(test)]
 mod tests {
-    use super::digest::Digest;
-
     #[test]
     fn fnv_published_vectors() {
-        let hash = |text: &str| {
-            let mut digest = Digest::new();
-            digest.add(text.as_bytes());
-            digest.hex()
-        };
+        let hash = |text: &str| super::hash(text.as_bytes());
         assert_eq!(hash(""), "6c62272e07bb014262b821756295c58d");
         assert_eq!(hash("a"), "d228cb696f1a8caf78912b704e4a8964");
         assert_eq!(hash("foobar"), "343e1662793c64bf6f0d3597ba446f18");

@@ -237,6 +237,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         file: scenario.file_name.clone(),
         text: scenario.text.clone(),
         overrides: scenario.overrides.set.clone(),
+        files: scenario.files.iter().map(input_file).collect(),
     };
     let variant = |variant: &&Variant| floodway_report::Variant {
         name: variant.name.clone(),
@@ -250,6 +251,14 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         formats: how.formats.to_vec(),
         workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
+    }
+}
+
+fn input_file(file: &floodway_scenario::InputFile) -> floodway_report::InputFile {
+    floodway_report::InputFile {
+        path: file.path.clone(),
+        bytes: file.bytes,
+        hash: file.hash.clone(),
     }
 }
 

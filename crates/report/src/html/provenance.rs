@@ -22,6 +22,15 @@ impl Page<'_> {
             escape(file),
             escape(&scenario.text)
         );
+        for file in &scenario.files {
+            let _ = writeln!(
+                text,
+                "<p>It names <code>{}</code>: {} bytes, hash <code>{}</code>.</p>",
+                escape(&file.path),
+                file.bytes,
+                file.hash
+            );
+        }
         if !scenario.overrides.is_empty() {
             let _ = write!(
                 text,

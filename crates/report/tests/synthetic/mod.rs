@@ -55,6 +55,7 @@ switch.flow_control.congestion_isolation.cim = true
         file: "scenarios/ci/lossless.toml".to_string(),
         text: text.to_string(),
         overrides: vec!["switch.queue.size=2MB".to_string()],
+        files: Vec::new(),
     };
     let mut manifest = Manifest::new(scenario, variants.collect());
     manifest.replications = case.replications;

@@ -15,7 +15,7 @@ const SWITCHES: &str = "topology.custom.switches";
 const LINKS: &str = "topology.custom.links";
 
 /// Tables count tiers in 8 bits, and hosts are the last.
-const MOST_TIERS: u8 = 200;
+pub const MOST_TIERS: u8 = 200;
 
 /// Checks one part after the other, each if those before it are right.
 pub fn check(spec: &Spec, findings: &mut Findings<'_>) {

@@ -15,13 +15,18 @@ pub fn check(path: &str, spec: &Spec, settings: &Document, findings: &mut Findin
     for (number, flow) in spec.flow.iter().enumerate() {
         check_flow(&format!("{path}.{number}"), flow, settings, findings);
     }
+    check_jitter(&path.replace(".flow", ".jitter"), spec, settings, findings);
+}
+
+/// Whether every flow still begins in time if it starts later; `path` is that of the jitter.
+pub fn check_jitter(path: &str, spec: &Spec, settings: &Document, findings: &mut Findings<'_>) {
     // What is left of each flow that begins in time at all, and of the arrivals after its start.
     let end = |flow: &Flow| flow.stop.map_or(settings.arrivals, |stop| stop.min(settings.arrivals));
     let left = |flow: &Flow| end(flow).0.saturating_sub(flow.start.0);
     let least = spec.flow.iter().map(left).filter(|&left| left > 0).min();
     if let Some(least) = least.filter(|&least| spec.jitter.0 >= least) {
         findings.error(
-            &[&path.replace(".flow", ".jitter")],
+            &[path],
             format!(
                 "a flow could start {} later, but it or the arrivals end {} after its start",
                 spec.jitter,

@@ -9,6 +9,7 @@ mod custom;
 mod drc;
 mod fabric;
 mod failure;
+pub(crate) mod files;
 mod flow_control;
 mod host;
 pub(crate) mod list;
@@ -30,12 +31,14 @@ use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::Profile;
 
 use crate::document::Document;
+use crate::files::Files;
 use crate::read;
 use crate::scenario::Variant;
 use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
 pub use buffer::above_xoff;
+pub use custom::MOST_TIERS;
 pub use drc::{above_stop, headroom_of_directions};
 pub use network::MOST_NODES;
 pub use pausing::Pausing;
@@ -49,8 +52,14 @@ pub struct Checked {
 }
 
 /// Checks one variant: what it is made into if nothing is wrong, and all findings.
-pub fn check(document: &Item, settings: &Document) -> (Option<Checked>, Vec<Problem>) {
-    let mut findings = Findings { document, problems: Vec::new() };
+pub fn check(
+    document: &Item,
+    settings: &mut Document,
+    files: &Files,
+) -> (Option<Checked>, Vec<Problem>) {
+    let mut findings = Findings { document, files, problems: Vec::new() };
+    findings.problems.extend(files::read_network(document, settings, files));
+    let settings = &*settings;
     names_and_times(settings, &mut findings);
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
@@ -94,6 +103,7 @@ fn is_error(problem: &Problem) -> bool {
 /// Findings, placed where the values that they are about were written.
 pub(crate) struct Findings<'a> {
     document: &'a Item,
+    files: &'a Files,
     problems: Vec<Problem>,
 }
 
@@ -155,10 +165,10 @@ impl Findings<'_> {
 }
 
 /// Above this a frame takes so little time that picoseconds are too coarse.
-const FASTEST: Rate = Rate::from_gbps(100_000);
+pub const FASTEST: Rate = Rate::from_gbps(100_000);
 
 /// Longer than any way on earth.
-const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
+pub const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
 
 /// More than a day; picoseconds are counted in 64 bits.
 const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);

@@ -78,6 +78,14 @@ fn other_host(name: &str, network: &topology::Spec) -> String {
             nodes.names.truncate(nodes.hosts as usize);
             (nodes.names, format!("the hosts are: {}", spec.hosts.join(", ")))
         }
+        topology::Spec::File(spec) => {
+            let graph = spec.network().map(|read| &read.graph).cloned().unwrap_or_default();
+            let names: Vec<_> = graph.hosts().map(|host| graph.node(host).name.clone()).collect();
+            let ends = names.first().zip(names.last()).map(|(first, last)| {
+                format!("they have the numbers of the file: {first} to {last}")
+            });
+            (names, ends.unwrap_or_default())
+        }
         _ => {
             let last = network.size().hosts - 1;
             let words = network.sides().map_or(&[][..], |_| &["left", "right"]);

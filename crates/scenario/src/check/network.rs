@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use floodway_model::{Graph, Rate};
 use floodway_sim::engine::MAX_PORTS;
 
-use super::{Findings, custom, is_error};
+use super::{Findings, custom, files, is_error};
 use crate::document::Document;
 use crate::topology::{Spec, clos, dumbbell, fat_tree, parking_lot, ring, star};
 
@@ -29,6 +29,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         Spec::ParkingLot(spec) => check_parking_lot(spec, findings),
         Spec::Ring(spec) => check_ring(spec, findings),
         Spec::Custom(spec) => custom::check(spec, findings),
+        Spec::File(spec) => files::check_network(settings, spec.network()?, findings),
     }
     if errors(findings) > before {
         return None;

@@ -1,14 +1,12 @@
 //! The flow sizes that a workload names.
 
-use std::fs;
-use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use floodway_model::Bytes;
 
 use super::Findings;
-use crate::text::{Place, Problem, Source, suggest};
+use crate::files::{Files, Unreadable};
+use crate::text::{Place, Problem, suggest};
 use crate::workload::exponential::{self, Exponential};
 use crate::workload::{Distribution, Sampling, builtin};
 
@@ -27,7 +25,8 @@ pub fn check(
         findings.error(&[&field("max_size")], "all flows would be cut to 0 bytes", help);
         return None;
     }
-    let sizes = match sizes(written, sampling, &findings.source_name()) {
+    let scenario = findings.source_name();
+    let sizes = match sizes(written, sampling, &scenario, findings.files) {
         Ok(sizes) => sizes,
         Err(SizesError::Name { message, help }) => {
             findings.error(&[&field(name)], message, help);
@@ -59,12 +58,17 @@ enum SizesError {
 
 /// The distribution that `text` names: a built-in one, one size, an exponential one, or a file
 /// beside the scenario.
-fn sizes(text: &str, rule: Option<Sampling>, scenario: &str) -> Result<Distribution, SizesError> {
+fn sizes(
+    text: &str,
+    rule: Option<Sampling>,
+    scenario: &str,
+    files: &Files,
+) -> Result<Distribution, SizesError> {
     if let Some(builtin) = builtin::find(text) {
         return Ok(builtin.distribution(rule));
     }
     if text.to_ascii_lowercase().ends_with(".csv") {
-        return table(text, rule.unwrap_or_default(), scenario);
+        return table(text, rule.unwrap_or_default(), scenario, files);
     }
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return match Bytes::from_str(text) {
@@ -95,21 +99,16 @@ fn sizes(text: &str, rule: Option<Sampling>, scenario: &str) -> Result<Distribut
     })
 }
 
-fn table(file: &str, rule: Sampling, scenario: &str) -> Result<Distribution, SizesError> {
-    let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(file);
-    let text = fs::read_to_string(&path).map_err(|error| SizesError::Name {
-        message: match error.kind() {
-            std::io::ErrorKind::NotFound => format!("there is no file `{file}`"),
-            std::io::ErrorKind::InvalidData => format!("`{file}` is not text in UTF-8"),
-            _ => format!("`{file}` cannot be read: {error}"),
-        },
-        help: format!(
-            "the path is relative to the scenario's directory: `{}` was sought",
-            path.display()
-        ),
-    })?;
-    Distribution::from_csv(&text, rule).map_err(|error| {
-        let source = Arc::new(Source::new(path.display().to_string(), text));
+fn table(
+    file: &str,
+    rule: Sampling,
+    scenario: &str,
+    files: &Files,
+) -> Result<Distribution, SizesError> {
+    let source = files
+        .text(file, scenario)
+        .map_err(|Unreadable { message, help }| SizesError::Name { message, help })?;
+    Distribution::from_csv(source.inner(), rule).map_err(|error| {
         let place = Place::line(&source, error.line);
         SizesError::Table(Box::new(Problem::error(place, error.cause, error.remedy)))
     })

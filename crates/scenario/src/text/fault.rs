@@ -175,6 +175,8 @@ fn example(path: &[String], field: &str) -> &'static str {
         "response" => ", for example: response = \"64KB\"",
         "bytes" => ", for example: bytes = \"256KB\"",
         "count" => ", for example: count = 3",
+        "path" if path[0] == "topology" => ", for example: path = \"topology.txt\"",
+        "path" => ", for example: path = \"flows.csv\"",
         "flow" => ", for example the lines: [[workload.list.flow]], src = 0, dst = 1",
         _ => ", a number",
     }

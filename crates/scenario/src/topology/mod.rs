@@ -2,12 +2,14 @@
 //! written out.
 //!
 //! Nodes stand in the order hosts, then switches by tier; names are `host 12`, `leaf 3`. In a custom
-//! network order and names are as written, hosts before switches.
+//! network order and names are as written, hosts before switches; in one from a file names have the
+//! numbers of that file.
 
 pub mod clos;
 pub mod custom;
 pub mod dumbbell;
 pub mod fat_tree;
+pub mod file;
 pub mod parking_lot;
 pub mod ring;
 pub mod star;
@@ -15,6 +17,8 @@ pub mod star;
 use std::ops::Range;
 
 use floodway_model::Graph;
+
+pub(crate) use custom::set_tiers;
 
 floodway_model::family! {
     /// Which network.
@@ -30,6 +34,8 @@ floodway_model::family! {
     Ring = "ring" (ring::Spec): "Hosts at a ring of switches, where ways can wait in a circle.",
     Custom = "custom" (custom::Spec):
         "Hosts, switches and links as they are written out, each link with its rate and delay.",
+    File = "file" (file::Spec):
+        "A network from a file of another tool: the HPCC simulator's or htsim's.",
 }
 
 /// How large a network would be, known before it is built.
@@ -56,6 +62,7 @@ impl Spec {
             Self::ParkingLot(spec) => spec.size(),
             Self::Ring(spec) => spec.size(),
             Self::Custom(spec) => spec.size(),
+            Self::File(spec) => spec.size(),
         }
     }
 
@@ -69,6 +76,7 @@ impl Spec {
             Self::ParkingLot(spec) => spec.build(),
             Self::Ring(spec) => spec.build(),
             Self::Custom(spec) => spec.build(),
+            Self::File(spec) => spec.build(),
         }
     }
 
@@ -81,14 +89,19 @@ impl Spec {
     }
 
     /// The numbers of the hosts by their names.
-    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> {
+    pub fn host_numbers(&self) -> impl Fn(&str) -> Option<u32> + use<> {
         let hosts = self.size().hosts;
         let written = match self {
-            Self::Custom(spec) => Some(spec.nodes()),
+            Self::Custom(spec) => {
+                let mut nodes = spec.nodes();
+                nodes.numbers.retain(|_, number| *number < nodes.hosts);
+                Some(nodes.numbers)
+            }
+            Self::File(spec) => spec.network().map(|network| network.host_numbers()),
             _ => None,
         };
         move |name| match &written {
-            Some(nodes) => nodes.numbers.get(name).copied().filter(|&number| nodes.is_host(number)),
+            Some(numbers) => numbers.get(name).copied(),
             None => {
                 let number: u32 = name.strip_prefix("host ")?.parse().ok()?;
                 (u64::from(number) < hosts && name == format!("host {number}")).then_some(number)

@@ -12,6 +12,7 @@ pub mod builtin;
 pub mod distribution;
 mod entry;
 pub mod exponential;
+pub mod file;
 mod hosts;
 pub mod incast;
 pub mod incast_series;
@@ -53,6 +54,8 @@ floodway_model::family! {
     IncastSeries = "incast_series" (incast_series::Spec):
         "Incast after incast among the same hosts: Poisson arrivals at a given load.",
     List = "list" (list::Spec): "Flows written out one by one.",
+    File = "file" (file::Spec):
+        "Flows from a file: CSV, Parquet, or those of the HPCC simulator and htsim.",
     LongFlows = "long_flows" (long_flows::Spec):
         "A number of flows without a size between hosts that are named.",
     Poisson = "poisson" (poisson::Spec):

@@ -176,13 +176,19 @@ impl Spec {
                 }
             }
         }
-        let distances = distances(&graph);
-        for (node, distance) in graph.nodes.iter_mut().zip(distances) {
-            if let NodeKind::Switch { tier } = &mut node.kind {
-                *tier = distance.map_or(u8::MAX, |links| (links - 1).try_into().unwrap_or(u8::MAX));
-            }
-        }
+        set_tiers(&mut graph);
         graph
+    }
+}
+
+/// Tells each switch its tier: the number of links between it and the nearest switch that has
+/// hosts; the most if no host can be reached, or if it is more.
+pub(crate) fn set_tiers(graph: &mut Graph) {
+    let distances = distances(graph);
+    for (node, distance) in graph.nodes.iter_mut().zip(distances) {
+        if let NodeKind::Switch { tier } = &mut node.kind {
+            *tier = distance.map_or(u8::MAX, |links| (links - 1).try_into().unwrap_or(u8::MAX));
+        }
     }
 }
 

@@ -1,0 +1,110 @@
+//! Files of other tools that a scenario names: lists of flows and networks.
+//!
+//! A reader takes a text with its name and gives values or a [`Problem`] at the word that is wrong.
+//! Nothing is guessed: what a format says and floodway does not do is refused, and what is ignored
+//! is said where the format is described. Numbers are read exactly, whatever the tool that the
+//! format comes from makes of them: times to the picosecond, sizes in 64 bits.
+
+pub mod flows;
+pub mod networks;
+mod words;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use words::{Line, Unit, Word, lines};
+
+use crate::text::{Problem, Source};
+
+/// A file that decided what is simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// Its path, that of the scenario's directory included.
+    pub path: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its hash: FNV-1a of 128 bits, in hexadecimal.
+    pub hash: String,
+}
+
+/// The files that a scenario names, each read once whatever the number of variants.
+#[derive(Default)]
+pub(crate) struct Files {
+    read: RefCell<BTreeMap<PathBuf, Arc<[u8]>>>,
+}
+
+/// Why a file cannot be read: what is wrong, and the remedy.
+pub(crate) struct Unreadable {
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+impl Files {
+    /// The bytes of a file, its path relative to that of the scenario; and its path.
+    pub(crate) fn bytes(
+        &self,
+        file: &str,
+        scenario: &str,
+    ) -> Result<(Arc<[u8]>, PathBuf), Unreadable> {
+        let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(file);
+        if let Some(bytes) = self.read.borrow().get(&path) {
+            return Ok((Arc::clone(bytes), path));
+        }
+        let bytes: Arc<[u8]> = fs::read(&path)
+            .map_err(|error| Unreadable {
+                message: match error.kind() {
+                    ErrorKind::NotFound => format!("there is no file `{file}`"),
+                    ErrorKind::IsADirectory => format!("`{file}` is a directory"),
+                    _ => format!("`{file}` cannot be read: {error}"),
+                },
+                help: format!(
+                    "the path is relative to the scenario's directory: `{}` was sought",
+                    path.display()
+                ),
+            })?
+            .into();
+        self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
+        Ok((bytes, path))
+    }
+
+    /// The text of a file, found likewise.
+    pub(crate) fn text(&self, file: &str, scenario: &str) -> Result<Arc<Source>, Unreadable> {
+        let (bytes, path) = self.bytes(file, scenario)?;
+        match str::from_utf8(&bytes) {
+            Ok(text) => Ok(Arc::new(Source::new(path.display().to_string(), text.to_owned()))),
+            Err(_) => Err(Unreadable {
+                message: format!("`{file}` is not text in UTF-8"),
+                help: format!("check `{}`, or name its `format`", path.display()),
+            }),
+        }
+    }
+
+    /// What was read, in order of the paths.
+    pub(crate) fn list(&self) -> Vec<InputFile> {
+        let read = self.read.borrow();
+        let each = read.iter().map(|(path, bytes)| InputFile {
+            path: path.display().to_string(),
+            bytes: bytes.len() as u64,
+            hash: floodway_sim::hash(bytes),
+        });
+        each.collect()
+    }
+}
+
+/// The end of a file's name after its last dot, in small letters.
+fn extension(path: &str) -> String {
+    Path::new(path).extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+/// Whether the numbers of things that were announced and found agree; `announced` is the word.
+fn check_count(announced: Word<'_>, count: u64, found: u64, what: &str) -> Result<(), Problem> {
+    if count == found {
+        return Ok(());
+    }
+    let message = format!("the number of {what} is {count}, and the file has {found}");
+    Err(announced.problem(message, format!("write {found}, or complete the file")))
+}
