@@ -26,6 +26,7 @@
 //! - [`sfc`]: the study of Source Flow Control
 //! - [`dualq`]: the study of the DualQ Coupled AQM
 //! - [`short_range`]: the study of rate control in short-range interconnects
+//! - [`interplay`]: Congestion Isolation with other congestion controls and memories
 
 pub mod ci;
 pub mod claim;
@@ -39,6 +40,7 @@ pub mod fairness;
 pub mod flows;
 pub mod frames;
 pub mod histogram;
+pub mod interplay;
 pub mod library;
 pub mod matrix;
 pub mod measure;
@@ -84,7 +86,8 @@ pub struct Study {
 }
 
 /// All studies.
-pub static CATALOGUE: &[&Study] = &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY];
+pub static CATALOGUE: &[&Study] =
+    &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, &interplay::STUDY];
 
 impl Study {
     /// The verdict on every claim.

@@ -132,10 +132,7 @@ pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>
             "what cannot be compared is left out, so rates hardly change: choose [switch.path.ecmp]",
         );
     }
-    // The congestion isolation of a switch marks too.
-    if !matches!(placed.congestion, Spec::RdmaDctcp(_))
-        || settings.switch.flow_control.congestion_isolation.is_some()
-    {
+    if !matches!(placed.congestion, Spec::RdmaDctcp(_)) {
         return;
     }
     let Some(place) = no_marks(&settings.switch) else { return };

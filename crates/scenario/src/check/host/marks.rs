@@ -14,11 +14,9 @@ const FORWARD: &str = "switch.congestion_indication.forward";
 
 /// Those of RoCEv2, that DCQCN listens to.
 pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
-    // The congestion isolation of a switch marks too, and backward indications count as much.
+    // Backward indications count as much.
     let indication = settings.switch.congestion_indication.as_ref();
-    if settings.switch.flow_control.congestion_isolation.is_some()
-        || indication.is_some_and(|spec| spec.backward)
-    {
+    if indication.is_some_and(|spec| spec.backward) {
         return;
     }
     let Some(place) = no_marks(&settings.switch) else { return };
@@ -91,6 +89,10 @@ fn remedy(place: &str) -> &'static str {
 pub fn no_marks(switch: &switch::Spec) -> Option<&'static str> {
     if switch.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
         return Some(FORWARD);
+    }
+    // Congestion Isolation marks what it isolates.
+    if switch.flow_control.congestion_isolation.is_some() {
+        return None;
     }
     no_congestion(&switch.aqm)
 }

@@ -1,0 +1,226 @@
+//! Every flow control with every congestion control on every switch memory: a combination either is
+//! refused with a reason, or runs with all books right and the same result on two threads. The axes come
+//! from the catalogue, so that a new algorithm is combined with all others by itself.
+//!
+//! What is refused stands in `docs/composability.md`; `BLESS=1 cargo test -p floodway-scenario --test
+//! composability` writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use floodway_model::table;
+use floodway_scenario::{Overrides, Scenario, catalogue};
+use floodway_sim::Simulation;
+use floodway_sim::host::congestion::Spec;
+use floodway_sim::simulation::Run;
+
+/// Six hosts on two leaves, an incast on every receiver in turn, and flows of all sizes.
+const NETWORK: &str = r#"
+name = "tiny"
+arrivals = "0.1ms"
+limit = "3ms"
+share_hosts = true
+
+[topology.clos]
+leaves = 2
+spines = 2
+hosts_per_leaf = 3
+
+[switch.queue]
+count = 2
+
+[[workload]]
+[workload.incast]
+senders = 5
+bytes = "200KB"
+
+[[workload]]
+[workload.many_to_many]
+sizes = "web_search"
+max_size = "300KB"
+clusters = 1
+cluster_size = 6
+load = 0.6
+"#;
+
+/// What follows the table of a flow control: what it cannot do without.
+fn needs(flow_control: &str) -> &'static str {
+    match flow_control {
+        "drc" => "memory = \"1MB\"\n[host]\nmemory = \"64KB\"\n",
+        _ => "",
+    }
+}
+
+/// Beside the members of the family: none, what is no flow control but does the same, and several
+/// together, as lossless networks have them.
+const MORE: [&str; 5] = [
+    "none",
+    "congestion_indication",
+    "pfc + congestion_isolation",
+    "pfc + source_flow_control",
+    "pfc + qcn",
+];
+
+/// One combination.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Combination {
+    flow_control: &'static str,
+    congestion: &'static str,
+    fabric: &'static str,
+    buffer: &'static str,
+}
+
+impl Combination {
+    /// The scenario file.
+    fn text(&self) -> String {
+        let Self { flow_control, congestion, fabric, buffer } = self;
+        let mut text = NETWORK.to_owned();
+        let transport = if is_for_tcp(congestion) { "tcp" } else { "rocev2" };
+        let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
+        table("switch.fabric", fabric);
+        table("switch.buffer", buffer);
+        if *buffer == "per_port" {
+            // For two classes that are paused by themselves; `check` warns of less.
+            text += "size = \"2MB\"\n";
+        }
+        let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
+        table("switch.aqm", "ramp");
+        table("host.transport", transport);
+        table("host.congestion", congestion);
+        match *flow_control {
+            "none" => {}
+            "congestion_indication" => table("switch", "congestion_indication"),
+            several => several.split(" + ").for_each(|one| table("switch.flow_control", one)),
+        }
+        text + needs(flow_control)
+    }
+
+    /// Runs it if it is valid; the reason if it is not.
+    fn outcome(&self) -> Result<(), String> {
+        let text = self.text();
+        let scenario = match Scenario::parse(&text, "tiny.toml", &Overrides::default()) {
+            Ok(scenario) => scenario,
+            Err(error) => {
+                let problem = &error.problems()[0];
+                assert!(!problem.message.is_empty() && !problem.help.is_empty(), "{self:?}");
+                return Err(format!(
+                    "{}. {}.",
+                    sentence(&problem.message),
+                    sentence(&problem.help)
+                ));
+            }
+        };
+        let spec = scenario.build(&scenario.variants()[0], 0);
+        assert!(spec.flows.len() > 10, "{self:?}");
+        let fingerprints = [1, 2].map(|threads| {
+            let run = Run { threads, stop: &AtomicBool::new(false), watch: &|_| {} };
+            let outcome = Simulation::new(spec.clone()).run_with(&run);
+            assert_eq!(outcome.violations, Vec::<String>::new(), "{self:?}");
+            table::fingerprint(&outcome.tables)
+        });
+        assert_eq!(fingerprints[0], fingerprints[1], "{self:?} depends on threads");
+        Ok(())
+    }
+}
+
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn is_for_tcp(congestion: &str) -> bool {
+    use floodway_sim::host::congestion::Needs;
+    let spec: Spec = serde_json::from_value(serde_json::json!({ congestion: {} })).unwrap();
+    spec.needs() == Needs::Acknowledgements
+}
+
+/// The members of a family.
+fn names(family: &str) -> Vec<&'static str> {
+    let of_family = catalogue().filter(|entry| entry.family == family);
+    let names: Vec<_> = of_family.map(|entry| entry.name).collect();
+    assert!(!names.is_empty(), "{family} has no members");
+    names
+}
+
+fn combinations() -> Vec<Combination> {
+    let mut all = Vec::new();
+    let flow_controls = names("switch.flow_control").into_iter().chain(MORE);
+    for flow_control in flow_controls {
+        for congestion in names("host.congestion") {
+            for fabric in names("switch.fabric") {
+                for buffer in names("switch.buffer") {
+                    all.push(Combination { flow_control, congestion, fabric, buffer });
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn everything_goes_together_or_is_refused_with_a_reason() {
+    let all = combinations();
+    let refused: Mutex<BTreeMap<String, BTreeSet<Combination>>> = Mutex::default();
+    let next = Mutex::new(all.iter());
+    let work = || {
+        loop {
+            let combination = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(combination) = combination else { return };
+            if let Err(reason) = combination.outcome() {
+                let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.entry(reason).or_default().insert(combination.clone());
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let refused = refused.into_inner().unwrap();
+    let count: usize = refused.values().map(BTreeSet::len).sum();
+    assert!(count < all.len() / 2, "{count} of {} are refused", all.len());
+
+    let page = page(&all, &refused);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/composability.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(file, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), page, "docs/composability.md is old");
+}
+
+/// What is refused, and why.
+fn page(all: &[Combination], refused: &BTreeMap<String, BTreeSet<Combination>>) -> String {
+    let axes: [(&str, fn(&Combination) -> &'static str); 4] = [
+        ("flow control", |c| c.flow_control),
+        ("congestion control", |c| c.congestion),
+        ("fabric", |c| c.fabric),
+        ("buffer", |c| c.buffer),
+    ];
+    let values = |axis: fn(&Combination) -> &'static str,
+                  of: &mut dyn Iterator<Item = &Combination>| {
+        of.map(axis).collect::<BTreeSet<_>>()
+    };
+    let count: usize = refused.values().map(BTreeSet::len).sum();
+    let mut page = format!(
+        "# What goes together\n\n\
+         Every flow control is tested with every congestion control on every switch memory, on a tiny\n\
+         network under an incast: {} combinations. {} run, with all books right and the same results on\n\
+         any number of threads. {count} are refused, for these reasons.\n\n\
+         (`crates/scenario/tests/composability.rs` runs them and writes this page.)\n",
+        all.len(),
+        all.len() - count,
+    );
+    for (reason, of) in refused {
+        let plural = if of.len() == 1 { "" } else { "s" };
+        write!(page, "\n## {} combination{plural}\n\n> {reason}\n\n", of.len()).unwrap();
+        for (name, axis) in axes {
+            let (some, every) = (values(axis, &mut of.iter()), values(axis, &mut all.iter()));
+            let list = some.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>();
+            let list = if some == every { "any".to_owned() } else { list.join(", ") };
+            writeln!(page, "- {name}: {list}").unwrap();
+        }
+    }
+    page
+}
