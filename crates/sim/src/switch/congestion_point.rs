@@ -20,7 +20,7 @@ impl Switch {
     ) {
         let Some(spec) = &self.spec.flow_control.qcn else { return };
         let Some(qcn) = self.qcn.as_mut().filter(|_| spec.covers(queue)) else { return };
-        let q = self.ports[egress].queues[queue].backlog();
+        let q = self.ports[egress].queues[queue].congestion();
         let message = qcn.on_join(spec, egress * CLASSES + queue, q, packet.bytes);
         // What TCP sends without data has no reaction point where it comes from.
         let Some(body) = message.filter(|_| packet.is_data()) else { return };
