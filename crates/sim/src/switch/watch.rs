@@ -85,6 +85,8 @@ impl Switch {
                     match watchdog.begins(queue, now) {
                         Action::Drop => {
                             self.discard_all(port, class, DropReason::Watchdog, now, context);
+                            // An isolated flow may have waited for what was dropped.
+                            self.nudge(port, now, context);
                         }
                         Action::Forward => {
                             self.ports[port].tx.pause(1 << class, 0, now, context);

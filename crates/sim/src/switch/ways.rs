@@ -7,7 +7,7 @@ use floodway_model::{Graph, Instant, Packet, PortIx};
 
 use super::Switch;
 use super::flow_control::pausing::Source;
-use super::port::DropReason;
+use super::port::{DropReason, Port};
 use crate::engine::Context;
 use crate::failure::{Failure, Outages};
 use crate::routing::{Hops, Routes};
@@ -57,14 +57,16 @@ impl Switch {
             self.routes = routes;
         }
         self.path.forget();
-        let mut closed = Vec::new();
-        for (number, port) in self.ports.iter_mut().enumerate() {
-            if port.tx.turn(now, context) == Some(true) {
-                closed.push(number);
+        let turn = |(number, port): (usize, &mut Port)| {
+            port.tx.turn(now, context).map(|closes| (number, closes))
+        };
+        let turned: Vec<_> = self.ports.iter_mut().enumerate().filter_map(turn).collect();
+        for (port, closes) in turned {
+            if closes {
+                self.drain(port, now, context);
+            } else {
+                self.repeat_pauses(port, now, context);
             }
-        }
-        for port in closed {
-            self.drain(port, now, context);
         }
     }
 
