@@ -217,6 +217,49 @@ fn a_watchdog_breaks_a_ring_of_crossbars() {
     }
 }
 
+/// Two switches with three hosts each. On both, two hosts send to a third; the first of the two sends
+/// to that of the other switch too.
+fn two_switches(fabric: fabric::Spec) -> Spec {
+    let mut graph = Graph::default();
+    (0..6).for_each(|n| _ = graph.add(format!("host {n}"), NodeKind::Host));
+    let ids = [0, 1].map(|n| graph.add(format!("switch {n}"), NodeKind::Switch { tier: 0 }));
+    (0..6).for_each(|n| graph.link(NodeId(n), ids[n as usize / 3], GBPS_100, NS_200));
+    graph.link(ids[0], ids[1], GBPS_100, NS_200);
+    let pairs = [(0, 1), (2, 1), (0, 4), (3, 4), (5, 4), (3, 1)];
+    let flows = pairs.map(|(src, dst)| flow(src, dst, FlowSpec::PERSISTENT, 0)).to_vec();
+    let mut spec = plain(graph, flows);
+    spec.switch.fabric = fabric;
+    let measured_on = pfc::MeasuredOn::EgressQueue;
+    let pfc =
+        pfc::Spec { xoff: Bytes(20_000), xon: Bytes(1_000), measured_on, ..Default::default() };
+    spec.switch.flow_control.pfc = Some(pfc);
+    spec.end = Duration::from_us(500);
+    spec
+}
+
+#[test]
+fn heads_for_each_other_deadlock_two_switches_without_any_ring() {
+    // Too much is bound for host 1, so switch 0 has stopped switch 1, and the same the other way
+    // round. At the input of host 0 a frame for the other switch is the head, and behind it wait those
+    // for host 1 that would have to leave before switch 1 may go on.
+    let [fifo, voq] = fabrics().map(|fabric| run(two_switches(fabric)));
+    let table = fifo.table("deadlocks");
+    assert_eq!(table.texts("node"), ["switch 0", "switch 1"]);
+    assert_eq!(table.texts("peer"), ["switch 1", "switch 0"]);
+    assert!((3_000..10_000).contains(&fifo.counter("last_moved_ns")));
+    // With virtual output queues nothing is behind anything that is not for the same port.
+    assert_eq!(voq.table("deadlocks").rows(), 0);
+    assert!(voq.counter("xoff_frames") > 20);
+    let delivered =
+        |outcome: &Outcome| *outcome.table("flows").u64s("delivered_bytes").iter().min().unwrap();
+    assert!(delivered(&voq) > 1_000_000, "{}", delivered(&voq));
+
+    // Nor is it one before, when packets still move.
+    let mut early = two_switches(fabrics()[0].clone());
+    early.end = Duration::from_us(3);
+    assert_eq!(run(early).table("deadlocks").rows(), 0);
+}
+
 #[test]
 fn congestion_points_see_the_inputs_unless_only_the_egress_counts() {
     let messages = |congestion_at| {
