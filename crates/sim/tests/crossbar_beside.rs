@@ -254,10 +254,15 @@ fn heads_for_each_other_deadlock_two_switches_without_any_ring() {
         |outcome: &Outcome| *outcome.table("flows").u64s("delivered_bytes").iter().min().unwrap();
     assert!(delivered(&voq) > 1_000_000, "{}", delivered(&voq));
 
-    // Nor is it one before, when packets still move.
-    let mut early = two_switches(fabrics()[0].clone());
-    early.end = Duration::from_us(3);
-    assert_eq!(run(early).table("deadlocks").rows(), 0);
+    // It is found from some moment on, and from then on always: nothing was taken for a deadlock that
+    // dissolved.
+    let found = (1..80).map(|tenth| {
+        let mut early = two_switches(fabrics()[0].clone());
+        early.end = Duration::from_ns(100 * tenth);
+        run(early).table("deadlocks").rows()
+    });
+    let found: Vec<usize> = found.collect();
+    assert!(found.is_sorted() && found[0] == 0 && found[78] == 2, "{found:?}");
 }
 
 #[test]
