@@ -531,9 +531,11 @@ fn books_balance_and_what_is_not_lost_arrives() {
         lossless += u32::from(dropped == 0);
         // Heads at the inputs of crossbars can wait for each other.
         let stuck = outcome.table("deadlocks").rows();
+        // Hosts keep what they are to send until their link works again.
+        let cut = spec.failures.iter().any(|failure| failure.until == Instant::NEVER);
         for (&number, fct) in flows.u64s("flow").iter().zip(flows.f64s("fct_ns")) {
             let flow = &spec.flows[number as usize];
-            let ends = dropped == 0 && stuck == 0 && !flow.is_persistent();
+            let ends = dropped == 0 && stuck == 0 && !cut && !flow.is_persistent();
             assert!(!ends || fct.is_finite(), "seed {seed}: {flow:?} waits for ever");
         }
         for slowdown in flows.f64s("slowdown") {
