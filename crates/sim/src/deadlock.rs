@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use floodway_model::{Instant, NodeId};
 
 use crate::switch::Switch;
-use crate::switch::stopped::Stopped;
+use crate::switch::stopped::{Stopped, Waits};
 
 /// What has been found.
 #[derive(Clone, Debug, Default)]
@@ -40,13 +40,26 @@ impl Cycle {
     }
 }
 
-/// What one that is stopped waits for.
+/// What one that is stopped waits for: all of these.
+type Wait = Vec<Need>;
+
+/// One of them.
 #[derive(Clone, Debug, Default)]
-struct Wait {
-    /// Others that are stopped, by their numbers, with the bytes by which they hold it up.
-    behind: Vec<(usize, u64)>,
+struct Need {
+    /// Bytes that hold it up, with those that are stopped, by their numbers, of which each keeps
+    /// these bytes where they are.
+    behind: Vec<(Vec<usize>, u64)>,
     /// It goes on when at most so many of these are left.
     goes_on_at: u64,
+}
+
+impl Need {
+    /// Whether enough bytes stay while the others are stuck or not as given.
+    fn holds(&self, stuck: &[bool]) -> bool {
+        let stays = |(by, _): &&(Vec<usize>, u64)| by.iter().any(|&other| stuck[other]);
+        let bytes: u64 = self.behind.iter().filter(stays).map(|(_, bytes)| bytes).sum();
+        bytes > self.goes_on_at
+    }
 }
 
 /// Seeks deadlocks in what the switches are at `now`. Hosts send nothing on, so they are in none.
@@ -64,12 +77,15 @@ pub fn find(switches: &[Switch], now: Instant) -> Deadlocks {
         switches.iter().map(|switch| (switch.id(), switch)).collect();
     let wait = |(_, stopped): &(NodeId, Stopped)| {
         let Some(peer) = nodes.get(&stopped.peer) else { return Wait::default() };
-        let waits = peer.holds_up(stopped.source).unwrap_or_default();
-        let number = |((port, class), bytes)| {
-            numbers.get(&(stopped.peer, port, class)).map(|&number| (number, bytes))
+        let number = |(port, class)| numbers.get(&(stopped.peer, port, class)).copied();
+        let need = |waits: Waits| {
+            let numbered = |(places, bytes): (Vec<_>, _)| {
+                (places.into_iter().filter_map(number).collect(), bytes)
+            };
+            let behind = waits.behind.into_iter().map(numbered).collect();
+            Need { behind, goes_on_at: waits.goes_on_at }
         };
-        let behind = waits.behind.into_iter().filter_map(number).collect();
-        Wait { behind, goes_on_at: waits.goes_on_at }
+        peer.holds_up(stopped.source).unwrap_or_default().into_iter().map(need).collect()
     };
     let waits: Vec<Wait> = stopped.iter().map(wait).collect();
     let stuck = stuck(&waits);
@@ -95,9 +111,7 @@ fn stuck(waits: &[Wait]) -> Vec<bool> {
     loop {
         let mut changed = false;
         for (number, wait) in waits.iter().enumerate() {
-            let stays = wait.behind.iter().filter(|(other, _)| stuck[*other]);
-            let goes_on = stays.map(|(_, bytes)| bytes).sum::<u64>() <= wait.goes_on_at;
-            if stuck[number] && goes_on {
+            if stuck[number] && !wait.iter().any(|need| need.holds(&stuck)) {
                 stuck[number] = false;
                 changed = true;
             }
@@ -111,11 +125,16 @@ fn stuck(waits: &[Wait]) -> Vec<bool> {
 /// Circles among those that are stuck, without a member in common: through the lowest number that
 /// is in one the shortest, then the same of the rest. Each begins with its lowest number.
 fn cycles(waits: &[Wait], stuck: &[bool]) -> Vec<Vec<usize>> {
+    let behind = |wait: &Wait| -> Vec<usize> {
+        let needs = wait.iter().filter(|need| need.holds(stuck));
+        needs.flat_map(|need| &need.behind).flat_map(|(by, _)| by.iter().copied()).collect()
+    };
+    let behind: Vec<Vec<usize>> = waits.iter().map(behind).collect();
     let mut free = stuck.to_vec();
     let mut cycles = Vec::new();
     for first in 0..waits.len() {
         if free[first]
-            && let Some(cycle) = shortest(waits, &free, first)
+            && let Some(cycle) = shortest(&behind, &free, first)
         {
             cycle.iter().for_each(|&member| free[member] = false);
             cycles.push(cycle);
@@ -124,12 +143,12 @@ fn cycles(waits: &[Wait], stuck: &[bool]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// The shortest circle through `first` among those that are free.
-fn shortest(waits: &[Wait], free: &[bool], first: usize) -> Option<Vec<usize>> {
-    let mut before = vec![usize::MAX; waits.len()];
+/// The shortest circle through `first` among those that are free, each of which is `behind` others.
+fn shortest(behind: &[Vec<usize>], free: &[bool], first: usize) -> Option<Vec<usize>> {
+    let mut before = vec![usize::MAX; behind.len()];
     let mut next = VecDeque::from([first]);
     while let Some(at) = next.pop_front() {
-        for &(other, _) in waits[at].behind.iter().filter(|(other, _)| free[*other]) {
+        for &other in behind[at].iter().filter(|&&other| free[other]) {
             if other == first {
                 let mut cycle = vec![at];
                 while *cycle.last().expect("it has one") != first {
@@ -153,9 +172,9 @@ mod tests {
 
     /// Who waits for whom, by one byte each.
     fn waits(behind: &[&[usize]]) -> Vec<Wait> {
-        let wait = |others: &&[usize]| Wait {
-            behind: others.iter().map(|&other| (other, 1)).collect(),
-            goes_on_at: 0,
+        let wait = |others: &&[usize]| {
+            let behind = others.iter().map(|&other| (vec![other], 1)).collect();
+            vec![Need { behind, goes_on_at: 0 }]
         };
         behind.iter().map(wait).collect()
     }
@@ -190,11 +209,37 @@ mod tests {
         // drains.
         let circle = |goes_on_at| {
             let mut waits = waits(&[&[1], &[0, 2], &[]]);
-            waits[1] = Wait { behind: vec![(0, 600), (2, 500)], goes_on_at };
+            let behind = vec![(vec![0], 600), (vec![2], 500)];
+            waits[1] = vec![Need { behind, goes_on_at }];
             waits
         };
         assert_eq!(found(&circle(599)), (vec![vec![0, 1]], 0));
         assert_eq!(found(&circle(600)), (vec![], 0));
+    }
+
+    #[test]
+    fn bytes_stay_for_the_sake_of_any_that_they_wait_for() {
+        // 0 waits for bytes that are bound for 2, which drains, and stand behind a head for 1. They
+        // count once although they wait for 1 as well as for 3, which is behind 1.
+        let circle = |goes_on_at| {
+            let mut waits = waits(&[&[], &[0], &[], &[1]]);
+            let behind = vec![(vec![1, 2], 500), (vec![1, 3], 500)];
+            waits[0] = vec![Need { behind, goes_on_at }];
+            waits
+        };
+        assert_eq!(found(&circle(999)), (vec![vec![0, 1]], 1));
+        assert_eq!(found(&circle(1_000)), (vec![], 0));
+    }
+
+    #[test]
+    fn everything_that_one_waits_for_must_happen() {
+        // 1 waits for 0, which waits for little of 1 or for much of 2: that drains, and so does all.
+        let need = |other, bytes| Need { behind: vec![(vec![other], bytes)], goes_on_at: 100 };
+        let mut circle = waits(&[&[], &[0], &[]]);
+        circle[0] = vec![need(1, 100), need(2, 900)];
+        assert_eq!(found(&circle), (vec![], 0));
+        circle[0].push(need(1, 101));
+        assert_eq!(found(&circle), (vec![vec![0, 1]], 0));
     }
 
     #[test]

@@ -13,7 +13,15 @@ use crate::Spec;
 pub struct Ideal<'a> {
     spec: &'a Spec,
     /// Ways by the switches at their ends, with the first and last hop left out.
-    between: BTreeMap<(NodeId, NodeId), Vec<Hop>>,
+    between: BTreeMap<(NodeId, NodeId), Ways>,
+}
+
+/// The ways between two switches.
+#[derive(Debug)]
+struct Ways {
+    hops: Vec<Hop>,
+    /// Whether there is more than one.
+    several: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +43,9 @@ impl<'a> Ideal<'a> {
     /// max over j of L_1 + … + L_j + (n − 2)·max(L_1 … L_j) + l_j + … + l_H,
     ///
     /// the longest of the ways in which one packet can wait for another (for n = 1, l_1 + … + l_H),
-    /// plus all delays and latencies. With TCP a SYN goes before, and its answer comes back. `None`
-    /// if the flow never ends.
+    /// plus all delays and latencies. If packets may take different ways, they wait for each other on
+    /// the first and on the last hop only, and the last packet may overtake others in between. With TCP
+    /// a SYN goes before, and its answer comes back. `None` if the flow never ends.
     pub fn completion_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
@@ -64,6 +73,11 @@ impl<'a> Ideal<'a> {
         if packets == 1 {
             return Some(delay + tail(0));
         }
+        if self.are_apart(flow) {
+            return Some(
+                delay + apart(packets, |hop| hops[hop].byte_time, hops.len(), (full, last)),
+            );
+        }
         let (mut before, mut slowest, mut longest) =
             (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         for (j, hop) in hops.iter().enumerate() {
@@ -75,14 +89,23 @@ impl<'a> Ideal<'a> {
         Some(delay + longest)
     }
 
+    /// Whether one packet of the flow may take another way than the next.
+    fn are_apart(&mut self, flow: &FlowSpec) -> bool {
+        let ordered = self.spec.switch.path.keeps_order() && self.spec.failures.is_empty();
+        !ordered && self.ways(flow).several
+    }
+
+    fn ways(&mut self, flow: &FlowSpec) -> &Ways {
+        let graph = &self.spec.graph;
+        let [from, to] = [flow.src, flow.dst].map(|node| graph.node(node).ports[0].peer);
+        self.between.entry((from, to)).or_insert_with(|| fastest(graph, from, to))
+    }
+
     fn hops(&mut self, flow: &FlowSpec) -> Vec<Hop> {
         let graph = &self.spec.graph;
         let end = |node: NodeId| graph.node(node).ports[0];
         let (first, last) = (end(flow.src), end(flow.dst));
-        let middle = self
-            .between
-            .entry((first.peer, last.peer))
-            .or_insert_with(|| fastest(graph, first.peer, last.peer));
+        let middle = &self.ways(flow).hops;
         let mut hops = vec![Hop { byte_time: ByteTime::at(first.rate), delay: first.delay }];
         hops.extend_from_slice(middle);
         hops.push(Hop { byte_time: ByteTime::at(last.rate), delay: last.delay });
@@ -90,11 +113,35 @@ impl<'a> Ideal<'a> {
     }
 }
 
+/// The serialization times of `packets` packets, of which all but the last are `full`, over `count`
+/// hops of these rates: the last one has come after it has left the source behind the others; so have
+/// the full ones; and all go by the last hop one after the other, from when the first is there.
+fn apart(
+    packets: u64,
+    rate: impl Fn(usize) -> ByteTime,
+    count: usize,
+    (full, last): (u64, u64),
+) -> Duration {
+    let over = |bytes, hops: std::ops::Range<usize>| -> Duration {
+        hops.map(|hop| rate(hop).of(bytes)).sum()
+    };
+    let end = count - 1;
+    let fulls_sent = over(full, 0..1) * (packets - 1);
+    let last_there = fulls_sent + over(last, 0..end);
+    let fulls_there = over(full, 0..end);
+    let fulls_arrive = over(full, end..count) * (packets - 1);
+    let last_arrives = over(last, end..count);
+    (last_there + last_arrives)
+        .max(fulls_sent + over(full, 1..count))
+        .max(fulls_there + fulls_arrive)
+        .max(fulls_there.min(last_there) + fulls_arrive + last_arrives)
+}
+
 /// The shortest ways between two switches as one that is at least as fast as each of them: at every
 /// step the fastest rate and the least delay that any of them has there.
-fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Vec<Hop> {
+fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Ways {
     let distance = graph.distances(to);
-    let mut hops = Vec::new();
+    let (mut hops, mut several) = (Vec::new(), false);
     let mut front = BTreeSet::from([from]);
     while !front.contains(&to) {
         let closer = |at: NodeId, end: &Attachment| {
@@ -109,7 +156,8 @@ fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Vec<Hop> {
         let rate = steps().map(|end| end.rate).max().expect("a destination can be reached");
         let delay = steps().map(|end| end.delay).min().expect("as above");
         hops.push(Hop { byte_time: ByteTime::at(rate), delay });
+        several |= steps().count() > 1;
         front = steps().map(|end| end.peer).collect();
     }
-    hops
+    Ways { hops, several }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId};
+use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, Operation, Trigger};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::flow_control::pfc::watchdog::{self, Action};
 use floodway_sim::switch::flow_control::{pause, pfc};
@@ -271,4 +271,23 @@ fn threads_do_not_change_what_a_watchdog_does() {
         Simulation::new(ten_packets(Action::Drop)).run_with(&run).fingerprint
     };
     assert_eq!(run_on(1), run_on(3));
+}
+
+#[test]
+fn calls_that_a_watchdog_drops_are_answered_all_the_same() {
+    // Each of the flows of the ring is a question, of which the ring drops packets, and is answered when
+    // it has arrived.
+    let mut spec = ten_packets(Action::Drop);
+    for asks in 0..5 {
+        spec.flows.push(flow((asks + 2) % 5, asks, 2_000, 0));
+        let [after, begins] = [asks, asks + 5].map(FlowId);
+        spec.triggers.push(Trigger { after, begins, delay: Duration::ZERO });
+        let flows = [after, begins].into();
+        spec.operations.push(Operation { number: asks, flows });
+    }
+    let outcome = run(spec);
+    assert!(outcome.counter("watchdog_drops") >= 40);
+    assert_eq!((outcome.counter("flows_not_begun"), outcome.counter("flows_unfinished")), (0, 0));
+    let operations = outcome.table("operations");
+    assert_eq!(operations.f64s("finish_ns").iter().filter(|at| at.is_finite()).count(), 5);
 }

@@ -170,3 +170,23 @@ fn weights_follow_the_rates() {
     let frames = uneven(false);
     assert!((150..250).contains(&frames[0]) && frames[0] + frames[1] == 400, "{frames:?}");
 }
+
+#[test]
+fn packets_that_go_beside_each_other_are_not_faster_than_possible() {
+    // Between the leaves two ways of a tenth of the rate of the hosts. Both packets are on them at the
+    // same time: the second leaves the host after two packet times and then takes 10 + 10 + 1.
+    let mut graph = Graph::default();
+    (0..2).for_each(|n| _ = graph.add(format!("host {n}"), NodeKind::Host));
+    let ids = [0, 0, 1, 1]
+        .map(|tier| graph.add(format!("switch {}", graph.nodes.len()), NodeKind::Switch { tier }));
+    graph.link(NodeId(0), ids[0], GBPS_100, NS_200);
+    graph.link(NodeId(1), ids[1], GBPS_100, NS_200);
+    for (leaf, spine) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
+        graph.link(ids[leaf], ids[spine], Rate::from_gbps(10), NS_200);
+    }
+    let mut spec = plain(graph, vec![flow(0, 1, 2 * 1_024, 0)]);
+    spec.switch.path = in_turn();
+    let outcome = run(spec);
+    assert_eq!(fct_ps(&outcome), [23 * (1_024 + 62 + 20) * 80 + 4 * 200_000]);
+    assert_eq!(outcome.table("flows").f64s("slowdown"), [1.0]);
+}

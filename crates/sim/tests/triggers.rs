@@ -165,3 +165,29 @@ fn results_are_the_same_for_any_number_of_threads() {
     assert!(one.counter("dropped_packets") > 0 && one.counter("flows_not_begun") > 0);
     assert_eq!([two.fingerprint, three.fingerprint], [one.fingerprint; 2]);
 }
+
+#[test]
+fn a_flow_that_is_sent_again_is_handed_over_once() {
+    // The link of host 1 loses what it carries from 300 ns to 500 ns, the packets of flow 0 that are on
+    // it: they are sent again, and with go-back-N so is the last. Flow 2 waits for flow 0 to be handed
+    // over and for flow 1, of a later host, to come.
+    let flows = vec![flow(0, 1, 4 * 1_024, 0), flow(2, 0, 1, 50_000), flow(0, 2, 1, 0)];
+    let mut spec = plain(star(3), flows);
+    spec.flows.sort_by_key(|flow| flow.start);
+    // In order of start: 0 as above, 1 what waits, 2 what comes later.
+    spec.triggers = vec![trigger(0, 1, 0), trigger(2, 1, 0)];
+    spec.failures = vec![floodway_sim::failure::Failure {
+        node: floodway_model::NodeId(1),
+        port: floodway_model::PortIx(0),
+        at: Instant(300_000),
+        until: Instant(500_000),
+        detection: Duration::from_ms(1),
+    }];
+    let outcome = run(spec);
+    let flows = outcome.table("flows");
+    assert!(flows.u64s("retransmitted_packets")[0] > 0);
+    assert_eq!(outcome.counter("flows_unfinished"), 0);
+    // The shortest frame, over two links.
+    let one = 2 * (64 + 20) * 80 + 400_000;
+    assert_eq!(starts(&outcome), [0, 50_000_000 + one, 50_000_000]);
+}

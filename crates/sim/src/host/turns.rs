@@ -15,6 +15,9 @@ use crate::engine::Context;
 pub struct Turns {
     /// By flow: the one whose turn comes next.
     next: Vec<Option<u32>>,
+    /// By flow: whether it has been handed over, so that packets which are sent again, among them its
+    /// last, are nothing new.
+    handed_over: Vec<bool>,
     /// By flow: what it waits for.
     waits: Vec<Wait>,
     /// What triggers, in order of what happens.
@@ -83,7 +86,8 @@ impl Turns {
         let mut triggers: Vec<Triggered> = triggers.iter().map(triggered).collect();
         triggers.sort_by_key(|triggered| (triggered.on, triggered.begins));
         triggers.iter().for_each(|triggered| waits[triggered.begins as usize].add());
-        Some(Box::new(Self { next, waits, triggers, early: BinaryHeap::new() }))
+        let handed_over = vec![false; outgoing.len()];
+        Some(Box::new(Self { next, handed_over, waits, triggers, early: BinaryHeap::new() }))
     }
 
     /// The first flow from `place` on that waits for its start only.
@@ -186,7 +190,10 @@ impl Host {
     pub(super) fn on_handed_over(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
         let place = self.shared.places[flow.index()].0;
         let Some(turns) = &mut self.turns else { return };
-        if let Some(next) = turns.next[place as usize].take() {
+        if std::mem::replace(&mut turns.handed_over[place as usize], true) {
+            return;
+        }
+        if let Some(next) = turns.next[place as usize] {
             self.happened(next, now, now, context);
         }
         self.on_event(Event::HandedOver(place), now, context);

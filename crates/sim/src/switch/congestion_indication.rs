@@ -130,8 +130,8 @@ impl Switch {
         let port = &self.ports[egress];
         let backlog = match self.spec.aqm.measured_on() {
             MeasuredOn::Queue => port.queues[queue].congestion(),
-            MeasuredOn::Port => port.occupancy.bytes(),
-            MeasuredOn::Memory => self.occupancy.bytes(),
+            MeasuredOn::Port => port.occupancy.congestion(),
+            MeasuredOn::Memory => self.occupancy.congestion(),
         };
         let body = Body::Indication { severity: severity(backlog, state.room) };
         let frame = self.to_source(packet, length::SHORTEST_FRAME, body);

@@ -5,6 +5,7 @@ use floodway_model::{Class, Instant};
 
 use super::Switch;
 use super::fabric::Waiting;
+use super::port::DropReason;
 use super::queue::Queued;
 use crate::engine::Context;
 
@@ -25,6 +26,10 @@ impl Switch {
     ) {
         let crossbar = self.crossbar.as_mut().expect("only a switch with it has inputs");
         self.ports[egress].queues[queue].expect(&queued.packet, crossbar.hides);
+        if crossbar.hides {
+            self.ports[egress].occupancy.hide(queued.packet.bytes);
+            self.occupancy.hide(queued.packet.bytes);
+        }
         let (egress, queue) = (egress as u16, queue as u8);
         crossbar.arrive(Waiting { queued, since: now, egress, queue }, now);
         self.watch_crossbar();
@@ -40,6 +45,10 @@ impl Switch {
             };
             let (egress, queue) = (usize::from(egress), usize::from(queue));
             self.ports[egress].queues[queue].take_over(queued, since, crossbar.hides);
+            if crossbar.hides {
+                self.ports[egress].occupancy.show(queued.packet.bytes);
+                self.occupancy.show(queued.packet.bytes);
+            }
             self.nudge(egress, now, context);
         }
         self.watch_crossbar();
@@ -59,11 +68,41 @@ impl Switch {
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
         }
+        port.stamp(&packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &packet, now, context);
         let crossbar = self.crossbar.as_mut().expect("the packet came by it");
         crossbar.depart(index, queue, packet.bytes, now);
+        self.watch_crossbar();
+    }
+
+    /// Drops all that waits for a queue behind a crossbar, at the inputs too.
+    #[cold]
+    pub(super) fn discard_crossed(
+        &mut self,
+        port: usize,
+        queue: usize,
+        reason: DropReason,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        // First what has crossed, so that the packets of each ingress port leave in order.
+        while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop_crossed() {
+            let crossbar = self.crossbar.as_mut().expect("the packet came by it");
+            crossbar.depart(port, queue, packet.bytes, now);
+            self.discard(port, queue, reason, &packet, now, context);
+        }
+        let Some(crossbar) = &mut self.crossbar else { return };
+        let (hides, bound) = (crossbar.hides, crossbar.take_bound(port, queue, now));
+        for Waiting { queued: Queued { packet, .. }, .. } in bound {
+            self.ports[port].queues[queue].forget(&packet, hides);
+            if hides {
+                self.ports[port].occupancy.show(packet.bytes);
+                self.occupancy.show(packet.bytes);
+            }
+            self.discard(port, queue, reason, &packet, now, context);
+        }
         self.watch_crossbar();
     }
 

@@ -51,7 +51,7 @@ impl Switch {
         let head = port.queues[queue].head().expect("a queue that was selected has a packet");
         let mut view = aqm::View {
             queues: &port.queues[..control],
-            memory: self.occupancy.bytes(),
+            memory: self.occupancy.congestion(),
             indicates: self.indication.is_some(),
             tx: &port.tx,
             now,

@@ -209,7 +209,7 @@ impl Switch {
         let control = port.queues.len() - 1;
         let mut view = aqm::View {
             queues: &port.queues[..control],
-            memory: self.occupancy.bytes(),
+            memory: self.occupancy.congestion(),
             indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
@@ -462,7 +462,7 @@ impl Switch {
     ) {
         let source = source_of(packet);
         self.occupancy.leave(packet.bytes);
-        if self.occupancy.bytes() == 0
+        if self.occupancy.congestion() == 0
             && let Some(aqm) = &mut self.shared_aqm
         {
             aqm.on_empty(now);

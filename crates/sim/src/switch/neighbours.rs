@@ -1,6 +1,7 @@
 //! What a switch tells its neighbours: pause frames and congestion isolation messages, which are
 //! frames like others, with their lengths and their time on the wire.
 
+use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos};
 
@@ -127,6 +128,28 @@ impl Switch {
                 waiting.push_back(frame);
                 self.emitted += 1;
                 self.nudge(port, now, context);
+            }
+        }
+    }
+
+    /// The link of a port works again, and its other end has forgotten all pauses: says again what
+    /// still holds.
+    pub(super) fn repeat_pauses(&mut self, port: usize, now: Instant, context: &mut Context) {
+        for class in 0..CLASSES {
+            let source = Source::new(port, class);
+            if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc)
+                && pfc.ledger.holds(source)
+            {
+                let quanta = spec.quanta;
+                pfc.ledger.repeat(source, now, lasts(&self.ports, source, quanta));
+                self.send_pfc(source, quanta, now, context);
+            }
+            if let (Some(pause), Some(spec)) = (&mut self.pause, &self.spec.flow_control.pause)
+                && pause.ledger.holds(source)
+            {
+                let quanta = spec.quanta;
+                pause.ledger.repeat(source, now, lasts(&self.ports, source, quanta));
+                self.send_pause(port, quanta, now, context);
             }
         }
     }

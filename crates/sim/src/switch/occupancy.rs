@@ -5,6 +5,8 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     bytes: u64,
+    /// Of these, what waits at the inputs of a crossbar where that is not to count as congestion.
+    hidden: u64,
     /// The most there have ever been. As in a queue, a packet that goes straight to the wire is
     /// there for a moment.
     pub max: u64,
@@ -17,6 +19,22 @@ impl Occupancy {
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Those of them that count as congestion; see [`Queue::congestion`](super::queue::Queue::congestion).
+    #[inline]
+    pub fn congestion(&self) -> u64 {
+        self.bytes - self.hidden
+    }
+
+    /// A packet that is there does not count as congestion from now on.
+    pub fn hide(&mut self, bytes: u16) {
+        self.hidden += u64::from(bytes);
+    }
+
+    /// A packet that did not count as congestion does from now on, or is to leave.
+    pub fn show(&mut self, bytes: u16) {
+        self.hidden -= u64::from(bytes);
     }
 
     /// A packet joins one of the queues.

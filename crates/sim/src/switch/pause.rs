@@ -74,7 +74,13 @@ impl Switch {
         }
     }
 
-    fn send_pause(&mut self, port: usize, quanta: u16, now: Instant, context: &mut Context) {
+    pub(super) fn send_pause(
+        &mut self,
+        port: usize,
+        quanta: u16,
+        now: Instant,
+        context: &mut Context,
+    ) {
         let same = |old: &Body| matches!(old, Body::Pause { .. });
         self.send_link_control(port, Body::Pause { quanta }, same, now, context);
     }

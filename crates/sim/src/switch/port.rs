@@ -123,7 +123,7 @@ impl Port {
         let (Some(telemetry), link) = (&self.telemetry, self.tx.link()) else { return };
         let tx_bytes = self.tx.bytes + self.tx.frames * u64::from(link.wire_overhead);
         // It still is in the books, unless it never waited.
-        let backlog = self.occupancy.bytes().saturating_sub(bytes.into());
+        let backlog = self.occupancy.congestion().saturating_sub(bytes.into());
         telemetry.write(record, Hop { rate: link.rate, tx_bytes, backlog, at: now });
     }
 
@@ -139,10 +139,12 @@ impl Port {
         self.tx.busy_until <= now && !self.has_backlog() && self.tx.paused(now) >> queue & 1 == 0
     }
 
-    /// The time to the end of all that waits here, if nothing else comes and nothing is paused.
+    /// The time to the end of all that waits here and counts as congestion, if nothing else comes and
+    /// nothing is paused.
     pub fn time_to_drain(&self, now: Instant) -> Duration {
         let control = self.queues.last().map_or(0, Queue::backlog);
-        self.tx.busy_until.since(now) + self.tx.byte_time().of(self.occupancy.bytes() + control)
+        self.tx.busy_until.since(now)
+            + self.tx.byte_time().of(self.occupancy.congestion() + control)
     }
 
     /// Counts a drop.

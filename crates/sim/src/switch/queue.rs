@@ -247,6 +247,15 @@ impl Queue {
         }
     }
 
+    /// A packet that was expected has been dropped at its input; what came before it by the same port
+    /// has left.
+    pub fn forget(&mut self, packet: &Packet, hidden: bool) {
+        self.hidden -= if hidden { packet.bytes.into() } else { 0 };
+        self.crossed_mut().forget(packet);
+        self.backlog -= u64::from(packet.bytes);
+        self.departed += 1;
+    }
+
     fn crossed_mut(&mut self) -> &mut Egress {
         let Parts::Crossed(egress) = &mut self.packets else { unreachable!("it is behind one") };
         egress

@@ -1,11 +1,12 @@
 //! What of a switch is stopped by its neighbours, and what its neighbours wait for here: the two
 //! halves of the graph in which deadlocks are sought.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::{FlowId, Instant, NodeId};
+use floodway_model::{FlowId, Instant, NodeId, Packet};
 
 use super::Switch;
+use super::fabric::Waiting;
 use super::flow_control::pausing::{Held, Source, source_of};
 use super::queue::Queue;
 
@@ -29,11 +30,16 @@ pub struct Stopped {
     pub flows: BTreeSet<FlowId>,
 }
 
+/// An egress port and class.
+pub type Place = (usize, usize);
+
 /// What a source that is paused waits for in this switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Egress ports and classes that hold it up, with the bytes by which they do.
-    pub behind: Vec<((usize, usize), u64)>,
+    /// Bytes that hold it up, with the egress ports and classes of which each keeps them here while
+    /// it is stopped: the one that they are bound for, and those of the heads that they stand behind
+    /// at the input of a crossbar.
+    pub behind: Vec<(Vec<Place>, u64)>,
     /// It may go on when at most so many of these bytes are left.
     pub goes_on_at: u64,
 }
@@ -49,7 +55,11 @@ impl Switch {
                 let backlog: u64 = queues.iter().map(Queue::backlog).sum();
                 let pause = &port.tx.pauses[class];
                 if backlog > 0 && pause.until > now {
+                    let here = (number, class);
                     let packets = queues.iter().flat_map(Queue::iter);
+                    let crossbar = self.crossbar.iter().flat_map(|crossbar| crossbar.frames());
+                    let bound = crossbar.filter(|frame| self.place_of(frame) == here);
+                    let packets = packets.chain(bound.map(|frame| &frame.queued));
                     stopped.push(Stopped {
                         port: number,
                         class,
@@ -65,9 +75,9 @@ impl Switch {
         stopped
     }
 
-    /// What the neighbour waits for that is `source` here; `None` if it has not been stopped, or has
-    /// been let go on by a frame that may still be on its way.
-    pub fn holds_up(&self, source: Source) -> Option<Waits> {
+    /// What the neighbour waits for that is `source` here, all of it; `None` if it has not been
+    /// stopped, or has been let go on by a frame that may still be on its way.
+    pub fn holds_up(&self, source: Source) -> Option<Vec<Waits>> {
         let held = match (&self.pfc, &self.pause) {
             (Some(pfc), _) => {
                 let spec = self.spec.flow_control.pfc.as_ref()?;
@@ -79,32 +89,67 @@ impl Switch {
             }
             (None, None) => None,
         }?;
-        let places = (0..self.ports.len())
-            .flat_map(|port| (0..self.pausable()).map(move |class| (port, class)));
-        let bytes_of = |place: (usize, usize)| -> u64 {
-            let packets = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
-            let own = packets.filter(|queued| self.is_of(source, source_of(&queued.packet)));
-            own.map(|queued| u64::from(queued.packet.bytes)).sum()
-        };
-        let all_of = |(port, class)| self.queues_of(port, class).iter().map(Queue::backlog).sum();
-        let some = |(place, bytes)| (bytes > 0).then_some((place, bytes));
         Some(match held {
             Held::ByItsBytes(goes_on_at) => {
-                let behind = places.map(|place| (place, bytes_of(place))).filter_map(some);
-                Waits { behind: behind.collect(), goes_on_at }
+                let own = |_, packet: &Packet| self.is_of(source, source_of(packet));
+                vec![Waits { behind: self.kept(own), goes_on_at }]
             }
             Held::ByMemory(goes_on_at) => {
-                let behind = places.map(|place| (place, all_of(place))).filter_map(some);
-                Waits { behind: behind.collect(), goes_on_at }
+                vec![Waits { behind: self.kept(|_, _| true), goes_on_at }]
             }
-            Held::ByPlaces(numbers) => {
-                let behind = numbers.into_iter().map(|number| {
+            Held::ByPlaces(numbers, goes_on_at) => {
+                let of = |number| {
                     let place = (number / self.pausable(), number % self.pausable());
-                    (place, all_of(place))
-                });
-                Waits { behind: behind.filter_map(some).collect(), goes_on_at: 0 }
+                    Waits { behind: self.kept(|at, _| at == place), goes_on_at }
+                };
+                numbers.into_iter().map(of).collect()
             }
         })
+    }
+
+    /// The bytes of packets that are `counted`, which is asked with the place that they are bound for,
+    /// by the places that keep them here.
+    fn kept(&self, counted: impl Fn(Place, &Packet) -> bool) -> Vec<(Vec<Place>, u64)> {
+        let mut kept: BTreeMap<Vec<Place>, u64> = BTreeMap::new();
+        let mut keep = |by: &BTreeSet<Place>, place, packet: &Packet| {
+            if counted(place, packet) {
+                let by = by.iter().copied().collect();
+                *kept.entry(by).or_default() += u64::from(packet.bytes);
+            }
+        };
+        for place in self.places() {
+            let packets = self.queues_of(place.0, place.1).iter().flat_map(Queue::iter);
+            packets.for_each(|queued| keep(&[place].into(), place, &queued.packet));
+        }
+        let Some(crossbar) = &self.crossbar else { return kept.into_iter().collect() };
+        for frame in crossbar.crossing() {
+            let place = self.place_of(frame);
+            keep(&[place].into(), place, &frame.queued.packet);
+        }
+        for row in crossbar.rows() {
+            // The queues without room that are waited for further ahead.
+            let mut ahead = BTreeSet::new();
+            for frame in row {
+                let place = self.place_of(frame);
+                let free = ahead.insert(place);
+                keep(&ahead, place, &frame.queued.packet);
+                if free && crossbar.has_room(frame.egress.into(), frame.queue.into()) {
+                    ahead.remove(&place);
+                }
+            }
+        }
+        kept.into_iter().collect()
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let classes = self.pausable();
+        (0..self.ports.len()).flat_map(move |port| (0..classes).map(move |class| (port, class)))
+    }
+
+    /// Where a frame at an input is bound for.
+    fn place_of(&self, frame: &Waiting) -> Place {
+        let class = if self.pause.is_some() { 0 } else { frame.queue.into() };
+        (frame.egress.into(), class)
     }
 
     /// What of a port can be stopped by itself: its classes, or with PAUSE the whole.

@@ -83,7 +83,11 @@ impl Switch {
                 Due::Storm { since } if waits && pause.since() <= since => {
                     let watchdog = self.watchdog.as_mut().expect("it said so");
                     match watchdog.begins(queue, now) {
-                        Action::Drop => self.empty(port, class, now, context),
+                        Action::Drop => {
+                            self.discard_all(port, class, DropReason::Watchdog, now, context);
+                            // An isolated flow may have waited for what was dropped.
+                            self.nudge(port, now, context);
+                        }
                         Action::Forward => {
                             self.ports[port].tx.pause(1 << class, 0, now, context);
                             self.nudge(port, now, context);
@@ -93,18 +97,6 @@ impl Switch {
                 // Its pause ended in the meantime, or the storm is over.
                 Due::Storm { .. } | Due::Over => {}
             }
-        }
-    }
-
-    /// Drops everything in a queue: all books are settled as if it had been sent.
-    fn empty(&mut self, port: usize, queue: usize, now: Instant, context: &mut Context) {
-        while let Some(queued) = self.ports[port].queues[queue].pop() {
-            if self.ports[port].queues[queue].is_empty() {
-                self.ports[port].waiting &= !(1 << queue);
-            }
-            self.watchdog.as_mut().expect("it is in a storm").count_drop(Source::new(port, queue));
-            self.drop(port, queue, DropReason::Watchdog, queued.packet);
-            self.release(port, queue, &queued.packet, now, context);
         }
     }
 }

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use floodway_model::{Graph, Instant, Packet, PortIx};
 
 use super::Switch;
-use super::port::DropReason;
+use super::flow_control::pausing::Source;
+use super::port::{DropReason, Port};
 use crate::engine::Context;
 use crate::failure::{Failure, Outages};
 use crate::routing::{Hops, Routes};
@@ -56,14 +57,16 @@ impl Switch {
             self.routes = routes;
         }
         self.path.forget();
-        let mut closed = Vec::new();
-        for (number, port) in self.ports.iter_mut().enumerate() {
-            if port.tx.turn(now, context) == Some(true) {
-                closed.push(number);
+        let turn = |(number, port): (usize, &mut Port)| {
+            port.tx.turn(now, context).map(|closes| (number, closes))
+        };
+        let turned: Vec<_> = self.ports.iter_mut().enumerate().filter_map(turn).collect();
+        for (port, closes) in turned {
+            if closes {
+                self.drain(port, now, context);
+            } else {
+                self.repeat_pauses(port, now, context);
             }
-        }
-        for port in closed {
-            self.drain(port, now, context);
         }
     }
 
@@ -75,16 +78,46 @@ impl Switch {
         }
         self.alarms.set(index, Instant::NEVER);
         for queue in 0..=control {
-            while let Some(queued) = self.ports[index].queues[queue].pop() {
-                let port = &mut self.ports[index];
-                if port.queues[queue].is_empty() {
-                    port.waiting &= !(1 << queue);
-                }
-                self.drop(index, queue, DropReason::LinkDown, queued.packet);
-                if queue != control {
-                    self.release(index, queue, &queued.packet, now, context);
-                }
-            }
+            self.discard_all(index, queue, DropReason::LinkDown, now, context);
+        }
+    }
+
+    /// Drops all that waits for a queue. The books are settled as if it had been sent.
+    pub(super) fn discard_all(
+        &mut self,
+        port: usize,
+        queue: usize,
+        reason: DropReason,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        while let Some(queued) = self.ports[port].queues[queue].pop() {
+            self.discard(port, queue, reason, &queued.packet, now, context);
+        }
+        if self.crossbar.is_some() && queue != self.control_queue() {
+            self.discard_crossed(port, queue, reason, now, context);
+        }
+    }
+
+    /// Drops a packet that has just been taken out of a queue.
+    pub(super) fn discard(
+        &mut self,
+        port: usize,
+        queue: usize,
+        reason: DropReason,
+        packet: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        if self.ports[port].queues[queue].is_empty() {
+            self.ports[port].waiting &= !(1 << queue);
+        }
+        if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
+            watchdog.count_drop(Source::new(port, queue));
+        }
+        self.drop(port, queue, reason, *packet);
+        if queue != self.control_queue() {
+            self.release(port, queue, packet, now, context);
         }
     }
 }

@@ -174,7 +174,7 @@ impl Verdict {
 pub struct View<'a> {
     /// The data queues. How long their heads have waited is known with [`Aqm::needs_times`].
     pub queues: &'a [Queue],
-    /// Bytes that wait in all data queues of the switch.
+    /// Bytes that wait in all data queues of the switch, as far as they count as congestion.
     pub memory: u64,
     /// Whether every packet can tell of congestion, because layer 2 indicates it.
     pub indicates: bool,

@@ -4,7 +4,7 @@
 //! is done at those at which nothing could change.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use floodway_model::{Duration, Instant, Packet};
 
@@ -35,7 +35,7 @@ const NEVER: u64 = u64::MAX;
 /// One ingress port.
 #[derive(Debug, Default)]
 pub struct Input {
-    /// The frame that is crossing.
+    /// The frame that is crossing; `None` also if it has been dropped on its way.
     crossing: Option<Waiting>,
     /// Frames that wait, without it.
     waiting: u64,
@@ -93,8 +93,8 @@ pub struct Crossbar {
     full_above: u64,
     /// By input and output: the data queue that has precedence.
     turns: Vec<u8>,
-    /// The slots at which frames have crossed, with their inputs.
-    ends: BinaryHeap<Reverse<(u64, u16)>>,
+    /// The slots at which frames have crossed, with their inputs and outputs.
+    ends: BinaryHeap<Reverse<(u64, u16, u16)>>,
     /// The slot of the next matching; [`NEVER`] if nothing would change.
     match_at: u64,
     /// The slot of the last one.
@@ -143,7 +143,7 @@ impl Crossbar {
 
     /// When there is something to do.
     pub fn next(&self) -> Instant {
-        let end = self.ends.peek().map_or(NEVER, |Reverse((slot, _))| *slot);
+        let end = self.ends.peek().map_or(NEVER, |Reverse((slot, ..))| *slot);
         match self.match_at.min(end) {
             NEVER => Instant::NEVER,
             slot => self.clock.at(slot),
@@ -160,7 +160,7 @@ impl Crossbar {
         input.bytes_in += bytes;
         input.bytes += bytes;
         input.max = input.max.max(input.bytes);
-        if input.crossing.is_none() {
+        if has(&self.free.inputs, number) {
             input.blocked_since.get_or_insert(now);
         }
         let head = match &mut self.waiting {
@@ -176,20 +176,71 @@ impl Crossbar {
 
     /// A frame that has crossed by now, once for each.
     pub fn finish(&mut self, now: Instant) -> Option<Waiting> {
-        let &Reverse((slot, number)) = self.ends.peek()?;
-        if self.clock.at(slot) > now {
-            return None;
+        loop {
+            let &Reverse((slot, number, output)) = self.ends.peek()?;
+            if self.clock.at(slot) > now {
+                return None;
+            }
+            self.ends.pop();
+            insert(&mut self.free.inputs, number.into());
+            insert(&mut self.free.outputs, output.into());
+            let input = &mut self.inputs[usize::from(number)];
+            if input.waiting > 0 {
+                input.blocked_since = Some(now);
+            }
+            if let Some(frame) = input.crossing.take() {
+                input.bytes -= u64::from(frame.queued.packet.bytes);
+                return Some(frame);
+            }
         }
-        self.ends.pop();
-        let input = &mut self.inputs[usize::from(number)];
-        let frame = input.crossing.take().expect("a frame that has crossed was crossing");
-        input.bytes -= u64::from(frame.queued.packet.bytes);
-        if input.waiting > 0 {
-            input.blocked_since = Some(now);
+    }
+
+    /// Takes out all frames at the inputs that are bound for a queue, those of each input in order. A
+    /// transfer under way occupies its lines until its end all the same.
+    #[cold]
+    pub fn take_bound(&mut self, output: usize, queue: usize, now: Instant) -> Vec<Waiting> {
+        let is_bound = |frame: &Waiting| {
+            (usize::from(frame.egress), usize::from(frame.queue)) == (output, queue)
+        };
+        let mut taken = Vec::new();
+        for (number, input) in self.inputs.iter_mut().enumerate() {
+            if let Some(frame) = input.crossing.take_if(|frame| is_bound(frame)) {
+                let bytes = u64::from(frame.queued.packet.bytes);
+                self.occupied[output * self.queues + queue] -= bytes;
+                input.bytes -= bytes;
+                taken.push(frame);
+            }
+            let waited = taken.len();
+            match &mut self.waiting {
+                Inputs::Fifo(inputs) => {
+                    inputs.take_bound(number, output, queue, &mut self.requests, &mut taken);
+                }
+                Inputs::Voq(inputs) => {
+                    inputs.take_bound(number, output, queue, &mut self.requests, &mut taken);
+                }
+            }
+            for frame in &taken[waited..] {
+                input.waiting -= 1;
+                input.bytes -= u64::from(frame.queued.packet.bytes);
+            }
+            if input.waiting == 0 {
+                input.blocked = input.blocked_at(now);
+                input.blocked_since = None;
+            }
         }
-        insert(&mut self.free.inputs, number.into());
-        insert(&mut self.free.outputs, frame.egress.into());
-        Some(frame)
+        // Others may be heads now, and there may be room.
+        let occupied = self.occupied[output * self.queues + queue];
+        self.requests.set_room(output, queue, occupied <= self.full_above);
+        self.match_from(now);
+        taken
+    }
+
+    /// There may be something to match from the next boundary on.
+    fn match_from(&mut self, now: Instant) {
+        let slot = self.clock.from(now);
+        // One matching per slot.
+        let slot = if slot == self.matched_at { slot + 1 } else { slot };
+        self.match_at = self.match_at.min(slot);
     }
 
     /// A slot begins, and what has crossed by now has left: who crosses next.
@@ -213,7 +264,8 @@ impl Crossbar {
             Inputs::Voq(inputs) => inputs.take(number, output, queue, &mut self.requests),
         };
         let bytes = u64::from(frame.queued.packet.bytes);
-        self.ends.push(Reverse((slot + bytes.div_ceil(self.cell), number as u16)));
+        let end = slot + bytes.div_ceil(self.cell);
+        self.ends.push(Reverse((end, number as u16, output as u16)));
         let input = &mut self.inputs[number];
         input.blocked = input.blocked_at(now);
         input.blocked_since = None;
@@ -247,21 +299,33 @@ impl Crossbar {
         }
         self.requests.set_room(output, queue, true);
         if has(&self.free.outputs, output) && self.requests.any(output, queue, &self.free.inputs) {
-            let slot = self.clock.from(now);
-            // One matching per slot.
-            let slot = if slot == self.matched_at { slot + 1 } else { slot };
-            self.match_at = self.match_at.min(slot);
+            self.match_from(now);
         }
+    }
+
+    /// Whether the longest frame could begin to cross to a queue.
+    pub fn has_room(&self, output: usize, queue: usize) -> bool {
+        self.requests.rooms(output) >> queue & 1 != 0
+    }
+
+    /// Frames that wait at the inputs, by what they stand in: each row is in the order in which its
+    /// frames cross.
+    pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
+        let (fifo, voq) = match &self.waiting {
+            Inputs::Fifo(inputs) => (Some(inputs.rows()), None),
+            Inputs::Voq(inputs) => (None, Some(inputs.rows())),
+        };
+        fifo.into_iter().flatten().chain(voq.into_iter().flatten())
+    }
+
+    /// The frames that are crossing.
+    pub fn crossing(&self) -> impl Iterator<Item = &Waiting> {
+        self.inputs.iter().filter_map(|input| input.crossing.as_ref())
     }
 
     /// The frames at the inputs, those included that are crossing.
     pub fn frames(&self) -> impl Iterator<Item = &Waiting> {
-        let (fifo, voq) = match &self.waiting {
-            Inputs::Fifo(inputs) => (Some(inputs.iter()), None),
-            Inputs::Voq(inputs) => (None, Some(inputs.iter())),
-        };
-        let waiting = fifo.into_iter().flatten().chain(voq.into_iter().flatten());
-        waiting.chain(self.inputs.iter().filter_map(|input| input.crossing.as_ref()))
+        self.rows().flatten().chain(self.crossing())
     }
 
     /// The packets of these frames.
@@ -299,7 +363,7 @@ impl Crossbar {
                 occupied[port * self.queues + queue] += bytes;
             }
         }
-        for frame in self.inputs.iter().filter_map(|input| input.crossing.as_ref()) {
+        for frame in self.crossing() {
             let place = usize::from(frame.egress) * self.queues + usize::from(frame.queue);
             occupied[place] += u64::from(frame.queued.packet.bytes);
         }

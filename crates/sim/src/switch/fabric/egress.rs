@@ -60,13 +60,18 @@ impl Egress {
     /// Removes the packet at the head.
     pub fn pop(&mut self) -> Option<Queued> {
         let queued = self.packets.pop_front()?;
-        self.by_source[source_of(&queued.packet).index()] -= 1;
+        self.forget(&queued.packet);
+        Some(queued)
+    }
+
+    /// A packet is not expected any more: the first of its ingress port that is not here.
+    pub fn forget(&mut self, packet: &Packet) {
+        self.by_source[source_of(packet).index()] -= 1;
         if let Some(sequences) = &mut self.sequences {
-            let sequence = &mut sequences[queued.packet.ingress.index()];
+            let sequence = &mut sequences[packet.ingress.index()];
             sequence.flows.pop_front();
             sequence.departed += 1;
         }
-        Some(queued)
     }
 
     /// What has crossed.

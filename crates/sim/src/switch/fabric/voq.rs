@@ -30,8 +30,8 @@ pub struct Spec {
     /// frame would not fit, nothing begins to cross to it. Default: two of the longest frames times the
     /// speedup rounded up, so that one waits for the wire while the next crosses.
     pub egress_queue: Option<Bytes>,
-    /// Where queue management, Congestion Isolation and source flow control look for congestion.
-    /// Default `virtual_output`.
+    /// Where queue management, Congestion Isolation, QCN, source flow control, in-band telemetry and the
+    /// `least_loaded` choice of a path look for congestion. Default `virtual_output`.
     pub congestion_at: CongestionAt,
 }
 
@@ -93,8 +93,22 @@ impl Inputs {
         frame
     }
 
-    /// All that waits.
-    pub fn iter(&self) -> impl Iterator<Item = &Waiting> {
-        self.voqs.iter().flatten()
+    /// Appends to `taken` all frames that are bound for a queue of an output.
+    pub fn take_bound(
+        &mut self,
+        input: usize,
+        output: usize,
+        queue: usize,
+        requests: &mut Requests,
+        taken: &mut Vec<Waiting>,
+    ) {
+        let place = self.place(input, output, queue);
+        requests.clear(input, output, queue);
+        taken.extend(self.voqs[place].drain(..));
+    }
+
+    /// All queues.
+    pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
+        self.voqs.iter()
     }
 }

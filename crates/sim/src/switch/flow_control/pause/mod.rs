@@ -103,7 +103,7 @@ impl Pause {
     pub fn held(&self, spec: &Spec, source: Source) -> Held {
         match &self.meter {
             Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
-            Meter::EgressPort(meter) => Held::ByPlaces(meter.holding(source)),
+            Meter::EgressPort(meter) => Held::ByPlaces(meter.holding(source), spec.xon.0),
             Meter::Memory(_) => Held::ByMemory(spec.xon.0),
         }
     }

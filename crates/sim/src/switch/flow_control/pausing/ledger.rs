@@ -82,6 +82,12 @@ impl Ledger {
         None
     }
 
+    /// This source, which is paused, is told so again at once; `pause` as above.
+    pub fn repeat(&mut self, source: Source, now: Instant, pause: Duration) {
+        self.sources[source.index()].refreshes += 1;
+        self.arm(source, now, pause);
+    }
+
     /// What the class `class` at `port` was told.
     pub fn told(&self, port: usize, class: usize) -> &Paused {
         &self.sources[Source::new(port, class).index()]

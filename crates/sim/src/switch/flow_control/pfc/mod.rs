@@ -87,7 +87,7 @@ impl Pfc {
         match &self.meter {
             Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
             Meter::IngressPool(_) => Held::ByItsBytes(buffer.held(source).saturating_sub(1)),
-            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source)),
+            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source), spec.xon.0),
         }
     }
 
