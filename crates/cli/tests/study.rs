@@ -111,7 +111,11 @@ fn the_plan_is_a_list_of_commands() {
 fn what_is_wrong_is_said_before_anything_runs() {
     let said = floodway(&["study", "drc"]);
     assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("[possible values: ci, sfc, dualq, short-range]"), "{}", said.err);
+    assert!(
+        said.err.contains("[possible values: ci, sfc, dualq, short-range, interplay]"),
+        "{}",
+        said.err
+    );
 
     let out = place("study-setting");
     let words = ["study", "ci", "--quick", "--out", word(&out), "--set", "switch.queu.size=1MB"];
