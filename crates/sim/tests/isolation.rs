@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use floodway_model::Duration;
 use floodway_sim::host::congestion::{self, dcqcn};
+use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::flow_control::congestion_isolation::Signal;
@@ -145,4 +146,21 @@ fn a_nic_sends_in_the_monitored_class_again() {
         rows.map(|row| pauses.f64s("paused_ns")[row]).sum()
     };
     assert!(charged(&short) < charged(&long), "{} {}", charged(&short), charged(&long));
+}
+
+#[test]
+fn a_message_about_acknowledgements_moves_nothing_of_who_sends_them() {
+    // Host 1 sends to host 0 by TCP, and two others to host 1: the acknowledgements of host 0 meet their
+    // data. It begins no flow, so that there is nothing of its own that a message could be about.
+    let flows = [(1, 0), (1, 0), (2, 1), (3, 1)].map(|(src, dst)| flow(src, dst, 3_000_000, 0));
+    let mut spec = plain(star(4), flows.into());
+    spec.switch = isolating();
+    for profile in &mut spec.profiles {
+        profile.transport = transport::Spec::Tcp(Default::default());
+        profile.congestion = congestion::Spec::Cubic(Default::default());
+    }
+    let outcome = run(spec);
+    let sent = outcome.counter("cims_sent");
+    assert!(sent > 2, "{sent}");
+    assert_eq!(outcome.counter("flows_unfinished"), 0);
 }

@@ -8,6 +8,11 @@ use super::sender::Sender;
 impl Host {
     /// The switch isolates this flow: its sender does the same, if it has not ended.
     pub(super) fn obey_cim(&mut self, flow: FlowId, now: Instant) {
+        // What the receiver of a flow sends back for it, with TCP, is isolated as the flow is, and its
+        // NIC hears of it; but it has no sender of the flow.
+        if self.shared.flows[flow.index()].src != self.id {
+            return;
+        }
         // The connection of a CIM is not known to the switch: the flow says whose it is.
         let place = self.shared.places[flow.index()].0;
         let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
