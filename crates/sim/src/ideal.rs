@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::graph::{Attachment, NodeKind};
 use floodway_model::units::ByteTime;
-use floodway_model::{Duration, FlowSpec, Graph, NodeId};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId};
 
 use crate::Spec;
 
@@ -45,8 +45,9 @@ impl<'a> Ideal<'a> {
     /// the longest of the ways in which one packet can wait for another (for n = 1, l_1 + … + l_H),
     /// plus all delays and latencies. If packets may take different ways, they wait for each other on
     /// the first and on the last hop only, and the last packet may overtake others in between. With TCP
-    /// a SYN goes before, and its answer comes back. `None` if the flow never ends.
-    pub fn completion_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
+    /// a SYN goes before, and its answer comes back. `None` if the flow never ends. `finished`, when it
+    /// was complete, says which failures of links may have led its packets different ways.
+    pub fn completion_time(&mut self, flow: &FlowSpec, finished: Instant) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
         }
@@ -73,7 +74,7 @@ impl<'a> Ideal<'a> {
         if packets == 1 {
             return Some(delay + tail(0));
         }
-        if self.are_apart(flow) {
+        if self.are_apart(flow, finished) {
             return Some(
                 delay + apart(packets, |hop| hops[hop].byte_time, hops.len(), (full, last)),
             );
@@ -90,9 +91,10 @@ impl<'a> Ideal<'a> {
     }
 
     /// Whether one packet of the flow may take another way than the next.
-    fn are_apart(&mut self, flow: &FlowSpec) -> bool {
-        let ordered = self.spec.switch.path.keeps_order() && self.spec.failures.is_empty();
-        !ordered && self.ways(flow).several
+    fn are_apart(&mut self, flow: &FlowSpec, finished: Instant) -> bool {
+        let mut failures = self.spec.failures.iter();
+        let rerouted = failures.any(|failure| failure.at + failure.detection <= finished);
+        (rerouted || !self.spec.switch.path.keeps_order()) && self.ways(flow).several
     }
 
     fn ways(&mut self, flow: &FlowSpec) -> &Ways {

@@ -162,7 +162,10 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
     let mut ideal = Ideal::new(spec);
     let ideal: Vec<f64> = flows
         .iter()
-        .map(|(.., flow)| ideal.completion_time(flow).map_or(f64::NAN, |time| time.as_ns()))
+        .map(|&(place, _, flow)| {
+            let finished = facts.receivers[place].finished.unwrap_or(Instant::NEVER);
+            ideal.completion_time(flow, finished).map_or(f64::NAN, |time| time.as_ns())
+        })
         .collect();
     let fct: Vec<f64> = flows
         .iter()
