@@ -150,6 +150,16 @@ impl Summary {
         self.order.first().map(String::as_str)
     }
 
+    /// The size classes that some variant has flows in, and that of all flows.
+    pub fn classes_with_flows(&self) -> impl Iterator<Item = &ClassName> {
+        let has_flows = |key: &str| {
+            let classes = self.variants.values().filter_map(|variant| variant.fct.get(key));
+            classes.into_iter().any(|class| class.finished + class.unfinished > 0)
+        };
+        let all = self.classes.last();
+        self.classes.iter().filter(move |class| Some(*class) == all || has_flows(&class.key))
+    }
+
     /// Whether flows with a size were measured in any variant, finished or not.
     pub fn has_flows(&self) -> bool {
         let classes = self.variants.values().flat_map(|variant| variant.fct.values());

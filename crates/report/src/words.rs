@@ -91,7 +91,7 @@ const BYTES: &[(f64, &str)] = &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"
 const RATES: &[(f64, &str)] = &[(1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")];
 const COUNTS: &[(f64, &str)] = &[(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
 
-/// A value in its unit: `ns`, `bytes`, `b/s`, `Gb/s`, `x` (a factor) or none for a count.
+/// A value in its unit: `ns`, `bytes`, `b/s`, `Gb/s`, `1/s`, `x` (a factor) or none for a count.
 pub fn quantity(value: f64, unit: &str) -> String {
     match unit {
         "ns" => time(value),
@@ -99,6 +99,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
         "b/s" => scaled(value, RATES),
         "x" => digits(value),
         "" => count(value),
+        "1/s" => format!("{} {unit}", count(value)),
         _ => format!("{} {unit}", digits(value)),
     }
 }
@@ -282,6 +283,7 @@ mod tests {
             (471.2e6, "large", "471 million"),
             (12_345.6, "large", "12,346"),
             (87.25, "Gb/s", "87.2 Gb/s"),
+            (642_083.4, "1/s", "642,083 1/s"),
         ];
         for (value, unit, text) in cases {
             let shown = if unit == "large" { large(value) } else { quantity(value, unit) };

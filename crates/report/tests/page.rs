@@ -4,6 +4,7 @@ mod check;
 mod synthetic;
 
 use check::check;
+use floodway_model::Table;
 use floodway_report::html::page;
 use floodway_report::{Experiment, Manifest, Run};
 use synthetic::{Case, ending, experiment, manifest, run, tables};
@@ -121,4 +122,43 @@ fn little_makes_a_page_too() {
     check(&page);
     assert!(page.contains("No completion time was measured"));
     assert!(!page.contains("Do flows finish sooner?"), "there is nothing to compare");
+}
+
+/// Two flows of 64 KB each, of which so many finished.
+fn two_flows(finished: usize) -> Table {
+    let times = [10e3, 20e3].iter().enumerate();
+    let fct: Vec<f64> =
+        times.map(|(at, &time)| if at < finished { time } else { f64::NAN }).collect();
+    Table::new("flows", "flows")
+        .u64("flow", "number", vec![0, 1])
+        .u64("bytes", "size", vec![64_000; 2])
+        .f64("start_ns", "start", vec![2e6; 2])
+        .f64("slowdown", "slowdown", fct.iter().map(|time| time / 5e3).collect())
+        .f64("fct_ns", "completion time", fct)
+        .f64("ideal_fct_ns", "ideal", vec![5e3; 2])
+        .u64("delivered_bytes", "delivered", vec![64_000; 2])
+        .u64("measured", "measured", vec![1; 2])
+}
+
+#[test]
+fn sizes_without_flows_and_changes_without_pairs_are_not_in_the_way() {
+    let page_with = |finished: [usize; 2]| {
+        let mut manifest = manifest(SOUND);
+        manifest.variants.truncate(2);
+        let mut experiment = Experiment::new(&manifest);
+        for (variant, finished) in finished.into_iter().enumerate() {
+            experiment.add_run(&run(&[two_flows(finished)], variant, 0));
+        }
+        let page = page_of(&experiment);
+        check(&page);
+        page
+    };
+    let (both, one) = (page_with([2, 2]), page_with([0, 2]));
+    for page in [&both, &one] {
+        assert!(page.contains("&lt;100") && page.contains(">all flows<"));
+        assert!(!page.contains("&gt;10"), "no flow is as large");
+    }
+    assert!(both.contains("How does the mean completion time change"));
+    assert!(!one.contains("How does the mean completion time change"));
+    assert!(one.contains("<p>No flow finished both in without-ci and in another variant.</p>"));
 }

@@ -223,3 +223,16 @@ fn hosts_of_a_network_from_a_file_have_its_numbers() {
     assert_eq!((derived.hosts, derived.switches, derived.links), (2, 1, 2));
     assert!(derived.unloaded_rtt > floodway_model::Duration::from_us(4));
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_word() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let csv = "\u{feff}src,dst,bytes,start_ns\n0,1,1000,0\n";
+    std::fs::write(directory.join("with_mark.csv"), csv).unwrap();
+    let text = "name = \"mark\"\narrivals = \"1us\"\nlimit = \"1ms\"\n\
+                [topology.star]\nhosts = 2\n\
+                [[workload]]\n[workload.file]\npath = \"with_mark.csv\"\n";
+    let path = directory.join("with_mark.toml");
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(flows(&build(&load(&path))), [("host 0", "host 1", 1_000, 0)]);
+}

@@ -19,7 +19,7 @@ pub const HOPS: usize = 8;
 /// What one switch wrote as the packet left it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
-    /// The rate of the link that the packet left by, to the Mb/s.
+    /// The rate of the link that the packet left by, rounded up to the Mb/s.
     pub rate: Rate,
     /// Bytes that this port has sent so far, with preamble and gap, this packet not included;
     /// modulo 2^40.
@@ -42,7 +42,8 @@ impl Hop {
     }
 
     fn pack(self) -> [u64; 2] {
-        let mbps = (self.rate.0 / 1_000_000).min((1 << 24) - 1);
+        // Rounded down, a busy link would have sent more than it can.
+        let mbps = self.rate.0.div_ceil(1_000_000).min((1 << 24) - 1);
         let backlog = self.backlog.min(u32::MAX.into());
         let ns = (self.at.0 / 1_000) & u64::from(u32::MAX);
         [mbps << TX_BITS | self.tx_bytes & TX_MASK, backlog << 32 | ns]
@@ -255,6 +256,14 @@ mod tests {
         // 2^32 ns are 4.29 s.
         let late = |ns: u64| Hop::unpack(Hop { at: Instant(ns * 1_000), ..hop(0) }.pack());
         assert_eq!(late((1 << 32) + 50).ns_since(&late((1 << 32) - 50)), 100);
+    }
+
+    #[test]
+    fn no_link_is_faster_than_its_record_says() {
+        let told = |rate| Hop::unpack(Hop { rate: Rate(rate), ..hop(0) }.pack()).rate;
+        assert_eq!(told(1_234_500_000), Rate::from_mbps(1_235));
+        assert_eq!(told(100_000_000_000), Rate::from_gbps(100));
+        assert_eq!(told(1), Rate::from_mbps(1));
     }
 
     #[test]

@@ -18,6 +18,12 @@ impl Page<'_> {
         }
         let baseline = &self.summary.order[0];
         *text += "<h2>Do flows finish sooner?</h2>\n";
+        if !self.compares_flows() {
+            let baseline = super::set(baseline);
+            *text +=
+                &format!("<p>No flow finished both in {baseline} and in another variant.</p>\n");
+            return;
+        }
         let paired: Vec<String> = self
             .summary
             .order
@@ -49,8 +55,15 @@ impl Page<'_> {
         }
     }
 
+    /// Whether some flow finished in the baseline and in another variant.
+    fn compares_flows(&self) -> bool {
+        let all = self.summary.classes.last();
+        let of = |name: &String| self.summary.class(name, &all?.key)?.paired;
+        self.summary.order.iter().skip(1).filter_map(of).any(|paired| paired.flows > 0)
+    }
+
     fn change_chart(&self, caption: &str, metric: Metric) -> Rows {
-        let groups = self.summary.classes.iter().map(|class| {
+        let groups = self.summary.classes_with_flows().map(|class| {
             let variants = self.summary.order.iter().enumerate().skip(1);
             let rows = variants.filter_map(|(series, name)| {
                 let measure = metric(self.summary.class(name, &class.key)?);
@@ -69,7 +82,7 @@ impl Page<'_> {
     /// How long flows take.
     pub(super) fn times(&self, text: &mut String) {
         *text += "<h2>How long do flows take?</h2>\n";
-        let groups = self.summary.classes.iter().map(|class| {
+        let groups = self.summary.classes_with_flows().map(|class| {
             let variants = self.summary.order.iter().enumerate();
             let rows = variants.filter_map(|(series, name)| {
                 let of = self.summary.class(name, &class.key)?;
@@ -107,7 +120,7 @@ impl Page<'_> {
             *text += &format!("<th>{}</th>", name.replacen(' ', "<br>", 1));
         }
         *text += "</tr></thead>\n<tbody>\n";
-        for class in &self.summary.classes {
+        for class in self.summary.classes_with_flows() {
             let span = columns.len() + 2;
             let label = super::set(&class.label);
             *text += &format!("<tr class=\"group\"><td colspan=\"{span}\">{label}</td></tr>\n");

@@ -131,7 +131,7 @@ fn legend(summary: &Summary) -> Option<String> {
 
 fn times(summary: &Summary) -> Vec<Row> {
     let heading = Row { label: "mean completion time".to_string(), cells: Vec::new() };
-    let rows = summary.classes.iter().map(|class| Row {
+    let rows = summary.classes_with_flows().map(|class| Row {
         label: format!("  {}", class.label),
         cells: cells(summary, |name| {
             let class = summary.class(name, &class.key)?;

@@ -15,6 +15,10 @@ pub const MOST_PORTS: u64 = MAX_PORTS as u64;
 /// More nodes than this would not fit into memory.
 pub const MOST_NODES: u64 = 4_000_000;
 
+/// More entries of forwarding tables than this, of all switches together, would not either: each
+/// switch has one for every switch with hosts.
+const MOST_ENTRIES: u64 = 1 << 30;
+
 /// The network, if it can be built.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> {
     let errors = |findings: &Findings<'_>| {
@@ -51,7 +55,28 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
             format!("at most {MOST_NODES} are possible: make it smaller"),
         );
     }
-    (errors(findings) == before).then(|| settings.topology.build())
+    if errors(findings) > before {
+        return None;
+    }
+    let graph = settings.topology.build();
+    let with_hosts: BTreeSet<_> = graph
+        .hosts()
+        .filter_map(|host| graph.node(host).ports.first())
+        .map(|end| end.peer)
+        .collect();
+    if with_hosts.len() as u64 * size.switches > MOST_ENTRIES {
+        findings.error(
+            &[&path],
+            format!(
+                "each of {} switches would need a way to {} switches that have hosts",
+                size.switches,
+                with_hosts.len()
+            ),
+            format!("at most {MOST_ENTRIES} in all are possible: make the network smaller"),
+        );
+        return None;
+    }
+    Some(graph)
 }
 
 fn check_clos(spec: &clos::Spec, findings: &mut Findings<'_>) {

@@ -75,7 +75,11 @@ impl Files {
     pub(crate) fn text(&self, file: &str, scenario: &str) -> Result<Arc<Source>, Unreadable> {
         let (bytes, path) = self.bytes(file, scenario)?;
         match str::from_utf8(&bytes) {
-            Ok(text) => Ok(Arc::new(Source::new(path.display().to_string(), text.to_owned()))),
+            Ok(text) => {
+                // Spreadsheets begin a CSV file with a byte order mark.
+                let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+                Ok(Arc::new(Source::new(path.display().to_string(), text.to_owned())))
+            }
             Err(_) => Err(Unreadable {
                 message: format!("`{file}` is not text in UTF-8"),
                 help: format!("check `{}`, or name its `format`", path.display()),

@@ -143,6 +143,22 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         }
     }
 
+    // A list of a fixed length. Its visitor would not ask for what is there beyond it.
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.item.value {
+            Value::List(items) if items.len() != length => {
+                let kind = Kind::WrongLength { found: items.len(), expected: length };
+                Err(Fault::new(kind).at(&self.item.place))
+            }
+            Value::List(_) => self.deserialize_seq(visitor),
+            _ => self.wrong(format!("a list of {length} values")),
+        }
+    }
+
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.item.table() {
             Some(table) => visitor
@@ -228,7 +244,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        i128 u128 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
+        i128 u128 char bytes byte_buf unit unit_struct tuple_struct identifier
     }
 }
 

@@ -34,6 +34,8 @@ pub enum Kind {
     Second(&'static str),
     /// A required field is not there.
     Missing(&'static str),
+    /// A list of a fixed length has another.
+    WrongLength { found: usize, expected: usize },
     /// Another kind of value is expected.
     WrongType { found: String, expected: String },
     /// What a type says of its text.
@@ -101,6 +103,10 @@ impl Fault {
                 format!("{} needs the field `{field}`", owner(path)),
                 format!("add `{field}`{}", example(path, field)),
             ),
+            Kind::WrongLength { found, expected } => (
+                format!("{} has {found} {}, not {expected}", owner(path), values(*found)),
+                format!("write {expected} values"),
+            ),
             Kind::WrongType { found, expected } => (
                 format!("{} is {found}, not {expected}", owner(path)),
                 match expected.as_str() {
@@ -115,6 +121,10 @@ impl Fault {
         };
         Problem::error(place, message, help)
     }
+}
+
+fn values(count: usize) -> &'static str {
+    if count == 1 { "value" } else { "values" }
 }
 
 /// The remedy for a quantity that its type could not read; `word` is what was written.
@@ -137,9 +147,6 @@ fn value_remedy(message: &str, word: &str) -> String {
     }
     if message.contains("is too large") {
         return "write a smaller value".to_owned();
-    }
-    if let Some((_, length)) = message.rsplit_once(" values are not an array of length ") {
-        return format!("write {length} values");
     }
     "write the number first and its unit after it".to_owned()
 }

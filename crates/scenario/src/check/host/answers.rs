@@ -1,10 +1,13 @@
 //! Whether the congestion controls that live on the acknowledgements of RoCEv2 (HPCC, TIMELY and
 //! DCTCP for RDMA; Swift has its own file) can work, and fit transport and network.
 
-use floodway_model::{Bytes, Duration, Graph, Rate};
+use std::collections::BTreeSet;
+
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::host::congestion::{Spec, hpcc, rdma_dctcp, timely};
 use floodway_sim::host::transport;
 use floodway_sim::switch::path;
+use floodway_sim::telemetry::HOPS;
 
 use super::super::Findings;
 use super::Placed;
@@ -174,7 +177,10 @@ pub fn check_on(
             check_thresholds(placed, spec, round_trip, findings);
             ("window", spec.window, None)
         }
-        Spec::Hpcc(spec) => ("base_rtt", spec.base_rtt, Some(round_trip)),
+        Spec::Hpcc(spec) => {
+            check_hops(placed, graph, findings);
+            ("base_rtt", spec.base_rtt, Some(round_trip))
+        }
         Spec::RdmaDctcp(spec) => ("base_rtt", spec.base_rtt, Some(round_trip)),
         _ => return,
     };
@@ -222,6 +228,31 @@ fn check_acknowledgements(
             &[&placed.of_transport("ack_every")],
             format!("`{name}` hears of one packet in {every}"),
             "it reacts later and by fewer observations: write ack_every = 1, as published",
+        );
+    }
+}
+
+/// Whether all switches of a way can write into its packets.
+fn check_hops(placed: &Placed, graph: &Graph, findings: &mut Findings<'_>) {
+    // Beyond so many switches with hosts, the first ones have to do.
+    const MOST: usize = 1_000;
+    let edges: BTreeSet<NodeId> =
+        graph.hosts().map(|host| graph.node(host).ports[0].peer).collect();
+    let farthest = |&edge: &NodeId| {
+        let distances = graph.distances(edge);
+        edges.iter().filter_map(|to| distances[to.index()]).max()
+    };
+    let links = edges.iter().take(MOST).filter_map(farthest).max().unwrap_or(0);
+    let switches = links as usize + 1;
+    if switches > HOPS {
+        let family = &placed.congestion_path;
+        findings.warn(
+            &[&format!("{family}.hpcc"), family, "topology"],
+            format!(
+                "the longest way has {switches} switches, and telemetry has room for those of {HOPS}"
+            ),
+            "flows that go further do not hear of the last ones and take more than their share there: \
+             make the network shorter",
         );
     }
 }
