@@ -130,9 +130,9 @@ rows! { MEMORIES, ["I4", "I5", "I6"], on_memory, NEXT_MEMORIES,
     4 "virtual output queues":
         "falls, as with output queues: the set of virtual output queues is what is monitored",
         "falls", "falls";
-    5 "virtual output queues, egress only":
+    5 "VOQ, egress only":
         "rises: the queue at the egress stays short while inputs fill, so that hardly anything is \
          isolated or marked, and all flows begin in one queue instead of two",
         "rises", "open";
-    6 "speed-up 2": "falls, as with output queues", "falls", "falls";
+    6 "VOQ, speed-up 2": "falls, as with output queues", "falls", "falls";
 }

@@ -29,8 +29,8 @@ const TCP: [&str; 4] = [
 
 /// Congestion controls, in the order of the page.
 pub const CONTROLS: [Setting; 11] = [
-    Setting { name: "dcqcn", label: "DCQCN, ECN marks at most 1 %", set: &[] },
-    Setting { name: "dcqcn-step", label: "DCQCN, ECN marks all above 300 KB", set: &[STEP] },
+    Setting { name: "dcqcn", label: "DCQCN, ECN at most 1 %", set: &[] },
+    Setting { name: "dcqcn-step", label: "DCQCN, ECN as a step", set: &[STEP] },
     Setting { name: "hpcc", label: "HPCC", set: &["host.congestion=hpcc"] },
     Setting { name: "timely", label: "TIMELY", set: &["host.congestion=timely"] },
     Setting { name: "swift", label: "Swift", set: &["host.congestion=swift"] },
@@ -73,17 +73,17 @@ pub const CONTROLS: [Setting; 11] = [
     },
     Setting {
         name: "none",
-        label: "none but 25 KB in flight",
+        label: "25 KB in flight",
         set: &["host.congestion=line_rate", "host.transport.rocev2.in_flight=25KB"],
     },
 ];
 
 /// Switch memories, in the order of the page.
 pub const MEMORIES: [Setting; 7] = [
-    Setting { name: "own", label: "output queues of 1 MB each", set: &[] },
+    Setting { name: "own", label: "output queues", set: &[] },
     Setting {
         name: "shared",
-        label: "16 MB shared, dynamic thresholds",
+        label: "shared, dynamic",
         set: &[
             "switch.buffer=shared",
             "switch.buffer.shared.ingress.pool=16MB",
@@ -94,25 +94,21 @@ pub const MEMORIES: [Setting; 7] = [
     },
     Setting {
         name: "per-port",
-        label: "2 MB for each input port, static",
+        label: "static per port",
         set: &["switch.buffer=per_port", "switch.buffer.per_port.size=2MB", INGRESS],
     },
     Setting {
         name: "input-fifo",
-        label: "input queues, first in first out",
+        label: "input queues",
         set: &["switch.fabric=input_fifo", INGRESS],
     },
-    Setting { name: "voq", label: "virtual output queues, iSLIP", set: &["switch.fabric=voq"] },
+    Setting { name: "voq", label: "virtual output queues", set: &["switch.fabric=voq"] },
     Setting {
         name: "voq-egress",
-        label: "the same, congestion seen at the egress only",
+        label: "VOQ, egress only",
         set: &["switch.fabric.voq.congestion_at=egress"],
     },
-    Setting {
-        name: "cioq",
-        label: "virtual output queues, speed-up 2",
-        set: &["switch.fabric.voq.speedup=2.0"],
-    },
+    Setting { name: "cioq", label: "VOQ, speed-up 2", set: &["switch.fabric.voq.speedup=2.0"] },
 ];
 
 /// Where an input-queued switch finds what it holds.

@@ -160,7 +160,9 @@ fn controls(evidence: &Evidence) -> Section {
          clusters that send flows of a data-mining workload, and a permanent incast of 20 to 1. Only \
          what slows the senders down differs. Isolation marks the packets of isolated flows; HPCC, \
          TIMELY, Swift and BBR do not look at marks, QCN takes none, so that to them isolation is a \
-         queue apart and no more. Without isolation ECN marks as each of them wants it."
+         queue apart and no more. Without isolation ECN marks as each of them wants it: at most 1 % of \
+         packets, or all above 300 KB (\"as a step\"), or all above 100 KB for DCTCP. The last row has \
+         no congestion control, and never more than 25 KB of a flow in flight."
             .to_owned(),
     ];
     let caption = "What does isolation change, by congestion control?";
@@ -187,9 +189,12 @@ fn memories(evidence: &Evidence) -> Section {
     );
     section.text = vec![
         "DCQCN as in the deck's reading of ECN (at most 1 % of packets marked), where isolation has most \
-         to repair. With input queues PFC is measured where frames come in; elsewhere at the queue that \
-         they wait for. What isolation monitors is all that waits for an output, wherever it waits, but \
-         in the row that says otherwise."
+         to repair. Output queues have 1 MB each, as in the deck; the shared memory is 16 MB with dynamic \
+         thresholds for each input port and class; static are 2 MB for each input port. With these two \
+         and with input queues PFC is measured where frames come in, elsewhere at the queue that they wait \
+         for. Input queues are first in, first out by class; virtual output queues (VOQ) are matched by \
+         iSLIP. What isolation monitors is all that waits for an output, wherever it waits, but in the row \
+         that says \"egress only\"."
             .to_owned(),
     ];
     let caption = "What does isolation change, by switch memory?";
