@@ -1,5 +1,5 @@
 //! The completion time of a flow that has the network to itself: the closed form that measured
-//! completion times are compared with, and below which none may be.
+//! completion times are compared with, and the time below which none may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,27 @@ struct Hop {
     delay: Duration,
 }
 
+/// Packets of a flow, two at least: their number, and how long all but the last and the last take at
+/// every hop.
+struct Packets {
+    count: u64,
+    full: Vec<Duration>,
+    last: Vec<Duration>,
+}
+
+impl Packets {
+    /// The least time that they take if each may go another way.
+    fn apart(&self) -> Duration {
+        let sum = |times: &[Duration]| times.iter().copied().sum::<Duration>();
+        let end = self.full.len() - 1;
+        let before_last = self.full[0] * (self.count - 1);
+        let first = sum(&self.full[..end]).min(before_last + sum(&self.last[..end]));
+        let at_last_hop = first + self.full[end] * (self.count - 1) + self.last[end];
+        let next_to_last = before_last + sum(&self.full[1..]);
+        (before_last + sum(&self.last)).max(next_to_last).max(at_last_hop)
+    }
+}
+
 impl<'a> Ideal<'a> {
     /// For the flows of a simulation.
     pub fn new(spec: &'a Spec) -> Self {
@@ -38,6 +59,32 @@ impl<'a> Ideal<'a> {
     /// plus all delays and latencies. With TCP a SYN goes before, and its answer comes back. `None`
     /// if the flow never ends.
     pub fn completion_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
+        self.time(flow, |_, one_way| one_way)
+    }
+
+    /// The time in which no flow can be faster. It is the same as the ideal, unless packets of a flow
+    /// may take different ways: then they wait for each other at the first and the last hop only, and
+    /// a short last packet can overtake, so that it is the longest of
+    ///
+    /// (n − 1)·L_1 + l_1 + … + l_H, the way of the last packet,
+    /// (n − 1)·L_1 + L_2 + … + L_H, that of the one before it, and
+    /// a + (n − 1)·L_H + l_H, all packets at the last hop, where the first one comes after a.
+    pub fn least_time(&mut self, flow: &FlowSpec) -> Option<Duration> {
+        let spec = self.spec;
+        let one_way = spec.switch.path.keeps_order() && spec.failures.is_empty();
+        self.time(flow, |packets, in_order| {
+            // On the way between hosts of one switch there is nothing to choose.
+            if one_way || packets.full.len() < 3 { in_order } else { packets.apart() }
+        })
+    }
+
+    /// Delays, and what `choose` says of the packets and of the time that they take one behind the
+    /// other.
+    fn time(
+        &mut self,
+        flow: &FlowSpec,
+        choose: impl FnOnce(&Packets, Duration) -> Duration,
+    ) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
         }
@@ -72,7 +119,9 @@ impl<'a> Ideal<'a> {
             slowest = full.max(slowest);
             longest = (before + slowest * (packets - 2) + tail(j)).max(longest);
         }
-        Some(delay + longest)
+        let times = |bytes: u64| hops.iter().map(|hop| hop.byte_time.of(bytes)).collect();
+        let packets = Packets { count: packets, full: times(full), last: times(last) };
+        Some(delay + choose(&packets, longest))
     }
 
     fn hops(&mut self, flow: &FlowSpec) -> Vec<Hop> {

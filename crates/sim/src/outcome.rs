@@ -159,18 +159,17 @@ impl<'a> FlowFacts<'a> {
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let flows: Vec<(usize, Instant, &FlowSpec)> = facts.begun(spec).collect();
-    let mut ideal = Ideal::new(spec);
-    let ideal: Vec<f64> = flows
-        .iter()
-        .map(|(.., flow)| ideal.completion_time(flow).map_or(f64::NAN, |time| time.as_ns()))
-        .collect();
+    let mut idle = Ideal::new(spec);
+    let ns = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_ns);
+    let ideal: Vec<f64> = flows.iter().map(|(.., flow)| ns(idle.completion_time(flow))).collect();
+    let least: Vec<f64> = flows.iter().map(|(.., flow)| ns(idle.least_time(flow))).collect();
     let fct: Vec<f64> = flows
         .iter()
         .map(|&(place, start, _)| {
             facts.receivers[place].finished.map_or(f64::NAN, |at| (at - start).as_ns())
         })
         .collect();
-    let impossible = fct.iter().zip(&ideal).filter(|(fct, ideal)| fct < ideal).count();
+    let impossible = fct.iter().zip(&least).filter(|(fct, least)| fct < least).count();
     if impossible > 0 {
         violations.push(format!("{impossible} flows completed faster than an idle network allows"));
     }
@@ -201,7 +200,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
         .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
-        .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
+        .f64("ideal_fct_ns", "The completion time on an idle network, by closed form for packets that follow each other on one way; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
