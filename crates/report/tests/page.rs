@@ -162,3 +162,32 @@ fn sizes_without_flows_and_changes_without_pairs_are_not_in_the_way() {
     assert!(!one.contains("How does the mean completion time change"));
     assert!(one.contains("<p>No flow finished both in without-ci and in another variant.</p>"));
 }
+
+#[test]
+fn what_failed_links_lose_is_lost_too() {
+    let counters = |lost: u64| {
+        let names = ["measured_ns", "dropped_packets", "lost_on_links"].map(String::from).to_vec();
+        Table::new("counters", "counters")
+            .text("name", "name", names.clone())
+            .u64("value", "value", vec![1_000_000, 0, lost])
+            .text("meaning", "meaning", names)
+    };
+    let experiment_with = |lost: u64| {
+        let mut manifest = manifest(SOUND);
+        manifest.variants.truncate(1);
+        let mut experiment = Experiment::new(&manifest);
+        experiment.add_run(&run(&[two_flows(2), counters(lost)], 0, 0));
+        experiment
+    };
+    let (none, some) = (experiment_with(0), experiment_with(7));
+    let text = |experiment: &Experiment| {
+        floodway_report::terminal::table(&experiment.summary(&ending()), Default::default())
+    };
+    assert!(page_of(&none).contains("<p>No packet was dropped in any variant.</p>"));
+    assert!(!text(&none).contains("lost on failed links"));
+    assert!(page_of(&some).contains("lost on failed links"));
+    assert!(!page_of(&some).contains("No packet was dropped"));
+    let told = text(&some);
+    let row = told.lines().find(|line| line.starts_with("  lost on failed links")).unwrap();
+    assert!(row.ends_with(" 7"), "{row}");
+}

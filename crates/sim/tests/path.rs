@@ -190,3 +190,22 @@ fn packets_that_go_beside_each_other_are_not_faster_than_possible() {
     assert_eq!(fct_ps(&outcome), [23 * (1_024 + 62 + 20) * 80 + 4 * 200_000]);
     assert_eq!(outcome.table("flows").f64s("slowdown"), [1.0]);
 }
+
+#[test]
+fn a_short_last_packet_may_overtake_and_breaks_no_rule() {
+    // A full packet and one of 64 bytes on the wire each by a spine of its own. The short one is
+    // through before the full one comes to the last link, which then takes its fourth hop at once;
+    // on one way the short one would come behind it.
+    let mut spec = plain(clos(2, 2, 1), vec![flow(0, 1, 1_025, 0)]);
+    rocev2(&mut spec, |rocev2| {
+        rocev2.recovery = recovery::Spec::SelectiveRepeat(selective_repeat::Spec {
+            reordering: Duration::from_us(10),
+            ..selective_repeat::Spec::default()
+        });
+    });
+    spec.switch.path = in_turn();
+    let outcome = run(spec);
+    let flows = outcome.table("flows");
+    let ns = |ps: u64| ps as f64 / 1e3;
+    assert_eq!(flows.f64s("fct_ns"), [ns(800_000 + 4 * FULL)]);
+}

@@ -284,27 +284,32 @@ impl Page<'_> {
             return;
         }
         *text += "<h2>What is lost?</h2>\n";
-        if !self.happens("dropped_packets") {
+        let counted =
+            [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on failed links")];
+        let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
+        if happened.is_empty() {
             *text += "<p>No packet was dropped in any variant.</p>\n";
             return;
         }
-        *text += &self.verdicts(&[("dropped_packets", "dropped packets")]);
+        *text += &self.verdicts(&happened);
         let prefix = "dropped_packets_";
         let mut reasons: Vec<&String> = self
             .summary
             .variants
             .values()
             .flat_map(|variant| variant.counters.keys())
-            .filter(|name| name.starts_with(prefix))
+            // What failed links lost is a counter of its own, with the frames of hosts.
+            .filter(|name| name.starts_with(prefix) && *name != "dropped_packets_lost_on_link")
             .collect();
         reasons.sort();
         reasons.dedup();
         let reasons =
             reasons.into_iter().map(|key| (key[prefix.len()..].replace('_', " "), key.clone()));
-        let groups = [("for whatever reason".to_string(), "dropped_packets".to_string())]
-            .into_iter()
-            .chain(reasons)
-            .map(|(label, key)| self.group(label, &key));
+        let all = happened.iter().map(|(key, label)| match *key {
+            "dropped_packets" => ("for whatever reason".to_string(), (*key).to_string()),
+            _ => ((*label).to_string(), (*key).to_string()),
+        });
+        let groups = all.chain(reasons).map(|(label, key)| self.group(label, &key));
         let caption = "How many packets are dropped, and for what reason?";
         let chart = Rows {
             title: caption.to_string(),

@@ -27,7 +27,7 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order, with whether less of it is better.
-const COUNTERS: [(&str, &str, bool); 10] = [
+const COUNTERS: [(&str, &str, bool); 14] = [
     ("pause_frames", "pause frames", true),
     ("paused_ns", "paused time", true),
     ("marked_packets", "marked packets", false),
@@ -35,14 +35,27 @@ const COUNTERS: [(&str, &str, bool); 10] = [
     ("isolations", "isolations", false),
     ("cims_sent", "CIMs", false),
     ("cnps_sent", "CNPs", false),
+    ("cnms_sent", "CNMs", false),
     ("drc_feedback_frames", "DRC feedback frames", false),
+    ("reordered_packets", "reordered", true),
     ("retransmitted_packets", "retransmitted", true),
+    ("lost_on_links", "lost on failed links", true),
     ("dropped_packets", "dropped packets", true),
+    ("watchdog_drops", "by the watchdog", true),
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 5] =
-    ["indicated_packets", "isolations", "cims_sent", "cnps_sent", "drc_feedback_frames"];
+const MECHANISMS: [&str; 9] = [
+    "indicated_packets",
+    "isolations",
+    "cims_sent",
+    "cnps_sent",
+    "cnms_sent",
+    "drc_feedback_frames",
+    "reordered_packets",
+    "lost_on_links",
+    "watchdog_drops",
+];
 
 /// A row: its label, and for each variant a value and what stands beside it.
 struct Row {
