@@ -7,7 +7,7 @@ use crate::metrics::table;
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
 use crate::summary::Summary;
-use crate::throughput::{Shown, numbers};
+use crate::throughput::Shown;
 
 /// Windows of a chart over time.
 pub const WINDOWS: usize = 100;
@@ -131,34 +131,17 @@ pub fn windows(tables: &[Table]) -> BTreeMap<u64, Vec<Window>> {
 
 /// What some variant has of mean response times by workload, in their order.
 pub(crate) fn mean_responses_of(summary: &Summary) -> Vec<Shown> {
-    by_workload(summary, "mean_response_ns")
+    Shown::by_workload(summary, "mean_response_ns")
 }
 
 /// The same with median, percentile and largest after the means.
 pub(crate) fn responses_of(summary: &Summary) -> Vec<Shown> {
-    let all = |mean: Shown| {
-        let other = |name: &str, label: &str| Shown {
-            key: mean.key.replace("_mean_", &format!("_{name}_")),
-            label: format!("{}, {label}", mean.label),
-        };
-        let [p50, p99, max] = [("p50", "median"), ("p99", "99th percentile"), ("max", "largest")]
-            .map(|(n, l)| other(n, l));
-        [Shown { label: format!("{}, mean", mean.label), ..mean }, p50, p99, max]
-    };
-    mean_responses_of(summary).into_iter().flat_map(all).collect()
+    mean_responses_of(summary).into_iter().flat_map(Shown::and_spread).collect()
 }
 
 /// What some variant has of the throughput of entries by workload, in their order.
 pub(crate) fn throughputs_of(summary: &Summary) -> Vec<Shown> {
-    by_workload(summary, "entry_throughput_bps")
-}
-
-fn by_workload(summary: &Summary, name: &str) -> Vec<Shown> {
-    let shown = |number: u64| Shown {
-        key: format!("workload_{number}_{name}"),
-        label: summary.workload(number),
-    };
-    numbers(summary, "workload_", &format!("_{name}")).into_iter().map(shown).collect()
+    Shown::by_workload(summary, "entry_throughput_bps")
 }
 
 #[cfg(test)]

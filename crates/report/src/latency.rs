@@ -79,12 +79,7 @@ pub(crate) fn means(summary: &Summary) -> Vec<Shown> {
     let has = |key: &str| summary.variants.values().any(|of| of.counters.contains_key(key));
     let all = has("mean_latency_ns")
         .then(|| Shown { key: "mean_latency_ns".to_string(), label: "all packets".to_string() });
-    let workloads = crate::throughput::numbers(summary, "workload_", "_mean_latency_ns");
-    let of_workload = |number: u64| Shown {
-        key: format!("workload_{number}_mean_latency_ns"),
-        label: summary.workload(number),
-    };
-    all.into_iter().chain(workloads.into_iter().map(of_workload)).collect()
+    all.into_iter().chain(Shown::by_workload(summary, "mean_latency_ns")).collect()
 }
 
 /// The same, each with its percentiles.

@@ -7,7 +7,7 @@ use crate::metrics::table;
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
 use crate::summary::Summary;
-use crate::throughput::{Shown, numbers};
+use crate::throughput::Shown;
 
 /// Adds `workload_<n>_operations`, `workload_<n>_operations_unfinished`,
 /// `workload_<n>_<mean|p50|p99|max>_operation_ns` and `workload_<n>_operations_per_s`, where there
@@ -58,34 +58,17 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
 
 /// What some variant has of mean times by workload, in their order.
 pub(crate) fn means_of(summary: &Summary) -> Vec<Shown> {
-    by_workload(summary, "mean_operation_ns")
+    Shown::by_workload(summary, "mean_operation_ns")
 }
 
 /// The same with median, percentile and largest after the means.
 pub(crate) fn times_of(summary: &Summary) -> Vec<Shown> {
-    let all = |mean: Shown| {
-        let other = |name: &str, label: &str| Shown {
-            key: mean.key.replace("_mean_", &format!("_{name}_")),
-            label: format!("{}, {label}", mean.label),
-        };
-        let [p50, p99, max] = [("p50", "median"), ("p99", "99th percentile"), ("max", "largest")]
-            .map(|(n, l)| other(n, l));
-        [Shown { label: format!("{}, mean", mean.label), ..mean }, p50, p99, max]
-    };
-    means_of(summary).into_iter().flat_map(all).collect()
+    means_of(summary).into_iter().flat_map(Shown::and_spread).collect()
 }
 
 /// What some variant has of operations per second by workload, in their order.
 pub(crate) fn rates_of(summary: &Summary) -> Vec<Shown> {
-    by_workload(summary, "operations_per_s")
-}
-
-fn by_workload(summary: &Summary, name: &str) -> Vec<Shown> {
-    let shown = |number: u64| Shown {
-        key: format!("workload_{number}_{name}"),
-        label: summary.workload(number),
-    };
-    numbers(summary, "workload_", &format!("_{name}")).into_iter().map(shown).collect()
+    Shown::by_workload(summary, "operations_per_s")
 }
 
 #[cfg(test)]

@@ -96,14 +96,32 @@ pub(crate) struct Shown {
     pub label: String,
 }
 
+impl Shown {
+    /// What some variant has of a number by workload, in their order: of `workload_3_mean_response_ns`
+    /// the `name` is `mean_response_ns`.
+    pub fn by_workload(summary: &Summary, name: &str) -> Vec<Self> {
+        let shown = |number: u64| Self {
+            key: format!("workload_{number}_{name}"),
+            label: summary.workload(number),
+        };
+        numbers(summary, "workload_", &format!("_{name}")).into_iter().map(shown).collect()
+    }
+
+    /// A mean, and the median, percentile and largest that go with it.
+    pub fn and_spread(self) -> [Self; 4] {
+        let other = |name: &str, label: &str| Self {
+            key: self.key.replace("_mean_", &format!("_{name}_")),
+            label: format!("{}, {label}", self.label),
+        };
+        let others = [("p50", "median"), ("p99", "99th percentile"), ("max", "largest")];
+        let [p50, p99, max] = others.map(|(name, label)| other(name, label));
+        [Self { label: format!("{}, mean", self.label), ..self }, p50, p99, max]
+    }
+}
+
 /// What some variant has of goodput by workload, in their order.
 pub(crate) fn goodputs_of(summary: &Summary) -> Vec<Shown> {
-    let numbers = numbers(summary, "workload_", "_goodput_bps");
-    let shown = |number: u64| Shown {
-        key: format!("workload_{number}_goodput_bps"),
-        label: summary.workload(number),
-    };
-    numbers.into_iter().map(shown).collect()
+    Shown::by_workload(summary, "goodput_bps")
 }
 
 /// What some variant has of mean waiting times by queue, in their order.

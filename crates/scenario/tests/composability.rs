@@ -190,16 +190,18 @@ fn everything_goes_together_or_is_refused_with_a_reason() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), page, "docs/composability.md is old");
 }
 
+/// One part of a combination.
+type Axis = fn(&Combination) -> &'static str;
+
 /// What is refused, and why.
 fn page(all: &[Combination], refused: &BTreeMap<String, BTreeSet<Combination>>) -> String {
-    let axes: [(&str, fn(&Combination) -> &'static str); 4] = [
+    let axes: [(&str, Axis); 4] = [
         ("flow control", |c| c.flow_control),
         ("congestion control", |c| c.congestion),
         ("fabric", |c| c.fabric),
         ("buffer", |c| c.buffer),
     ];
-    let values = |axis: fn(&Combination) -> &'static str,
-                  of: &mut dyn Iterator<Item = &Combination>| {
+    let values = |axis: Axis, of: &mut dyn Iterator<Item = &Combination>| {
         of.map(axis).collect::<BTreeSet<_>>()
     };
     let count: usize = refused.values().map(BTreeSet::len).sum();

@@ -43,9 +43,7 @@ pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>
     let family = &placed.congestion_path;
     let own = format!("{family}.indicated_rate");
     // RoCEv2 has notifications of marks too.
-    let isolates = settings.switch.flow_control.congestion_isolation.is_some();
-    let marks = isolates || no_marks(&settings.switch).is_none();
-    if matches!(placed.transport, Transport::Rocev2(_)) && marks {
+    if matches!(placed.transport, Transport::Rocev2(_)) && no_marks(&settings.switch).is_none() {
         return;
     }
     findings.warn(
