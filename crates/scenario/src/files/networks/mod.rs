@@ -28,7 +28,7 @@ pub enum Format {
     /// A fat-tree of htsim (`.topo`), of two or three tiers. Hosts are `host N`; switches are
     /// `leaf N` and `spine N`, or `edge N`, `aggregation N` and `core N`. `Queue_up` and
     /// `Queue_down` are ignored: [switch.queue] says how large queues are. `Switch_Latency_ns` has
-    /// to be the same in all tiers, and that of [switch].
+    /// to be the same in all tiers, and equal to `switch.latency`.
     Htsim,
 }
 

@@ -1,6 +1,6 @@
 //! Random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking, 1993) as Linux
 //! computes it: `tc` makes numbers of what it is told ([`Tc`], iproute2 `q_red.c` and `tc_red.c`),
-//! and the kernel computes with these in whole numbers ([`Red`], `net/red.h` and `sch_red.c`).
+//! and the kernel computes with these in whole numbers ([`State`], `net/red.h` and `sch_red.c`).
 //!
 //! - On every arrival the average becomes `avg + w (backlog - avg)`, with the backlog in bytes
 //!   before the packet joins, or decays if queue and wire have been idle.
