@@ -7,10 +7,10 @@ use std::fmt;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
+use floodway_sim::distances;
 use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::ways;
 use serde::Serialize;
 
 use crate::check;
@@ -281,7 +281,7 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
-        return ways::longest_way(graph, &times);
+        return distances::longest_way(graph, &times);
     }
     let link = |host: NodeId| graph.node(host).ports[0];
     let mut kinds = BTreeMap::new();

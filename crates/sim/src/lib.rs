@@ -7,13 +7,14 @@
 //! - [`failure`]: links that fail during a run
 //! - [`link`]: the sending end of a link, and its pauses
 //! - [`telemetry`]: what switches write into packets
-//! - [`ways`]: how far hosts are from each other
+//! - [`distances`]: how far hosts are from each other
 //! - [`deadlock`]: ports that wait for each other in a circle
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 pub mod deadlock;
 mod digest;
+pub mod distances;
 pub mod engine;
 pub mod failure;
 pub mod host;
@@ -25,7 +26,6 @@ pub mod routing;
 pub mod simulation;
 pub mod switch;
 pub mod telemetry;
-pub mod ways;
 
 use std::fmt::Write;
 

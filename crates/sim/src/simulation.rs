@@ -11,6 +11,7 @@ use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Ra
 
 use crate::Spec;
 use crate::deadlock;
+use crate::distances::Distances;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
@@ -23,7 +24,6 @@ use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
 use crate::switch::flow_control::drc::Peers;
 use crate::telemetry::Telemetry;
-use crate::ways::Ways;
 
 /// A network that is ready to run.
 pub struct Simulation {
@@ -56,7 +56,7 @@ impl Simulation {
             flows: spec.flows.clone(),
             followers: followers(&spec.flows, &spec.triggers),
             tiers: tiers(&spec.graph),
-            ways: asks_for_answers(&spec).then(|| Ways::of(&spec)),
+            distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
             flow_samples: spec.flow_samples,
             latencies: spec.latencies,

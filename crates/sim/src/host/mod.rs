@@ -32,13 +32,13 @@ use std::sync::Arc;
 
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
+use crate::distances::Distances;
 use crate::engine::{Context, Node};
 use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
 use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
-use crate::ways::Ways;
 use application::Application;
 use holds::Holds;
 use indications::Indications;
@@ -72,7 +72,7 @@ pub struct Shared {
     /// Tiers of switches in the network.
     pub tiers: u8,
     /// How far hosts are from each other; `None` if no congestion control asks.
-    pub ways: Option<Ways>,
+    pub distances: Option<Distances>,
     /// What switches write into packets; `None` if nobody wants it.
     pub telemetry: Option<Arc<Telemetry>>,
     /// Time between two samples of what flows without a size have delivered.

@@ -119,7 +119,7 @@ impl Host {
             Body::Nak { psn, arrived, .. } => transport.on_nak(psn, arrived, now),
             _ => unreachable!("it is neither"),
         }
-        if self.shared.ways.is_some() {
+        if self.shared.distances.is_some() {
             self.tell_answer(slot, before, packet, now);
         }
         self.forget(packet);

@@ -37,11 +37,11 @@ impl Host {
         let header = Header { connection, dscp };
         let profile = self.shared.profile(flow);
         let seed = random::mix(self.shared.seed ^ u64::from(flow.0));
-        let way = match &self.shared.ways {
+        let way = match &self.shared.distances {
             None => Way { base_rtt: Duration::ZERO, hops: 0, seed },
-            Some(ways) => Way {
-                base_rtt: ways.longest_round_trip,
-                hops: ways.switches(spec.src, spec.dst),
+            Some(distances) => Way {
+                base_rtt: distances.longest_round_trip,
+                hops: distances.switches(spec.src, spec.dst),
                 seed,
             },
         };

@@ -272,7 +272,7 @@ mod tests {
             followers: Vec::new(),
             flows,
             telemetry: None,
-            ways: None,
+            distances: None,
             tiers: 1,
             flow_samples: None,
             latencies: false,

@@ -26,7 +26,7 @@ pub mod scheduler;
 mod sources;
 mod spec;
 pub mod stopped;
-mod watch;
+mod watchdog;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};

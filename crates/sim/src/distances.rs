@@ -13,7 +13,7 @@ use crate::Spec;
 
 /// What congestion control is told of the network.
 #[derive(Debug)]
-pub struct Ways {
+pub struct Distances {
     /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
     /// idle network.
     pub longest_round_trip: Duration,
@@ -24,7 +24,7 @@ pub struct Ways {
     count: usize,
 }
 
-impl Ways {
+impl Distances {
     /// Of the network of a simulation.
     pub fn of(spec: &Spec) -> Self {
         let graph = &spec.graph;

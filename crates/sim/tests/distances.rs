@@ -4,7 +4,7 @@ mod common;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Rate};
-use floodway_sim::ways::Ways;
+use floodway_sim::distances::Distances;
 
 #[test]
 fn two_leaves_and_a_spine() {
@@ -22,12 +22,12 @@ fn two_leaves_and_a_spine() {
     let mut spec = common::plain(graph, Vec::new());
     spec.wire_overhead = 20;
     spec.switch.latency = Duration::from_ns(500);
-    let ways = Ways::of(&spec);
-    let switches = [(0, 1), (0, 2), (2, 1)].map(|(a, b)| ways.switches(hosts[a], hosts[b]));
+    let distances = Distances::of(&spec);
+    let switches = [(0, 1), (0, 2), (2, 1)].map(|(a, b)| distances.switches(hosts[a], hosts[b]));
     assert_eq!(switches, [1, 3, 3]);
     // Frames of 1086 and 66 bytes, 20 more on the wire: 1192 bytes at 80 ps each on two links, at
     // 20 ps on two; 4 links there and back; 3 switches there and back.
     let wire = Duration(1_192 * (2 * 80 + 2 * 20));
     let rest = delay * 8 + Duration::from_ns(500) * 6;
-    assert_eq!(ways.longest_round_trip, wire + rest);
+    assert_eq!(distances.longest_round_trip, wire + rest);
 }
