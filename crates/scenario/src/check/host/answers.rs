@@ -10,8 +10,8 @@ use floodway_sim::switch::path;
 use floodway_sim::telemetry::HOPS;
 
 use super::super::Findings;
-use super::Placed;
 use super::marks::no_marks;
+use super::{Placed, rates};
 use crate::derived;
 use crate::document::Document;
 
@@ -161,16 +161,7 @@ pub fn check_on(
     let (family, name) = (&placed.congestion_path, placed.congestion.name());
     let path = |field: &str| format!("{family}.{name}.{field}");
     let Some(min_rate) = min_rate(&placed.congestion) else { return };
-    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
-    if let Some(slowest) = slowest.filter(|&slowest| min_rate > slowest) {
-        findings.error(
-            &[&path("min_rate"), "topology"],
-            format!(
-                "the lowest rate of a flow ({min_rate}) is above that of a host's link ({slowest})"
-            ),
-            format!("lower `{}`: the default is \"100Mbps\"", path("min_rate")),
-        );
-    }
+    rates::least(placed, min_rate, "100Mbps", graph, findings);
     let round_trip = derived::round_trip(settings, graph, largest_frame);
     let (field, written, default) = match &placed.congestion {
         Spec::Timely(spec) => {

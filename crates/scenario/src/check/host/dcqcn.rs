@@ -5,7 +5,7 @@ use floodway_sim::host::congestion::dcqcn::Spec;
 use floodway_sim::host::transport;
 
 use super::super::Findings;
-use super::Placed;
+use super::{Placed, rates};
 
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
 const SHORTEST_TIMER: Duration = Duration::from_ns(10);
@@ -57,21 +57,10 @@ pub fn check_on(
     is_new: bool,
     findings: &mut Findings<'_>,
 ) {
-    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
-    let path = format!("{}.dcqcn.min_rate", placed.congestion_path);
-    if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest)
-        && is_new
-    {
-        findings.error(
-            &[&path, "topology"],
-            format!(
-                "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
-                spec.min_rate
-            ),
-            format!("lower `{path}`: the default is \"100Mbps\""),
-        );
+    if is_new {
+        rates::least(placed, spec.min_rate, "100Mbps", graph, findings);
     }
-    if let (Some(slowest), Some(window)) = (slowest, spec.window) {
+    if let (Some(slowest), Some(window)) = (rates::slowest_link(graph), spec.window) {
         check_window(placed, spec, window, slowest, findings);
     }
 }

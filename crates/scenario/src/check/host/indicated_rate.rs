@@ -1,12 +1,12 @@
 //! Whether the parameters of a rate that switches lower make sense, and whether any switch does.
 
-use floodway_model::{Graph, Rate};
 use floodway_sim::host::congestion::indicated_rate::Spec;
 use floodway_sim::host::transport::Spec as Transport;
 
 use super::super::Findings;
 use super::Placed;
 use super::marks::no_marks;
+use super::rates::above_zero;
 use crate::document::Document;
 
 /// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
@@ -20,18 +20,11 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
         );
     }
     findings.positive(&path("period"), spec.period);
-    for (field, rate, follows) in [
+    let rates = [
         ("increase", spec.increase, "the rate would never rise again"),
         ("min_rate", spec.min_rate, "a flow at rate zero would never send again"),
-    ] {
-        if rate == Rate(0) {
-            findings.error(
-                &[&path(field)],
-                format!("`{field}` is zero: {follows}"),
-                "write a rate above 0, for example \"10Mbps\"",
-            );
-        }
-    }
+    ];
+    above_zero(&path, &rates, "10Mbps", findings);
 }
 
 /// Whether it hears of anything.
@@ -54,20 +47,4 @@ pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>
             placed.other_congestion("line_rate")
         ),
     );
-}
-
-/// Checks what needs the network.
-pub fn check_on(placed: &Placed, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
-    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
-    let path = format!("{}.indicated_rate.min_rate", placed.congestion_path);
-    if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest) {
-        findings.error(
-            &[&path, "topology"],
-            format!(
-                "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
-                spec.min_rate
-            ),
-            format!("lower `{path}`: the default is \"10Mbps\""),
-        );
-    }
 }

@@ -13,6 +13,7 @@ mod marks;
 mod memory;
 mod numbers;
 mod qcn;
+mod rates;
 mod rocev2;
 mod swift;
 mod tcp;
@@ -180,9 +181,11 @@ pub fn check_on(
             Congestion::Swift(spec) if is_new => {
                 swift::check_on(placed, spec, settings, graph, largest_frame, findings);
             }
-            Congestion::Qcn(spec) if is_new => qcn::check_on(placed, spec, graph, findings),
+            Congestion::Qcn(spec) if is_new => {
+                rates::least(placed, spec.min_rate, "5Mbps", graph, findings);
+            }
             Congestion::IndicatedRate(spec) if is_new => {
-                indicated_rate::check_on(placed, spec, graph, findings);
+                rates::least(placed, spec.min_rate, "10Mbps", graph, findings);
             }
             Congestion::Hpcc(_) | Congestion::Timely(_) | Congestion::RdmaDctcp(_) if is_new => {
                 answers::check_on(placed, settings, graph, largest_frame, findings);

@@ -1,10 +1,10 @@
 //! Whether the parameters of a reaction point make sense, and whether any switch is a congestion point.
 
-use floodway_model::{Graph, Rate};
 use floodway_sim::host::congestion::qcn::Spec;
 
 use super::super::{Findings, qcn};
 use super::Placed;
+use super::rates::above_zero;
 use crate::document::Document;
 
 /// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
@@ -33,19 +33,12 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     }
     findings.positive(&path("time_reset"), spec.time_reset);
     qcn::jitter(&path("jitter"), spec.jitter, findings);
-    for (field, rate, follows) in [
+    let rates = [
         ("ai_rate", spec.ai_rate, "the rate would never rise beyond the target"),
         ("hai_rate", spec.hai_rate, "the rate would stop rising after some time"),
         ("min_rate", spec.min_rate, "a flow at rate zero would never send again"),
-    ] {
-        if rate == Rate(0) {
-            findings.error(
-                &[&path(field)],
-                format!("`{field}` is zero: {follows}"),
-                "write a rate above 0, for example \"5Mbps\"",
-            );
-        }
-    }
+    ];
+    above_zero(&path, &rates, "5Mbps", findings);
 }
 
 /// Whether it hears of anything.
@@ -62,20 +55,4 @@ pub fn listens(placed: &Placed, settings: &Document, findings: &mut Findings<'_>
             placed.other_congestion("line_rate")
         ),
     );
-}
-
-/// Checks what needs the network.
-pub fn check_on(placed: &Placed, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
-    let slowest = graph.hosts().map(|host| graph.node(host).ports[0].rate).min();
-    let path = format!("{}.qcn.min_rate", placed.congestion_path);
-    if let Some(slowest) = slowest.filter(|&slowest| spec.min_rate > slowest) {
-        findings.error(
-            &[&path, "topology"],
-            format!(
-                "the lowest rate of a flow ({}) is above that of a host's link ({slowest})",
-                spec.min_rate
-            ),
-            format!("lower `{path}`: the default is \"5Mbps\""),
-        );
-    }
 }
