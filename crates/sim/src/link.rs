@@ -10,50 +10,52 @@ use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::switch::flow_control::pausing::pause_time;
 
-/// What a link is like, seen from one end.
+/// What a link is like, seen from one end. What every frame needs comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Link {
     /// The node at the other end.
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
-    /// Rate.
-    pub rate: Rate,
+    /// Preamble and gap, in bytes.
+    pub wire_overhead: u16,
     /// Propagation delay.
     pub delay: Duration,
     /// From the arrival of a frame's last bit at the other end to its handling there, for frames
     /// that are forwarded or delivered.
     pub latency: Duration,
+    /// Rate.
+    pub rate: Rate,
     /// The same for pause frames: the response time of the port.
     pub response: Duration,
-    /// Preamble and gap, in bytes.
-    pub wire_overhead: u16,
     /// The longest frame that crosses it, in bytes, without them.
     pub largest_frame: u16,
 }
 
-/// The sending end of a link.
+/// The sending end of a link. In order of use: what every frame needs is one cache line.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Transmitter {
-    link: Link,
-    byte_time: ByteTime,
     /// When the frame on the wire ends; in the past if there is none.
     pub busy_until: Instant,
-    /// Of the MAC control frames that were sent last without another frame in between: when the
-    /// frame before them ended, and when they did.
-    control: (Instant, Instant),
     /// When the last of all running pauses ends: after it none needs to be looked at.
     last_pause_ends: Instant,
+    byte_time: ByteTime,
+    link: Link,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and gap.
     pub bytes: u64,
     /// Their time on the wire, the end of the one that is on it included.
     pub busy: Duration,
-    /// Pauses by class.
-    pub pauses: [Pause; CLASSES],
     /// When it fails; `None` if never.
     pub outages: Option<Box<Outages>>,
+    /// Pauses by class.
+    pub pauses: Box<[Pause; CLASSES]>,
+    /// Of the MAC control frames that were sent last without another frame in between: when the
+    /// frame before them ended, and when they did.
+    control: (Instant, Instant),
 }
 
 impl Transmitter {
@@ -68,7 +70,7 @@ impl Transmitter {
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
-            pauses: [Pause::default(); CLASSES],
+            pauses: Box::default(),
             outages: None,
         }
     }
@@ -93,14 +95,12 @@ impl Transmitter {
     #[inline]
     pub fn transmit(
         &mut self,
-        mut packet: Packet,
+        packet: &Packet,
         class: Class,
         now: Instant,
         context: &mut Context,
     ) {
         debug_assert!(self.busy_until <= now, "the wire is busy");
-        packet.class = class;
-        packet.ingress = self.link.peer_port;
         let wire_time = self.wire_time(packet.bytes);
         let before = self.busy_until;
         self.busy_until = now + wire_time;
@@ -115,8 +115,9 @@ impl Transmitter {
         if let Some(outages) = &mut self.outages
             && outages.hit(now, self.busy_until + self.link.delay)
         {
-            return outages.lose(&packet);
+            return outages.lose(packet);
         }
+        let packet = Packet { class, ingress: self.link.peer_port, ..*packet };
         context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
     }
 
@@ -194,6 +195,12 @@ impl Transmitter {
     #[inline]
     pub fn unpaused_when_free(&self) -> bool {
         self.last_pause_ends <= self.busy_until
+    }
+
+    /// Whether a class may not send now.
+    #[inline]
+    pub fn is_paused(&self, class: usize, now: Instant) -> bool {
+        self.last_pause_ends > now && self.pauses[class].until > now
     }
 
     /// The bits of the classes that may not send now.

@@ -51,7 +51,7 @@ impl Simulation {
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
-            switch: spec.switch.clone(),
+            switch: Arc::new(spec.switch.clone()),
             places: places(&spec),
             flows: spec.flows.clone(),
             followers: followers(&spec.flows, &spec.triggers),
@@ -159,7 +159,7 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
 
 fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
     let make = |(id, routes): (NodeId, Routes)| {
-        let mut switch = Switch::new(id, spec, routes, &links(spec, id), peers);
+        let mut switch = Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), peers);
         for port in &mut switch.ports {
             port.telemetry.clone_from(&shared.telemetry);
         }

@@ -25,7 +25,7 @@ use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
 use barrier::Barrier;
-use bins::{Bins, Parcel};
+use bins::{Arrival, Bins, Parcel};
 
 /// What a node can reach besides itself.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Context {
 /// A logical process.
 pub trait Node {
     /// A frame has arrived.
-    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context);
+    fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context);
 
     /// When the node has something to do by itself; [`Instant::NEVER`] if it has not.
     fn next_wake(&self) -> Instant;
@@ -387,27 +387,26 @@ fn run_node<N: Node>(
 ) -> Instant {
     let mut arrivals = context.bins.take(id);
     bins::sort(&arrivals, start, order);
-    let mut keys = order.iter();
-    let mut next = keys.next().map(|&key| &arrivals[bins::index_of(key)]);
-    loop {
-        let wake = node.next_wake();
-        match next {
-            // What a node does by itself comes before what arrives at the same moment.
-            Some(arrival) if arrival.at < wake => {
-                if arrival.at >= end {
-                    break;
-                }
-                node.arrive(arrival.packet, arrival.at, context);
-                next = keys.next().map(|&key| &arrivals[bins::index_of(key)]);
-            }
-            _ if wake < end => node.wake(wake, context),
-            _ => break,
+    let mut left = arrivals.len();
+    for &key in order.iter() {
+        let Arrival { at, packet } = &mut arrivals[bins::index_of(key)];
+        if *at >= end {
+            break;
         }
+        // What a node does by itself comes before what arrives at the same moment.
+        while node.next_wake() <= *at {
+            node.wake(node.next_wake(), context);
+        }
+        node.arrive(packet, *at, context);
+        left -= 1;
     }
-    match next {
-        // The run ends within the window: these stay on the wire.
-        Some(_) => arrivals.retain(|arrival| arrival.at >= end),
-        None => arrivals.clear(),
+    while node.next_wake() < end {
+        node.wake(node.next_wake(), context);
+    }
+    // If the run ends within the window some stay on the wire.
+    match left {
+        0 => arrivals.clear(),
+        _ => arrivals.retain(|arrival| arrival.at >= end),
     }
     context.bins.restore(id, arrivals);
     node.next_wake()

@@ -60,7 +60,7 @@ pub struct Shared {
     /// How flows are sent, by workload; a single one if all workloads are alike.
     pub profiles: Vec<Profile>,
     /// Parameters of the switches, whose classes the NICs use too.
-    pub switch: switch::Spec,
+    pub switch: Arc<switch::Spec>,
     /// All flows.
     pub flows: Vec<FlowSpec>,
     /// By flow: how many flows with a size never begin if it does not, itself among them; empty if
@@ -246,24 +246,24 @@ impl Host {
 }
 
 impl Node for Host {
-    fn arrive(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
+    fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
         if packet.indicated {
-            self.indications.map(&mut packet);
+            self.indications.map(packet);
         }
         match packet.body {
             Body::Data { echo, psn, sent_at } => {
-                self.on_data(&packet, (echo, psn, sent_at), now, context);
+                self.on_data(packet, (echo, psn, sent_at), now, context);
             }
-            Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(&packet, now),
+            Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(packet, now),
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),
             Body::Segment { flags, psn, sent_at } => {
-                self.on_segment(&packet, (flags, psn, sent_at), now, context);
+                self.on_segment(packet, (flags, psn, sent_at), now, context);
             }
             Body::Syn { .. } | Body::SynAck { .. } | Body::TcpAck { .. } => {
-                self.on_segment_without_data(&packet, now);
+                self.on_segment_without_data(packet, now);
             }
             Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
             Body::Pause { quanta } => self.nic.tx.pause(u8::MAX, quanta, now, context),

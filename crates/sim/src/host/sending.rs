@@ -21,16 +21,16 @@ impl Host {
         }
         if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
-            return self.nic.tx.transmit(frame, control, now, context);
+            return self.nic.tx.transmit(&frame, control, now, context);
         }
         self.nic.wake_paced(now, &self.senders);
         while let Some(slot) = self.nic.next_ready(now) {
             if slot == nic::MADE {
                 let frame = self.nic.take_made();
-                return self.nic.tx.transmit(frame, frame.class, now, context);
+                return self.nic.tx.transmit(&frame, frame.class, now, context);
             }
             let Some(packet) = self.take_from(slot, now) else { continue };
-            self.nic.tx.transmit(packet, packet.class, now, context);
+            self.nic.tx.transmit(&packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
             return self.after_taking((slot, packet.bytes), wire, now, context);
         }
@@ -45,10 +45,10 @@ impl Host {
         }
         if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
-            return self.nic.tx.transmit(frame, control, now, context);
+            return self.nic.tx.transmit(&frame, control, now, context);
         }
         if let Some(frame) = self.nic.take_stored(now) {
-            self.nic.tx.transmit(frame, frame.class, now, context);
+            self.nic.tx.transmit(&frame, frame.class, now, context);
             self.fill_memory(now, context);
         }
     }

@@ -29,7 +29,7 @@ impl Switch {
 
     /// Counts a packet that is dropped.
     #[cold]
-    pub(super) fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: Packet) {
+    pub(super) fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: &Packet) {
         self.dropped += 1;
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
@@ -40,7 +40,7 @@ impl Switch {
         let port = &mut self.ports[egress];
         port.count_drop(queue, reason, packet.bytes);
         if let Some(telemetry) = &port.telemetry {
-            telemetry.free(&packet);
+            telemetry.free(packet);
         }
     }
 

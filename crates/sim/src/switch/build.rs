@@ -1,6 +1,7 @@
 //! How a switch is put together from the parameters of the simulation.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
@@ -22,7 +23,7 @@ use super::flow_control::source_flow_control::SourceFlowControl;
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
-use super::{Switch, aqm, path, scheduler};
+use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
@@ -30,15 +31,22 @@ use crate::routing::Routes;
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.
-    pub fn new(id: NodeId, whole: &Whole, routes: Routes, links: &[Link], peers: &Peers) -> Self {
-        let (graph, spec) = (&whole.graph, &whole.switch);
+    /// All switches share `spec`, which is that of `whole`.
+    pub fn new(
+        id: NodeId,
+        (whole, spec): (&Whole, &Arc<Spec>),
+        routes: Routes,
+        links: &[Link],
+        peers: &Peers,
+    ) -> Self {
+        let graph = &whole.graph;
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let isolation = spec.flow_control.congestion_isolation.as_ref();
         let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
-            .then(|| aqm::State::new(&spec.aqm, usize::from(spec.queue.count)));
+            .then(|| Box::new(aqm::State::new(&spec.aqm, usize::from(spec.queue.count))));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
         let strict = matches!(spec.scheduler, scheduler::Spec::Strict(_));
         let crossbar = Crossbar::new(&spec.fabric, links, spec.queue.count.into(), strict);
@@ -89,7 +97,7 @@ impl Switch {
         Self {
             id,
             tier,
-            spec: spec.clone(),
+            spec: Arc::clone(spec),
             routes,
             epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
@@ -100,15 +108,18 @@ impl Switch {
             watchdog: pfc
                 .and_then(|pfc| pfc.watchdog.as_ref())
                 .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
-            pause: pause.map(|pause| Pause::new(pause, links.len())),
-            sfc: sfc.map(|_| SourceFlowControl::new(links.len() * CLASSES)),
-            qcn: qcn.map(|qcn| Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name)),
-            bfc: bfc.map(|bfc| Bfc::new(bfc, links, spec.latency)),
+            pause: pause.map(|pause| Box::new(Pause::new(pause, links.len()))),
+            sfc: sfc.map(|_| Box::new(SourceFlowControl::new(links.len() * CLASSES))),
+            qcn: qcn.map(|qcn| {
+                Box::new(Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name))
+            }),
+            bfc: bfc.map(|bfc| Box::new(Bfc::new(bfc, links, spec.latency))),
             indication: spec
                 .congestion_indication
                 .as_ref()
-                .map(|_| Indication::new(spec, links.len())),
-            drc: memory.map(|(drc, memory)| Feedback::new(drc, memory, links.len())),
+                .map(|_| Box::new(Indication::new(spec, links.len()))),
+            drc: memory
+                .map(|(drc, memory)| Box::new(Feedback::new(drc, memory, links.len()))),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,

@@ -142,7 +142,7 @@ impl Switch {
             state.sent += 1;
         }
         self.emitted += 1;
-        self.enqueue_control(back, frame, now, context);
+        self.enqueue_control(back, &frame, now, context);
     }
 }
 

@@ -31,6 +31,6 @@ impl Switch {
             qcn.sent += 1;
         }
         self.emitted += 1;
-        self.enqueue_control(back, frame, now, context);
+        self.enqueue_control(back, &frame, now, context);
     }
 }

@@ -30,6 +30,7 @@ mod watchdog;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
@@ -57,67 +58,68 @@ use queue::Queued;
 
 pub use spec::{QueueSpec, Spec};
 
-/// A switch: store and forward, with queues at the egress.
+/// A switch: store and forward, with queues at the egress. In order of use.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Switch {
     id: NodeId,
     tier: u8,
-    spec: Spec,
-    routes: Routes,
-    /// When links are known to have failed or to work again, ascending, and the routes from then on.
-    epochs: VecDeque<(Instant, Routes)>,
-    /// The ports.
-    pub ports: Vec<Port>,
-    /// The memory for data, with the ingress half of the books. The egress half is kept by the
-    /// queues; both count the same data packets.
-    buffer: Buffer,
-    /// Data bytes in all its queues.
-    pub occupancy: Occupancy,
-    /// What is between its ports; `None` if that is nothing.
-    pub crossbar: Option<Box<Crossbar>>,
-    /// `None` without PFC.
-    pub pfc: Option<Pfc>,
-    /// What watches the pauses of PFC; `None` without.
-    pub watchdog: Option<Box<Watchdog>>,
-    /// `None` without PAUSE.
-    pub pause: Option<Pause>,
-    /// `None` without source flow control.
-    pub sfc: Option<SourceFlowControl>,
-    /// Its congestion points; `None` without QCN.
-    pub qcn: Option<Qcn>,
-    /// `None` without Backpressure Flow Control.
-    pub bfc: Option<Bfc>,
-    /// `None` without layer 2 congestion indication.
-    pub indication: Option<Indication>,
-    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
-    pub drc: Option<Feedback>,
-    /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
-    /// the crossbar.
-    alarms: Alarms,
-    next_sample: usize,
-    next_sample_at: Instant,
-    chance: Stream,
-    /// What the choice among equal ways remembers.
-    path: path::State,
-    /// The queue management of all ports, in place of their own, if it measures the memory.
-    shared_aqm: Option<aqm::State>,
     /// Whether the queue management judges packets that leave.
     judges_departures: bool,
     /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
     no_shortcut: bool,
-    orders: Vec<Order>,
+    spec: Arc<Spec>,
+    routes: Routes,
+    /// The ports.
+    pub ports: Box<[Port]>,
     /// Frames that came in to be forwarded.
     pub received: u64,
+    /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
+    /// the crossbar.
+    alarms: Alarms,
+    chance: Stream,
+    /// Data bytes in all its queues.
+    pub occupancy: Occupancy,
+    /// The queue management of all ports, in place of their own, if it measures the memory.
+    shared_aqm: Option<Box<aqm::State>>,
+    /// What is between its ports; `None` if that is nothing.
+    pub crossbar: Option<Box<Crossbar>>,
+    /// What watches the pauses of PFC; `None` without.
+    pub watchdog: Option<Box<Watchdog>>,
+    /// `None` without PAUSE.
+    pub pause: Option<Box<Pause>>,
+    /// `None` without source flow control.
+    pub sfc: Option<Box<SourceFlowControl>>,
+    /// Its congestion points; `None` without QCN.
+    pub qcn: Option<Box<Qcn>>,
+    /// `None` without Backpressure Flow Control.
+    pub bfc: Option<Box<Bfc>>,
+    /// `None` without layer 2 congestion indication.
+    pub indication: Option<Box<Indication>>,
+    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
+    pub drc: Option<Box<Feedback>>,
+    /// The memory for data, with the ingress half of the books. The egress half is kept by the
+    /// queues; both count the same data packets.
+    buffer: Buffer,
+    /// `None` without PFC.
+    pub pfc: Option<Pfc>,
+    orders: Vec<Order>,
+    /// Frames that came in for the switch itself.
+    pub consumed: u64,
     /// Frames made here.
     pub emitted: u64,
     /// Frames dropped.
     pub dropped: u64,
-    /// By flow: its data packets that were dropped.
-    pub lost: BTreeMap<FlowId, u64>,
     /// Of these, data that found no room in a class that must not lose any.
     lossless_dropped: u64,
-    /// Frames that came in for the switch itself.
-    pub consumed: u64,
+    /// By flow: its data packets that were dropped.
+    pub lost: BTreeMap<FlowId, u64>,
+    next_sample: usize,
+    next_sample_at: Instant,
+    /// What the choice among equal ways remembers.
+    path: path::State,
+    /// When links are known to have failed or to work again, ascending, and the routes from then on.
+    epochs: VecDeque<(Instant, Routes)>,
 }
 
 impl Switch {
@@ -142,27 +144,24 @@ impl Switch {
     }
 
     /// A frame to be forwarded has arrived.
-    fn take_in(&mut self, mut packet: Packet, now: Instant, context: &mut Context) {
+    fn take_in(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        let Some(egress) = self.forward(&packet, now) else { return self.drop_unroutable(packet) };
-        if packet.is_control() {
-            return self.enqueue_control(egress, packet, now, context);
-        }
-        let queue = self.classify(&packet);
+        let Some(egress) = self.forward(packet, now) else { return self.drop_unroutable(packet) };
+        let queue = self.classify(packet);
         if self.sfc.is_some() {
-            self.remind(&packet, queue, now, context);
+            self.remind(packet, queue, now, context);
         }
-        let Some((queue, isolated, marked)) = self.judge(egress, queue, &packet, now) else {
+        let Some((queue, isolated, marked)) = self.judge(egress, queue, packet, now) else {
             return self.drop(egress, queue, DropReason::Aqm, packet);
         };
         if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
             return self.drop(egress, queue, DropReason::Watchdog, packet);
         }
-        if let Err(reason) = self.admit(egress, queue, &packet) {
+        if let Err(reason) = self.admit(egress, queue, packet) {
             return self.drop(egress, queue, reason, packet);
         }
         if marked {
-            self.mark(egress, queue, &mut packet, now, context);
+            self.mark(egress, queue, packet, now, context);
         }
         if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
@@ -215,11 +214,20 @@ impl Switch {
             now,
             chance: &mut self.chance,
         };
-        let aqm = self.shared_aqm.as_mut().unwrap_or(&mut port.aqm);
+        let aqm = self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm);
         match aqm.on_arrival(queue, packet, &mut view) {
             Verdict::Pass => Some((queue, None, false)),
             Verdict::Congested => self.can_tell(packet).then_some((queue, None, true)),
             Verdict::Drop => None,
+        }
+    }
+
+    /// Feedback or a notification has arrived, to be forwarded.
+    fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+        self.received += 1;
+        match self.forward(packet, now) {
+            Some(egress) => self.enqueue_control(egress, packet, now, context),
+            None => self.drop_unroutable(packet),
         }
     }
 
@@ -229,7 +237,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -238,11 +246,9 @@ impl Switch {
             return self.pass_by_part(egress, queue, packet, now, context);
         }
         port.queues[queue].pass(packet.bytes);
-        if !packet.is_control() {
-            port.occupancy.pass(packet.bytes);
-            self.occupancy.pass(packet.bytes);
-        }
-        port.stamp(&packet, now);
+        port.occupancy.pass(packet.bytes);
+        self.occupancy.pass(packet.bytes);
+        port.stamp(packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -252,11 +258,11 @@ impl Switch {
         egress: usize,
         queue: usize,
         isolated: Option<Place>,
-        packet: Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
-        let source = source_of(&packet);
+        let source = source_of(packet);
         self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
         port.occupancy.join(packet.bytes);
@@ -264,7 +270,7 @@ impl Switch {
         let table = port.isolation.as_ref();
         let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
         port.waiting |= 1 << queue;
-        let queued = Queued { packet, not_before };
+        let queued = Queued { packet: *packet, not_before };
         if port.queues[queue].is_whole() {
             port.queues[queue].push(queued, now);
         } else {
@@ -272,13 +278,13 @@ impl Switch {
         }
 
         if let Some(place) = isolated {
-            self.after_isolation(egress, place, &packet, now, context);
+            self.after_isolation(egress, place, packet, now, context);
         }
         if self.sfc.is_some() {
-            self.tell_source(egress, queue, &packet, now, context);
+            self.tell_source(egress, queue, packet, now, context);
         }
         if self.qcn.is_some() {
-            self.sample_frame(egress, queue, &packet, now, context);
+            self.sample_frame(egress, queue, packet, now, context);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
@@ -291,7 +297,7 @@ impl Switch {
                 self.watch(egress, charge.egress.1, now);
             }
         } else if self.pause.is_some() {
-            self.pause_if_above(egress, &packet, now, context);
+            self.pause_if_above(egress, packet, now, context);
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
@@ -326,7 +332,7 @@ impl Switch {
     fn enqueue_control(
         &mut self,
         egress: usize,
-        packet: Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -340,10 +346,11 @@ impl Switch {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
         }
         if port.passes(queue, now) {
-            return self.pass(egress, queue, packet, now, context);
+            port.queues[queue].pass(packet.bytes);
+            return port.tx.transmit(packet, Class(queue as u8), now, context);
         }
         port.waiting |= 1 << queue;
-        port.queues[queue].push(Queued { packet, not_before: 0 }, now);
+        port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
         self.nudge(egress, now, context);
     }
 
@@ -364,7 +371,7 @@ impl Switch {
         let port = &mut self.ports[index];
         if let Some(frame) = port.link_control.pop_front() {
             let frame = self.current(index, frame, now);
-            self.ports[index].tx.transmit(frame, Class(control as u8), now, context);
+            self.ports[index].tx.transmit(&frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
@@ -381,7 +388,7 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         port.stamp(&queued.packet, now);
-        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
+        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);
@@ -399,7 +406,7 @@ impl Switch {
             return None;
         }
         // Only PAUSE stops the control queue, and the data queues with it.
-        if port.waiting >> control & 1 != 0 && port.tx.pauses[control].until <= now {
+        if port.waiting >> control & 1 != 0 && !port.tx.is_paused(control, now) {
             return Some(control);
         }
         let eligible = if port.regulator.is_some() {
@@ -493,7 +500,7 @@ impl Switch {
 }
 
 impl Node for Switch {
-    fn arrive(&mut self, packet: Packet, now: Instant, context: &mut Context) {
+    fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         let port = usize::from(packet.ingress.0);
         match packet.body {
             Body::Pfc { classes, quanta } => {
@@ -527,14 +534,12 @@ impl Node for Switch {
             | Body::Segment { .. }
             | Body::TcpAck { .. }
             | Body::Syn { .. }
-            | Body::SynAck { .. }
-            | Body::Ack { .. }
+            | Body::SynAck { .. } => self.take_in(packet, now, context),
+            Body::Ack { .. }
             | Body::Nak { .. }
             | Body::Cnp
             | Body::Indication { .. }
-            | Body::Cnm { .. } => {
-                self.take_in(packet, now, context);
-            }
+            | Body::Cnm { .. } => self.take_in_control(packet, now, context),
         }
     }
 

@@ -7,7 +7,6 @@ use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
-use super::flow_control::drc::Feedback;
 use super::flow_control::pausing::{Order, Source, pause_time};
 use super::port::Port;
 use crate::engine::Context;
@@ -33,7 +32,7 @@ impl Switch {
         if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
             let message = self.cim(packet.flow, upstream);
             self.emitted += 1;
-            self.enqueue_control(upstream, message, now, context);
+            self.enqueue_control(upstream, &message, now, context);
         }
     }
 
@@ -158,7 +157,7 @@ impl Switch {
     pub(super) fn set_timer(&mut self) {
         let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
         let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
-        let feedback = self.drc.as_ref().map_or(Instant::NEVER, Feedback::next_due);
+        let feedback = self.drc.as_ref().map_or(Instant::NEVER, |feedback| feedback.next_due());
         let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.

@@ -13,35 +13,36 @@ use super::{aqm, scheduler};
 use crate::link::Transmitter;
 use crate::telemetry::{Hop, Telemetry};
 
-/// One port.
+/// One port, in order of use: a packet that need not wait touches the first cache lines only.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Port {
     /// The sending end of its link.
     pub tx: Transmitter,
-    /// MAC control frames that wait for the wire: before everything else, and never paused.
-    pub link_control: VecDeque<Packet>,
-    /// Data queues, and the control queue as the last.
-    pub queues: Vec<Queue>,
     /// Bit q: queue q is not empty.
     pub waiting: u8,
-    /// Data bytes in its queues.
-    pub occupancy: Occupancy,
-    /// What the queue management remembers of this port.
-    pub aqm: aqm::State,
-    /// Where the scheduler is.
-    pub scheduler: scheduler::State,
-    /// The flows that are isolated at this egress; `None` without Congestion Isolation.
-    pub isolation: Option<Isolation>,
-    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
-    pub regulator: Option<Box<Regulator>>,
     /// Whether the node at the other end accepts congestion isolation messages.
     pub peer_isolates: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
-    /// What was dropped, by queue and reason.
-    pub drops: Vec<Drops>,
+    /// Data queues, and the control queue as the last.
+    pub queues: Box<[Queue]>,
+    /// MAC control frames that wait for the wire: before everything else, and never paused.
+    pub link_control: VecDeque<Packet>,
     /// Where it writes into packets that ask for it.
     pub telemetry: Option<Arc<Telemetry>>,
+    /// Data bytes in its queues.
+    pub occupancy: Occupancy,
+    /// The flows that are isolated at this egress; `None` without Congestion Isolation.
+    pub isolation: Option<Isolation>,
+    /// What the queue management remembers of this port.
+    pub aqm: aqm::State,
+    /// Where the scheduler is.
+    pub scheduler: scheduler::State,
+    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
+    pub regulator: Option<Box<Regulator>>,
+    /// What was dropped, by queue and reason.
+    pub drops: Vec<Drops>,
 }
 
 /// Why a packet was dropped.

@@ -50,20 +50,23 @@ impl Default for Parts {
 }
 
 /// One egress queue. Behind a crossbar, its books are about all that waits for it, at inputs too.
+///
+/// In order of use: a packet that need not wait touches the first cache line only.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Queue {
-    packets: Parts,
-    times: Option<Box<Times>>,
     backlog: u64,
     /// Of it, what waits at the inputs of a crossbar where that is not to count as congestion.
     hidden: u64,
     departed: u64,
-    /// The largest backlog there has been, bytes.
-    pub max_backlog: u64,
     /// Packets that joined.
     pub packets_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
+    /// The largest backlog there has been, bytes.
+    pub max_backlog: u64,
+    packets: Parts,
+    times: Option<Box<Times>>,
     /// Packets that were marked, or indicated, on joining or on leaving.
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.

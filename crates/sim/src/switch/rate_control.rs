@@ -75,7 +75,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -91,7 +91,7 @@ impl Switch {
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
-        port.stamp(&packet, now);
+        port.stamp(packet, now);
         port.tx.transmit(packet, Class(queue as u8), now, context);
     }
 
@@ -131,7 +131,7 @@ impl Switch {
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         directions.defer(direction, now + spacing);
         port.stamp(&queued.packet, now);
-        port.tx.transmit(queued.packet, Class(queue as u8), now, context);
+        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &queued.packet, now, context);
     }

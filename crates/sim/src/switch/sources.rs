@@ -34,7 +34,7 @@ impl Switch {
         let pause = sfc.on_enqueue(spec, packet, number, backlog, drain, now);
         if let Some(pause_ns) = pause {
             let message = self.message(packet, pause_ns);
-            let goes_on = self.relay(message, now, context);
+            let goes_on = self.relay(&message, now, context);
             self.emitted += u64::from(goes_on);
         }
     }
@@ -60,7 +60,7 @@ impl Switch {
             Mode::Native => {
                 let message = self.message(packet, pause_ns);
                 self.emitted += 1;
-                self.enqueue_control(port, message, now, context);
+                self.enqueue_control(port, &message, now, context);
             }
         }
     }
@@ -92,11 +92,11 @@ impl Switch {
 
     /// A message, from here or from elsewhere, goes on towards its source; at the source's edge it
     /// is remembered, and ends there if this switch is a proxy. Whether it goes on.
-    pub(super) fn relay(&mut self, message: Packet, now: Instant, context: &mut Context) -> bool {
+    pub(super) fn relay(&mut self, message: &Packet, now: Instant, context: &mut Context) -> bool {
         let Body::Sfc { towards, class, pause_ns } = message.body else {
             unreachable!("only source flow control messages are relayed");
         };
-        let Some(egress) = self.forward(&message, now) else { return false };
+        let Some(egress) = self.forward(message, now) else { return false };
         if let Hops::Host(_) = self.routes.towards(message.dst)
             && let Some(spec) = &self.spec.flow_control.source_flow_control
             && let Some(sfc) = &mut self.sfc

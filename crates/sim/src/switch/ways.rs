@@ -24,8 +24,8 @@ impl Switch {
 
     /// A packet has come to which no way leads on. It is counted where it came in.
     #[cold]
-    pub(super) fn drop_unroutable(&mut self, packet: Packet) {
-        let queue = if packet.is_control() { self.control_queue() } else { self.classify(&packet) };
+    pub(super) fn drop_unroutable(&mut self, packet: &Packet) {
+        let queue = if packet.is_control() { self.control_queue() } else { self.classify(packet) };
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet);
     }
 
@@ -74,7 +74,7 @@ impl Switch {
     fn drain(&mut self, index: usize, now: Instant, context: &mut Context) {
         let control = self.control_queue();
         for frame in std::mem::take(&mut self.ports[index].link_control) {
-            self.drop(index, control, DropReason::LinkDown, frame);
+            self.drop(index, control, DropReason::LinkDown, &frame);
         }
         self.alarms.set(index, Instant::NEVER);
         for queue in 0..=control {
@@ -115,7 +115,7 @@ impl Switch {
         if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
             watchdog.count_drop(Source::new(port, queue));
         }
-        self.drop(port, queue, reason, *packet);
+        self.drop(port, queue, reason, packet);
         if queue != self.control_queue() {
             self.release(port, queue, packet, now, context);
         }
