@@ -91,11 +91,12 @@ impl Transmitter {
         self.byte_time.of(u64::from(bytes) + u64::from(self.link.wire_overhead))
     }
 
-    /// Puts a frame on the free wire. Its last bit arrives after its wire time and the delay.
-    #[inline]
+    /// Puts a frame on the free wire, and makes it what the other end will see. Its last bit arrives
+    /// after its wire time and the delay.
+    #[inline(always)]
     pub fn transmit(
         &mut self,
-        packet: &Packet,
+        packet: &mut Packet,
         class: Class,
         now: Instant,
         context: &mut Context,
@@ -117,7 +118,7 @@ impl Transmitter {
         {
             return outages.lose(packet);
         }
-        let packet = Packet { class, ingress: self.link.peer_port, ..*packet };
+        (packet.class, packet.ingress) = (class, self.link.peer_port);
         context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
     }
 

@@ -32,10 +32,13 @@ pub struct Parcel {
 #[derive(Debug)]
 pub struct Bins {
     windows: Windows,
+    /// The window being simulated.
+    current: u64,
     /// Windows ahead that have bins, a power of two; what arrives later waits in `far`.
     ring: u64,
-    /// Of node n and window w: `bins[n * ring + w % ring]`.
+    /// Of window w and node n: `bins[w % ring * nodes + n]`.
     bins: Vec<Vec<Arrival>>,
+    nodes: usize,
     /// The nodes with a bin that is not empty, by window, own and others'.
     own: Vec<Vec<u32>>,
     others: Vec<Vec<u32>>,
@@ -44,10 +47,9 @@ pub struct Bins {
     /// The thread of each node, and this one.
     owner: Vec<u16>,
     thread: u16,
-    /// The window being simulated.
-    current: u64,
     /// The earliest window for which something was handed over since last asked.
     sent_ahead: u64,
+    /// Memory of what was handed over here, for what will be from here.
     spare: Vec<Vec<Arrival>>,
 }
 
@@ -58,39 +60,56 @@ impl Bins {
         let slots = owner.len() * ring as usize;
         Self {
             windows,
+            current: 0,
             ring,
             bins: (0..slots).map(|_| Vec::new()).collect(),
+            nodes: owner.len(),
             own: vec![Vec::new(); ring as usize],
             others: vec![Vec::new(); ring as usize],
             far: BTreeMap::new(),
             far_others: BTreeMap::new(),
             owner,
             thread,
-            current: 0,
             sent_ahead: u64::MAX,
             spare: Vec::new(),
         }
     }
 
+    /// Where the bins of a window begin.
+    #[inline]
+    fn place(&self, window: u64) -> usize {
+        (window & (self.ring - 1)) as usize * self.nodes
+    }
+
     /// Sends a frame on its way. It must arrive in a later window than the current one.
     #[inline]
-    pub fn send(&mut self, to: NodeId, at: Instant, packet: Packet) {
+    pub fn send(&mut self, to: NodeId, at: Instant, packet: &Packet) {
         let window = self.windows.index(at);
         debug_assert!(window > self.current, "a link shorter than the window");
         if window - self.current >= self.ring {
-            let mine = self.owner[to.index()] == self.thread;
-            let far = if mine { &mut self.far } else { &mut self.far_others };
-            far.entry((window, to.0)).or_default().push(Arrival { at, packet });
-            return;
+            return self.send_far(to, window, Arrival { at, packet: *packet });
         }
-        let slot = (window & (self.ring - 1)) as usize;
-        let bin = &mut self.bins[to.index() * self.ring as usize + slot];
-        if bin.is_empty() {
-            let mine = self.owner[to.index()] == self.thread;
-            let list = if mine { &mut self.own } else { &mut self.others };
-            list[slot].push(to.0);
+        let place = self.place(window) + to.index();
+        let bin = &mut self.bins[place];
+        bin.push(Arrival { at, packet: *packet });
+        if bin.len() == 1 {
+            self.list(to.0, window);
         }
-        bin.push(Arrival { at, packet });
+    }
+
+    #[cold]
+    fn send_far(&mut self, to: NodeId, window: u64, arrival: Arrival) {
+        let mine = self.owner[to.index()] == self.thread;
+        let far = if mine { &mut self.far } else { &mut self.far_others };
+        far.entry((window, to.0)).or_default().push(arrival);
+    }
+
+    /// The bin of a node was empty and is not any more.
+    #[inline(never)]
+    fn list(&mut self, node: u32, window: u64) {
+        let mine = self.owner[node as usize] == self.thread;
+        let list = if mine { &mut self.own } else { &mut self.others };
+        list[(window & (self.ring - 1)) as usize].push(node);
     }
 
     /// Moves on to window `current`: from now on its bins can be taken.
@@ -108,14 +127,11 @@ impl Bins {
     }
 
     fn merge(&mut self, node: u32, window: u64, arrivals: &mut Vec<Arrival>) {
-        let slot = (window & (self.ring - 1)) as usize;
-        let bin = &mut self.bins[node as usize * self.ring as usize + slot];
-        if bin.is_empty() {
-            let mine = self.owner[node as usize] == self.thread;
-            let list = if mine { &mut self.own } else { &mut self.others };
-            list[slot].push(node);
+        let place = self.place(window) + node as usize;
+        if self.bins[place].is_empty() {
+            self.list(node, window);
         }
-        bin.append(arrivals);
+        self.bins[place].append(arrivals);
     }
 
     /// The own nodes with arrivals in the current window, in no particular order. Their bins must
@@ -128,15 +144,15 @@ impl Bins {
     /// [`Bins::restore`].
     #[inline]
     pub fn take(&mut self, node: NodeId) -> Vec<Arrival> {
-        let slot = (self.current & (self.ring - 1)) as usize;
-        std::mem::take(&mut self.bins[node.index() * self.ring as usize + slot])
+        let place = self.place(self.current) + node.index();
+        std::mem::take(&mut self.bins[place])
     }
 
     /// Gives the vector of [`Bins::take`] back, so that its memory serves again.
     #[inline]
     pub fn restore(&mut self, node: NodeId, arrivals: Vec<Arrival>) {
-        let slot = (self.current & (self.ring - 1)) as usize;
-        self.bins[node.index() * self.ring as usize + slot] = arrivals;
+        let place = self.place(self.current) + node.index();
+        self.bins[place] = arrivals;
     }
 
     /// Takes out everything for nodes of other threads and gives it to `deliver` with the thread.
@@ -145,9 +161,9 @@ impl Bins {
             let window = self.current + ahead;
             let slot = (window & (self.ring - 1)) as usize;
             while let Some(node) = self.others[slot].pop() {
+                let place = self.place(window) + node as usize;
                 let spare = self.spare.pop().unwrap_or_default();
-                let bin = &mut self.bins[node as usize * self.ring as usize + slot];
-                let arrivals = std::mem::replace(bin, spare);
+                let arrivals = std::mem::replace(&mut self.bins[place], spare);
                 self.sent_ahead = self.sent_ahead.min(window);
                 deliver(self.owner[node as usize], Parcel { node, window, arrivals });
             }
@@ -259,10 +275,10 @@ mod tests {
         let windows = Windows::new(Duration(100));
         let mut first = Bins::new(windows, 4, vec![0, 1], 0);
         let mut second = Bins::new(windows, 4, vec![0, 1], 1);
-        first.send(NodeId(0), Instant(150), packet(0, Body::Cim));
-        first.send(NodeId(0), Instant(900), packet(0, Body::Cim));
-        first.send(NodeId(1), Instant(250), packet(0, Body::Cim));
-        first.send(NodeId(1), Instant(5_000), packet(0, Body::Cim));
+        first.send(NodeId(0), Instant(150), &packet(0, Body::Cim));
+        first.send(NodeId(0), Instant(900), &packet(0, Body::Cim));
+        first.send(NodeId(1), Instant(250), &packet(0, Body::Cim));
+        first.send(NodeId(1), Instant(5_000), &packet(0, Body::Cim));
         first.hand_over(|thread, parcel| {
             assert_eq!(thread, 1);
             second.accept(parcel);

@@ -38,7 +38,7 @@ pub struct Context {
 impl Context {
     /// Puts a frame on the wire to `to`, where it arrives at `at` by `packet.ingress`.
     #[inline]
-    pub fn send(&mut self, to: NodeId, at: Instant, packet: Packet) {
+    pub fn send(&mut self, to: NodeId, at: Instant, packet: &Packet) {
         self.bins.send(to, at, packet);
     }
 }

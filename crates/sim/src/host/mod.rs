@@ -105,6 +105,8 @@ pub struct Host {
     /// The flows that it sends, in order of start.
     outgoing: Vec<FlowId>,
     started: usize,
+    /// When the next of them starts that waits for no other.
+    next_start: Instant,
     /// Which of them begin after one another, if any do.
     turns: Option<Box<Turns>>,
     /// By place among the outgoing flows: the slot of the sender, while there is one.
@@ -169,6 +171,7 @@ impl Host {
             turns: None,
             outgoing,
             started: 0,
+            next_start: Instant::NEVER,
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
@@ -191,6 +194,7 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
+        host.set_started(0);
         host
     }
 
@@ -228,7 +232,7 @@ impl Host {
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
         let turn = self.nic.tx.next_turn();
-        self.wake = self.nic.next_wake().min(self.next_start()).min(timer).min(turn);
+        self.wake = self.nic.next_wake().min(self.next_start).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }

@@ -8,20 +8,20 @@ use super::Host;
 use super::sender::{Header, Sender, Way};
 
 impl Host {
-    /// When the next flow starts that waits for no other.
-    pub(super) fn next_start(&self) -> Instant {
-        let next = self.outgoing.get(self.started);
-        next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start)
+    /// The flows before this place have started, or wait for others.
+    pub(super) fn set_started(&mut self, place: usize) {
+        self.started = place;
+        let next = self.outgoing.get(place);
+        self.next_start =
+            next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
     }
 
     /// Starts the flows that are due.
     pub(super) fn start(&mut self, now: Instant) {
-        while self.next_start() <= now {
+        while self.next_start <= now {
             let place = self.started;
-            self.started += 1;
-            if let Some(turns) = &self.turns {
-                self.started = turns.skip(self.started);
-            }
+            let next = place + 1;
+            self.set_started(self.turns.as_ref().map_or(next, |turns| turns.skip(next)));
             self.begin(place, now);
         }
         self.start_early(now);

@@ -182,7 +182,7 @@ impl Host {
     /// The flows that it sends begin by these triggers, or in turn.
     pub fn wait_for(&mut self, triggers: &[Trigger]) {
         self.turns = Turns::of(&self.outgoing, triggers, &self.shared);
-        self.started = self.turns.as_ref().map_or(0, |turns| turns.skip(0));
+        self.set_started(self.turns.as_ref().map_or(0, |turns| turns.skip(0)));
         self.set_wake();
     }
 

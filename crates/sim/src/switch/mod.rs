@@ -223,7 +223,7 @@ impl Switch {
     }
 
     /// Feedback or a notification has arrived, to be forwarded.
-    fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+    fn take_in_control(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.received += 1;
         match self.forward(packet, now) {
             Some(egress) => self.enqueue_control(egress, packet, now, context),
@@ -237,7 +237,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -332,7 +332,7 @@ impl Switch {
     fn enqueue_control(
         &mut self,
         egress: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -370,8 +370,8 @@ impl Switch {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if let Some(frame) = port.link_control.pop_front() {
-            let frame = self.current(index, frame, now);
-            self.ports[index].tx.transmit(&frame, Class(control as u8), now, context);
+            let mut frame = self.current(index, frame, now);
+            self.ports[index].tx.transmit(&mut frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
@@ -388,7 +388,8 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         port.stamp(&queued.packet, now);
-        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
+        let mut leaving = queued.packet;
+        port.tx.transmit(&mut leaving, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);

@@ -30,9 +30,9 @@ impl Switch {
         let table = self.ports[egress].isolation.as_mut().expect("as above");
         table.on_join();
         if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
-            let message = self.cim(packet.flow, upstream);
+            let mut message = self.cim(packet.flow, upstream);
             self.emitted += 1;
-            self.enqueue_control(upstream, &message, now, context);
+            self.enqueue_control(upstream, &mut message, now, context);
         }
     }
 

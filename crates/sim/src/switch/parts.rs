@@ -16,7 +16,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
         context: &mut Context,
     ) {

@@ -75,7 +75,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -131,7 +131,8 @@ impl Switch {
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         directions.defer(direction, now + spacing);
         port.stamp(&queued.packet, now);
-        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
+        let mut leaving = queued.packet;
+        port.tx.transmit(&mut leaving, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &queued.packet, now, context);
     }
