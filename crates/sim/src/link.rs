@@ -33,7 +33,7 @@ pub struct Link {
     pub largest_frame: u16,
 }
 
-/// The sending end of a link. In order of use: what every frame needs is one cache line.
+/// The sending end of a link. What every frame needs comes first, and is one cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Transmitter {
@@ -42,7 +42,11 @@ pub struct Transmitter {
     /// When the last of all running pauses ends: after it none needs to be looked at.
     last_pause_ends: Instant,
     byte_time: ByteTime,
-    link: Link,
+    /// Delay and latency of the link.
+    flight: Duration,
+    peer: NodeId,
+    peer_port: PortIx,
+    wire_overhead: u16,
     /// Frames sent.
     pub frames: u64,
     /// Their bytes, without preamble and gap.
@@ -51,8 +55,15 @@ pub struct Transmitter {
     pub busy: Duration,
     /// When it fails; `None` if never.
     pub outages: Option<Box<Outages>>,
+    seldom: Box<Seldom>,
+}
+
+/// What most frames do not need.
+#[derive(Debug)]
+struct Seldom {
+    link: Link,
     /// Pauses by class.
-    pub pauses: Box<[Pause; CLASSES]>,
+    pauses: [Pause; CLASSES],
     /// Of the MAC control frames that were sent last without another frame in between: when the
     /// frame before them ended, and when they did.
     control: (Instant, Instant),
@@ -62,22 +73,40 @@ impl Transmitter {
     /// An idle one.
     pub fn new(link: Link) -> Self {
         Self {
-            link,
-            byte_time: ByteTime::at(link.rate),
             busy_until: Instant::ZERO,
-            control: (Instant::ZERO, Instant::ZERO),
             last_pause_ends: Instant::ZERO,
+            byte_time: ByteTime::at(link.rate),
+            flight: link.delay + link.latency,
+            peer: link.peer,
+            peer_port: link.peer_port,
+            wire_overhead: link.wire_overhead,
             frames: 0,
             bytes: 0,
             busy: Duration::ZERO,
-            pauses: Box::default(),
             outages: None,
+            seldom: Box::new(Seldom {
+                link,
+                pauses: [Pause::default(); CLASSES],
+                control: (Instant::ZERO, Instant::ZERO),
+            }),
         }
     }
 
     /// What the link is like.
     pub fn link(&self) -> &Link {
-        &self.link
+        &self.seldom.link
+    }
+
+    /// Preamble and gap, in bytes.
+    #[inline]
+    pub fn wire_overhead(&self) -> u16 {
+        self.wire_overhead
+    }
+
+    /// Pauses by class.
+    #[inline]
+    pub fn pauses(&self) -> &[Pause; CLASSES] {
+        &self.seldom.pauses
     }
 
     /// How long a byte is on the wire.
@@ -88,15 +117,14 @@ impl Transmitter {
     /// Time on the wire of a frame of `bytes`, with preamble and gap.
     #[inline]
     pub fn wire_time(&self, bytes: u16) -> Duration {
-        self.byte_time.of(u64::from(bytes) + u64::from(self.link.wire_overhead))
+        self.byte_time.of(u64::from(bytes) + u64::from(self.wire_overhead))
     }
 
-    /// Puts a frame on the free wire, and makes it what the other end will see. Its last bit arrives
-    /// after its wire time and the delay.
+    /// Puts a frame on the free wire. Its last bit arrives after its wire time and the delay.
     #[inline(always)]
     pub fn transmit(
         &mut self,
-        packet: &mut Packet,
+        packet: &Packet,
         class: Class,
         now: Instant,
         context: &mut Context,
@@ -108,39 +136,48 @@ impl Transmitter {
         self.busy += wire_time;
         self.frames += 1;
         self.bytes += u64::from(packet.bytes);
-        let processing = match packet.is_one_hop() {
-            true => self.processing_of(&packet.body, before),
-            false => self.link.latency,
+        let flight = match packet.is_one_hop() {
+            true => self.flight_of(&packet.body, before),
+            false => self.flight,
         };
         context.metrics.count_hop();
-        if let Some(outages) = &mut self.outages
-            && outages.hit(now, self.busy_until + self.link.delay)
-        {
-            return outages.lose(packet);
+        if self.outages.is_some() && self.is_lost(packet, now) {
+            return;
         }
-        (packet.class, packet.ingress) = (class, self.link.peer_port);
-        context.send(self.link.peer, self.busy_until + self.link.delay + processing, packet);
+        context.send((self.peer, self.peer_port), self.busy_until + flight, packet, class);
     }
 
-    /// The time to its handling of a frame that ends at the neighbour. It is on the wire now; the one
-    /// before it ended at `before`.
     #[cold]
-    fn processing_of(&mut self, body: &Body, before: Instant) -> Duration {
+    fn is_lost(&mut self, packet: &Packet, now: Instant) -> bool {
+        let Some(outages) = &mut self.outages else { return false };
+        let lost = outages.hit(now, self.busy_until + self.seldom.link.delay);
+        if lost {
+            outages.lose(packet);
+        }
+        lost
+    }
+
+    /// The time from its end to its handling of a frame that ends at the neighbour. It is on the wire
+    /// now; the one before it ended at `before`.
+    #[cold]
+    fn flight_of(&mut self, body: &Body, before: Instant) -> Duration {
         // A CIM waits in a queue like others.
         if !matches!(body, Body::Cim) {
-            let first = self.control.1 != before;
-            self.control = (if first { before } else { self.control.0 }, self.busy_until);
+            let first = self.seldom.control.1 != before;
+            let begun = if first { before } else { self.seldom.control.0 };
+            self.seldom.control = (begun, self.busy_until);
         }
+        let link = &self.seldom.link;
         match body {
-            Body::Pfc { .. } | Body::Pause { .. } => self.link.response,
-            _ => Duration::ZERO,
+            Body::Pfc { .. } | Body::Pause { .. } => link.delay + link.response,
+            _ => link.delay,
         }
     }
 
     /// When the last frame ends that came from a queue: MAC control frames, which the switch makes
     /// before the wire, do not make a queue busy.
     pub fn queues_idle_from(&self) -> Instant {
-        let (before, end) = self.control;
+        let (before, end) = self.seldom.control;
         if end == self.busy_until { before } else { self.busy_until }
     }
 
@@ -151,9 +188,9 @@ impl Transmitter {
         if self.is_closed() {
             return;
         }
-        let time = pause_time(quanta, self.link.rate);
+        let time = pause_time(quanta, self.seldom.link.rate);
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            let ended = self.pauses[class].set(now, now + time);
+            let ended = self.seldom.pauses[class].set(now, now + time);
             context.metrics.count_pause(class, ended);
             self.last_pause_ends = self.last_pause_ends.max(now + time);
         }
@@ -201,7 +238,7 @@ impl Transmitter {
     /// Whether a class may not send now.
     #[inline]
     pub fn is_paused(&self, class: usize, now: Instant) -> bool {
-        self.last_pause_ends > now && self.pauses[class].until > now
+        self.last_pause_ends > now && self.seldom.pauses[class].until > now
     }
 
     /// The bits of the classes that may not send now.
@@ -211,7 +248,7 @@ impl Transmitter {
             return 0;
         }
         let mut bits = 0;
-        for (class, pause) in self.pauses.iter().enumerate() {
+        for (class, pause) in self.seldom.pauses.iter().enumerate() {
             bits |= u8::from(pause.until > now) << class;
         }
         bits
@@ -219,7 +256,7 @@ impl Transmitter {
 
     /// Ends all pauses for the books at the end of a run.
     pub fn finish(&mut self, now: Instant, metrics: &mut Metrics) {
-        for (class, pause) in self.pauses.iter_mut().enumerate() {
+        for (class, pause) in self.seldom.pauses.iter_mut().enumerate() {
             let ended = pause.set(now, now);
             metrics.count_pause(class, ended);
         }

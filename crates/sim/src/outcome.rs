@@ -361,7 +361,7 @@ fn pause_table(spec: &Spec, finished: &Finished) -> Table {
     let told = |of: fn(&Paused) -> u64| {
         rows.iter().map(|(end, class)| end.told[*class].map_or(0, of)).collect()
     };
-    let pause = |row: &(&End, usize)| row.0.tx.pauses[row.1];
+    let pause = |row: &(&End, usize)| row.0.tx.pauses()[row.1];
     Table::new(
         "pauses",
         "One row per port, of switches and hosts, and data class, over the whole run. PAUSE, which stops all classes, has its frames in the row of class 0.",

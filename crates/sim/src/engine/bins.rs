@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::{Instant, NodeId, Packet};
+use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
 use super::windows::Windows;
 
@@ -81,17 +81,29 @@ impl Bins {
         (window & (self.ring - 1)) as usize * self.nodes
     }
 
-    /// Sends a frame on its way. It must arrive in a later window than the current one.
+    /// Sends a frame on its way to a port of a node, in this class. It must arrive in a later window
+    /// than the current one.
     #[inline]
-    pub fn send(&mut self, to: NodeId, at: Instant, packet: &Packet) {
+    pub fn send(
+        &mut self,
+        (to, port): (NodeId, PortIx),
+        at: Instant,
+        packet: &Packet,
+        class: Class,
+    ) {
         let window = self.windows.index(at);
         debug_assert!(window > self.current, "a link shorter than the window");
         if window - self.current >= self.ring {
-            return self.send_far(to, window, Arrival { at, packet: *packet });
+            let packet = Packet { class, ingress: port, ..*packet };
+            return self.send_far(to, window, Arrival { at, packet });
         }
         let place = self.place(window) + to.index();
         let bin = &mut self.bins[place];
         bin.push(Arrival { at, packet: *packet });
+        // There and not before, so that it is copied as it is.
+        if let Some(Arrival { packet, .. }) = bin.last_mut() {
+            (packet.class, packet.ingress) = (class, port);
+        }
         if bin.len() == 1 {
             self.list(to.0, window);
         }
@@ -235,7 +247,7 @@ pub const MAX_PORTS: usize = 1 << 14;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use floodway_model::{Body, Class, Duration, Echo, FlowId, PortIx, Tos};
+    use floodway_model::{Body, Duration, Echo, FlowId, Tos};
 
     fn packet(port: u16, body: Body) -> Packet {
         Packet {
@@ -275,10 +287,10 @@ mod tests {
         let windows = Windows::new(Duration(100));
         let mut first = Bins::new(windows, 4, vec![0, 1], 0);
         let mut second = Bins::new(windows, 4, vec![0, 1], 1);
-        first.send(NodeId(0), Instant(150), &packet(0, Body::Cim));
-        first.send(NodeId(0), Instant(900), &packet(0, Body::Cim));
-        first.send(NodeId(1), Instant(250), &packet(0, Body::Cim));
-        first.send(NodeId(1), Instant(5_000), &packet(0, Body::Cim));
+        first.send((NodeId(0), PortIx(0)), Instant(150), &packet(0, Body::Cim), Class(0));
+        first.send((NodeId(0), PortIx(0)), Instant(900), &packet(0, Body::Cim), Class(0));
+        first.send((NodeId(1), PortIx(0)), Instant(250), &packet(0, Body::Cim), Class(0));
+        first.send((NodeId(1), PortIx(0)), Instant(5_000), &packet(0, Body::Cim), Class(0));
         first.hand_over(|thread, parcel| {
             assert_eq!(thread, 1);
             second.accept(parcel);

@@ -14,7 +14,7 @@ mod windows;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use floodway_model::{Duration, Instant, NodeId, Packet};
+use floodway_model::{Class, Duration, Instant, NodeId, Packet, PortIx};
 
 pub use alarms::Alarms;
 pub use bins::MAX_PORTS;
@@ -36,10 +36,10 @@ pub struct Context {
 }
 
 impl Context {
-    /// Puts a frame on the wire to `to`, where it arrives at `at` by `packet.ingress`.
+    /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
     #[inline]
-    pub fn send(&mut self, to: NodeId, at: Instant, packet: &Packet) {
-        self.bins.send(to, at, packet);
+    pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
+        self.bins.send(to, at, packet, class);
     }
 }
 

@@ -319,7 +319,7 @@ impl Node for Host {
         // Hosts come after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
         let classes = usize::from(self.shared.switch.queue.count);
-        for (class, pause) in self.nic.tx.pauses[..classes].iter().enumerate() {
+        for (class, pause) in self.nic.tx.pauses()[..classes].iter().enumerate() {
             let paused = pause.total_at(now).0;
             tally.paused_ns += paused / 1_000;
             tally.tier(hosts)[class].paused += paused;

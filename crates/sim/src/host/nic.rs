@@ -80,7 +80,7 @@ impl Nic {
 
     /// When feedback and notifications may go: PAUSE stops them too.
     fn control_from(&self) -> Instant {
-        self.tx.pauses[self.control_class.index()].until
+        self.tx.pauses()[self.control_class.index()].until
     }
 
     /// Puts a frame among the data of its class.
@@ -225,7 +225,7 @@ impl Nic {
         if self.tx.unpaused_when_free() {
             return Instant::ZERO;
         }
-        let until = |class: usize| self.tx.pauses[class].until;
+        let until = |class: usize| self.tx.pauses()[class].until;
         match self.pause_scope {
             PauseScope::Nic => (0..CLASSES).map(until).max(),
             PauseScope::Class => {

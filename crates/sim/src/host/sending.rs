@@ -19,20 +19,18 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(mut frame) = self.nic.take_control(now) {
+        if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
-            return self.nic.tx.transmit(&mut frame, control, now, context);
+            return self.nic.tx.transmit(&frame, control, now, context);
         }
         self.nic.wake_paced(now, &self.senders);
         while let Some(slot) = self.nic.next_ready(now) {
             if slot == nic::MADE {
-                let mut frame = self.nic.take_made();
-                let class = frame.class;
-                return self.nic.tx.transmit(&mut frame, class, now, context);
+                let frame = self.nic.take_made();
+                return self.nic.tx.transmit(&frame, frame.class, now, context);
             }
-            let Some(mut packet) = self.take_from(slot, now) else { continue };
-            let class = packet.class;
-            self.nic.tx.transmit(&mut packet, class, now, context);
+            let Some(packet) = self.take_from(slot, now) else { continue };
+            self.nic.tx.transmit(&packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
             return self.after_taking((slot, packet.bytes), wire, now, context);
         }
@@ -45,13 +43,12 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(mut frame) = self.nic.take_control(now) {
+        if let Some(frame) = self.nic.take_control(now) {
             let control = self.nic.control_class;
-            return self.nic.tx.transmit(&mut frame, control, now, context);
+            return self.nic.tx.transmit(&frame, control, now, context);
         }
-        if let Some(mut frame) = self.nic.take_stored(now) {
-            let class = frame.class;
-            self.nic.tx.transmit(&mut frame, class, now, context);
+        if let Some(frame) = self.nic.take_stored(now) {
+            self.nic.tx.transmit(&frame, frame.class, now, context);
             self.fill_memory(now, context);
         }
     }

@@ -22,7 +22,7 @@ impl Switch {
     /// Frames that wait here.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
-        let control = self.ports.iter().flat_map(|port| &port.link_control);
+        let control = self.ports.iter().flat_map(Port::waiting_link_control);
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
         queued.map(|queued| &queued.packet).chain(control).chain(inputs)
     }
@@ -119,7 +119,7 @@ impl Switch {
                 tally.pause_frames += told.xoffs + told.refreshes;
                 tally.xoff_frames += told.xoffs;
                 tally.xon_frames += told.xons;
-                let paused = port.tx.pauses[class].total_at(now);
+                let paused = port.tx.pauses()[class].total_at(now);
                 tally.paused_ns += paused.0 / 1_000;
                 let pauses = &mut tally.tier(usize::from(self.tier))[class];
                 pauses.xoffs += told.xoffs;

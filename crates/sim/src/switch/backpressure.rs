@@ -15,7 +15,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -31,7 +31,7 @@ impl Switch {
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
         port.stamp(packet, now);
-        port.tx.transmit(&mut Packet { lane, ..*packet }, Class(queue as u8), now, context);
+        port.tx.transmit(&Packet { lane, ..*packet }, Class(queue as u8), now, context);
     }
 
     /// The packet joins the lane of its flow in a queue that has lanes.
@@ -76,7 +76,7 @@ impl Switch {
         }
         let came = left.queued.packet;
         port.stamp(&came, now);
-        port.tx.transmit(&mut Packet { lane: left.lane, ..came }, Class(queue as u8), now, context);
+        port.tx.transmit(&Packet { lane: left.lane, ..came }, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &came, now, context);
         let bfc = self.bfc.as_mut().expect("as above");

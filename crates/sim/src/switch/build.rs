@@ -64,22 +64,19 @@ impl Switch {
             None if timed => Queue::timed(whole.departures),
             None => Queue::default(),
         };
-        let make = |link: &Link| Port {
-            tx: Transmitter::new(*link),
-            link_control: VecDeque::new(),
-            queues: (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
-            waiting: 0,
-            occupancy: Occupancy::default(),
-            aqm: aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
-            scheduler: scheduler::State::new(&spec.scheduler, link),
-            isolation: isolation.map(|_| Isolation::default()),
-            regulator: peers.regulator(link.peer),
-            peer_isolates: isolation.is_some_and(|isolation| {
-                isolation.hosts || graph.node(link.peer).kind != NodeKind::Host
-            }),
-            to_host: graph.node(link.peer).kind == NodeKind::Host,
-            drops: Vec::new(),
-            telemetry: None,
+        let make = |link: &Link| {
+            let mut port = Port::new(
+                Transmitter::new(*link),
+                (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
+                aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
+                scheduler::State::new(&spec.scheduler, link),
+            );
+            port.to_host = graph.node(link.peer).kind == NodeKind::Host;
+            port.isolation = isolation.map(|_| Isolation::default());
+            port.peer_isolates =
+                isolation.is_some_and(|isolation| isolation.hosts || !port.to_host);
+            port.regulator = peers.regulator(link.peer);
+            port
         };
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();

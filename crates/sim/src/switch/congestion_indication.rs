@@ -134,7 +134,7 @@ impl Switch {
             MeasuredOn::Memory => self.occupancy.congestion(),
         };
         let body = Body::Indication { severity: severity(backlog, state.room) };
-        let mut frame = self.to_source(packet, length::SHORTEST_FRAME, body);
+        let frame = self.to_source(packet, length::SHORTEST_FRAME, body);
         // By the port that the packet leaves by only if it has not come on a shortest way, because
         // a link has failed since.
         let Some(back) = self.forward(&frame, now).filter(|&back| back != egress) else { return };
@@ -142,7 +142,7 @@ impl Switch {
             state.sent += 1;
         }
         self.emitted += 1;
-        self.enqueue_control(back, &mut frame, now, context);
+        self.enqueue_control(back, &frame, now, context);
     }
 }
 

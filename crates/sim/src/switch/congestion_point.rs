@@ -24,13 +24,13 @@ impl Switch {
         let message = qcn.on_join(spec, egress * CLASSES + queue, q, packet.bytes);
         // What TCP sends without data has no reaction point where it comes from.
         let Some(body) = message.filter(|_| packet.is_data()) else { return };
-        let mut frame = self.to_source(packet, spec.message_bytes(packet.bytes), body);
+        let frame = self.to_source(packet, spec.message_bytes(packet.bytes), body);
         // By the port that the packet leaves by only if a link has failed since it came.
         let Some(back) = self.forward(&frame, now).filter(|&back| back != egress) else { return };
         if let Some(qcn) = &mut self.qcn {
             qcn.sent += 1;
         }
         self.emitted += 1;
-        self.enqueue_control(back, &mut frame, now, context);
+        self.enqueue_control(back, &frame, now, context);
     }
 }

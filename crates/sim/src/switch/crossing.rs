@@ -69,8 +69,7 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         port.stamp(&packet, now);
-        let mut leaving = packet;
-        port.tx.transmit(&mut leaving, Class(queue as u8), now, context);
+        port.tx.transmit(&packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &packet, now, context);
         let crossbar = self.crossbar.as_mut().expect("the packet came by it");

@@ -223,7 +223,7 @@ impl Switch {
     }
 
     /// Feedback or a notification has arrived, to be forwarded.
-    fn take_in_control(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
+    fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         self.received += 1;
         match self.forward(packet, now) {
             Some(egress) => self.enqueue_control(egress, packet, now, context),
@@ -237,7 +237,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -332,7 +332,7 @@ impl Switch {
     fn enqueue_control(
         &mut self,
         egress: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -369,9 +369,9 @@ impl Switch {
     fn send_next(&mut self, index: usize, now: Instant, context: &mut Context) {
         let control = self.control_queue();
         let port = &mut self.ports[index];
-        if let Some(frame) = port.link_control.pop_front() {
-            let mut frame = self.current(index, frame, now);
-            self.ports[index].tx.transmit(&mut frame, Class(control as u8), now, context);
+        if let Some(frame) = port.pop_link_control() {
+            let frame = self.current(index, frame, now);
+            self.ports[index].tx.transmit(&frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
@@ -388,8 +388,7 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         port.stamp(&queued.packet, now);
-        let mut leaving = queued.packet;
-        port.tx.transmit(&mut leaving, Class(queue as u8), now, context);
+        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);
@@ -434,7 +433,7 @@ impl Switch {
                     continue;
                 }
             }
-            let overhead = u32::from(port.tx.link().wire_overhead);
+            let overhead = u32::from(port.tx.wire_overhead());
             *head = u32::from(first.packet.bytes) + overhead;
             some = true;
         }
@@ -446,7 +445,7 @@ impl Switch {
         }
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);
-        let until = stopped.map(|queue| port.tx.pauses[queue].until).filter(|&until| until > now);
+        let until = stopped.map(|queue| port.tx.pauses()[queue].until).filter(|&until| until > now);
         self.alarms.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
     }

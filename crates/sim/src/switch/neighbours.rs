@@ -30,9 +30,9 @@ impl Switch {
         let table = self.ports[egress].isolation.as_mut().expect("as above");
         table.on_join();
         if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
-            let mut message = self.cim(packet.flow, upstream);
+            let message = self.cim(packet.flow, upstream);
             self.emitted += 1;
-            self.enqueue_control(upstream, &mut message, now, context);
+            self.enqueue_control(upstream, &message, now, context);
         }
     }
 
@@ -120,11 +120,12 @@ impl Switch {
             return;
         }
         let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
-        let waiting = &mut self.ports[port].link_control;
-        match waiting.iter_mut().find(|old| outdates(&old.body)) {
+        let mut waiting = self.ports[port].link_control();
+        match waiting.find(|old| outdates(&old.body)) {
             Some(old) => old.body = body,
             None => {
-                waiting.push_back(frame);
+                drop(waiting);
+                self.ports[port].push_link_control(frame);
                 self.emitted += 1;
                 self.nudge(port, now, context);
             }

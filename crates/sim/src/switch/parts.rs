@@ -16,7 +16,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {

@@ -19,18 +19,20 @@ use crate::telemetry::{Hop, Telemetry};
 pub struct Port {
     /// The sending end of its link.
     pub tx: Transmitter,
+    /// Data queues, and the control queue as the last.
+    pub queues: Box<[Queue]>,
     /// Bit q: queue q is not empty.
     pub waiting: u8,
+    /// Whether there are link control frames that wait.
+    urgent: bool,
     /// Whether the node at the other end accepts congestion isolation messages.
     pub peer_isolates: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
-    /// Data queues, and the control queue as the last.
-    pub queues: Box<[Queue]>,
-    /// MAC control frames that wait for the wire: before everything else, and never paused.
-    pub link_control: VecDeque<Packet>,
     /// Where it writes into packets that ask for it.
     pub telemetry: Option<Arc<Telemetry>>,
+    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
+    pub regulator: Option<Box<Regulator>>,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
     /// The flows that are isolated at this egress; `None` without Congestion Isolation.
@@ -39,8 +41,8 @@ pub struct Port {
     pub aqm: aqm::State,
     /// Where the scheduler is.
     pub scheduler: scheduler::State,
-    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
-    pub regulator: Option<Box<Regulator>>,
+    /// MAC control frames that wait for the wire: before everything else, and never paused.
+    link_control: VecDeque<Packet>,
     /// What was dropped, by queue and reason.
     pub drops: Vec<Drops>,
 }
@@ -107,6 +109,58 @@ pub struct Drops {
 }
 
 impl Port {
+    /// An idle port with these queues.
+    pub fn new(
+        tx: Transmitter,
+        queues: Box<[Queue]>,
+        aqm: aqm::State,
+        scheduler: scheduler::State,
+    ) -> Self {
+        Self {
+            tx,
+            queues,
+            waiting: 0,
+            urgent: false,
+            peer_isolates: false,
+            to_host: false,
+            telemetry: None,
+            regulator: None,
+            occupancy: Occupancy::default(),
+            isolation: None,
+            aqm,
+            scheduler,
+            link_control: VecDeque::new(),
+            drops: Vec::new(),
+        }
+    }
+
+    /// The link control frames that wait, to be changed.
+    pub fn link_control(&mut self) -> impl Iterator<Item = &mut Packet> {
+        self.link_control.iter_mut()
+    }
+
+    /// The link control frames that wait.
+    pub fn waiting_link_control(&self) -> impl Iterator<Item = &Packet> {
+        self.link_control.iter()
+    }
+
+    /// A link control frame waits for the wire.
+    pub fn push_link_control(&mut self, frame: Packet) {
+        self.link_control.push_back(frame);
+        self.urgent = true;
+    }
+
+    /// Takes out the first link control frame that waits.
+    #[inline]
+    pub fn pop_link_control(&mut self) -> Option<Packet> {
+        if !self.urgent {
+            return None;
+        }
+        let frame = self.link_control.pop_front();
+        self.urgent = !self.link_control.is_empty();
+        frame
+    }
+
     /// A packet that was in a queue, or would have passed it, is about to be put on the wire: writes
     /// into its telemetry, if it carries any.
     #[inline(always)]
@@ -131,7 +185,7 @@ impl Port {
     /// Whether anything waits for the wire.
     #[inline]
     pub fn has_backlog(&self) -> bool {
-        self.waiting != 0 || !self.link_control.is_empty()
+        self.waiting != 0 || self.urgent
     }
 
     /// Whether a packet that joined `queue` now would be sent at once.

@@ -53,7 +53,7 @@ impl Default for Parts {
 ///
 /// In order of use: a packet that need not wait touches the first cache line only.
 #[derive(Debug, Default)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Queue {
     backlog: u64,
     /// Of it, what waits at the inputs of a crossbar where that is not to count as congestion.
@@ -65,12 +65,12 @@ pub struct Queue {
     pub bytes_in: u64,
     /// The largest backlog there has been, bytes.
     pub max_backlog: u64,
-    packets: Parts,
-    times: Option<Box<Times>>,
     /// Packets that were marked, or indicated, on joining or on leaving.
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.
     pub sampled: u64,
+    packets: Parts,
+    times: Option<Box<Times>>,
 }
 
 impl Queue {
@@ -293,6 +293,8 @@ impl Queue {
             // Begin at the front of the ring again, where the memory is in the cache.
             packets.clear();
         }
+        // A long queue is not in the caches: by the turn of the next packet, that is.
+        std::hint::black_box(packets.front().map(|next| next.packet.bytes));
         self.backlog -= u64::from(queued.packet.bytes);
         self.departed += 1;
         if let Some(times) = &mut self.times {

@@ -34,7 +34,7 @@ impl Switch {
             // What it says is decided when it leaves.
             let body = Body::Drc { group: 0, mask: 0, statuses: 0 };
             let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
-            self.ports[port].link_control.push_back(frame);
+            self.ports[port].push_link_control(frame);
             self.emitted += 1;
             self.nudge(port, now, context);
         }
@@ -75,7 +75,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &mut Packet,
+        packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) {
@@ -131,8 +131,7 @@ impl Switch {
         let directions = port.queues[queue].directions_mut().expect("this queue has directions");
         directions.defer(direction, now + spacing);
         port.stamp(&queued.packet, now);
-        let mut leaving = queued.packet;
-        port.tx.transmit(&mut leaving, Class(queue as u8), now, context);
+        port.tx.transmit(&queued.packet, Class(queue as u8), now, context);
         self.rearm(index);
         self.release(index, queue, &queued.packet, now, context);
     }

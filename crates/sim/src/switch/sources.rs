@@ -33,8 +33,8 @@ impl Switch {
         let number = (egress * usize::from(self.spec.queue.count) + queue) as u32;
         let pause = sfc.on_enqueue(spec, packet, number, backlog, drain, now);
         if let Some(pause_ns) = pause {
-            let mut message = self.message(packet, pause_ns);
-            let goes_on = self.relay(&mut message, now, context);
+            let message = self.message(packet, pause_ns);
+            let goes_on = self.relay(&message, now, context);
             self.emitted += u64::from(goes_on);
         }
     }
@@ -58,9 +58,9 @@ impl Switch {
                 self.pause_for(Source::new(port, packet.class.index()), pause_ns, now, context)
             }
             Mode::Native => {
-                let mut message = self.message(packet, pause_ns);
+                let message = self.message(packet, pause_ns);
                 self.emitted += 1;
-                self.enqueue_control(port, &mut message, now, context);
+                self.enqueue_control(port, &message, now, context);
             }
         }
     }
@@ -92,7 +92,7 @@ impl Switch {
 
     /// A message, from here or from elsewhere, goes on towards its source; at the source's edge it
     /// is remembered, and ends there if this switch is a proxy. Whether it goes on.
-    pub(super) fn relay(&mut self, message: &mut Packet, now: Instant, context: &mut Context) -> bool {
+    pub(super) fn relay(&mut self, message: &Packet, now: Instant, context: &mut Context) -> bool {
         let Body::Sfc { towards, class, pause_ns } = message.body else {
             unreachable!("only source flow control messages are relayed");
         };

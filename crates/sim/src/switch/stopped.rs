@@ -53,7 +53,7 @@ impl Switch {
             for class in 0..self.pausable() {
                 let queues = self.queues_of(number, class);
                 let backlog: u64 = queues.iter().map(Queue::backlog).sum();
-                let pause = &port.tx.pauses[class];
+                let pause = &port.tx.pauses()[class];
                 if backlog > 0 && pause.until > now {
                     let here = (number, class);
                     let packets = queues.iter().flat_map(Queue::iter);

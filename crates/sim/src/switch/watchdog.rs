@@ -35,7 +35,7 @@ impl Switch {
         let here = &mut self.ports[port];
         here.tx.pause(obeyed, quanta, now, context);
         for class in named.filter(|&class| class < here.queues.len() - 1) {
-            let pause = &here.tx.pauses[class];
+            let pause = &here.tx.pauses()[class];
             // A pause that goes on has been seen when it began.
             if pause.since() == now {
                 let waits = pause.until > now && !here.queues[class].is_empty();
@@ -52,7 +52,7 @@ impl Switch {
         let watched = Source::new(egress, queue);
         let covered =
             self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.covers(queue as u8));
-        let paused = self.ports[egress].tx.pauses[queue].until > now;
+        let paused = self.ports[egress].tx.pauses()[queue].until > now;
         if covered && paused && watchdog.is_calm(watched) {
             watchdog.waits(watched, true, now);
             self.set_timer();
@@ -77,7 +77,7 @@ impl Switch {
             self.watchdog.as_mut().and_then(|watchdog| watchdog.next_due(now))
         {
             let (port, class) = (queue.port(), queue.class());
-            let pause = self.ports[port].tx.pauses[class];
+            let pause = self.ports[port].tx.pauses()[class];
             let waits = !self.ports[port].queues[class].is_empty() && pause.until > now;
             match due {
                 Due::Storm { since } if waits && pause.since() <= since => {

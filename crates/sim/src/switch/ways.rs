@@ -73,7 +73,7 @@ impl Switch {
     /// Drops all that waits at a port. The books are settled as if it had been sent.
     fn drain(&mut self, index: usize, now: Instant, context: &mut Context) {
         let control = self.control_queue();
-        for frame in std::mem::take(&mut self.ports[index].link_control) {
+        while let Some(frame) = self.ports[index].pop_link_control() {
             self.drop(index, control, DropReason::LinkDown, &frame);
         }
         self.alarms.set(index, Instant::NEVER);

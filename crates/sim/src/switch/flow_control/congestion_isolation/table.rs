@@ -14,12 +14,13 @@ pub enum Reason {
     Cim = 2,
 }
 
-/// The stream table of one egress port.
+/// The stream table of one egress port. Whether it is empty is asked of every packet.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Isolation {
+    entries: Vec<Entry>,
     /// Place of a flow among `entries`. Never iterated.
     index: FxHashMap<FlowId, u32>,
-    entries: Vec<Entry>,
     /// Since when the congesting queue is empty; `None` while it is not.
     empty_since: Option<Instant>,
     /// Bits of the reasons that have been released since then.
