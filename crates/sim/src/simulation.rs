@@ -254,7 +254,8 @@ fn windows(spec: &Spec) -> (Windows, Duration) {
         links().map(|end| end.delay + time(end.rate, length::SHORTEST_FRAME.into())).min();
     let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response(spec));
-    (Windows::new(shortest.unwrap_or(Windows::LONGEST)), longest)
+    let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);
+    (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
 }
 
 /// Tiers of switches.

@@ -8,8 +8,8 @@
 
 mod alarms;
 mod barrier;
-mod bins;
 mod windows;
+mod wire;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,20 +17,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use floodway_model::{Class, Duration, Instant, NodeId, Packet, PortIx};
 
 pub use alarms::Alarms;
-pub use bins::MAX_PORTS;
 pub use windows::Windows;
+pub use wire::MAX_PORTS;
 
 use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
 use barrier::Barrier;
-use bins::{Arrival, Bins, Parcel};
+use wire::{Arrival, Order, Parcel, Wire};
 
 /// What a node can reach besides itself.
 #[derive(Debug)]
 pub struct Context {
-    bins: Bins,
+    wire: Wire,
     /// Where facts are counted.
     pub metrics: Metrics,
 }
@@ -39,7 +39,7 @@ impl Context {
     /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
     #[inline]
     pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
-        self.bins.send(to, at, packet, class);
+        self.wire.send(to, at, packet, class);
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Nodes {
 /// When to stop and whom to tell.
 pub(crate) struct Limits<'a> {
     pub windows: Windows,
-    /// The longest time from sending to arrival, for the size of the bins.
+    /// The longest time from sending to arrival: for so long there are lists of arrivals.
     pub longest_hop: Duration,
     pub end: Instant,
     /// Flows that end.
@@ -125,14 +125,22 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
     let ahead = limits.windows.index(Instant(limits.longest_hop.0)) + 2;
     let ring = ahead.next_power_of_two().min(64);
 
+    let ports = nodes.switches.iter().map(Switch::ports).max().unwrap_or(1);
+
     let mut workers: Vec<Worker> = (0..threads)
         .map(|thread| Worker {
             switches: Vec::new(),
             hosts: Vec::new(),
             local: vec![u32::MAX; owner.len()],
             wakes: Vec::new(),
+            order: Order::new(owner.len(), ports, limits.windows),
             context: Context {
-                bins: Bins::new(limits.windows, ring, owner.clone(), thread as u16),
+                wire: Wire::new(
+                    limits.windows,
+                    ring,
+                    owner.clone(),
+                    (thread as u16, threads as u16),
+                ),
                 metrics: metrics.clone(),
             },
             thread,
@@ -171,7 +179,7 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
         }
         finished.switches.extend(worker.switches);
         finished.hosts.extend(worker.hosts);
-        finished.in_flight.extend(worker.context.bins.in_flight());
+        finished.in_flight.extend(worker.context.wire.in_flight());
         finished.metrics.merge(&worker.context.metrics);
     }
     finished.switches.sort_by_key(Switch::id);
@@ -240,6 +248,7 @@ struct Worker {
     /// By place: when the node wants to wake. Looked through in every window: with a few thousand
     /// nodes, most of them busy, that is cheaper than any order among them.
     wakes: Vec<Instant>,
+    order: Order,
     context: Context,
     thread: usize,
 }
@@ -249,8 +258,7 @@ impl Worker {
         let _guard = meeting.barrier.guard();
         self.settle();
         let windows = limits.windows;
-        let mut receivers = Vec::new();
-        let (mut order, mut parcels): (Vec<u64>, Vec<Parcel>) = (Vec::new(), Vec::new());
+        let mut parcels: Vec<Parcel> = Vec::new();
         // The active nodes of a window, by their places here; whether a place is already listed.
         let mut active: Vec<u32> = Vec::new();
         let mut listed = vec![false; self.switches.len() + self.hosts.len()];
@@ -259,7 +267,7 @@ impl Worker {
         for round in 0u64.. {
             // Tell the others what is next, and read the same from all of them.
             let turn = (round & 1) as usize;
-            let next = self.context.bins.next_window();
+            let next = self.context.wire.next_window();
             let next = next.min(self.next_alarm(windows));
             let telling = &meeting.tellings[turn][self.thread];
             telling.next_window.store(next, Ordering::Relaxed);
@@ -274,7 +282,7 @@ impl Worker {
             let threads = meeting.tellings[turn].len();
             for from in 0..threads {
                 parcels.append(&mut lock(&meeting.mail[turn][from * threads + self.thread]));
-                parcels.drain(..).for_each(|parcel| self.context.bins.accept(parcel));
+                parcels.drain(..).for_each(|parcel| self.context.wire.accept(parcel));
             }
 
             let all = &meeting.tellings[turn];
@@ -305,17 +313,18 @@ impl Worker {
                 });
             }
 
-            self.context.bins.advance(window);
+            self.context.wire.advance(window);
 
             // Run the nodes that have something to do, each to the window's end.
             let end = windows.start(window + 1).min(limits.end);
             // What is left of the last window is not simulated.
             past_end = end == limits.end;
-            self.context.bins.receivers(&mut receivers);
+            let mut arrivals = self.context.wire.take();
+            self.order.arrange(&arrivals);
             let local = &self.local;
             let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
             let ringing = ringing.map(|(place, _)| place as u32);
-            let places = receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
+            let places = self.order.receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
             for place in places {
                 if !std::mem::replace(&mut listed[place as usize], true) {
                     active.push(place);
@@ -326,24 +335,33 @@ impl Worker {
             for &place in active.iter().filter(|&&place| place < switches) {
                 let node = &mut self.switches[place as usize];
                 let id = node.id();
-                let wake = run_node(node, id, start, end, &mut order, &mut self.context);
-                self.wakes[place as usize] = wake;
+                let order = self.order.of(id);
+                run_node(node, (&mut arrivals, order), start, end, &mut self.context);
+                self.wakes[place as usize] = node.next_wake();
             }
             for &place in active.iter().filter(|&&place| place >= switches) {
                 let node = &mut self.hosts[(place - switches) as usize];
                 let id = node.id();
-                let wake = run_node(node, id, start, end, &mut order, &mut self.context);
-                self.wakes[place as usize] = wake;
+                let order = self.order.of(id);
+                run_node(node, (&mut arrivals, order), start, end, &mut self.context);
+                self.wakes[place as usize] = node.next_wake();
             }
             for place in active.drain(..) {
                 listed[place as usize] = false;
             }
+            if past_end {
+                // What arrives after the end stays on the wire.
+                arrivals.retain(|arrival| after(start, arrival) >= end);
+            } else {
+                arrivals.clear();
+            }
+            self.context.wire.restore(arrivals);
 
             // Hand over what goes to other threads; they read it after the next barrier.
             let mail = &meeting.mail[1 - turn];
             let from = self.thread * threads;
             self.context
-                .bins
+                .wire
                 .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
         }
         unreachable!("rounds are counted in 64 bits")
@@ -375,41 +393,36 @@ impl Worker {
     }
 }
 
-/// Runs one node through a window and says when it wants to wake after it.
+/// Runs one node through a window, with these of the arrivals in this order.
 #[inline]
 fn run_node<N: Node>(
     node: &mut N,
-    id: NodeId,
+    (arrivals, order): (&mut [Arrival], impl Iterator<Item = usize>),
     start: Instant,
     end: Instant,
-    order: &mut Vec<u64>,
     context: &mut Context,
-) -> Instant {
-    let mut arrivals = context.bins.take(id);
-    bins::sort(&arrivals, start, order);
-    let mut left = arrivals.len();
-    for &key in order.iter() {
-        let Arrival { at, packet } = &mut arrivals[bins::index_of(key)];
-        if *at >= end {
+) {
+    for index in order {
+        let arrival = &mut arrivals[index];
+        let at = after(start, arrival);
+        if at >= end {
             break;
         }
         // What a node does by itself comes before what arrives at the same moment.
-        while node.next_wake() <= *at {
+        while node.next_wake() <= at {
             node.wake(node.next_wake(), context);
         }
-        node.arrive(packet, *at, context);
-        left -= 1;
+        node.arrive(&mut arrival.packet, at, context);
     }
     while node.next_wake() < end {
         node.wake(node.next_wake(), context);
     }
-    // If the run ends within the window some stay on the wire.
-    match left {
-        0 => arrivals.clear(),
-        _ => arrivals.retain(|arrival| arrival.at >= end),
-    }
-    context.bins.restore(id, arrivals);
-    node.next_wake()
+}
+
+/// When a frame arrives in the window that begins at `start`.
+#[inline]
+fn after(start: Instant, arrival: &Arrival) -> Instant {
+    Instant(start.0 + u64::from(arrival.after))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

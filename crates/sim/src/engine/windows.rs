@@ -10,13 +10,19 @@ pub struct Windows {
     reciprocal: u64,
 }
 
-impl Windows {
-    /// The longest window: offsets within it must fit the sort keys of `super::bins`.
-    pub const LONGEST: Duration = Duration(1 << 26);
+/// Bits that tell so many ports apart.
+pub fn port_bits(ports: usize) -> u32 {
+    usize::BITS - ports.saturating_sub(1).leading_zeros()
+}
 
-    /// Windows of the given length, at least 2 ps, shortened to [`Windows::LONGEST`].
-    pub fn new(length: Duration) -> Self {
-        let length = length.0.clamp(2, Self::LONGEST.0);
+impl Windows {
+    /// Windows of the given length, at least 2 ps, or shorter: the keys by which arrivals are sorted
+    /// have 40 bits for offsets within a window, of which 32 are stored, and for the number of a port
+    /// among so many. That leaves a bit for the kind of a frame and 23 for its place among the arrivals
+    /// of a window.
+    pub fn new(length: Duration, ports: usize) -> Self {
+        let longest = 1 << (40 - port_bits(ports)).min(32);
+        let length = length.0.clamp(2, longest);
         Self { length, reciprocal: u64::MAX / length + 1 }
     }
 
@@ -27,6 +33,18 @@ impl Windows {
         // or one too high: high only if the product of estimate and length passes `at`.
         let estimate = ((u128::from(at.0) * u128::from(self.reciprocal)) >> 64) as u64;
         if estimate.wrapping_mul(self.length) > at.0 { estimate - 1 } else { estimate }
+    }
+
+    /// The window that holds this moment, and the time since it began, in picoseconds.
+    #[inline]
+    pub fn split(self, at: Instant) -> (u64, u32) {
+        let index = self.index(at);
+        (index, (at.0 - index * self.length) as u32)
+    }
+
+    /// How long each is.
+    pub fn length(self) -> Duration {
+        Duration(self.length)
     }
 
     /// Its first moment; [`Instant::NEVER`] past the end of time.
@@ -43,9 +61,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn index_is_division(length in 2u64..(1 << 26), at in 0u64..1 << 60) {
-            let windows = Windows::new(Duration(length));
+        fn index_is_division(length in 2u64..=(1 << 32), at in 0u64..1 << 60) {
+            let windows = Windows::new(Duration(length), 256);
             prop_assert_eq!(windows.index(Instant(at)), at / length);
+            prop_assert_eq!(windows.split(Instant(at)), (at / length, (at % length) as u32));
             let edge = at / length * length;
             prop_assert_eq!(windows.index(Instant(edge)), at / length);
             prop_assert_eq!(windows.index(Instant(edge + length - 1)), at / length);

@@ -337,17 +337,17 @@ impl Switch {
         context: &mut Context,
     ) {
         let queue = self.control_queue();
-        let size = self.spec.queue.control_size.0;
+        let (size, bytes) = (self.spec.queue.control_size.0, u64::from(packet.bytes));
         let port = &mut self.ports[egress];
+        if port.passes(queue, now) && bytes <= size {
+            port.queues[queue].pass(packet.bytes);
+            return port.tx.transmit(packet, Class(queue as u8), now, context);
+        }
         if port.tx.is_closed() {
             return self.drop(egress, queue, DropReason::LinkDown, packet);
         }
-        if port.queues[queue].backlog() + u64::from(packet.bytes) > size {
+        if port.queues[queue].backlog() + bytes > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet);
-        }
-        if port.passes(queue, now) {
-            port.queues[queue].pass(packet.bytes);
-            return port.tx.transmit(packet, Class(queue as u8), now, context);
         }
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);

@@ -1,0 +1,362 @@
+//! Where frames on the wire wait: by the window of their arrival.
+//!
+//! A frame sent in one window arrives in a later one, so what arrives in a window is complete when
+//! the window begins and needs no event list. Frames are appended to the list of their window, which
+//! is fast because it is always the same few lists, and are put in order once ([`Order`]): by node, and
+//! of each node by 8-byte keys.
+
+use std::collections::BTreeMap;
+
+use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+
+use super::windows::{Windows, port_bits};
+
+/// A frame that arrives at `packet.ingress` of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When its last bit has arrived and been processed as far as its link's latencies say, from the
+    /// beginning of the window, in picoseconds.
+    pub after: u32,
+    /// The node.
+    pub to: NodeId,
+    /// The frame.
+    pub packet: Packet,
+}
+
+/// Arrivals on their way to another thread.
+#[derive(Debug)]
+pub struct Parcel {
+    window: u64,
+    arrivals: Vec<Arrival>,
+}
+
+/// The frames that one thread has sent to its own nodes, from which it also reads, and those for the
+/// other threads' nodes, which it hands over at the end of every window.
+#[derive(Debug)]
+pub struct Wire {
+    windows: Windows,
+    /// The window being simulated.
+    current: u64,
+    /// Windows ahead that have lists, a power of two; what arrives later waits in `far`.
+    ring: u64,
+    /// For thread t in window w: `lists[t * ring + w % ring]`.
+    lists: Vec<Vec<Arrival>>,
+    /// By window and thread, those for this thread and those for others.
+    far: BTreeMap<(u64, u16), Vec<Arrival>>,
+    far_others: BTreeMap<(u64, u16), Vec<Arrival>>,
+    /// The thread of each node, and this one.
+    owner: Vec<u16>,
+    thread: u16,
+    threads: u16,
+    /// The earliest window for which something was handed over since last asked.
+    sent_ahead: u64,
+    /// Memory of what was handed over here, for what will be from here.
+    spare: Vec<Vec<Arrival>>,
+}
+
+impl Wire {
+    /// Nothing is sent yet. `owner` gives each node's thread, of so many.
+    pub fn new(
+        windows: Windows,
+        ring: u64,
+        owner: Vec<u16>,
+        (thread, threads): (u16, u16),
+    ) -> Self {
+        assert!(ring.is_power_of_two());
+        let lists = usize::from(threads) * ring as usize;
+        Self {
+            windows,
+            current: 0,
+            ring,
+            lists: vec![Vec::new(); lists],
+            far: BTreeMap::new(),
+            far_others: BTreeMap::new(),
+            owner,
+            thread,
+            threads,
+            sent_ahead: u64::MAX,
+            spare: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn place(&self, thread: u16, window: u64) -> usize {
+        usize::from(thread) * self.ring as usize + (window & (self.ring - 1)) as usize
+    }
+
+    /// Sends a frame on its way to a port of a node, in this class. It must arrive in a later window
+    /// than the current one.
+    #[inline]
+    pub fn send(
+        &mut self,
+        (to, port): (NodeId, PortIx),
+        at: Instant,
+        packet: &Packet,
+        class: Class,
+    ) {
+        let (window, after) = self.windows.split(at);
+        debug_assert!(window > self.current, "a link shorter than the window");
+        let thread = self.owner[to.index()];
+        if window - self.current >= self.ring {
+            let packet = Packet { class, ingress: port, ..*packet };
+            return self.send_far((window, thread), Arrival { after, to, packet });
+        }
+        let place = self.place(thread, window);
+        let list = &mut self.lists[place];
+        list.push(Arrival { after, to, packet: *packet });
+        // There and not before, so that it is copied as it is.
+        if let Some(Arrival { packet, .. }) = list.last_mut() {
+            (packet.class, packet.ingress) = (class, port);
+        }
+    }
+
+    #[cold]
+    fn send_far(&mut self, list: (u64, u16), arrival: Arrival) {
+        let far = if list.1 == self.thread { &mut self.far } else { &mut self.far_others };
+        far.entry(list).or_default().push(arrival);
+    }
+
+    /// Moves on to window `current`: from now on its list can be taken.
+    pub fn advance(&mut self, current: u64) {
+        self.current = current;
+        // What was far may now be within the ring.
+        while let Some(entry) = self.far.first_entry() {
+            let (window, thread) = *entry.key();
+            if window - current >= self.ring {
+                break;
+            }
+            let mut arrivals = entry.remove();
+            let place = self.place(thread, window);
+            self.lists[place].append(&mut arrivals);
+        }
+    }
+
+    /// What arrives at the own nodes in the current window. Give the list back with
+    /// [`Wire::restore`].
+    pub fn take(&mut self) -> Vec<Arrival> {
+        let place = self.place(self.thread, self.current);
+        std::mem::take(&mut self.lists[place])
+    }
+
+    /// Gives the list of [`Wire::take`] back, so that its memory serves again: emptied, but for what
+    /// is still on the wire because the run ends within the window.
+    pub fn restore(&mut self, arrivals: Vec<Arrival>) {
+        let place = self.place(self.thread, self.current);
+        self.lists[place] = arrivals;
+    }
+
+    /// Takes out everything for nodes of other threads and gives it to `deliver` with the thread.
+    pub fn hand_over(&mut self, mut deliver: impl FnMut(u16, Parcel)) {
+        for thread in (0..self.threads).filter(|&thread| thread != self.thread) {
+            for window in self.current + 1..self.current + self.ring {
+                let place = self.place(thread, window);
+                if !self.lists[place].is_empty() {
+                    let spare = self.spare.pop().unwrap_or_default();
+                    let arrivals = std::mem::replace(&mut self.lists[place], spare);
+                    self.sent_ahead = self.sent_ahead.min(window);
+                    deliver(thread, Parcel { window, arrivals });
+                }
+            }
+        }
+        while let Some(((window, thread), arrivals)) = self.far_others.pop_first() {
+            self.sent_ahead = self.sent_ahead.min(window);
+            deliver(thread, Parcel { window, arrivals });
+        }
+    }
+
+    /// Takes in what another thread handed over.
+    pub fn accept(&mut self, parcel: Parcel) {
+        let Parcel { window, mut arrivals } = parcel;
+        if window - self.current < self.ring {
+            let place = self.place(self.thread, window);
+            self.lists[place].append(&mut arrivals);
+            self.spare.push(arrivals);
+        } else {
+            self.far.entry((window, self.thread)).or_default().append(&mut arrivals);
+        }
+    }
+
+    /// The next window after the current one for which there are arrivals here or among what was
+    /// handed over since the last call; `u64::MAX` if there is none.
+    pub fn next_window(&mut self) -> u64 {
+        let near = (self.current + 1..self.current + self.ring)
+            .find(|&window| !self.lists[self.place(self.thread, window)].is_empty())
+            .unwrap_or(u64::MAX);
+        let far = self.far.first_key_value().map_or(u64::MAX, |((window, _), _)| *window);
+        near.min(far).min(std::mem::replace(&mut self.sent_ahead, u64::MAX))
+    }
+
+    /// All frames on the wire, in no particular order.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
+        let far = self.far.values().chain(self.far_others.values());
+        self.lists.iter().chain(far).flatten().map(|arrival| &arrival.packet)
+    }
+}
+
+/// Where the keys of a node's arrivals are: how many, 0 again for the next window, and where they end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    count: u32,
+    end: u32,
+}
+
+/// The arrivals of one window in order.
+#[derive(Debug)]
+pub struct Order {
+    /// The nodes that something arrives at, in no particular order.
+    pub receivers: Vec<u32>,
+    /// By node.
+    places: Vec<Place>,
+    keys: Vec<u64>,
+    /// Bits of a key that are the index of an arrival, and where its port and its time are.
+    index_bits: u32,
+    port_bits: u32,
+}
+
+impl Order {
+    /// For so many nodes with at most so many ports.
+    pub fn new(nodes: usize, ports: usize, windows: Windows) -> Self {
+        let port_bits = port_bits(ports);
+        let window_bits = u64::BITS - (windows.length().0 - 1).leading_zeros();
+        Self {
+            receivers: Vec::new(),
+            places: vec![Place::default(); nodes],
+            keys: Vec::new(),
+            index_bits: u64::BITS - 1 - port_bits - window_bits,
+            port_bits,
+        }
+    }
+
+    /// Puts these in order: by node, and then by (time, one-hop frames first, port), which no two
+    /// arrivals at a node share.
+    pub fn arrange(&mut self, arrivals: &[Arrival]) {
+        assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
+        for arrival in arrivals {
+            let place = &mut self.places[arrival.to.index()];
+            if place.count == 0 {
+                self.receivers.push(arrival.to.0);
+            }
+            place.count += 1;
+        }
+        let mut end = 0;
+        for &node in &self.receivers {
+            let place = &mut self.places[node as usize];
+            place.end = end;
+            end += place.count;
+        }
+        self.keys.resize(arrivals.len(), 0);
+        for (index, arrival) in arrivals.iter().enumerate() {
+            let forwarded = u64::from(!arrival.packet.is_one_hop());
+            let key = u64::from(arrival.after) << 1 | forwarded;
+            let key = key << self.port_bits | u64::from(arrival.packet.ingress.0);
+            let place = &mut self.places[arrival.to.index()];
+            self.keys[place.end as usize] = key << self.index_bits | index as u64;
+            place.end += 1;
+        }
+    }
+
+    /// The indices of the arrivals at this node, in order. They are asked for once.
+    #[inline]
+    pub fn of(&mut self, node: NodeId) -> impl Iterator<Item = usize> {
+        let place = &mut self.places[node.index()];
+        let (count, end) = (std::mem::take(&mut place.count) as usize, place.end as usize);
+        let keys = if count == 0 { &mut [][..] } else { &mut self.keys[end - count..end] };
+        // A host has one port, so its arrivals are in order already.
+        if !keys.is_sorted() {
+            keys.sort_unstable();
+        }
+        let mask = (1 << self.index_bits) - 1;
+        keys.iter().map(move |key| (key & mask) as usize)
+    }
+}
+
+/// The most ports of a node.
+pub const MAX_PORTS: usize = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_model::{Body, Duration, Echo, FlowId, Tos};
+
+    fn packet(port: u16, body: Body) -> Packet {
+        Packet {
+            flow: FlowId(0),
+            connection: 0,
+            src: NodeId(0),
+            dst: NodeId(1),
+            bytes: 64,
+            ingress: PortIx(port),
+            class: Class(0),
+            lane: 0,
+            tos: Tos::default(),
+            indicated: false,
+            body,
+        }
+    }
+
+    #[test]
+    fn a_frame_on_the_wire_takes_48_bytes() {
+        assert_eq!(size_of::<Arrival>(), 48);
+    }
+
+    #[test]
+    fn arrivals_are_in_order_of_node_then_time_then_kind_then_port() {
+        let data = Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO };
+        let make = |to, after, port, body| {
+            let packet = packet(port, body);
+            Arrival { after, to: NodeId(to), packet }
+        };
+        let arrivals = [
+            make(3, 5, 2, data),
+            make(3, 1, 9, data),
+            make(1, 0, 0, data),
+            make(3, 5, 1, data),
+            make(3, 5, 7, Body::Cim),
+            make(1, 0, 0, Body::Cim),
+            make(3, 0, 16_000, data),
+        ];
+        for length in [Duration(100), Duration(u64::MAX)] {
+            let mut order = Order::new(4, MAX_PORTS, Windows::new(length, MAX_PORTS));
+            for _ in 0..2 {
+                order.arrange(&arrivals);
+                order.receivers.sort_unstable();
+                assert_eq!(order.receivers, [1, 3]);
+                order.receivers.clear();
+                let of: Vec<Vec<usize>> =
+                    (0..4).map(|node| order.of(NodeId(node)).collect()).collect();
+                assert_eq!(of, [vec![], vec![5, 2], vec![], vec![6, 1, 4, 3, 0]]);
+            }
+        }
+    }
+
+    #[test]
+    fn frames_wait_near_and_far_and_cross_threads() {
+        let windows = Windows::new(Duration(100), 2);
+        let mut first = Wire::new(windows, 4, vec![0, 1], (0, 2));
+        let mut second = Wire::new(windows, 4, vec![0, 1], (1, 2));
+        for (to, at) in [(0, 150), (0, 900), (1, 250), (1, 5_000)] {
+            let packet = packet(0, Body::Cim);
+            first.send((NodeId(to), PortIx(7)), Instant(at), &packet, Class(3));
+        }
+        assert_eq!(first.in_flight().count(), 4);
+        first.hand_over(|thread, parcel| {
+            assert_eq!(thread, 1);
+            second.accept(parcel);
+        });
+        assert_eq!((first.next_window(), second.next_window()), (1, 2));
+        assert_eq!(first.next_window(), 1);
+        first.advance(1);
+        let mut taken = first.take();
+        assert_eq!((taken.len(), taken[0].after), (1, 50));
+        assert_eq!((taken[0].packet.ingress, taken[0].packet.class), (PortIx(7), Class(3)));
+        taken.clear();
+        first.restore(taken);
+        assert_eq!(first.next_window(), 9);
+        for window in [2, 50] {
+            second.advance(window);
+            let mut taken = second.take();
+            assert_eq!(taken.drain(..).count(), 1);
+            second.restore(taken);
+        }
+    }
+}
