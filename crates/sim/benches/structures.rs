@@ -239,15 +239,14 @@ fn stream_table_place(bencher: Bencher, flows: u32) {
     let (deep, shallow) = (queue(400, false), queue(0, false));
     let (mut table, mut chance) = (Isolation::default(), Stream::named(1, "bench"));
     let mut place = |flow: u32, monitored| {
-        let port =
-            congestion_isolation::Port { monitored, congesting: &shallow, paused: false };
+        let port = congestion_isolation::Port { monitored, congesting: &shallow, paused: false };
         table.place(&spec, FlowId(flow), port, Instant(1), &mut chance).is_some()
     };
     (0..flows).for_each(|flow| assert!(place(flow * 2, &deep)));
     let asked: Vec<u32> = numbers(2 * u64::from(flows)).iter().map(|flow| *flow as u32).collect();
-    bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
-        asked.iter().filter(|flow| place(**flow, &shallow)).count()
-    });
+    bencher
+        .counter(ItemsCount::new(CALLS))
+        .bench_local(|| asked.iter().filter(|flow| place(**flow, &shallow)).count());
 }
 
 /// Random numbers.
@@ -265,7 +264,7 @@ fn random_stream(bencher: Bencher, what: &str) {
 #[divan::bench]
 fn depth_bin(bencher: Bencher) {
     let depths: Vec<Bytes> = numbers(1_000_000).into_iter().map(Bytes).collect();
-    bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
-        depths.iter().map(|depth| bin_of(depth.0)).sum::<usize>()
-    });
+    bencher
+        .counter(ItemsCount::new(CALLS))
+        .bench_local(|| depths.iter().map(|depth| bin_of(depth.0)).sum::<usize>());
 }

@@ -187,7 +187,7 @@ fn places(quick: bool, cores: usize) -> Vec<Place> {
     let mut add = |curve, at: f64, case, threads, set: &[String]| {
         places.push(Place { curve, at, case, threads, set: set.to_vec() });
     };
-    let span = if quick { span(9, 10) } else { span(190, 200) };
+    let span = if quick { span(9, 10) } else { span(990, 1_000) };
     let leaves: &[u64] = if quick { &[16, 32, 48] } else { &[16, 32, 48, 64, 96, 128, 180] };
     for leaves in leaves {
         let (hosts, network) = clos(*leaves);
@@ -199,7 +199,7 @@ fn places(quick: bool, cores: usize) -> Vec<Place> {
             add(Curve::SetUp, hosts as f64, "ci-128", 1, &[network, self::span(1, 2)].concat());
         }
     }
-    let span = if quick { self::span(90, 100) } else { self::span(990, 1_000) };
+    let span = if quick { self::span(90, 100) } else { self::span(1_990, 2_000) };
     for tenths in 2..=9 {
         let load = f64::from(tenths) / 10.0;
         let set = [format!("workload.0.many_to_many.load={load}")];

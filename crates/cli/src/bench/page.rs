@@ -21,8 +21,8 @@ pub fn page(curves: &Curves) -> Study {
         title: "How the cost of a packet-hop grows".to_owned(),
         question: format!(
             "What does a packet-hop, one frame over one link, cost when networks, load, flows and \
-             threads grow? Measured on {machine}: the shortest of {} runs of each point, set-up \
-             and reports not counted; the numbers are in `curves.json`.",
+             threads grow? Measured on {machine}: of {} rounds the shortest time of each point, \
+             set-up and reports not counted; the numbers are in `curves.json`.",
             curves.rounds
         ),
         answer: answer(curves),
@@ -114,7 +114,7 @@ fn sections(curves: &Curves) -> Vec<Section> {
             &of(curves, Curve::Load),
             "load",
             "Does it grow with the load?",
-            "The same with 128 hosts, for a millisecond; `load` is the part of every host's link that \
+            "The same with 128 hosts; `load` is the part of every host's link that \
              flows of the clusters ask for.",
             Axis::linear("load", "share"),
         ),
@@ -141,7 +141,7 @@ fn grown(points: &[&Point], name: &str, question: &str, text: &str, x: Axis) -> 
         ..Section::default()
     };
     let Some((first, last)) = points.first().zip(points.last()) else { return section };
-    let line = costs(0, name, points);
+    let line = costs(1, name, points);
     let chart = Lines {
         title: format!("Nanoseconds for a packet-hop by {name}"),
         x: x.within(first.at, last.at).labelled(points.iter().map(|point| point.at)),
@@ -222,6 +222,7 @@ fn set_up(points: &[&Point]) -> Section {
         x: x.clone(),
         y: Axis::log(label, unit),
         lines: vec![Line {
+            series: 1,
             points: points.iter().filter_map(|p| Some((p.at, value(p)?))).collect(),
             markers: true,
             tooltip: title.to_owned(),
