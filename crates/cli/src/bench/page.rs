@@ -84,7 +84,7 @@ fn answer(curves: &Curves) -> Vec<String> {
     grows(Curve::Load, &|load| format!("a load of {load}"));
     grows(Curve::Flows, &|flows| match flows {
         1.0 => "one open flow a host".to_owned(),
-        _ => format!("{}", count(flows)),
+        _ => count(flows),
     });
     for (curve, hosts) in [(Curve::ThreadsSmall, "128"), (Curve::ThreadsLarge, "1,152")] {
         if let [first, .., last] = of(curves, curve).as_slice() {
