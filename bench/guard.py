@@ -191,6 +191,7 @@ def functions(file):
 
 
 def fail(text):
+    sys.stdout.flush()
     print(f"error: {text}", file=sys.stderr)
     sys.exit(1)
 
