@@ -1,10 +1,11 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make; `make picture` needs Python 3.
+# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
+# valgrind, `make picture` Python 3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test check-style check-docs bench docs picture clean
+.PHONY: demo build test check-style check-docs guard guard-accept bench docs picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -20,6 +21,7 @@ build:
 test: check-style build
 	cargo test --workspace --locked
 	$(MAKE) check-docs
+	$(MAKE) guard
 	$(FLOODWAY) bench --quick
 	$(MAKE) demo
 
@@ -32,6 +34,14 @@ check-docs: build
 	$(FLOODWAY) reference > target/reference.md
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
+
+# Whether a packet-hop takes as many instructions as it did: docs/performance.md.
+guard: build
+	python3 bench/guard.py --floodway $(FLOODWAY)
+
+# Takes what it takes now for what it is to take.
+guard-accept: build
+	python3 bench/guard.py --floodway $(FLOODWAY) --accept
 
 # How fast it is on this machine.
 bench: build

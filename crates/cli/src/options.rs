@@ -172,12 +172,30 @@ pub struct BenchOptions {
     /// A number of threads; may be given several times. Default 1 and 2.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub threads: Vec<u16>,
+    /// Change a value in the case, as in `workload.0.many_to_many.load=0.9`; may be given several
+    /// times.
+    #[arg(long, value_name = "PATH=VALUE", requires = "case")]
+    pub set: Vec<String>,
     /// Shorter runs: enough to see that all is well, not to compare speeds.
     #[arg(long)]
     pub quick: bool,
+    /// The shortest runs: for counting instructions, not for times.
+    #[arg(long, conflicts_with = "quick")]
+    pub brief: bool,
     /// Print a JSON array of objects, one for each case and number of threads.
     #[arg(long)]
     pub json: bool,
+    /// Measure how the cost of a packet-hop grows with hosts, load, flows and threads, and write
+    /// numbers, charts and a page.
+    #[arg(long, conflicts_with_all = ["case", "threads", "brief", "json"])]
+    pub curves: bool,
+    /// Measure every point of the curves so often, and take the shortest time. Default 5, with
+    /// `--quick` 2.
+    #[arg(long, value_name = "N", requires = "curves", value_parser = value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
+    /// Directory for the curves. Default `results/curves`.
+    #[arg(long, value_name = "DIR", requires = "curves")]
+    pub out: Option<PathBuf>,
 }
 
 fn formats() -> PossibleValuesParser {

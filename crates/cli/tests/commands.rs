@@ -190,3 +190,14 @@ fn the_reference_has_its_three_parts() {
         assert!(said.out.contains(part), "{part}");
     }
 }
+
+#[test]
+fn a_case_can_be_changed() {
+    let hops = |limit| {
+        let words = ["bench", "plain-128", "--brief", "--json", "--threads", "1", "--set", limit];
+        json(&words)[0]["hops"].as_u64().unwrap() as f64
+    };
+    // Pairs at a constant rate: half the time is half the work, but for the first packets' way.
+    let (half, whole) = (hops("limit=60us"), hops("limit=120us"));
+    assert!((half / whole - 0.5).abs() < 0.01, "{half} of {whole}");
+}

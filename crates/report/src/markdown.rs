@@ -176,14 +176,21 @@ fn provenance(text: &mut String, study: &Study) {
     if !from.command.is_empty() {
         item("command", code(&shell(&from.command)));
     }
-    item("level", line(&study.level));
+    if !study.level.is_empty() {
+        item("level", line(&study.level));
+    }
     for setting in &study.settings {
         item("changed setting", code(setting));
     }
     item("started", line(&from.started));
     let threads = if from.threads == 1 { "thread" } else { "threads" };
     item("work", line(&format!("{}, {} {threads}", study.cost(), from.threads)));
-    item("fingerprint", code(&from.fingerprint));
+    if !from.fingerprint.is_empty() {
+        item("fingerprint", code(&from.fingerprint));
+    }
+    if study.claims.is_empty() {
+        return;
+    }
     let signs = VERDICTS.map(|verdict| format!("{} {}", verdict.sign(), verdict.name()));
     let _ = writeln!(
         text,

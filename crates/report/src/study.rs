@@ -336,10 +336,15 @@ pub fn finish(path: &Path, study: &Study) -> Result<PathBuf, Error> {
     let report = path.join(REPORT);
     let page = crate::html::study(study);
     files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
-    let text = path.join(TEXT);
-    named(std::fs::create_dir_all(&text), "make the folder of the text", &text)?;
-    for (name, content) in files(study) {
-        files::write(&text.join(name), "the text", |out| out.write_all(content.as_bytes()))?;
-    }
+    write_text(&path.join(TEXT), study)?;
     Ok(report)
+}
+
+/// Writes the text with its charts ([`files`]) into a folder, which is made if it is not there.
+pub fn write_text(folder: &Path, study: &Study) -> Result<(), Error> {
+    named(std::fs::create_dir_all(folder), "make the folder of the text", folder)?;
+    for (name, content) in files(study) {
+        files::write(&folder.join(name), "the text", |out| out.write_all(content.as_bytes()))?;
+    }
+    Ok(())
 }

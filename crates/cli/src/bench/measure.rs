@@ -7,7 +7,7 @@ use floodway_sim::Simulation;
 use floodway_sim::simulation::Run;
 use serde::{Deserialize, Serialize};
 
-use super::cases::Case;
+use super::Task;
 use crate::failure::Failure;
 use crate::memory;
 
@@ -35,9 +35,10 @@ pub struct Measurement {
 }
 
 /// Runs a case in this process.
-pub fn measure(case: &Case, threads: u16, quick: bool) -> Result<Measurement, Failure> {
+pub fn measure(task: &Task) -> Result<Measurement, Failure> {
+    let Task { case, threads, length, set } = *task;
     let begun = Instant::now();
-    let scenario = case.scenario(quick)?;
+    let scenario = case.scenario(length, set)?;
     let simulation = Simulation::new(scenario.build(scenario.variant(case.variant)?, 0));
     let setup_s = begun.elapsed().as_secs_f64();
     let stop = AtomicBool::new(false);

@@ -1,7 +1,9 @@
 //! `floodway bench`: how fast is the simulator on this machine?
 
 mod cases;
+mod curves;
 mod measure;
+mod page;
 
 use std::process::{Command, Stdio};
 
@@ -10,13 +12,21 @@ use floodway_report::words::{bytes, large, time};
 use crate::failure::Failure;
 use crate::options::BenchOptions;
 use crate::output;
-use cases::Case;
 pub use cases::names;
+use cases::{Case, Length};
 use measure::Measurement;
 
 /// Measures every case that was asked for with every number of threads.
 pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
+    if options.curves {
+        return curves::curves(options);
+    }
     let threads = if options.threads.is_empty() { &[1, 2] } else { options.threads.as_slice() };
+    let length = match options {
+        BenchOptions { quick: true, .. } => Length::Quick,
+        BenchOptions { brief: true, .. } => Length::Brief,
+        _ => Length::Full,
+    };
     let wanted = |case: &&Case| options.case.as_deref().is_none_or(|name| name == case.name);
     let cases: Vec<_> = cases::CASES.iter().filter(wanted).collect();
     let alone = cases.len() * threads.len() == 1;
@@ -26,11 +36,8 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     let mut all = Vec::new();
     for case in cases {
         for &threads in threads {
-            let measurement = if alone {
-                measure::measure(case, threads, options.quick)?
-            } else {
-                measured_apart(case, threads, options.quick)?
-            };
+            let task = Task { case, threads, length, set: &options.set };
+            let measurement = if alone { measure::measure(&task)? } else { task.apart()? };
             if !options.json {
                 output::print(&row(&measurement))?;
             }
@@ -40,35 +47,52 @@ pub fn bench(options: &BenchOptions) -> Result<(), Failure> {
     if options.json { output::print_json(&all) } else { Ok(()) }
 }
 
-/// Runs a case in a process of its own, because memory that one leaves behind would help or
-/// hinder the next, and the peak would be that of the largest.
-fn measured_apart(case: &Case, threads: u16, quick: bool) -> Result<Measurement, Failure> {
-    let failed = |error| Failure::System("start a process for a measurement", error);
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut command = Command::new(program);
-    command.args(["bench", case.name, "--json", "--threads", &threads.to_string()]);
-    if quick {
-        command.arg("--quick");
+/// What to measure.
+struct Task<'a> {
+    case: &'a Case,
+    threads: u16,
+    length: Length,
+    /// Further settings.
+    set: &'a [String],
+}
+
+impl Task<'_> {
+    /// Its words on the command line.
+    fn words(&self) -> Vec<String> {
+        let mut words = vec!["bench".to_owned(), self.case.name.to_owned()];
+        words.extend(self.length.option().map(str::to_owned));
+        words.extend(["--threads".to_owned(), self.threads.to_string()]);
+        words.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        words
     }
-    let output = command.stderr(Stdio::inherit()).output().map_err(failed)?;
-    let found: Option<[Measurement; 1]> = serde_json::from_slice(&output.stdout).ok();
-    match found {
-        Some([measurement]) if output.status.success() => Ok(measurement),
-        _ => Err(Failure::Measurement(format!(
-            "the process that measured {} with {threads} threads failed ({}); what it said stands \
-             above",
-            case.name, output.status
-        ))),
+
+    /// Runs it in a process of its own, because memory that one leaves behind would help or
+    /// hinder the next, and the peak would be that of the largest.
+    fn apart(&self) -> Result<Measurement, Failure> {
+        let failed = |error| Failure::System("start a process for a measurement", error);
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut command = Command::new(program);
+        command.args(self.words()).arg("--json");
+        let output = command.stderr(Stdio::inherit()).output().map_err(failed)?;
+        let found: Option<[Measurement; 1]> = serde_json::from_slice(&output.stdout).ok();
+        match found {
+            Some([measurement]) if output.status.success() => Ok(measurement),
+            _ => Err(Failure::Measurement(format!(
+                "the process that measured {} with {} threads failed ({}); what it said stands \
+                 above",
+                self.case.name, self.threads, output.status
+            ))),
+        }
     }
 }
 
 const HEADLINE: &str = "\
-case     threads    packet-hops  a second    a second and core  set-up    memory    simulated\n";
+case       threads    packet-hops  a second    a second and core  set-up    memory    simulated\n";
 
 fn row(measurement: &Measurement) -> String {
     let Measurement { hops, hops_per_second, threads, .. } = measurement;
     format!(
-        "{:8} {threads:>7}  {:>13}  {:10}  {:17}  {:8}  {:8}  {} in {}\n",
+        "{:10} {threads:>7}  {:>13}  {:10}  {:17}  {:8}  {:8}  {} in {}\n",
         measurement.case,
         large(*hops as f64),
         large(*hops_per_second),
