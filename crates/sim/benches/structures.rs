@@ -2,8 +2,6 @@
 //! name for some of them. They tell which way to build a structure is the faster one; what a change
 //! is worth, `floodway bench` tells.
 
-use std::collections::VecDeque;
-
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use floodway_model::random::Stream;
@@ -11,7 +9,7 @@ use floodway_model::{
     Body, Bytes, Class, Dscp, Duration, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
     Tos,
 };
-use floodway_sim::engine::bench::{Bins, index_of, sort};
+use floodway_sim::engine::bench::{Order, Wire};
 use floodway_sim::engine::{Alarms, Windows};
 use floodway_sim::host::congestion::{Control, Path, dcqcn};
 use floodway_sim::link::{Link, Transmitter};
@@ -20,7 +18,6 @@ use floodway_sim::switch::aqm::{self, Verdict, View};
 use floodway_sim::switch::buffer::{self, Buffer, shared};
 use floodway_sim::switch::flow_control::congestion_isolation::{self, Isolation};
 use floodway_sim::switch::flow_control::pausing::Source;
-use floodway_sim::switch::occupancy::Occupancy;
 use floodway_sim::switch::port::Port;
 use floodway_sim::switch::queue::{Queue, Queued};
 use floodway_sim::switch::{self, QueueSpec, scheduler};
@@ -78,33 +75,36 @@ fn queue(packets: u32, timed: bool) -> Queue {
 
 /// Frames to so many nodes, 16 to each in every window, from sending to reading in order.
 #[divan::bench(args = [24, 1_152])]
-fn bins_send_sort_read(bencher: Bencher, nodes: u32) {
+fn wire_send_arrange_read(bencher: Bencher, nodes: u32) {
     const FRAMES: u32 = 16;
     const WINDOW: u64 = 200_000;
-    let mut bins = Bins::new(Windows::new(Duration(WINDOW)), 4, vec![0; nodes as usize], 0);
+    let windows = Windows::new(Duration(WINDOW), FRAMES as usize);
+    let mut wire = Wire::new(windows, 4, vec![0; nodes as usize], (0, 1));
+    let mut order = Order::new(nodes as usize, FRAMES as usize, windows);
     let offsets = numbers(WINDOW);
-    let (mut window, mut receivers, mut order) = (0, Vec::new(), Vec::new());
+    let mut window = 0;
     bencher.counter(ItemsCount::new(nodes * FRAMES)).bench_local(|| {
         let start = (window + 1) * WINDOW;
         // Port by port, as switches send.
         for frame in 0..FRAMES {
+            let port = PortIx(frame as u16);
             for node in 0..nodes {
                 let offset = offsets[(frame * nodes + node) as usize % CALLS];
-                bins.send(NodeId(node), Instant(start + offset), packet(node, frame as u16));
+                let at = Instant(start + offset);
+                wire.send((NodeId(node), port), at, &packet(node, 0), Class(0));
             }
         }
         window += 1;
-        bins.advance(window);
-        bins.receivers(&mut receivers);
-        for node in receivers.drain(..) {
-            let mut arrivals = bins.take(NodeId(node));
-            sort(&arrivals, Instant(start), &mut order);
-            for &key in &order {
-                black_box(arrivals[index_of(key)].at);
+        wire.advance(window);
+        let mut arrivals = wire.take();
+        order.arrange(&arrivals);
+        for node in std::mem::take(&mut order.receivers) {
+            for index in order.of(NodeId(node)) {
+                black_box(arrivals[index].packet.flow);
             }
-            arrivals.clear();
-            bins.restore(NodeId(node), arrivals);
         }
+        arrivals.clear();
+        wire.restore(arrivals);
     });
 }
 
@@ -174,21 +174,12 @@ fn buffer_admit(bencher: Bencher, name: &str) {
     let queue_spec = QueueSpec { count: 1, ..QueueSpec::default() };
     let spec = switch::Spec { buffer, queue: queue_spec, ..switch::Spec::default() };
     let mut memory = Buffer::new(&spec, 32);
-    let port = Port {
-        tx: Transmitter::new(link()),
-        link_control: VecDeque::new(),
-        queues: vec![queue(0, false), queue(0, false)],
-        waiting: 0,
-        occupancy: Occupancy::default(),
-        aqm: aqm::State::new(&spec.aqm, 1),
-        scheduler: scheduler::State::new(&spec.scheduler, &link()),
-        isolation: None,
-        regulator: None,
-        peer_isolates: false,
-        to_host: false,
-        drops: Vec::new(),
-        telemetry: None,
-    };
+    let port = Port::new(
+        Transmitter::new(link()),
+        Box::new([queue(0, false), queue(0, false)]),
+        aqm::State::new(&spec.aqm, 1),
+        scheduler::State::new(&spec.scheduler, &link()),
+    );
     let ports = numbers(32);
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         let mut admitted = 0;

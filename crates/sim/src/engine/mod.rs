@@ -31,7 +31,7 @@ use wire::{Arrival, Order, Parcel, Wire};
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench {
-    pub use super::bins::{Bins, index_of, sort};
+    pub use super::wire::{Order, Wire};
 }
 
 /// What a node can reach besides itself.
