@@ -95,55 +95,56 @@ impl Shared {
     }
 }
 
-/// A host.
+/// A host. In order of use.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Host {
-    id: NodeId,
-    shared: Arc<Shared>,
     /// The network interface.
     pub nic: Nic,
-    /// The flows that it sends, in order of start.
-    outgoing: Vec<FlowId>,
-    started: usize,
-    /// When the next of them starts that waits for no other.
-    next_start: Instant,
-    /// Which of them begin after one another, if any do.
-    turns: Option<Box<Turns>>,
+    id: NodeId,
+    wake: Instant,
+    shared: Arc<Shared>,
+    /// Frames that ended here.
+    pub consumed: u64,
+    /// Frames made here.
+    pub emitted: u64,
+    senders: Vec<Option<Box<Sender>>>,
     /// By place among the outgoing flows: the slot of the sender, while there is one.
     slots: Vec<u32>,
-    senders: Vec<Option<Box<Sender>>>,
-    free: Vec<u32>,
     /// By place among the incoming flows.
     pub receivers: Vec<Receiver>,
-    /// By workload: how long packets of the measurement took, if it is recorded.
-    pub latencies: Vec<Latencies>,
-    /// Where its telemetry records are.
-    cursor: Cursor,
-    /// What source flow control holds back.
-    holds: Holds,
-    /// What layer 2 has told of congestion.
-    indications: Indications,
     /// When a sender may have waited too long.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
     /// When a receiver, by its place, has to send something by itself.
     delayed: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// What writes the data of some flows, in order of their start.
-    pub applications: Vec<Application>,
     /// When an application, by its place, hands something over.
     writes: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// Senders that have ended, with what they counted.
-    pub ended: Vec<(FlowId, Sent)>,
-    wake: Instant,
+    /// When the next flow starts that waits for no other.
+    next_start: Instant,
+    /// Which of the flows that it sends begin after one another, if any do.
+    turns: Option<Box<Turns>>,
+    /// The flows that it sends, in order of start.
+    outgoing: Vec<FlowId>,
+    started: usize,
+    free: Vec<u32>,
+    /// What source flow control holds back.
+    holds: Holds,
     /// CNPs sent.
     pub cnps: u64,
     /// CNMs received.
     pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
-    /// Frames made here.
-    pub emitted: u64,
-    /// Frames that ended here.
-    pub consumed: u64,
+    /// By workload: how long packets of the measurement took, if it is recorded.
+    pub latencies: Vec<Latencies>,
+    /// Where its telemetry records are.
+    cursor: Cursor,
+    /// What layer 2 has told of congestion.
+    indications: Indications,
+    /// What writes the data of some flows, in order of their start.
+    pub applications: Vec<Application>,
+    /// Senders that have ended, with what they counted.
+    pub ended: Vec<(FlowId, Sent)>,
 }
 
 impl Host {

@@ -23,29 +23,30 @@ use crate::link::{Link, Transmitter};
 /// The slot that stands for the first of the frames that are made already.
 pub(super) const MADE: u32 = u32::MAX;
 
-/// The interface. Senders are known to it by their slots.
+/// The interface. Senders are known to it by their slots. In order of use.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Nic {
     /// The sending end of its link.
     pub tx: Transmitter,
+    /// Bit c: `ready[c]` is not empty.
+    some_ready: u8,
+    /// The class whose turn it is.
+    turn: u8,
+    pause_scope: PauseScope,
     /// The class of feedback and notifications.
     pub control_class: Class,
     /// With Backpressure Flow Control: its physical queues.
     pub lanes: Option<Box<Lanes>>,
     /// Frames that have left the senders; `None` if they leave them when the wire is free.
     pub(super) memory: Option<Box<Memory>>,
-    pause_scope: PauseScope,
     control: VecDeque<Packet>,
-    /// By class: frames that wait among the data; empty if there have never been any.
-    made: Vec<VecDeque<Packet>>,
-    /// By class: senders that may send, and a [`MADE`] for each frame that is made already.
-    ready: [VecDeque<u32>; CLASSES],
-    /// Bit c: `ready[c]` is not empty.
-    some_ready: u8,
-    /// The class whose turn it is.
-    turn: u8,
     /// Senders that may send later.
     paced: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// By class: senders that may send, and a [`MADE`] for each frame that is made already.
+    ready: [VecDeque<u32>; CLASSES],
+    /// By class: frames that wait among the data; empty if there have never been any.
+    made: Vec<VecDeque<Packet>>,
 }
 
 impl Nic {
