@@ -22,6 +22,7 @@ use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;
+use crate::switch::Switch;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
 
@@ -215,6 +216,20 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }
 
+/// A table with the columns that say which switch each row is of.
+fn of_switches<'a>(
+    table: Table,
+    spec: &Spec,
+    rows: impl Iterator<Item = &'a Switch> + Clone,
+) -> Table {
+    let name = |switch: &Switch| spec.graph.node(switch.id()).name.clone();
+    table.text("node", "Name of the switch.", rows.clone().map(name).collect()).u64(
+        "tier",
+        "Tier of the switch: 0 is next to the hosts.",
+        rows.map(|switch| switch.tier().into()).collect(),
+    )
+}
+
 fn queue_table(spec: &Spec, finished: &Finished) -> Table {
     let mut rows = Vec::new();
     let samples = finished.metrics.sampling().measured(finished.now);
@@ -225,17 +240,11 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             }
         }
     }
-    Table::new("queues", "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.")
-        .text(
-            "node",
-            "Name of the switch.",
-            rows.iter().map(|row| spec.graph.node(row.0.id()).name.clone()).collect(),
-        )
-        .u64(
-            "tier",
-            "Tier of the switch: 0 is next to the hosts.",
-            rows.iter().map(|row| row.0.tier().into()).collect(),
-        )
+    let table = Table::new(
+        "queues",
+        "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.",
+    );
+    of_switches(table, spec, rows.iter().map(|row| row.0))
         .u64("port", "Port of the switch.", rows.iter().map(|row| row.1).collect())
         .u64(
             "queue",
