@@ -190,9 +190,8 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         Instant::NEVER => f64::NAN,
         stop => stop.0 as f64 / 1e3,
     };
-    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| match facts.sent[*place].mean_rtt {
-        Duration::ZERO => f64::NAN,
-        rtt => rtt.as_ns(),
+    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| {
+        facts.sent[*place].mean_rtt().map_or(f64::NAN, Duration::as_ns)
     };
     Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other, and others when those have come that they wait for.")
         .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
@@ -211,7 +210,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
         .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", flows.iter().map(rtt).collect())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that live on its answers (HPCC, TIMELY, Swift and DCTCP for RDMA); empty for all others, which nobody asks, and if there was none.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }
