@@ -508,7 +508,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     Table::new(
         "counters",
-        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals.",
+        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals. What they did before and after it, such as drops while the last flows finish, is in the tables of ports and queues only.",
     )
     .text("name", "Name of the counter.", names)
     .u64("value", "Its value.", values)
