@@ -33,7 +33,8 @@ macro_rules! with_lines {
             /// times the speedup rounded up, so that one waits for the wire while the next crosses.
             pub egress_queue: Option<floodway_model::Bytes>,
             /// Where queue management, Congestion Isolation, QCN, source flow control, in-band telemetry
-            /// and the `least_loaded` choice of a path look for congestion. Default `virtual_output`.
+            /// and the `least_loaded` choice of a path look for congestion. PFC, PAUSE and the limits of
+            /// memory always count what waits on both sides. Default `virtual_output`.
             pub congestion_at: $crate::switch::fabric::CongestionAt,
         }
 
