@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Size, clos};
 
-/// Parameters, also those of a `ring`, which is the same with its ends joined. Host numbers go along
-/// the line: switch s has the hosts s * `hosts_per_switch` and following, and links to the switches
-/// s + 1 and s - 1.
+/// Parameters. Host numbers go along the line: switch s has the hosts s * `hosts_per_switch` and
+/// following, and links to the switches s + 1 and s - 1. A `ring` has the same parameters, and its ends
+/// are joined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
