@@ -11,6 +11,7 @@ use floodway_sim::distances;
 use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::fabric;
 use serde::Serialize;
 
 use crate::check;
@@ -192,7 +193,6 @@ impl Variant {
     /// round trip's worth for every host, and queues of which one in twenty is full, or shared
     /// memories that are full to a twentieth.
     fn memory(&self, flows: f64, rtt: Duration) -> Bytes {
-        const FLOW: f64 = 300.0;
         const QUEUE: f64 = 200.0;
         const PORT: f64 = 500.0;
         const PACKET: f64 = 64.0;
@@ -218,6 +218,16 @@ impl Variant {
         let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
         let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
         let entries = f64::from(entries) * switch_ports as f64;
+        // Virtual output queues: one for every pair of ports and data queue of a switch, empty or not.
+        const VOQ: f64 = 32.0;
+        let voqs: f64 = match settings.switch.fabric {
+            fabric::Spec::Voq(_) => {
+                let ports = graph.switches().map(|id| graph.node(id).ports.len() as f64);
+                ports.map(|ports| ports * ports).sum::<f64>()
+                    * f64::from(settings.switch.queue.count)
+            }
+            _ => 0.0,
+        };
         // Recorded departures: two histograms in every data queue of a switch that is used.
         const HISTOGRAMS: f64 = 50_000.0;
         let recorded = if settings.departures { switch_ports as f64 } else { 0.0 };
@@ -228,11 +238,12 @@ impl Variant {
         let persistent: u64 = self.workloads().iter().map(|w| w.persistent_flows()).sum();
         let flow_samples =
             settings.flow_samples.map_or(0, |interval| settings.limit.0 / interval.0);
-        let bytes = (flows + persistent as f64) * FLOW
+        let bytes = (flows + persistent as f64) * check::traffic::BYTES_PER_FLOW
             + ports as f64 * PORT
             + queues * QUEUE
             + packets * PACKET
             + entries * f64::from(settings.switch.queue.count) * ENTRY
+            + voqs * VOQ
             + recorded * f64::from(settings.switch.queue.count) * HISTOGRAMS
             + recording * HISTOGRAMS
             + samples as f64 * f64::from(settings.switch.queue.count) * 40.0

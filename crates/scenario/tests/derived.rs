@@ -308,3 +308,20 @@ fn the_catalogue_has_no_two_of_one_name() {
     assert_eq!(names.len(), count);
     assert!(names.contains(&("topology", "clos")) && names.contains(&("workload", "incast")));
 }
+
+#[test]
+fn virtual_output_queues_take_memory() {
+    let memory = |fabric: &str| {
+        let text = format!(
+            "name = \"c\"\narrivals = \"1ms\"\nlimit = \"5ms\"\n[topology.clos]\nleaves = 8\n\
+             [switch]\nfabric = \"{fabric}\"\n[switch.queue]\ncount = 2\n\
+             [[workload]]\n[[workload.list.flow]]\nsrc = 0\ndst = 1\nbytes = \"1KB\"\n"
+        );
+        let scenario = Scenario::parse(&text, "c.toml", &Overrides::default())
+            .unwrap_or_else(|error| panic!("{}", error.plain()));
+        scenario.derived().variants[0].memory.0
+    };
+    // 8 leaves and 4 spines with 8 ports each: 2 x 64 queues of 32 bytes in every one.
+    assert_eq!(memory("voq") - memory("output_queued"), 12 * 2 * 64 * 32);
+    assert_eq!(memory("input_fifo"), memory("output_queued"));
+}

@@ -22,6 +22,7 @@ use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::bin_edge;
+use crate::switch::Switch;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
 
@@ -189,9 +190,8 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         Instant::NEVER => f64::NAN,
         stop => stop.0 as f64 / 1e3,
     };
-    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| match facts.sent[*place].mean_rtt {
-        Duration::ZERO => f64::NAN,
-        rtt => rtt.as_ns(),
+    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| {
+        facts.sent[*place].mean_rtt().map_or(f64::NAN, Duration::as_ns)
     };
     Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other, and others when those have come that they wait for.")
         .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
@@ -210,9 +210,23 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
         .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured; empty if the transport does not.", flows.iter().map(rtt).collect())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that live on its answers (HPCC, TIMELY, Swift and DCTCP for RDMA); empty for all others, which nobody asks, and if there was none.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
+}
+
+/// A table with the columns that say which switch each row is of.
+fn of_switches<'a>(
+    table: Table,
+    spec: &Spec,
+    rows: impl Iterator<Item = &'a Switch> + Clone,
+) -> Table {
+    let name = |switch: &Switch| spec.graph.node(switch.id()).name.clone();
+    table.text("node", "Name of the switch.", rows.clone().map(name).collect()).u64(
+        "tier",
+        "Tier of the switch: 0 is next to the hosts.",
+        rows.map(|switch| switch.tier().into()).collect(),
+    )
 }
 
 fn queue_table(spec: &Spec, finished: &Finished) -> Table {
@@ -225,17 +239,11 @@ fn queue_table(spec: &Spec, finished: &Finished) -> Table {
             }
         }
     }
-    Table::new("queues", "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.")
-        .text(
-            "node",
-            "Name of the switch.",
-            rows.iter().map(|row| spec.graph.node(row.0.id()).name.clone()).collect(),
-        )
-        .u64(
-            "tier",
-            "Tier of the switch: 0 is next to the hosts.",
-            rows.iter().map(|row| row.0.tier().into()).collect(),
-        )
+    let table = Table::new(
+        "queues",
+        "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.",
+    );
+    of_switches(table, spec, rows.iter().map(|row| row.0))
         .u64("port", "Port of the switch.", rows.iter().map(|row| row.1).collect())
         .u64(
             "queue",
@@ -500,7 +508,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     Table::new(
         "counters",
-        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals.",
+        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals. What they did before and after it, such as drops while the last flows finish, is in the tables of ports and queues only.",
     )
     .text("name", "Name of the counter.", names)
     .u64("value", "Its value.", values)

@@ -237,6 +237,35 @@ fn a_pause_ends_with_the_link_that_it_came_by() {
     assert_eq!(of_host(&run(spec)), 0.0);
 }
 
+#[test]
+fn only_pause_frames_that_are_sent_are_counted() {
+    // Three hosts send to a fourth. Until 900 ns seven frames of each have come, every 88.48 ns from
+    // 288.48 ns on, and as many have left: 14 wait. Then the link of host 0 is down, and two come for
+    // one that leaves: five slots later 19 frames are more than 20 KB, and there still are some of
+    // host 0 among them, which is to be stopped like the others. Going on takes until 1 frame is left,
+    // at 100 Gb/s well after 2 us.
+    let counted = |until: Option<u64>| {
+        let flows = [0, 1, 2].map(|src| flow(src, 3, 200_000, 0)).to_vec();
+        let mut spec = plain(star(4), flows);
+        let limits = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..Default::default() };
+        spec.switch.flow_control.pfc = Some(limits);
+        let failure = |until| failure(&spec, ["host 0", "switch"], 900_000, until, 0);
+        spec.failures = until.map(failure).into_iter().collect();
+        spec.end = Duration::from_us(2);
+        let outcome = run(spec);
+        let table = outcome.table("pauses");
+        let of_switch = (0..table.rows()).filter(|&row| table.texts("node")[row] == "switch");
+        let frames = ["xoff_frames", "refresh_frames", "xon_frames"].map(|name| table.u64s(name));
+        of_switch.map(|row| frames.map(|frames| frames[row])).collect::<Vec<_>>()
+    };
+    let (none, xoff) = ([0, 0, 0], [1, 0, 0]);
+    assert_eq!(counted(None), [xoff, xoff, xoff, none]);
+    // Nobody hears it.
+    assert_eq!(counted(Some(900_000_000)), [none, xoff, xoff, none]);
+    // It is stopped when its link works again.
+    assert_eq!(counted(Some(1_500_000)), [xoff, xoff, xoff, none]);
+}
+
 /// Hosts that send to each other through spines while links to all spines fail and come back.
 fn failing(seed: u64) -> Spec {
     let flows: Vec<FlowSpec> =

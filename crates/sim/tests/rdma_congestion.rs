@@ -67,6 +67,22 @@ fn shares(outcome: &Outcome) -> (f64, f64) {
     (*ends.0 as f64 / mean, *ends.1 as f64 / mean)
 }
 
+/// Alone in the network every packet and its acknowledgement take the same time, which is 8190.72 ns.
+/// Only who lives on answers measures it, beside others that do not.
+#[test]
+fn round_trips_are_measured_by_those_that_ask() {
+    let mut spec =
+        plain(star_of_2_us(3), vec![flow(1, 0, 102_400, 0), flow(2, 0, 102_400, 50_000)]);
+    spec.flows[1].workload = 1;
+    let mut timely = spec.profiles[0].clone();
+    timely.congestion = congestion::Spec::Timely(timely::Spec::default());
+    spec.profiles.insert(0, timely);
+    let outcome = run(spec);
+    let means = outcome.table("flows").f64s("mean_rtt_ns");
+    assert_eq!(means[0], (2 * (FULL + ACK) + 8_000_000) as f64 / 1e3);
+    assert!(means[1].is_nan());
+}
+
 /// One flow: in balance R = R eta / U + a and U = R / B, so R is 95 Gb/s and 40 Mb/s, and nothing ever
 /// waits for a link as fast as the sender's.
 #[test]

@@ -4,7 +4,8 @@
 mod common;
 
 use common::*;
-use floodway_model::{Duration, FlowSpec, Graph};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, PortIx};
+use floodway_sim::failure::Failure;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
 use floodway_sim::switch::flow_control::{congestion_isolation, pfc};
 use floodway_sim::{Outcome, Simulation, Spec};
@@ -56,6 +57,32 @@ fn a_proxy_pauses_for_the_formula_less_a_part_of_a_quantum() {
     assert_eq!(outcome.counter("sfc_messages"), 2);
     assert_eq!(outcome.counter("sfc_proxy_pauses"), 2);
     assert_eq!(longest_pauses(&outcome), [0.0, 796.0 * 5.12, 796.0 * 5.12]);
+}
+
+#[test]
+fn a_proxy_says_what_is_left_when_a_link_works_again() {
+    // As above: host 1 is told with the next pair, whose frames are those with number 94 of their
+    // senders, at 94 x 88.48 + 200 = 8517.12 ns, that it is to be quiet for 796 x 5.12 ns, until
+    // 12,592.64 ns. Its link is down from 9.5 us to 10.5 us; then 2092.64 ns are left, of which 408
+    // quanta are 2088.96 ns.
+    let mut spec = spec(
+        star(3),
+        vec![persistent(1, 0), persistent(2, 0)],
+        Sfc { cache: false, ..mode(Mode::Proxy) },
+        Duration::from_us(13),
+    );
+    let ns = |ns: u64| Instant(ns * 1_000);
+    spec.failures = vec![Failure {
+        node: NodeId(1),
+        port: PortIx(0),
+        at: ns(9_500),
+        until: ns(10_500),
+        detection: Duration::ZERO,
+    }];
+    let outcome = run(spec);
+    assert_eq!(outcome.counter("sfc_messages"), 2);
+    assert_eq!(outcome.counter("sfc_proxy_pauses"), 3);
+    assert_eq!(longest_pauses(&outcome), [0.0, 408.0 * 5.12, 796.0 * 5.12]);
 }
 
 #[test]

@@ -516,6 +516,20 @@ fn check_latencies(spec: &Spec, outcome: &Outcome, seed: u64) {
     }
 }
 
+/// A flow that has not ended although nothing that it sent was lost and nothing stops it for ever.
+fn waits_for_ever<'a>(spec: &'a Spec, outcome: &Outcome) -> Option<&'a FlowSpec> {
+    let lost = outcome.counter("dropped_packets") + outcome.counter("lost_on_links");
+    // Heads at the inputs of crossbars can wait for each other.
+    let stuck = outcome.table("deadlocks").rows();
+    // Hosts keep what they are to send until their link works again.
+    let cut = spec.failures.iter().any(|failure| failure.until == Instant::NEVER);
+    let flows = outcome.table("flows");
+    let rows = flows.u64s("flow").iter().zip(flows.f64s("fct_ns"));
+    let ends = |flow: &&FlowSpec| lost == 0 && stuck == 0 && !cut && !flow.is_persistent();
+    let unfinished = rows.filter(|(_, fct)| fct.is_nan());
+    unfinished.map(|(&number, _)| &spec.flows[number as usize]).find(ends)
+}
+
 #[test]
 fn books_balance_and_what_is_not_lost_arrives() {
     let mut lossless = 0;
@@ -529,14 +543,12 @@ fn books_balance_and_what_is_not_lost_arrives() {
         let flows = outcome.table("flows");
         let dropped = outcome.counter("dropped_packets") + outcome.counter("lost_on_links");
         lossless += u32::from(dropped == 0);
-        // Heads at the inputs of crossbars can wait for each other.
-        let stuck = outcome.table("deadlocks").rows();
-        // Hosts keep what they are to send until their link works again.
-        let cut = spec.failures.iter().any(|failure| failure.until == Instant::NEVER);
-        for (&number, fct) in flows.u64s("flow").iter().zip(flows.f64s("fct_ns")) {
-            let flow = &spec.flows[number as usize];
-            let ends = dropped == 0 && stuck == 0 && !cut && !flow.is_persistent();
-            assert!(!ends || fct.is_finite(), "seed {seed}: {flow:?} waits for ever");
+        if let Some(flow) = waits_for_ever(&spec, &outcome) {
+            // Where one frame that waits is congestion, and the least rate a thousandth, that may be
+            // how long it takes.
+            let longer = Spec { end: Duration::from_ms(2_000), ..spec.clone() };
+            let waits = waits_for_ever(&spec, &on(&longer, 1));
+            assert_eq!(waits, None, "seed {seed}: like {flow:?}");
         }
         for slowdown in flows.f64s("slowdown") {
             assert!(slowdown.is_nan() || *slowdown >= 1.0 - 1e-9, "seed {seed}: {slowdown}");

@@ -288,7 +288,8 @@ impl Page<'_> {
             [("dropped_packets", "dropped packets"), ("lost_on_links", "lost on failed links")];
         let happened: Vec<_> = counted.into_iter().filter(|(key, _)| self.happens(key)).collect();
         if happened.is_empty() {
-            *text += "<p>No packet was dropped in any variant.</p>\n";
+            *text += "<p>During the measurement no packet was dropped in any variant. What was dropped after it \
+                      is in the table drops.</p>\n";
             return;
         }
         *text += &self.verdicts(&happened);
@@ -311,13 +312,15 @@ impl Page<'_> {
         });
         let groups = all.chain(reasons).map(|(label, key)| self.group(label, &key));
         let caption = "How many packets are dropped, and for what reason?";
+        let note = "All together, and what failed links lost, during the measurement; reasons in the \
+                    whole run, so that they may add up to more.";
         let chart = Rows {
             title: caption.to_string(),
             axis: Axis::linear("packets per run", ""),
             mark: Mark::Bar,
             groups: groups.collect(),
         };
-        *text += &figure(caption, "", |width| chart.svg(width));
+        *text += &figure(caption, note, |width| chart.svg(width));
     }
 
     fn has(&self, key: &str) -> bool {

@@ -64,6 +64,25 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
             "severity 1 would never end: write a part of the memory from 0, for example 0.05",
         );
     }
+    let memory = spec.memory(settings.switch.queue.count, settings.switch.queue.size);
+    let (frame, [_, slows, _]) = (largest_frame(settings), spec.rises(memory));
+    let known =
+        spec.memory.is_some() || matches!(settings.switch.buffer, buffer::Spec::PerQueue(_));
+    if known && memory > Bytes(0) && second > 0.0 && slows <= u64::from(frame) {
+        findings.warn(
+            &[THRESHOLDS, MEMORY, DRC],
+            format!(
+                "one frame that waits ({}) reaches the second threshold ({})",
+                Bytes(frame.into()),
+                Bytes(slows)
+            ),
+            format!(
+                "each one slows its direction down, to {} of the rate in the end: raise the \
+                 thresholds, or `{MEMORY}`",
+                spec.min_factor
+            ),
+        );
+    }
     if spec.memory == Some(Bytes(0)) {
         findings.error(
             &[MEMORY],

@@ -2,7 +2,7 @@
 //! before it.
 
 use floodway_model::Bytes;
-use floodway_sim::switch::fabric::{Lines, Spec};
+use floodway_sim::switch::fabric::{CongestionAt, Lines, Spec};
 
 use super::Findings;
 use crate::document::Document;
@@ -31,6 +31,35 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
         );
     }
     beside(settings, &table, findings);
+    if let (CongestionAt::Egress, Some(frame)) = (lines.congestion_at, largest_frame) {
+        out_of_reach(settings, &table, lines.egress_queue(frame), findings);
+    }
+}
+
+/// Whether sources are ever told of congestion if it is looked for only behind the crossbar.
+fn out_of_reach(settings: &Document, table: &str, room: Bytes, findings: &mut Findings<'_>) {
+    let control = &settings.switch.flow_control;
+    let q_eq = control.qcn.as_ref().map(|qcn| ("qcn.q_eq", "Q_eq", qcn.q_eq));
+    let sfc = control.source_flow_control.as_ref();
+    let trigger = sfc.map(|sfc| ("source_flow_control.trigger", "the trigger", sfc.trigger));
+    for (field, what, threshold) in [q_eq, trigger].into_iter().flatten() {
+        if threshold <= room {
+            continue;
+        }
+        let field = format!("switch.flow_control.{field}");
+        let name = field.rsplit('.').next().unwrap_or(&field);
+        findings.warn(
+            &[&field, &format!("{table}.congestion_at")],
+            format!(
+                "{what} ({threshold}) is above what may wait behind the crossbar ({room}), where \
+                 congestion is looked for"
+            ),
+            format!(
+                "sources are hardly ever told: write congestion_at = \"virtual_output\", lower \
+                 `{name}`, or raise `{table}.egress_queue`"
+            ),
+        );
+    }
 }
 
 fn numbers(

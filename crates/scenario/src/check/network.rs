@@ -30,8 +30,14 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         Spec::FatTree(spec) => check_fat_tree(spec, findings),
         Spec::Star(spec) => check_star(spec, findings),
         Spec::Dumbbell(spec) => check_dumbbell(spec, findings),
-        Spec::ParkingLot(spec) => check_parking_lot(spec, findings),
-        Spec::Ring(spec) => check_ring(spec, findings),
+        Spec::ParkingLot(row) => {
+            let help = "write at least 2; for a single switch use [topology.star]";
+            check_row(("parking_lot", 2, help), row, findings);
+        }
+        Spec::Ring(ring::Spec(row)) => {
+            let help = "write at least 3; for a line of switches use [topology.parking_lot]";
+            check_row(("ring", 3, help), row, findings);
+        }
         Spec::Custom(spec) => custom::check(spec, findings),
         Spec::File(spec) => files::check_network(settings, spec.network()?, findings),
     }
@@ -228,41 +234,26 @@ fn check_dumbbell(spec: &dumbbell::Spec, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_parking_lot(spec: &parking_lot::Spec, findings: &mut Findings<'_>) {
-    let numbers = (spec.switches, spec.hosts_per_switch, spec.host_rate, spec.fabric_rate);
-    let help = "write at least 2; for a single switch use [topology.star]";
-    check_row(("parking_lot", 2, help), numbers, findings);
-    findings.latency("topology.parking_lot.host_delay", spec.host_delay);
-    findings.latency("topology.parking_lot.fabric_delay", spec.fabric_delay);
-}
-
-fn check_ring(spec: &ring::Spec, findings: &mut Findings<'_>) {
-    let numbers = (spec.switches, spec.hosts_per_switch, spec.host_rate, spec.fabric_rate);
-    let help = "write at least 3; for a line of switches use [topology.parking_lot]";
-    check_row(("ring", 3, help), numbers, findings);
-    findings.latency("topology.ring.host_delay", spec.host_delay);
-    findings.latency("topology.ring.fabric_delay", spec.fabric_delay);
-}
-
-/// Switches one after the other: the topology's name, the fewest that make it one and the remedy;
-/// their number, the hosts at each, and the rates of hosts and between switches.
+/// Switches one after the other: the topology's name, the fewest that make it one, and the remedy.
 fn check_row(
     (name, fewest, help): (&str, u32, &str),
-    (switches, hosts, host_rate, fabric_rate): (u32, u32, Rate, Rate),
+    row: &parking_lot::Spec,
     findings: &mut Findings<'_>,
 ) {
     let path = |field: &str| format!("topology.{name}.{field}");
-    if switches < fewest {
-        let message = match switches {
+    if row.switches < fewest {
+        let message = match row.switches {
             1 => "there is 1 switch".to_owned(),
-            _ => format!("there are {switches} switches"),
+            switches => format!("there are {switches} switches"),
         };
         findings.error(&[&path("switches")], message, help);
     }
-    if hosts == 0 {
+    if row.hosts_per_switch == 0 {
         let message = "there are 0 hosts at each switch";
         findings.error(&[&path("hosts_per_switch")], message, "write at least 1");
     }
-    findings.link_rate(&path("host_rate"), host_rate);
-    findings.link_rate(&path("fabric_rate"), fabric_rate);
+    findings.link_rate(&path("host_rate"), row.host_rate);
+    findings.link_rate(&path("fabric_rate"), row.fabric_rate);
+    findings.latency(&path("host_delay"), row.host_delay);
+    findings.latency(&path("fabric_delay"), row.fabric_delay);
 }

@@ -11,10 +11,11 @@ use crate::workload::{self, Ready, Workload, incast, incast_series, many_to_many
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
 
-/// What a flow takes in memory, its place in the results included (measured), and from how many on
-/// that is worth a word.
-const BYTES_PER_FLOW: f64 = 300.0;
-const MANY_FLOWS: f64 = 1e8;
+/// What a flow takes in memory, its place in the results included (measured).
+pub const BYTES_PER_FLOW: f64 = 300.0;
+
+/// From how many flows on that is worth a word: a gigabyte and a half.
+const MANY_FLOWS: f64 = 5e6;
 
 /// Each waits for its turn and is a row of a table.
 const MOST_ENTRIES: f64 = 1e7;
@@ -208,11 +209,11 @@ fn check_flow_numbers(
     let order = settings.placement.order(graph, settings.seed);
     let seed = settings.seed;
     let shares = workload::surroundings(workloads, settings, graph, &order, seed);
-    let flows: f64 = shares
-        .map(|(workload, around)| {
-            workload.expected_flows(around) + workload.persistent_flows() as f64
-        })
-        .sum();
+    let flows = |(workload, around): (&Ready, workload::Surroundings<'_>)| {
+        workload.expected_flows(around) + workload.persistent_flows() as f64
+    };
+    let by_workload: Vec<f64> = shares.map(flows).collect();
+    let flows: f64 = by_workload.iter().sum();
     if flows > MOST_FLOWS {
         findings.error(
             &["arrivals"],
@@ -220,13 +221,27 @@ fn check_flow_numbers(
             "at most 4e9 are possible: shorten `arrivals`, lower the load or take larger flows",
         );
     } else if flows > MANY_FLOWS {
+        let most =
+            (0..by_workload.len()).max_by(|&a, &b| by_workload[a].total_cmp(&by_workload[b]));
+        let most = most.expect("there is a workload");
+        // Calls that wait for each other are all made before the run.
+        let (what, remedy) = match settings.workload[most].traffic {
+            workload::Spec::Rpc(_) => ("may", "lower `outstanding`, raise `think`"),
+            _ => ("would", "lower the load"),
+        };
+        let of_one = by_workload[most];
+        let most = format!("workload.{most}.{}", settings.workload[most].traffic.name());
+        let whose = match by_workload.len() {
+            1 => String::new(),
+            _ => format!(", {of_one:.1e} of them of [{most}]"),
+        };
         findings.warn(
-            &["arrivals"],
-            format!("about {flows:.1e} flows would start in {}", settings.arrivals),
+            &["arrivals", &most],
+            format!("about {flows:.1e} flows {what} start in {}{whose}", settings.arrivals),
             format!(
-                "they take about {:.0} GB of memory: shorten `arrivals`, lower the load or take \
-                 larger flows",
-                flows * BYTES_PER_FLOW / 1e9
+                "they take about {} of memory, {BYTES_PER_FLOW} B each: shorten `arrivals`, \
+                 {remedy}, or take larger flows",
+                rough_bytes(Bytes((flows * BYTES_PER_FLOW) as u64))
             ),
         );
     }

@@ -138,6 +138,7 @@ mod tests {
     use floodway_model::{NodeId, PortIx};
 
     use super::*;
+    use crate::topology::{self, built_as_said};
 
     fn rule(leaves: u32) -> Spec {
         Spec {
@@ -162,11 +163,7 @@ mod tests {
 
     #[test]
     fn the_graph_is_as_large_as_said_and_in_order() {
-        let spec = rule(4);
-        let (graph, size) = (spec.build(), spec.size());
-        assert_eq!(graph.hosts().count() as u64, size.hosts);
-        assert_eq!(graph.switches().count() as u64, size.switches);
-        assert_eq!(graph.links().count() as u64, size.links);
+        let graph = built_as_said(&topology::Spec::Clos(rule(4)));
         let names: Vec<_> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names[0], "host 0");
         assert_eq!(names[7..10], ["host 7", "leaf 0", "leaf 1"]);

@@ -99,6 +99,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::{self, built_as_said};
 
     fn spec(text: &str) -> Spec {
         serde_json::from_str(text).unwrap()
@@ -107,12 +108,7 @@ mod tests {
     #[test]
     fn the_sides_share_one_link() {
         let spec = spec(r#"{ "left": 3, "right": 2, "left_delays": ["1ms", "17ms"] }"#);
-        let (graph, size) = (spec.build(), spec.size());
-        assert_eq!(graph.hosts().count() as u64, size.hosts);
-        assert_eq!(graph.switches().count() as u64, size.switches);
-        assert_eq!(graph.links().count() as u64, size.links);
-        let most = graph.nodes.iter().map(|node| node.ports.len()).max().unwrap();
-        assert_eq!(most as u64, size.most_ports);
+        let graph = built_as_said(&topology::Spec::Dumbbell(spec.clone()));
         let bottleneck = |end: &floodway_model::graph::Attachment| {
             (end.rate, end.delay) == (Rate(40_000_000), Duration::from_ms(2))
         };

@@ -183,6 +183,7 @@ fn add(graph: &mut Graph, name: &str, count: u32, kind: NodeKind) -> Vec<NodeId>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::{self, built_as_said};
 
     fn k_ary(k: u32) -> Spec {
         Spec {
@@ -259,12 +260,7 @@ mod tests {
     #[test]
     fn the_graph_is_as_large_as_said_and_in_order() {
         for spec in [k_ary(4), deck()] {
-            let (graph, size) = (spec.build(), spec.size());
-            assert_eq!(graph.hosts().count() as u64, size.hosts);
-            assert_eq!(graph.switches().count() as u64, size.switches);
-            assert_eq!(graph.links().count() as u64, size.links);
-            let most = graph.nodes.iter().map(|node| node.ports.len()).max().unwrap();
-            assert_eq!(most as u64, size.most_ports);
+            built_as_said(&topology::Spec::FatTree(spec));
         }
         let graph = k_ary(4).build();
         let names: Vec<_> = graph.nodes.iter().map(|node| node.name.as_str()).collect();

@@ -51,6 +51,21 @@ pub struct Size {
     pub most_ports: u64,
 }
 
+/// The network, which is as large as was said before.
+#[cfg(test)]
+fn built_as_said(spec: &Spec) -> Graph {
+    let graph = spec.build();
+    let most = graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(0);
+    let size = Size {
+        hosts: graph.hosts().count() as u64,
+        switches: graph.switches().count() as u64,
+        links: graph.links().count() as u64,
+        most_ports: most as u64,
+    };
+    assert_eq!(size, spec.size());
+    graph
+}
+
 impl Spec {
     /// How large it will be.
     pub fn size(&self) -> Size {

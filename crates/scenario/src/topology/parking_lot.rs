@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::{Size, clos};
 
 /// Parameters. Host numbers go along the line: switch s has the hosts s * `hosts_per_switch` and
-/// following.
+/// following, and links to the switches s + 1 and s - 1. A `ring` has the same parameters, and its ends
+/// are joined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Switches in the line; the links between them are one less.
+    /// Switches, at least 2, and one link less between them; in a ring at least 3, and as many links.
     pub switches: u32,
     /// Hosts at each switch. Default 1 (Floyd: a connection enters at every gateway).
     #[serde(default = "one")]
@@ -36,7 +37,7 @@ pub struct Spec {
     pub fabric_delay: Duration,
 }
 
-pub(super) fn one() -> u32 {
+fn one() -> u32 {
     1
 }
 
@@ -80,6 +81,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::{self, built_as_said};
 
     fn line(switches: u32, hosts_per_switch: u32) -> Spec {
         Spec {
@@ -95,15 +97,10 @@ mod tests {
     #[test]
     fn the_graph_is_as_large_as_said_and_in_order() {
         for spec in [line(4, 2), line(2, 1), line(5, 3)] {
-            let (graph, size) = (spec.build(), spec.size());
-            assert_eq!(graph.hosts().count() as u64, size.hosts);
-            assert_eq!(graph.switches().count() as u64, size.switches);
-            assert_eq!(graph.links().count() as u64, size.links);
-            let most = graph.nodes.iter().map(|node| node.ports.len()).max().unwrap();
-            assert_eq!(most as u64, size.most_ports);
+            built_as_said(&topology::Spec::ParkingLot(spec));
         }
-        let size = line(4, 2).size();
-        assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (8, 4, 8 + 3, 4));
+        let size = Size { hosts: 8, switches: 4, links: 8 + 3, most_ports: 4 };
+        assert_eq!(line(4, 2).size(), size);
     }
 
     #[test]

@@ -2,97 +2,62 @@
 //! are equally long; so it is the smallest network in which shortest ways can wait for each other in
 //! a circle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
 
-use floodway_model::{Duration, Graph, Rate};
+use floodway_model::Graph;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, clos, parking_lot};
+use super::{Size, parking_lot};
 
-/// Parameters. Host numbers go round the ring: switch s has the hosts s * `hosts_per_switch` and
-/// following, and links to the switches s + 1 and s - 1.
+/// The line that is closed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// Switches, at least 3, and as many links between them.
-    pub switches: u32,
-    /// Hosts at each switch. Default 1 (assumed: the fewest).
-    #[serde(default = "parking_lot::one")]
-    pub hosts_per_switch: u32,
-    /// Rate of the links between hosts and switches. Default 100Gbps (as in `clos`).
-    #[serde(default = "clos::deck_rate")]
-    pub host_rate: Rate,
-    /// Propagation delay of these links. Default 200ns (as in `clos`).
-    #[serde(default = "clos::deck_delay")]
-    pub host_delay: Duration,
-    /// Rate of the links between switches. Default 100Gbps (as in `clos`).
-    #[serde(default = "clos::deck_rate")]
-    pub fabric_rate: Rate,
-    /// Propagation delay of these links. Default 200ns (as in `clos`).
-    #[serde(default = "clos::deck_delay")]
-    pub fabric_delay: Duration,
-}
+pub struct Spec(pub parking_lot::Spec);
 
 impl Spec {
     pub(super) fn size(&self) -> Size {
-        let line = self.line().size();
-        let most_ports = u64::from(self.hosts_per_switch) + 2;
+        let line = self.0.size();
+        let most_ports = u64::from(self.0.hosts_per_switch) + 2;
         Size { links: line.links.saturating_add(1), most_ports, ..line }
     }
 
     pub(super) fn build(&self) -> Graph {
-        let (mut graph, switches) = self.line().line();
+        let (mut graph, switches) = self.0.line();
         if let (Some(&first), Some(&last)) = (switches.first(), switches.last()) {
-            graph.link(last, first, self.fabric_rate, self.fabric_delay);
+            graph.link(last, first, self.0.fabric_rate, self.0.fabric_delay);
         }
         graph
-    }
-
-    /// The same without the link that closes it.
-    fn line(&self) -> parking_lot::Spec {
-        let Self { switches, hosts_per_switch, .. } = *self;
-        let Self { host_rate, host_delay, fabric_rate, fabric_delay, .. } = *self;
-        parking_lot::Spec {
-            switches,
-            hosts_per_switch,
-            host_rate,
-            host_delay,
-            fabric_rate,
-            fabric_delay,
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::NodeId;
     use floodway_model::graph::NodeKind;
+    use floodway_model::{Duration, NodeId, Rate};
 
     use super::*;
+    use crate::topology::{self, built_as_said, clos};
 
     fn ring(switches: u32, hosts_per_switch: u32) -> Spec {
-        Spec {
+        Spec(parking_lot::Spec {
             switches,
             hosts_per_switch,
             host_rate: clos::deck_rate(),
             host_delay: clos::deck_delay(),
             fabric_rate: Rate::from_gbps(400),
             fabric_delay: Duration::from_us(2),
-        }
+        })
     }
 
     #[test]
     fn the_graph_is_as_large_as_said() {
         for spec in [ring(3, 1), ring(5, 2), ring(8, 4)] {
-            let (graph, size) = (spec.build(), spec.size());
-            assert_eq!(graph.hosts().count() as u64, size.hosts);
-            assert_eq!(graph.switches().count() as u64, size.switches);
-            assert_eq!(graph.links().count() as u64, size.links);
+            let most_ports = spec.size().most_ports;
+            let graph = built_as_said(&topology::Spec::Ring(spec));
             for switch in graph.switches() {
-                assert_eq!(graph.node(switch).ports.len() as u64, size.most_ports);
+                assert_eq!(graph.node(switch).ports.len() as u64, most_ports);
             }
         }
-        let size = ring(5, 2).size();
-        assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (10, 5, 10 + 5, 4));
+        let size = Size { hosts: 10, switches: 5, links: 10 + 5, most_ports: 4 };
+        assert_eq!(ring(5, 2).size(), size);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use floodway_model::{Bytes, Duration, FlowSpec, Instant};
+use floodway_model::{Bytes, Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,20 +85,10 @@ impl Workload for Spec {
 
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let bytes = self.bytes.map_or(FlowSpec::PERSISTENT, |bytes| bytes.0);
-        let start = Instant::ZERO + self.start;
-        let workload = around.number;
         let sets = around.hosts.chunks_exact(self.hosts_per_set() as usize);
         let flows = sets.flat_map(|set| {
             let (&dst, senders) = set.split_first().expect("a set has its receiver");
-            senders.iter().map(move |&src| FlowSpec {
-                src,
-                dst,
-                bytes,
-                start,
-                stop: Instant::NEVER,
-                workload,
-                in_turn: false,
-            })
+            senders.iter().map(move |&src| around.message(src, dst, bytes, self.start))
         });
         flows.collect()
     }

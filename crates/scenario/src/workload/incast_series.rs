@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Bytes, FlowSpec, Instant};
+use floodway_model::{Bytes, Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -102,15 +102,9 @@ impl Workload for Spec {
                 let left = (hosts.len() - place) as u64;
                 hosts.swap(place, place + chance.below(left) as usize);
             }
-            flows.extend(hosts[1..drawn].iter().map(|&src| FlowSpec {
-                src,
-                dst: hosts[0],
-                bytes: self.bytes.0,
-                start: Instant(now_ps as u64),
-                stop: Instant::NEVER,
-                workload: around.number,
-                in_turn: false,
-            }));
+            let (dst, start) = (hosts[0], Duration(now_ps as u64));
+            let senders = hosts[1..drawn].iter();
+            flows.extend(senders.map(|&src| around.message(src, dst, self.bytes.0, start)));
         }
     }
 

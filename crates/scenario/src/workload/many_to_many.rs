@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use floodway_model::units::PS_PER_S;
-use floodway_model::{FlowSpec, Instant, Rate};
+use floodway_model::{Duration, FlowSpec, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,9 +52,16 @@ struct Sized {
     sizes: Distribution,
 }
 
+impl Sized {
+    /// Flows per second of one sender.
+    fn arrival_rate(&self, rate: Rate) -> f64 {
+        self.spec.load * rate.0 as f64 / (8.0 * self.sizes.mean())
+    }
+}
+
 impl Workload for Sized {
     fn hosts(&self) -> u64 {
-        self.spec.hosts()
+        u64::from(self.spec.clusters) * u64::from(self.spec.cluster_size)
     }
 
     fn takes(&self) -> (String, &'static str) {
@@ -71,11 +78,32 @@ impl Workload for Sized {
     }
 
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        self.spec.flows(&self.sizes, around)
+        let mut flows = Vec::new();
+        let size = self.spec.cluster_size as usize;
+        for cluster in around.hosts.chunks_exact(size) {
+            for (place, &src) in cluster.iter().enumerate() {
+                let mut chance = around.stream_of(src);
+                let gap_ps = PS_PER_S as f64 / self.arrival_rate(around.rate(src));
+                let mut now_ps = 0.0;
+                loop {
+                    now_ps += chance.exponential(gap_ps);
+                    if now_ps >= around.arrivals.0 as f64 {
+                        break;
+                    }
+                    // Uniform among the others: the member after it, the second after it, ...
+                    let step = 1 + chance.below(size as u64 - 1) as usize;
+                    let dst = cluster[(place + step) % size];
+                    let bytes = self.sizes.sample(chance.unit());
+                    flows.push(around.message(src, dst, bytes, Duration(now_ps as u64)));
+                }
+            }
+        }
+        flows
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        self.spec.expected_flows(&self.sizes, around)
+        let per_second = |&host| self.arrival_rate(around.rate(host));
+        around.hosts.iter().map(per_second).sum::<f64>() * around.arrivals.as_secs()
     }
 
     fn largest_flow(&self) -> u64 {
@@ -87,61 +115,11 @@ impl Workload for Sized {
     }
 
     fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
-        self.spec.demands(around)
-    }
-}
-
-impl Spec {
-    fn hosts(&self) -> u64 {
-        u64::from(self.clusters) * u64::from(self.cluster_size)
-    }
-
-    /// Flows per second of one sender.
-    fn arrival_rate(&self, sizes: &Distribution, rate: Rate) -> f64 {
-        self.load * rate.0 as f64 / (8.0 * sizes.mean())
-    }
-
-    fn expected_flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> f64 {
-        let per_second = |&host| self.arrival_rate(sizes, around.rate(host));
-        around.hosts.iter().map(per_second).sum::<f64>() * around.arrivals.as_secs()
-    }
-
-    fn flows(&self, sizes: &Distribution, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        let mut flows = Vec::new();
-        let size = self.cluster_size as usize;
-        for cluster in around.hosts.chunks_exact(size) {
-            for (place, &src) in cluster.iter().enumerate() {
-                let mut chance = around.stream_of(src);
-                let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, around.rate(src));
-                let mut now_ps = 0.0;
-                loop {
-                    now_ps += chance.exponential(gap_ps);
-                    if now_ps >= around.arrivals.0 as f64 {
-                        break;
-                    }
-                    // Uniform among the others: the member after it, the second after it, ...
-                    let step = 1 + chance.below(size as u64 - 1) as usize;
-                    flows.push(FlowSpec {
-                        src,
-                        dst: cluster[(place + step) % size],
-                        bytes: sizes.sample(chance.unit()),
-                        start: Instant(now_ps as u64),
-                        stop: Instant::NEVER,
-                        workload: around.number,
-                        in_turn: false,
-                    });
-                }
-            }
-        }
-        flows
-    }
-
-    fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         let mut demands = Vec::new();
-        for cluster in around.hosts.chunks_exact(self.cluster_size as usize) {
+        for cluster in around.hosts.chunks_exact(self.spec.cluster_size as usize) {
             let others = (cluster.len() - 1) as f64;
             for &src in cluster {
-                let rate = self.load * around.rate(src).0 as f64 / others;
+                let rate = self.spec.load * around.rate(src).0 as f64 / others;
                 let to = cluster.iter().filter(|&&dst| dst != src);
                 demands.extend(to.map(|&dst| Demand { src, dst, rate }));
             }

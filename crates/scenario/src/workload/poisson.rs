@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use floodway_model::units::PS_PER_S;
-use floodway_model::{FlowSpec, Graph, Instant, NodeId, Rate};
+use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,13 +62,44 @@ struct Sized {
     ends: Ends,
 }
 
+impl Sized {
+    /// Flows per second.
+    fn arrival_rate(&self, graph: &Graph) -> f64 {
+        let Spec { load, of, flows_per_second, .. } = self.spec;
+        flows_per_second.unwrap_or_else(|| {
+            let of = of.unwrap_or_else(|| slowest(graph, &self.ends));
+            load.unwrap_or(0.0) * of.0 as f64 / (8.0 * self.sizes.mean())
+        })
+    }
+}
+
 impl Workload for Sized {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        self.spec.flows(&self.sizes, &self.ends, around)
+        let Self { sizes, ends, .. } = self;
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let mut chance = around.stream();
+        let gap_ps = PS_PER_S as f64 / self.arrival_rate(around.graph);
+        let mut flows = Vec::new();
+        let mut now_ps = 0.0;
+        loop {
+            now_ps += chance.exponential(gap_ps);
+            if now_ps >= around.arrivals.0 as f64 {
+                return flows;
+            }
+            let src = ends.from[chance.below(ends.from.len() as u64) as usize];
+            let own_place = ends.to.iter().position(|&dst| dst == src);
+            let others = ends.to.len() - usize::from(own_place.is_some());
+            let drawn = chance.below(others as u64) as usize;
+            // The sender's own place is passed over.
+            let place = drawn + usize::from(own_place.is_some_and(|own| drawn >= own));
+            let (src, dst) = (hosts[src as usize], hosts[ends.to[place] as usize]);
+            let bytes = sizes.sample(chance.unit());
+            flows.push(around.message(src, dst, bytes, Duration(now_ps as u64)));
+        }
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        self.spec.expected_flows(&self.sizes, &self.ends, around)
+        self.arrival_rate(around.graph) * around.arrivals.as_secs()
     }
 
     fn largest_flow(&self) -> u64 {
@@ -84,55 +115,9 @@ impl Workload for Sized {
     }
 
     fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
-        self.spec.demands(&self.sizes, &self.ends, around)
-    }
-}
-
-impl Spec {
-    /// Flows per second.
-    fn arrival_rate(&self, sizes: &Distribution, ends: &Ends, graph: &Graph) -> f64 {
-        self.flows_per_second.unwrap_or_else(|| {
-            let of = self.of.unwrap_or_else(|| slowest(graph, ends));
-            self.load.unwrap_or(0.0) * of.0 as f64 / (8.0 * sizes.mean())
-        })
-    }
-
-    fn expected_flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> f64 {
-        self.arrival_rate(sizes, ends, around.graph) * around.arrivals.as_secs()
-    }
-
-    fn flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
+        let Self { sizes, ends, .. } = self;
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let mut chance = around.stream();
-        let gap_ps = PS_PER_S as f64 / self.arrival_rate(sizes, ends, around.graph);
-        let mut flows = Vec::new();
-        let mut now_ps = 0.0;
-        loop {
-            now_ps += chance.exponential(gap_ps);
-            if now_ps >= around.arrivals.0 as f64 {
-                return flows;
-            }
-            let src = ends.from[chance.below(ends.from.len() as u64) as usize];
-            let own_place = ends.to.iter().position(|&dst| dst == src);
-            let others = ends.to.len() - usize::from(own_place.is_some());
-            let drawn = chance.below(others as u64) as usize;
-            // The sender's own place is passed over.
-            let place = drawn + usize::from(own_place.is_some_and(|own| drawn >= own));
-            flows.push(FlowSpec {
-                src: hosts[src as usize],
-                dst: hosts[ends.to[place] as usize],
-                bytes: sizes.sample(chance.unit()),
-                start: Instant(now_ps as u64),
-                stop: Instant::NEVER,
-                workload: around.number,
-                in_turn: false,
-            });
-        }
-    }
-
-    fn demands(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<Demand> {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let offered = self.arrival_rate(sizes, ends, around.graph) * 8.0 * sizes.mean();
+        let offered = self.arrival_rate(around.graph) * 8.0 * sizes.mean();
         let of_one = offered / ends.from.len() as f64;
         let from_one = |&number: &u32| {
             let src = hosts[number as usize];

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use floodway_model::{FlowSpec, Instant, NodeId};
+use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,11 +69,34 @@ struct Sized {
 
 impl Workload for Sized {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        self.spec.flows(&self.sizes, &self.ends, around)
+        let Self { spec, sizes, ends } = self;
+        let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        let stop = Instant::ZERO + around.arrivals;
+        let mut flows = Vec::new();
+        for (place, &number) in ends.from.iter().enumerate() {
+            let src = hosts[number as usize];
+            let mut chance = around.stream_of(src);
+            let (others, most): (Vec<u32>, u64) =
+                (ends.receivers(number).collect(), most(src, around));
+            let (mut sum, mut beyond) = (0, 0);
+            while beyond < BEYOND {
+                let dst = spec
+                    .partner(place, ends)
+                    .unwrap_or_else(|| others[chance.below(others.len() as u64) as usize]);
+                let bytes = sizes.sample(chance.unit());
+                sum += bytes;
+                beyond += u32::from(sum > most);
+                let message = around.message(src, hosts[dst as usize], bytes, Duration::ZERO);
+                flows.push(FlowSpec { stop, in_turn: true, ..message });
+            }
+        }
+        flows
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {
-        self.spec.expected_flows(&self.sizes, &self.ends, around)
+        let messages =
+            |src: &NodeId| most(*src, around) as f64 / self.sizes.mean() + f64::from(BEYOND);
+        around.named(&self.ends.from).iter().map(messages).sum()
     }
 
     fn largest_flow(&self) -> u64 {
@@ -97,48 +120,10 @@ impl Spec {
             Towards::Next => Some(ends.to[(place + 1) % ends.to.len()]),
         }
     }
+}
 
-    /// More than a sender can hand over until the arrivals end: payload alone at the rate of its
-    /// link, and a NIC's memory full, in bytes.
-    fn most(&self, src: NodeId, around: Surroundings<'_>) -> u64 {
-        around.rate(src).bytes_in(around.arrivals).0 + around.memory.0
-    }
-
-    fn expected_flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> f64 {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let messages = |&src: &u32| {
-            self.most(hosts[src as usize], around) as f64 / sizes.mean() + f64::from(BEYOND)
-        };
-        ends.from.iter().map(messages).sum()
-    }
-
-    fn flows(&self, sizes: &Distribution, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
-        let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let mut flows = Vec::new();
-        for (place, &number) in ends.from.iter().enumerate() {
-            let src = hosts[number as usize];
-            let mut chance = around.stream_of(src);
-            let (others, most): (Vec<u32>, u64) =
-                (ends.receivers(number).collect(), self.most(src, around));
-            let (mut sum, mut beyond) = (0, 0);
-            while beyond < BEYOND {
-                let dst = self
-                    .partner(place, ends)
-                    .unwrap_or_else(|| others[chance.below(others.len() as u64) as usize]);
-                let bytes = sizes.sample(chance.unit());
-                sum += bytes;
-                beyond += u32::from(sum > most);
-                flows.push(FlowSpec {
-                    src,
-                    dst: hosts[dst as usize],
-                    bytes,
-                    start: Instant::ZERO,
-                    stop: Instant::ZERO + around.arrivals,
-                    workload: around.number,
-                    in_turn: true,
-                });
-            }
-        }
-        flows
-    }
+/// More than a sender can hand over until the arrivals end: payload alone at the rate of its link,
+/// and a NIC's memory full, in bytes.
+fn most(src: NodeId, around: Surroundings<'_>) -> u64 {
+    around.rate(src).bytes_in(around.arrivals).0 + around.memory.0
 }

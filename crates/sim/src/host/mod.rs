@@ -295,7 +295,7 @@ impl Node for Host {
         for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
             tally.data_packets_sent += sent.packets;
             tally.retransmitted_packets += sent.retransmitted;
-            tally.timeouts += sent.timeouts;
+            tally.timeouts += u64::from(sent.timeouts);
         }
         for receiver in &self.receivers {
             tally.reordered_packets += receiver.reordered;

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use floodway_model::packet::length;
 use floodway_model::{Body, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
-use super::congestion::Answer;
+use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
 use crate::engine::Context;
@@ -157,7 +157,12 @@ impl Host {
             nak: sent_at.is_none(),
             hops: &hops[..count],
         };
-        transport.control.on_answer(&self.shared.profile(packet.flow).congestion, &answer);
+        let congestion = &self.shared.profile(packet.flow).congestion;
+        // In a network of several congestion controls, only those that ask measure.
+        if let (Needs::Answers, Some(rtt)) = (congestion.needs(), answer.rtt) {
+            transport.sent.measure(rtt);
+        }
+        transport.control.on_answer(congestion, &answer);
     }
 
     /// The packet ends here: its telemetry is of no use any more.

@@ -156,11 +156,13 @@ impl Sender {
             Transport::Rocev2(sender) => sender.sent,
             Transport::Tcp(sender) => {
                 let tcp::Sent { packets, retransmitted, timeouts, .. } = sender.sent;
+                let (sum, count) = sender.rtt_sum();
                 Sent {
                     packets,
                     retransmitted,
-                    timeouts,
-                    mean_rtt: sender.mean_rtt().unwrap_or_default(),
+                    timeouts: timeouts as u32,
+                    rtts: count as u32,
+                    rtt_sum: Duration(sum as u64),
                 }
             }
             Transport::Datagram(sender) => sender.sent,

@@ -2,6 +2,7 @@
 
 use floodway_model::table::Table;
 
+use super::of_switches;
 use crate::Spec;
 use crate::engine::Finished;
 use crate::metric::Departures;
@@ -31,17 +32,7 @@ fn left(finished: &Finished) -> Vec<Left<'_>> {
 
 /// A table with the columns that name a queue, one row for each in `rows`.
 fn of_queues(name: &'static str, doc: &'static str, spec: &Spec, rows: &[&Left]) -> Table {
-    Table::new(name, doc)
-        .text(
-            "node",
-            "Name of the switch.",
-            rows.iter().map(|row| spec.graph.node(row.switch.id()).name.clone()).collect(),
-        )
-        .u64(
-            "tier",
-            "Tier of the switch: 0 is next to the hosts.",
-            rows.iter().map(|row| row.switch.tier().into()).collect(),
-        )
+    of_switches(Table::new(name, doc), spec, rows.iter().map(|row| row.switch))
         .u64("port", "Port of the switch.", rows.iter().map(|row| row.port).collect())
         .u64("queue", "Data queue of the port.", rows.iter().map(|row| row.queue).collect())
 }

@@ -2,6 +2,7 @@
 
 use floodway_model::table::Table;
 
+use super::of_switches;
 use crate::Spec;
 use crate::engine::Finished;
 use crate::switch::Switch;
@@ -16,17 +17,11 @@ pub fn table(spec: &Spec, finished: &Finished) -> Table {
         rows.extend(inputs.zip(0..).map(|(input, port)| (switch, port, input)));
     }
     let column = |of: fn(&Input) -> u64| rows.iter().map(|row| of(row.2)).collect();
-    Table::new("inputs", "One row per ingress port of a switch with a crossbar: data that waits to cross, which the egress queues that it is for count too; samples are of the measurement, the rest of the whole run.")
-        .text(
-            "node",
-            "Name of the switch.",
-            rows.iter().map(|row| spec.graph.node(row.0.id()).name.clone()).collect(),
-        )
-        .u64(
-            "tier",
-            "Tier of the switch: 0 is next to the hosts.",
-            rows.iter().map(|row| row.0.tier().into()).collect(),
-        )
+    let table = Table::new(
+        "inputs",
+        "One row per ingress port of a switch with a crossbar: data that waits to cross, which the egress queues that it is for count too; samples are of the measurement, the rest of the whole run.",
+    );
+    of_switches(table, spec, rows.iter().map(|row| row.0))
         .u64("port", "Port of the switch.", rows.iter().map(|row| row.1).collect())
         .u64("samples", "Samples taken during the measurement.", vec![samples; rows.len()])
         .f64(

@@ -2,6 +2,7 @@
 
 use floodway_model::table::Table;
 
+use super::of_switches;
 use crate::Spec;
 use crate::engine::Finished;
 use crate::metric::bin_edge;
@@ -12,13 +13,11 @@ pub fn switches(spec: &Spec, finished: &Finished) -> Table {
     let samples = finished.metrics.sampling().measured(finished.now);
     let switches = || finished.switches.iter();
     let column = |of: fn(&Switch) -> u64| switches().map(of).collect();
-    Table::new("switches", "One row per switch: how much of its memory data takes; samples are of the measurement, the rest of the whole run.")
-        .text(
-            "node",
-            "Name of the switch.",
-            switches().map(|switch| spec.graph.node(switch.id()).name.clone()).collect(),
-        )
-        .u64("tier", "Tier of the switch: 0 is next to the hosts.", column(|switch| switch.tier().into()))
+    let table = Table::new(
+        "switches",
+        "One row per switch: how much of its memory data takes; samples are of the measurement, the rest of the whole run.",
+    );
+    of_switches(table, spec, switches())
         .u64("ports", "Its ports.", column(|switch| switch.ports() as u64))
         .u64("samples", "Samples taken during the measurement.", switches().map(|_| samples).collect())
         .f64(

@@ -518,7 +518,7 @@ impl Node for Switch {
             }
             Body::Cim => self.obey_cim(port, packet.flow, now),
             Body::Sfc { .. } => {
-                let goes_on = self.relay(packet, now, context);
+                let goes_on = self.relay(packet, now, context) == Some(true);
                 self.received += u64::from(goes_on);
                 self.consumed += u64::from(!goes_on);
             }

@@ -3,12 +3,11 @@
 
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Duration, FlowId, Instant, Packet, PortIx, Tos};
+use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::congestion_isolation::Place;
-use super::flow_control::pausing::{Order, Source, pause_time};
-use super::port::Port;
+use super::flow_control::pausing::{On, Order, Source};
 use crate::engine::Context;
 
 impl Switch {
@@ -85,8 +84,8 @@ impl Switch {
                     }),
                 ),
             };
-            let pause = lasts(&self.ports, source, spec.quanta);
-            self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, pause);
+            let on = On::link(&self.ports[source.port()].tx, spec.quanta);
+            self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, on);
             self.send_pfc(source, quanta, now, context);
         }
         self.orders = orders;
@@ -141,14 +140,16 @@ impl Switch {
                 && pfc.ledger.holds(source)
             {
                 let quanta = spec.quanta;
-                pfc.ledger.repeat(source, now, lasts(&self.ports, source, quanta));
+                pfc.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
                 self.send_pfc(source, quanta, now, context);
+            } else {
+                self.repeat_proxied(source, now, context);
             }
             if let (Some(pause), Some(spec)) = (&mut self.pause, &self.spec.flow_control.pause)
                 && pause.ledger.holds(source)
             {
                 let quanta = spec.quanta;
-                pause.ledger.repeat(source, now, lasts(&self.ports, source, quanta));
+                pause.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
                 self.send_pause(port, quanta, now, context);
             }
         }
@@ -184,8 +185,8 @@ impl Switch {
         self.watch_queues(now, context);
         while let Some(spec) = &self.spec.flow_control.pfc {
             let (quanta, ports) = (spec.quanta, &self.ports);
-            let pause = |source| lasts(ports, source, quanta);
-            let due = self.pfc.as_mut().and_then(|pfc| pfc.ledger.refresh(now, pause));
+            let on = |source: Source| On::link(&ports[source.port()].tx, quanta);
+            let due = self.pfc.as_mut().and_then(|pfc| pfc.ledger.refresh(now, on));
             let Some(source) = due else { break };
             self.send_pfc(source, quanta, now, context);
         }
@@ -193,9 +194,4 @@ impl Switch {
         self.refresh_pauses(now, context);
         self.set_timer();
     }
-}
-
-/// How long a pause lasts on the link of its source.
-fn lasts(ports: &[Port], source: Source, quanta: u16) -> Duration {
-    pause_time(quanta, ports[source.port()].tx.link().rate)
 }

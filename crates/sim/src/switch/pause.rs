@@ -5,7 +5,7 @@ use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pause::{self, Pause};
-use super::flow_control::pausing::{Order, pause_time};
+use super::flow_control::pausing::{On, Order, Source};
 use crate::engine::Context;
 
 impl Switch {
@@ -55,8 +55,8 @@ impl Switch {
                 Order::Pause(source) => (source.port(), full),
                 Order::Resume(source) => (source.port(), 0),
             };
-            let lasts = pause_time(full, self.ports[port].tx.link().rate);
-            self.pause.as_mut().expect("it gave the order").ledger.carry_out(order, now, lasts);
+            let on = On::link(&self.ports[port].tx, full);
+            self.pause.as_mut().expect("it gave the order").ledger.carry_out(order, now, on);
             self.send_pause(port, quanta, now, context);
         }
         self.orders = orders;
@@ -67,8 +67,8 @@ impl Switch {
     pub(super) fn refresh_pauses(&mut self, now: Instant, context: &mut Context) {
         while let (Some(spec), Some(pause)) = (&self.spec.flow_control.pause, &mut self.pause) {
             let (quanta, ports) = (spec.quanta, &self.ports);
-            let rate = |port: usize| ports[port].tx.link().rate;
-            let due = pause.ledger.refresh(now, |source| pause_time(quanta, rate(source.port())));
+            let on = |source: Source| On::link(&ports[source.port()].tx, quanta);
+            let due = pause.ledger.refresh(now, on);
             let Some(source) = due else { break };
             self.send_pause(source.port(), quanta, now, context);
         }

@@ -34,8 +34,11 @@ impl Switch {
         let pause = sfc.on_enqueue(spec, packet, number, backlog, drain, now);
         if let Some(pause_ns) = pause {
             let message = self.message(packet, pause_ns);
-            let goes_on = self.relay(&message, now, context);
-            self.emitted += u64::from(goes_on);
+            let way = self.relay(&message, now, context);
+            self.emitted += u64::from(way == Some(true));
+            if let Some(sfc) = &mut self.sfc {
+                sfc.messages += u64::from(way.is_some());
+            }
         }
     }
 
@@ -51,7 +54,9 @@ impl Switch {
     ) {
         let port = packet.ingress.index();
         let Some(spec) = &self.spec.flow_control.source_flow_control else { return };
-        let Some(sfc) = self.sfc.as_mut().filter(|_| self.ports[port].to_host) else { return };
+        // On a link that is known to be down by now nobody would hear it.
+        let hears = self.ports[port].to_host && !self.ports[port].tx.is_closed();
+        let Some(sfc) = self.sfc.as_mut().filter(|_| hears) else { return };
         let Some(pause_ns) = sfc.remind(spec, packet, home as u8, now) else { return };
         match spec.mode {
             Mode::Proxy => {
@@ -91,12 +96,18 @@ impl Switch {
     }
 
     /// A message, from here or from elsewhere, goes on towards its source; at the source's edge it
-    /// is remembered, and ends there if this switch is a proxy. Whether it goes on.
-    pub(super) fn relay(&mut self, message: &Packet, now: Instant, context: &mut Context) -> bool {
+    /// is remembered, and ends there if this switch is a proxy. Whether it goes on; `None` if there is
+    /// no way.
+    pub(super) fn relay(
+        &mut self,
+        message: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) -> Option<bool> {
         let Body::Sfc { towards, class, pause_ns } = message.body else {
             unreachable!("only source flow control messages are relayed");
         };
-        let Some(egress) = self.forward(message, now) else { return false };
+        let egress = self.forward(message, now)?;
         if let Hops::Host(_) = self.routes.towards(message.dst)
             && let Some(spec) = &self.spec.flow_control.source_flow_control
             && let Some(sfc) = &mut self.sfc
@@ -112,11 +123,11 @@ impl Switch {
                     let congesting = Source::new(egress, isolation.congesting.into());
                     self.pause_for(congesting, pause_ns, now, context);
                 }
-                return false;
+                return Some(false);
             }
         }
         self.enqueue_control(egress, message, now, context);
-        true
+        Some(true)
     }
 
     /// As a proxy: the host at that port is to be quiet in that class for this long.
@@ -128,7 +139,25 @@ impl Switch {
         if self.pfc.as_ref().is_some_and(|pfc| pfc.ledger.holds(source)) {
             return;
         }
-        sfc.proxy_pauses += 1;
+        self.send_proxied(source, quanta, now, context);
+    }
+
+    /// The link of a source works again, and the host has forgotten what it was told: says again what
+    /// is left of it.
+    pub(super) fn repeat_proxied(&mut self, source: Source, now: Instant, context: &mut Context) {
+        let rate = self.ports[source.port()].tx.link().rate;
+        let left = self.sfc.as_ref().map_or(0, |sfc| sfc.left(source, rate, now));
+        if left > 0 {
+            self.send_proxied(source, left, now, context);
+        }
+    }
+
+    /// A PFC frame of a proxy, unless nobody would hear it.
+    fn send_proxied(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
+        let open = !self.ports[source.port()].tx.is_closed();
+        if let Some(sfc) = &mut self.sfc {
+            sfc.proxy_pauses += u64::from(open);
+        }
         self.send_pfc(source, quanta, now, context);
     }
 }

@@ -13,7 +13,9 @@ pub struct Spec {
     pub latency: Duration,
     /// The egress queues of each port.
     pub queue: QueueSpec,
-    /// What is between the ports. Default `output_queued`, nothing.
+    /// What is between the ports. Default `output_queued`, nothing. The ideal completion times are those
+    /// of a network with nothing between ports, whatever is chosen, so that all are measured against
+    /// the same: with a crossbar a flow that is alone has a slowdown a little above 1.
     pub fabric: fabric::Spec,
     /// How much memory a queue may take.
     pub buffer: buffer::Spec,

@@ -24,6 +24,20 @@ fn wrong(format: Format, text: &str) -> String {
     }
 }
 
+/// What is wrong when something in a text is something else.
+fn spoilt(format: Format, text: &str) -> impl Fn(&str, &str) -> String {
+    move |from, to| {
+        assert!(text.contains(from), "{from}");
+        wrong(format, &text.replacen(from, to, 1))
+    }
+}
+
+/// How many hosts, switches and links, and ports of the node that has the most.
+fn counts(network: &Network) -> [u64; 4] {
+    let Size { hosts, switches, links, most_ports } = network.size();
+    [hosts, switches, links, most_ports]
+}
+
 /// What is at the other ends of a node's ports.
 fn peers(graph: &Graph, name: &str) -> Vec<String> {
     let node = graph.nodes.iter().find(|node| node.name == name).unwrap();
@@ -46,8 +60,7 @@ fn hpcc_by_hand() {
     let graph = &network.graph;
     let names: Vec<_> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["host 0", "host 2", "host 4", "switch 1", "switch 3", "switch 5"]);
-    let size = network.size();
-    assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (3, 3, 6, 4));
+    assert_eq!(counts(&network), [3, 3, 6, 4]);
     assert_eq!(peers(graph, "switch 1"), ["host 0", "host 2", "switch 3", "switch 3"]);
     assert_eq!(peers(graph, "host 4"), ["switch 5"]);
     let end = |node: usize, port: usize| graph.nodes[node].ports[port];
@@ -62,10 +75,7 @@ fn hpcc_by_hand() {
 
 #[test]
 fn what_is_wrong_with_a_topology_of_hpcc() {
-    let of = |from: &str, to: &str| {
-        assert!(LINE.contains(from));
-        wrong(Format::Hpcc, &LINE.replacen(from, to, 1))
-    };
+    let of = spoilt(Format::Hpcc, LINE);
     assert_eq!(wrong(Format::Hpcc, "\n"), "the file is empty");
     assert_eq!(of("6 3 6", "6 3"), "1:1 6 3: the first line has 2 numbers, not 3");
     assert_eq!(of("6 3 6", "6 0 6"), "1:3 0: there are 0 switches");
@@ -123,8 +133,8 @@ const THREE: &str = "# by hand\nNodes 8\nTiers 3\nPodsize 4\n\n\
 #[test]
 fn htsim_by_hand() {
     let network = network(Format::Htsim, THREE);
-    let (graph, size) = (&network.graph, network.size());
-    assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (8, 10, 24, 4));
+    let graph = &network.graph;
+    assert_eq!(counts(&network), [8, 10, 24, 4]);
     assert_eq!(peers(graph, "edge 2"), ["host 4", "host 5", "aggregation 2", "aggregation 3"]);
     assert_eq!(peers(graph, "aggregation 2"), ["edge 2", "edge 3", "core 0", "core 0"]);
     assert_eq!(peers(graph, "aggregation 3"), ["edge 2", "edge 3", "core 1", "core 1"]);
@@ -165,8 +175,7 @@ fn two_tiers_of_htsim() {
                 Radix_Up 2\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 0\nOversubscribed 4\n\n\
                 Tier 1\nDownlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
     let network = network(Format::Htsim, text);
-    let size = network.size();
-    assert_eq!((size.hosts, size.switches, size.links, size.most_ports), (32, 6, 40, 10));
+    assert_eq!(counts(&network), [32, 6, 40, 10]);
     assert_eq!(peers(&network.graph, "spine 1"), [0, 1, 2, 3].map(|leaf| format!("leaf {leaf}")));
     assert_eq!(network.switch_latency, Some(Duration::ZERO));
 }
@@ -184,19 +193,17 @@ fn trees_of_htsims_own_sizes() {
              Bundle {bundle}\n"
         )
     };
-    let size = network(Format::Htsim, &tree(1024, 64, [8, 8, 8, 8, 16], 1)).size();
-    assert_eq!((size.switches, size.links), (16 * 16 + 64, 3 * 1024));
+    let network = |text: String| network(Format::Htsim, &text);
+    let of_16_pods = network(tree(1024, 64, [8, 8, 8, 8, 16], 1));
+    assert_eq!(counts(&of_16_pods), [1024, 16 * 16 + 64, 3 * 1024, 16]);
     // 12 pods with 6 aggregation switches, each with bundles of 3 to 2 of the 12 cores.
-    let size = network(Format::Htsim, &tree(432, 36, [6, 6, 6, 6, 36], 3)).size();
-    assert_eq!((size.switches, size.links, size.most_ports), (12 * 12 + 12, 3 * 432, 36));
+    let of_12_pods = network(tree(432, 36, [6, 6, 6, 6, 36], 3));
+    assert_eq!(counts(&of_12_pods), [432, 12 * 12 + 12, 3 * 432, 36]);
 }
 
 #[test]
 fn what_is_wrong_with_a_tree_of_htsim() {
-    let of = |from: &str, to: &str| {
-        assert!(THREE.contains(from), "{from}");
-        wrong(Format::Htsim, &THREE.replacen(from, to, 1))
-    };
+    let of = spoilt(Format::Htsim, THREE);
     assert_eq!(of("Nodes 8\n", ""), "the header has no `Nodes`");
     assert_eq!(of("Podsize", "Pod_size"), "4:1 Pod_size: the header has no `Pod_size`");
     assert_eq!(of("Radix_Up 2", "Radix 2"), "9:1 Radix: a tier has no `Radix`");

@@ -105,7 +105,22 @@ pub struct Sent {
     /// Of these, repetitions.
     pub retransmitted: u64,
     /// Timeouts.
-    pub timeouts: u64,
-    /// The mean of the round-trip times that were measured; zero if there are none.
-    pub mean_rtt: Duration,
+    pub timeouts: u32,
+    /// Round-trip times that were measured.
+    pub rtts: u32,
+    /// Their sum.
+    pub rtt_sum: Duration,
+}
+
+impl Sent {
+    /// A round-trip time was measured.
+    pub fn measure(&mut self, rtt: Duration) {
+        self.rtts += 1;
+        self.rtt_sum += rtt;
+    }
+
+    /// The mean of the round-trip times that were measured.
+    pub fn mean_rtt(&self) -> Option<Duration> {
+        self.rtt_sum.0.checked_div(self.rtts.into()).map(Duration)
+    }
 }

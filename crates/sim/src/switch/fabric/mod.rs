@@ -11,17 +11,18 @@ pub mod crossbar;
 pub mod egress;
 pub mod input_fifo;
 mod islip;
+mod lines;
 pub mod output_queued;
 mod requests;
 #[cfg(test)]
 mod tests;
 pub mod voq;
 
-use floodway_model::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crossbar::{Crossbar, Waiting};
+pub use lines::Lines;
 
 floodway_model::family! {
     /// What is between the ports of a switch, and so where data waits.
@@ -51,39 +52,13 @@ pub enum CongestionAt {
     Egress,
 }
 
-/// What all crossbars have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lines {
-    /// How many times as fast as the fastest port.
-    pub speedup: f64,
-    /// Bytes that cross in a slot.
-    pub cell: Bytes,
-    /// The most bytes in an egress queue; `None` for the default.
-    pub egress_queue: Option<Bytes>,
-    /// Where congestion is measured.
-    pub congestion_at: CongestionAt,
-}
-
-impl Lines {
-    /// The most bytes in an egress queue if the longest frame is this long.
-    ///
-    /// Two frames keep the wire of a port busy at a speedup of 1: one waits for it while the next
-    /// crosses. A faster crossbar can bring that many more before the wire is free.
-    pub fn egress_queue(&self, largest_frame: u16) -> Bytes {
-        let frames = 2 * self.speedup.ceil() as u64;
-        self.egress_queue.unwrap_or(Bytes(frames.saturating_mul(largest_frame.into())))
-    }
-}
-
 impl Spec {
     /// Its crossbar, if it has one.
     pub fn lines(&self) -> Option<Lines> {
-        match *self {
+        match self {
             Self::OutputQueued(_) => None,
-            Self::InputFifo(input_fifo::Spec { speedup, cell, egress_queue, congestion_at })
-            | Self::Voq(voq::Spec { speedup, cell, egress_queue, congestion_at, .. }) => {
-                Some(Lines { speedup, cell, egress_queue, congestion_at })
-            }
+            Self::InputFifo(spec) => Some(spec.lines()),
+            Self::Voq(spec) => Some(spec.lines()),
         }
     }
 }

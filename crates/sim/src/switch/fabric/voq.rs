@@ -5,45 +5,16 @@
 
 use std::collections::VecDeque;
 
-use floodway_model::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::CongestionAt;
 use super::crossbar::Waiting;
+use super::lines::with_lines;
 use super::requests::Requests;
 
-/// Parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spec {
-    /// How many times requests, grants and accepts go round in a slot, at least 1. Default 4 (McKeown
-    /// 1999: about log2 N for N ports, and his examples have 16).
-    pub iterations: u32,
-    /// How many times as fast as the fastest port of the switch each line of the crossbar is, at
-    /// least 1. Default 1 (same paper).
-    pub speedup: f64,
-    /// What crosses in a slot: a frame takes as many slots as it has cells of this size, the last one
-    /// padded. Default 64B (Cisco 12000, same paper).
-    pub cell: Bytes,
-    /// The most bytes in an egress queue, those included that are crossing: as long as the longest
-    /// frame would not fit, nothing begins to cross to it. Default: two of the longest frames times the
-    /// speedup rounded up, so that one waits for the wire while the next crosses.
-    pub egress_queue: Option<Bytes>,
-    /// Where queue management, Congestion Isolation, QCN, source flow control, in-band telemetry and the
-    /// `least_loaded` choice of a path look for congestion. Default `virtual_output`.
-    pub congestion_at: CongestionAt,
-}
-
-impl Default for Spec {
-    fn default() -> Self {
-        Self {
-            iterations: 4,
-            speedup: 1.0,
-            cell: Bytes(64),
-            egress_queue: None,
-            congestion_at: CongestionAt::VirtualOutput,
-        }
+with_lines! {
+    /// Parameters.
+    pub struct Spec {
+        /// How many times requests, grants and accepts go round in a slot, at least 1. Default 4
+        /// (McKeown 1999: about log2 N for N ports, and his examples have 16).
+        pub iterations: u32 = 4,
     }
 }
 

@@ -59,7 +59,7 @@ struct Story {
     lost: u64,
     naks: u64,
     retransmitted: u64,
-    timeouts: u64,
+    timeouts: u32,
     /// When the last packet had come.
     finished: u64,
 }

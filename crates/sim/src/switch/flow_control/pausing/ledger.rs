@@ -1,4 +1,6 @@
-//! What neighbours were told, and when it has to be said again.
+//! What neighbours were told, and when it has to be said again. Counted are the frames that tell it:
+//! there are none while a link is known to be down, when nobody would hear them, but what holds is
+//! known when it works again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +8,8 @@ use std::collections::BinaryHeap;
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
 
-use super::{Order, Source};
+use super::{Order, Source, pause_time};
+use crate::link::Transmitter;
 
 /// What the neighbours of one switch were told.
 #[derive(Debug)]
@@ -14,6 +17,22 @@ pub struct Ledger {
     /// By source.
     sources: Vec<Paused>,
     refreshes: BinaryHeap<Reverse<(Instant, Source)>>,
+}
+
+/// What a pause is like on the link of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct On {
+    /// How long it lasts.
+    pub lasts: Duration,
+    /// Whether a frame is sent, because the link is not known to be down.
+    pub open: bool,
+}
+
+impl On {
+    /// A pause of so many quanta on the link of this sending end.
+    pub fn link(tx: &Transmitter, quanta: u16) -> Self {
+        Self { lasts: pause_time(quanta, tx.link().rate), open: !tx.is_closed() }
+    }
 }
 
 /// What a source was told.
@@ -35,19 +54,18 @@ impl Ledger {
         Self { sources: vec![Paused::default(); ports * CLASSES], refreshes: BinaryHeap::new() }
     }
 
-    /// Books an order that is about to be carried out; `pause` is how long a pause lasts on that
-    /// link. Its refresh is due when half of it has passed.
-    pub fn carry_out(&mut self, order: Order, now: Instant, pause: Duration) {
+    /// Books an order that is about to be carried out. Its refresh is due when half of the pause has
+    /// passed.
+    pub fn carry_out(&mut self, order: Order, now: Instant, on: On) {
         match order {
             Order::Pause(source) => {
-                let paused = &mut self.sources[source.index()];
-                paused.xoffs += 1;
-                self.arm(source, now, pause);
+                self.sources[source.index()].xoffs += u64::from(on.open);
+                self.arm(source, now, on.lasts);
             }
             Order::Resume(source) => {
                 let paused = &mut self.sources[source.index()];
                 paused.refresh_at = None;
-                paused.xons += 1;
+                paused.xons += u64::from(on.open);
             }
         }
     }
@@ -68,24 +86,24 @@ impl Ledger {
         self.refreshes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at)
     }
 
-    /// A source whose pause must be refreshed now; `pause` as above gives how long it then lasts.
-    pub fn refresh(&mut self, now: Instant, pause: impl Fn(Source) -> Duration) -> Option<Source> {
+    /// A source whose pause must be refreshed now; `on` says what its link is like.
+    pub fn refresh(&mut self, now: Instant, on: impl Fn(Source) -> On) -> Option<Source> {
         while self.next_refresh() <= now {
             let Reverse((at, source)) = self.refreshes.pop().expect("there is a next one");
             // Resumed since, or paused anew: then this alarm is void.
             if self.sources[source.index()].refresh_at == Some(at) {
-                self.sources[source.index()].refreshes += 1;
-                self.arm(source, now, pause(source));
+                let on = on(source);
+                self.sources[source.index()].refreshes += u64::from(on.open);
+                self.arm(source, now, on.lasts);
                 return Some(source);
             }
         }
         None
     }
 
-    /// This source, which is paused, is told so again at once; `pause` as above.
-    pub fn repeat(&mut self, source: Source, now: Instant, pause: Duration) {
-        self.sources[source.index()].refreshes += 1;
-        self.arm(source, now, pause);
+    /// The link to this source, which is to be paused, works again: it is stopped anew.
+    pub fn repeat(&mut self, source: Source, now: Instant, on: On) {
+        self.carry_out(Order::Pause(source), now, on);
     }
 
     /// What the class `class` at `port` was told.

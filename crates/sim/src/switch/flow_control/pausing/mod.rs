@@ -13,7 +13,7 @@ use floodway_model::{Bytes, Duration, Packet, Rate};
 
 pub use headroom::{Link, most_in};
 pub use held::Held;
-pub use ledger::{Ledger, Paused};
+pub use ledger::{Ledger, On, Paused};
 
 /// Who can be paused: a port and class, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
