@@ -29,6 +29,18 @@ const LIBRARY: &[(&str, &str)] = &[
     ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
     ("scenarios/ci/lossless.toml", include_str!("../../../../scenarios/ci/lossless.toml")),
     ("incast.toml", include_str!("incast.toml")),
+    (
+        "scenarios/peers/hpcc-case-b/scenario.toml",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/scenario.toml"),
+    ),
+    (
+        "scenarios/peers/hpcc-case-b/topology.txt",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/topology.txt"),
+    ),
+    (
+        "scenarios/peers/hpcc-case-b/flow.txt",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/flow.txt"),
+    ),
 ];
 
 /// All cases.
@@ -59,6 +71,16 @@ pub const CASES: &[Case] = &[
         settings: &[],
         full: &[],
         quick: &["limit=50ms"],
+    },
+    // An experiment of the HPCC authors' simulator, as `floodway import hpcc` writes it: 128 hosts, of
+    // which it sends as many packets in as much time.
+    Case {
+        name: "hpcc-case-b",
+        file: "scenarios/peers/hpcc-case-b/scenario.toml",
+        variant: "base",
+        settings: &[],
+        full: &[],
+        quick: &["limit=300us"],
     },
 ];
 

@@ -147,9 +147,9 @@ impl<'a> Config<'a> {
         Ok(config)
     }
 
-    /// All keys that are written, with their values.
-    pub fn written(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.settings.keys().map(|&key| (key, self.text(key).expect("it is written")))
+    /// All keys that are written.
+    pub fn written(&self) -> impl Iterator<Item = &'static str> {
+        self.settings.keys().copied()
     }
 
     /// What stands behind a key, its values with single blanks between them.

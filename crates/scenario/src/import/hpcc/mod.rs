@@ -11,9 +11,6 @@ mod network;
 mod scenario;
 mod translate;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

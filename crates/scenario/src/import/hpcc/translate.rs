@@ -47,6 +47,10 @@ pub(super) fn translate(
     translation.workload(&flows.name, &times);
     translation.output();
     translation.fixed()?;
+    debug_assert!(
+        translation.config.written().all(|key| translation.rows.iter().any(|row| row.key == key)),
+        "every key has a row"
+    );
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let scenario = translation.scenario.text(&translation.head(&file));
     let Translation { config, mut rows, .. } = translation;
@@ -70,6 +74,8 @@ struct Times {
     origin: Duration,
     /// The end of the run by the scenario's.
     limit: Duration,
+    /// Until when flows may start: a moment before that.
+    arrivals: Duration,
     /// The flows that start before that, if there are others.
     flows: Option<String>,
     /// How many do not.
@@ -140,6 +146,7 @@ impl Translation<'_> {
         };
         let first = read.iter().map(|flow| flow.start).min().unwrap_or_default();
         let origin = if first >= BEGIN { BEGIN } else { Duration::ZERO };
+        let last = read.iter().map(|flow| flow.start).filter(|&start| start < stop).max();
         let in_time = read.iter().filter(|flow| flow.start < stop).count();
         if stop <= origin || in_time == 0 {
             let message =
@@ -160,17 +167,20 @@ impl Translation<'_> {
         }
         let late = read.len() - in_time;
         let flows = (late > 0).then_some(kept);
-        Ok(Times { origin, limit: Duration(stop.0 - origin.0), flows, late, groups })
+        let limit = Duration(stop.0 - origin.0);
+        let last = Duration(last.unwrap_or_default().0 - origin.0);
+        let arrivals = Duration(limit.0.saturating_sub(1_000)).max(Duration(last.0 + 1));
+        Ok(Times { origin, limit, arrivals, flows, late, groups })
     }
 
     fn begin(&mut self, name: &str, times: &Times) {
-        let Times { origin, limit, .. } = *times;
+        let Times { origin, limit, arrivals, .. } = *times;
         self.scenario.table("").quoted("name", name, "");
         let question = "What does this experiment of the HPCC authors' simulator give here?";
         self.scenario.quoted("question", question, "");
         let from = self.said("SIMULATOR_STOP_TIME", "3.01");
         let from = if origin == Duration::ZERO { from } else { format!("{from}, less {origin}") };
-        self.scenario.quoted("arrivals", limit, from.as_str());
+        self.scenario.quoted("arrivals", arrivals, "until the stop");
         self.scenario.quoted("limit", limit, format!("{from}; what is not done then is not"));
         self.scenario.quoted("wire_overhead", "0B", "its links have neither preamble nor gap");
         let meaning = format!("limit = {limit}: the run stops there, whatever is still to be sent");
@@ -253,7 +263,11 @@ impl Translation<'_> {
         };
         let from = self.said("BUFFER_SIZE", "16");
         self.scenario.table("switch.buffer.shared.ingress");
-        self.scenario.quoted("pool", least, format!("{from}, in MiB, less headroom and reserves"));
+        self.scenario.quoted(
+            "pool",
+            format!("{}B", least.0),
+            format!("{from}, in MiB, less headroom and reserves"),
+        );
         self.scenario.quoted("guaranteed", format!("{RESERVE}B"), "its reserve of a port");
         let rates: Vec<Rate> = self.network.ports.keys().copied().collect();
         let base = rates[0];
