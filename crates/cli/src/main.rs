@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod failure;
+mod import;
 mod list;
 mod memory;
 mod options;
@@ -34,6 +35,7 @@ fn run() -> Result<(), Failure> {
         Command::Study(options) => study::study(&options),
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
+        Command::Import(options) => import::import(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::Reference => reference::reference(),
     }

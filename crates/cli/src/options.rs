@@ -39,6 +39,8 @@ pub enum Command {
     Check(CheckOptions),
     /// List the mechanisms, topologies and workloads that scenarios can name.
     List(ListOptions),
+    /// Turn an experiment of another simulator into a scenario.
+    Import(ImportOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
     /// Print the reference: options, scenario fields and result tables, as Markdown.
@@ -161,6 +163,36 @@ pub struct ListOptions {
     /// Print a JSON array of objects with `family`, `name` and `summary`.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `floodway import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// Whose experiment it is.
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+/// Whose experiment is imported.
+#[derive(Debug, Subcommand)]
+pub enum ImportFrom {
+    /// The simulator of HPCC's authors (alibaba-edu/High-Precision-Congestion-Control, ns-3): its
+    /// configuration, and the topology and the flows that it names.
+    Hpcc(HpccOptions),
+}
+
+/// Options of `floodway import hpcc`.
+#[derive(Args, Debug)]
+pub struct HpccOptions {
+    /// The configuration, such as mix/config.txt.
+    pub config: PathBuf,
+    /// Directory for the scenario and the files that it needs. Default the configuration's name
+    /// without its ending.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Options of `floodway bench`.

@@ -35,6 +35,11 @@ fn every_command_of_the_guide_works() {
         let file = format!("scenarios/toolbox/{file}");
         fs::copy(root.join(&file), folder.join(&file)).unwrap();
     }
+    fs::create_dir_all(folder.join("scenarios/peers/hpcc-case-b")).unwrap();
+    for file in ["config.txt", "topology.txt", "flow.txt"] {
+        let file = format!("scenarios/peers/hpcc-case-b/{file}");
+        fs::copy(root.join(&file), folder.join(&file)).unwrap();
+    }
     let mut files = Vec::new();
     for scenario in blocks(&guide, "toml") {
         let file = format!("{}.toml", name(scenario));
@@ -78,6 +83,7 @@ fn every_command_of_the_guide_works() {
         "backplane-small",
         "network-fast",
         "hpcc-files",
+        "case-b-run",
     ];
     let names = files.iter().map(|file| file.trim_end_matches(".toml"));
     for results in names.chain(more) {

@@ -83,7 +83,8 @@ pub struct Packet {
     pub src: NodeId,
     /// The host it goes to. Meaningless for frames of one hop.
     pub dst: NodeId,
-    /// Frame length in bytes, destination address to FCS, at least 64.
+    /// Frame length in bytes, destination address to FCS: at least 64, unless a transport knows no
+    /// padding.
     pub bytes: u16,
     /// The port by which it came into the node that holds it; set by the link.
     pub ingress: PortIx,

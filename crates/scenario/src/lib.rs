@@ -23,6 +23,7 @@
 //! - [`workload`]: families of traffic
 //! - [`failure`]: links that fail
 //! - [`files`]: lists of flows and networks of other tools
+//! - [`import`]: experiments of other tools as scenarios
 //! - [`presets`]: named sets of values
 //! - [`derived`]: numbers that follow
 
@@ -31,6 +32,7 @@ pub mod derived;
 pub mod document;
 pub mod failure;
 pub mod files;
+pub mod import;
 pub mod presets;
 mod read;
 mod scenario;

@@ -65,17 +65,17 @@ const ONLY_VARIANT: &str = "base";
 impl Scenario {
     /// Reads and checks a scenario file.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Error> {
-        Self::load_with(path, overrides, &read::scenario_file)
+        Self::load_with(path, overrides, &read::scenario_file, Files::default())
     }
 
     /// Checks a scenario that was read before. Files that it names are sought beside
     /// `file_name`.
     pub fn parse(text: &str, file_name: &str, overrides: &Overrides) -> Result<Self, Error> {
-        Self::check(text, file_name, overrides, &read::scenario_file)
+        Self::check(text, file_name, overrides, &read::scenario_file, Files::default())
     }
 
     /// Checks a scenario of a library that is part of the program: pairs of file name and text, in
-    /// which the file that it extends is sought too. Panics if `file_name` is not among them.
+    /// which the files that it extends or names are sought too. Panics if `file_name` is not among them.
     pub fn of_library(
         library: &[(&str, &str)],
         file_name: &str,
@@ -87,12 +87,17 @@ impl Scenario {
             let (_, text) = file.unwrap_or_else(|| panic!("there is no {shown} in the library"));
             Ok((*text).to_owned())
         };
-        Self::load_with(Path::new(file_name), overrides, &reader)
+        Self::load_with(Path::new(file_name), overrides, &reader, Files::of_library(library))
     }
 
-    fn load_with(path: &Path, overrides: &Overrides, reader: Reader) -> Result<Self, Error> {
+    fn load_with(
+        path: &Path,
+        overrides: &Overrides,
+        reader: Reader,
+        files: Files,
+    ) -> Result<Self, Error> {
         let text = reader(path)?;
-        Self::check(&text, &path.display().to_string(), overrides, reader)
+        Self::check(&text, &path.display().to_string(), overrides, reader, files)
     }
 
     fn check(
@@ -100,11 +105,11 @@ impl Scenario {
         file_name: &str,
         overrides: &Overrides,
         reader: Reader,
+        files: Files,
     ) -> Result<Self, Error> {
         let source = Arc::new(Source::new(file_name, text.to_owned()));
         let written = Written::read(&source, reader)?;
         let mut findings = Findings::default();
-        let files = Files::default();
         let variants = prepare(&written, overrides, &files, &mut findings)?;
         let read = files.list();
         // A mistake in `[quick]` should not wait for the first `--quick`. Settings stay out: they

@@ -64,7 +64,12 @@ fn the_switches_of_the_deck_can_be_written() {
     let buffers: Vec<_> =
         scenario.variants().iter().map(|variant| &variant.settings.switch.buffer).collect();
     let shared = |ingress, egress, headroom| {
-        buffer::Spec::Shared(shared::Spec { ingress, egress, headroom: Bytes(headroom) })
+        buffer::Spec::Shared(shared::Spec {
+            ingress,
+            egress,
+            headroom: Bytes(headroom),
+            by_rate: Vec::new(),
+        })
     };
     assert_eq!(
         buffers,

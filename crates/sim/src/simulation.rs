@@ -247,11 +247,12 @@ fn largest_frame(spec: &Spec) -> u16 {
 /// Windows as long as the shortest time from a decision to send to the arrival, and the longest.
 fn windows(spec: &Spec) -> (Windows, Duration) {
     let largest = u64::from(largest_frame(spec));
+    let frames = spec.profiles.iter().map(|profile| profile.transport.shortest_frame());
+    let shortest = u64::from(frames.min().unwrap_or(length::SHORTEST_FRAME));
     let overhead = u64::from(spec.wire_overhead);
     let time = |rate: Rate, frame: u64| rate.time_for(Bytes(frame + overhead));
     let links = || spec.graph.links().map(|(_, _, end)| end);
-    let shortest =
-        links().map(|end| end.delay + time(end.rate, length::SHORTEST_FRAME.into())).min();
+    let shortest = links().map(|end| end.delay + time(end.rate, shortest)).min();
     let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
     let longest = longest + spec.switch.latency.max(response(spec));
     let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);

@@ -20,7 +20,12 @@ fn shared(
     egress: Option<shared::Pool>,
     headroom: u64,
 ) -> buffer::Spec {
-    buffer::Spec::Shared(shared::Spec { ingress, egress, headroom: Bytes(headroom) })
+    buffer::Spec::Shared(shared::Spec {
+        ingress,
+        egress,
+        headroom: Bytes(headroom),
+        by_rate: Vec::new(),
+    })
 }
 
 fn pool(pool: u64, guaranteed: u64, alpha: f64) -> Option<shared::Pool> {

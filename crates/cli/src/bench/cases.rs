@@ -57,6 +57,18 @@ const LIBRARY: &[(&str, &str)] = &[
     ("plain.toml", include_str!("plain.toml")),
     ("flows.toml", include_str!("flows.toml")),
     ("incast.toml", include_str!("incast.toml")),
+    (
+        "scenarios/peers/hpcc-case-b/scenario.toml",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/scenario.toml"),
+    ),
+    (
+        "scenarios/peers/hpcc-case-b/topology.txt",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/topology.txt"),
+    ),
+    (
+        "scenarios/peers/hpcc-case-b/flow.txt",
+        include_str!("../../../../scenarios/peers/hpcc-case-b/flow.txt"),
+    ),
 ];
 
 /// All cases.
@@ -140,6 +152,15 @@ pub const CASES: &[Case] = &[
         variant: "base",
         settings: &[],
         lengths: [&[], &["limit=50ms"], &["limit=2ms"]],
+    },
+    // An experiment of the HPCC authors' simulator, as `floodway import hpcc` writes it: 128 hosts, of
+    // which it sends as many packets in as much time.
+    Case {
+        name: "hpcc-case-b",
+        file: "scenarios/peers/hpcc-case-b/scenario.toml",
+        variant: "base",
+        settings: &[],
+        lengths: [&[], &["limit=300us"], &["limit=50us"]],
     },
 ];
 

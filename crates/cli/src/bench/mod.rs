@@ -87,12 +87,12 @@ impl Task<'_> {
 }
 
 const HEADLINE: &str = "\
-case       threads    packet-hops  a second    a second and core  set-up    memory    simulated\n";
+case         threads    packet-hops  a second    a second and core  set-up    memory    simulated\n";
 
 fn row(measurement: &Measurement) -> String {
     let Measurement { hops, hops_per_second, threads, .. } = measurement;
     format!(
-        "{:10} {threads:>7}  {:>13}  {:10}  {:17}  {:8}  {:8}  {} in {}\n",
+        "{:12} {threads:>7}  {:>13}  {:10}  {:17}  {:8}  {:8}  {} in {}\n",
         measurement.case,
         large(*hops as f64),
         large(*hops_per_second),

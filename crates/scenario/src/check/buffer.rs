@@ -1,6 +1,6 @@
 //! Whether a shared memory has room for frames, and for what PFC does not stop in time.
 
-use floodway_model::{Bytes, Graph};
+use floodway_model::{Bytes, Graph, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 
 use super::pausing::{Measured, Pausing};
@@ -27,6 +27,23 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     for (path, pool) in [(INGRESS, &spec.ingress), (EGRESS, &spec.egress)] {
         if let Some(pool) = pool {
             check_pool(path, pool, largest_frame, findings);
+        }
+    }
+    for (number, of) in spec.by_rate.iter().enumerate() {
+        let path = format!("{SHARED}.by_rate.{number}");
+        if !(of.alpha > 0.0 && of.alpha.is_finite()) {
+            findings.error(
+                &[&format!("{path}.alpha")],
+                format!("alpha at {} is {}, not a number above zero", of.rate, of.alpha),
+                "alpha times what is free is the most that one may hold of the pool",
+            );
+        }
+        if spec.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
+            findings.error(
+                &[&format!("{path}.rate")],
+                format!("ports of {} have two shares", of.rate),
+                "write every rate once",
+            );
         }
     }
     if spec.ingress.is_none() && spec.egress.is_none() {
@@ -129,12 +146,14 @@ pub fn check_pausing(
     match (spec.measured, &memory.ingress) {
         (Measured::IngressPool, None) => return no_pool(findings),
         (Measured::IngressPool, Some(_)) => {
-            if memory.headroom < link.headroom {
+            if let Some(link) = Neediest::beyond(settings, spec, memory, graph) {
                 findings.error(
                     &[HEADROOM, SHARED],
                     format!(
                         "the headroom of a port and class is {}, but {} needs {}",
-                        memory.headroom, link.name, link.headroom
+                        memory.headroom_at(link.rate),
+                        link.name,
+                        link.headroom
                     ),
                     format!(
                         "raise `{HEADROOM}` to at least {} (frames have up to {largest_frame} \
@@ -200,17 +219,34 @@ fn check_lossy(spec: &Pausing, memory: &shared::Spec, findings: &mut Findings<'_
 
 /// The link to a switch that needs most headroom.
 struct Neediest {
+    rate: Rate,
     headroom: Bytes,
     name: String,
 }
 
 impl Neediest {
     fn of(settings: &Document, spec: &Pausing, graph: &Graph) -> Option<Self> {
-        let all = links_to_switches(graph).into_iter().map(|((rate, delay), between)| Self {
+        Self::all(settings, spec, graph).max_by_key(|link| link.headroom)
+    }
+
+    /// Of those that need more than their ports have.
+    fn beyond(
+        settings: &Document,
+        spec: &Pausing,
+        memory: &shared::Spec,
+        graph: &Graph,
+    ) -> Option<Self> {
+        let all = Self::all(settings, spec, graph);
+        all.filter(|link| memory.headroom_at(link.rate) < link.headroom)
+            .max_by_key(|link| link.headroom)
+    }
+
+    fn all(settings: &Document, spec: &Pausing, graph: &Graph) -> impl Iterator<Item = Self> {
+        links_to_switches(graph).into_iter().map(|((rate, delay), between)| Self {
+            rate,
             headroom: spec.headroom(settings, rate, delay),
             name: format!("a link of {rate} and {delay} ({between})"),
-        });
-        all.max_by_key(|link| link.headroom)
+        })
     }
 }
 

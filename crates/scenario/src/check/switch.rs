@@ -153,6 +153,28 @@ pub fn check_ramp(path: &str, spec: &ramp::Spec, findings: &mut Findings<'_>) {
         );
     }
     findings.probability(&format!("{path}.max_probability"), spec.max_probability);
+    for (number, of) in spec.by_rate.iter().enumerate() {
+        let field = |name: &str| format!("{path}.by_rate.{number}.{name}");
+        // A single threshold is a ramp without width.
+        if of.low > of.high {
+            findings.error(
+                &[&field("low"), &field("high")],
+                format!(
+                    "at {} the low threshold ({}) is above the high one ({})",
+                    of.rate, of.low, of.high
+                ),
+                format!("set `{}` to at most `{}`", field("low"), field("high")),
+            );
+        }
+        findings.probability(&field("max_probability"), of.max_probability);
+        if spec.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
+            findings.error(
+                &[&field("rate")],
+                format!("ports of {} have two curves", of.rate),
+                "write every rate once",
+            );
+        }
+    }
 }
 
 /// How many data queues there are, in words.

@@ -35,6 +35,8 @@ pub struct InputFile {
 #[derive(Default)]
 pub(crate) struct Files {
     read: RefCell<BTreeMap<PathBuf, Arc<[u8]>>>,
+    /// Those that are part of the program, by path; all others are sought in the file system.
+    library: BTreeMap<PathBuf, Arc<[u8]>>,
 }
 
 /// Why a file cannot be read: what is wrong, and the remedy.
@@ -44,6 +46,13 @@ pub(crate) struct Unreadable {
 }
 
 impl Files {
+    /// With those of a library: pairs of path and text.
+    pub(crate) fn of_library(library: &[(&str, &str)]) -> Self {
+        let bytes = |text: &str| Arc::from(text.as_bytes());
+        let each = library.iter().map(|(path, text)| (PathBuf::from(path), bytes(text)));
+        Self { library: each.collect(), ..Self::default() }
+    }
+
     /// The bytes of a file, its path relative to that of the scenario; and its path.
     pub(crate) fn bytes(
         &self,
@@ -52,6 +61,10 @@ impl Files {
     ) -> Result<(Arc<[u8]>, PathBuf), Unreadable> {
         let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(file);
         if let Some(bytes) = self.read.borrow().get(&path) {
+            return Ok((Arc::clone(bytes), path));
+        }
+        if let Some(bytes) = self.library.get(&path) {
+            self.read.borrow_mut().insert(path.clone(), Arc::clone(bytes));
             return Ok((Arc::clone(bytes), path));
         }
         let bytes: Arc<[u8]> = fs::read(&path)

@@ -114,17 +114,26 @@ impl Host {
         };
         let sender::Transport::Rocev2(transport) = &mut sender.transport else { return };
         let before = transport.progress().0;
-        match packet.body {
-            Body::Ack { psn, .. } => transport.on_ack(psn, now),
-            Body::Nak { psn, arrived, .. } => transport.on_nak(psn, arrived, now),
+        let echo = match packet.body {
+            Body::Ack { echo, psn, .. } => {
+                transport.on_ack(psn, now);
+                echo
+            }
+            Body::Nak { echo, psn, arrived } => {
+                transport.on_nak(psn, arrived, now);
+                echo
+            }
             _ => unreachable!("it is neither"),
-        }
+        };
         if self.shared.distances.is_some() {
             self.tell_answer(slot, before, packet, now);
         }
         self.forget(packet);
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         let profile = self.shared.profile(sender.flow);
+        if echo.marked() && profile.congestion.marks_are_notifications() {
+            sender.control().on_cnp(&profile.congestion, now);
+        }
         sender.renew_window(profile, now);
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));

@@ -68,7 +68,7 @@ impl Switch {
             let mut port = Port::new(
                 Transmitter::new(*link),
                 (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
-                aqm::State::new(&spec.aqm, usize::from(spec.queue.count)),
+                aqm::State::new(&spec.aqm.for_rate(link.rate), usize::from(spec.queue.count)),
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
@@ -98,7 +98,7 @@ impl Switch {
             routes,
             epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
-            buffer: Buffer::new(spec, links.len()),
+            buffer: Buffer::new(spec, &links.iter().map(|link| link.rate).collect::<Vec<_>>()),
             occupancy: Occupancy::default(),
             crossbar: crossbar.map(Box::new),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),

@@ -1,7 +1,7 @@
 //! Whether the parameters of DCQCN can work, and fit transport and network.
 
 use floodway_model::{Duration, Graph, Rate};
-use floodway_sim::host::congestion::dcqcn::Spec;
+use floodway_sim::host::congestion::dcqcn::{Spec, Variant};
 use floodway_sim::host::transport;
 
 use super::super::Findings;
@@ -30,6 +30,13 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
                 format!("write at least \"{SHORTEST_TIMER}\"; NICs have 1us and more"),
             );
         }
+    }
+    if spec.variant == Variant::Periodic && spec.cut_interval < SHORTEST_TIMER {
+        findings.error(
+            &[&path("cut_interval"), &path("variant")],
+            format!("it would be asked every {} whether to cut", spec.cut_interval),
+            format!("write at least \"{SHORTEST_TIMER}\"; the HPCC authors' simulator has 4us"),
+        );
     }
     if spec.min_rate == Rate(0) {
         let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";

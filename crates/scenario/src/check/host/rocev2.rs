@@ -9,6 +9,11 @@ use super::{Placed, frame};
 use crate::derived;
 use crate::document::Document;
 
+/// No transport needs more beside the payload.
+const LONGEST_HEADERS: Bytes = Bytes(256);
+/// Addresses and numbers take as much.
+const SHORTEST_ANSWER: Bytes = Bytes(20);
+
 /// The longest frame, if packets can be made.
 pub fn check(
     path: &str,
@@ -72,8 +77,23 @@ pub fn check(
             "the sender would wait for its timer: raise `in_flight`, or lower `ack_every`",
         );
     }
+    let lengths = [
+        ("overhead", spec.overhead, Bytes(0), LONGEST_HEADERS),
+        ("answer", spec.answer, SHORTEST_ANSWER, LONGEST_HEADERS),
+        ("shortest", spec.shortest, Bytes(0), Bytes(length::SHORTEST_FRAME.into())),
+    ];
+    for (name, bytes, least, most) in lengths {
+        if !(least..=most).contains(&bytes) {
+            findings.error(
+                &[&field(name)],
+                format!("`{name}` is {bytes}"),
+                format!("write \"{least}\" to \"{most}\", or leave it out for that of RoCEv2"),
+            );
+            return None;
+        }
+    }
     let limits = "RoCEv2 has MTUs from 256 to 4096 bytes";
-    frame::check((&field("mtu"), spec.mtu), length::ROCE_OVERHEAD, limits, settings, findings)
+    frame::check((&field("mtu"), spec.mtu), spec.overhead.0 as u16, limits, settings, findings)
 }
 
 /// The timeouts of a transport, with their paths.

@@ -364,10 +364,18 @@ impl Spec {
         State::new(self, &path).feedback(self)
     }
 
+    /// Whether a mark that an acknowledgement tells of counts as a CNP.
+    #[inline]
+    pub fn marks_are_notifications(&self) -> bool {
+        matches!(self, Self::Dcqcn(spec) if spec.notification == dcqcn::Notification::Ack)
+    }
+
     /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
     pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
         match self {
-            Self::Dcqcn(spec) => Some(spec.cnp_interval),
+            Self::Dcqcn(spec) => {
+                (spec.notification == dcqcn::Notification::Cnp).then_some(spec.cnp_interval)
+            }
             Self::IndicatedRate(spec) => Some(spec.hold),
             _ => None,
         }

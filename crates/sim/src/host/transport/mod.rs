@@ -75,6 +75,14 @@ impl Spec {
         }
     }
 
+    /// The shortest frame that it makes; no longer than that of Ethernet.
+    pub fn shortest_frame(&self) -> u16 {
+        match self {
+            Self::Rocev2(spec) => spec.shortest_frame().min(length::SHORTEST_FRAME),
+            Self::Tcp(_) | Self::Udp(_) | Self::Ethernet(_) => length::SHORTEST_FRAME,
+        }
+    }
+
     /// Whether switches write telemetry into packets.
     pub fn telemetry(&self) -> bool {
         matches!(self, Self::Rocev2(spec) if spec.telemetry)

@@ -51,9 +51,9 @@ macro_rules! algorithms {
                 vec![$(Self::$variant($module::Spec::default()),)+]
             }
 
-            /// See [`Aqm::JUDGES_DEPARTURES`].
-            pub const fn judges_departures(&self) -> bool {
-                match self { $(Self::$variant(_) => $module::State::JUDGES_DEPARTURES,)+ }
+            /// See [`Aqm::judges_departures`].
+            pub fn judges_departures(&self) -> bool {
+                match self { $(Self::$variant(spec) => $module::State::judges_departures(spec),)+ }
             }
 
             /// See [`Aqm::TWO_QUEUES`].
@@ -145,6 +145,16 @@ algorithms! {
 impl Default for Spec {
     fn default() -> Self {
         Self::DropTail(drop_tail::Spec::default())
+    }
+}
+
+impl Spec {
+    /// That of the ports of one rate.
+    pub fn for_rate(&self, rate: Rate) -> Self {
+        match self {
+            Self::Ramp(spec) => Self::Ramp(spec.for_rate(rate)),
+            other => other.clone(),
+        }
     }
 }
 
@@ -268,6 +278,11 @@ pub trait Aqm {
     /// [`classify::ecn`](super::classify::ecn) numbers them.
     const TWO_QUEUES: bool = false;
 
+    /// Whether it does so with these parameters.
+    fn judges_departures(_spec: &Self::Spec) -> bool {
+        Self::JUDGES_DEPARTURES
+    }
+
     /// That of a port with this many data queues, or of all ports of a switch. May panic if the
     /// parameters are not valid.
     fn new(spec: &Self::Spec, queues: usize) -> Self;
@@ -290,7 +305,7 @@ pub trait Aqm {
     }
 
     /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
-    /// sojourn time of its queue. Only asked with [`Aqm::JUDGES_DEPARTURES`].
+    /// sojourn time of its queue. Only asked with [`Aqm::judges_departures`].
     #[inline]
     fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass

@@ -4,7 +4,7 @@
 //! [`AboveHigh`] says. Congestion Isolation uses the same curve to choose congesting flows.
 
 use floodway_model::random::Stream;
-use floodway_model::{Bytes, Packet};
+use floodway_model::{Bytes, Packet, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,37 @@ pub struct Spec {
     pub max_probability: f64,
     /// What happens above `high`. Default `step`, as in RED and in DCQCN.
     pub above_high: AboveHigh,
+    /// When a packet is judged. Default `arrival`.
+    pub at: At,
+    /// Other curves for ports of these rates. Default none: all ports have the one above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_rate: Vec<OfRate>,
+}
+
+/// The curve of the ports of one rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfRate {
+    /// The rate of the port.
+    pub rate: Rate,
+    /// Depth up to which nothing is selected.
+    pub low: Bytes,
+    /// Depth at which the probability reaches `max_probability`.
+    pub high: Bytes,
+    /// Probability at `high`, 0 to 1.
+    pub max_probability: f64,
+}
+
+/// When a packet is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum At {
+    /// When it joins the queue, by what it finds there.
+    #[default]
+    Arrival,
+    /// When it leaves the queue, by what it leaves behind: what is told is as young as can be, and a
+    /// packet that arrived before a burst tells of it (the HPCC authors' simulator).
+    Departure,
 }
 
 /// The curve above its high threshold. The decks give "max probability 1 %" and leave this open.
@@ -42,11 +73,23 @@ impl Default for Spec {
             high: Bytes(300_000),
             max_probability: 0.01,
             above_high: AboveHigh::Step,
+            at: At::Arrival,
+            by_rate: Vec::new(),
         }
     }
 }
 
 impl Spec {
+    /// That of the ports of one rate.
+    pub fn for_rate(&self, rate: Rate) -> Self {
+        let mut spec = Self { by_rate: Vec::new(), ..self.clone() };
+        if let Some(curve) = self.by_rate.iter().find(|curve| curve.rate == rate) {
+            (spec.low, spec.high) = (curve.low, curve.high);
+            spec.max_probability = curve.max_probability;
+        }
+        spec
+    }
+
     /// The probability of being selected for a packet that finds `backlog` bytes in the queue.
     pub fn probability(&self, backlog: u64) -> f64 {
         if backlog <= self.low.0 {
@@ -79,9 +122,20 @@ impl Aqm for Spec {
         spec.clone()
     }
 
+    fn judges_departures(spec: &Self) -> bool {
+        spec.at == At::Departure
+    }
+
     #[inline]
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
-        Verdict::congested(self.selects(view.backlog(queue), view.chance))
+        let judged = self.at == At::Arrival;
+        Verdict::congested(judged && self.selects(view.backlog(queue), view.chance))
+    }
+
+    #[inline(never)]
+    fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
+        let left = view.backlog(queue).saturating_sub(packet.bytes.into());
+        Verdict::congested(self.at == At::Departure && self.selects(left, view.chance))
     }
 }
 
@@ -98,6 +152,37 @@ mod tests {
         assert_eq!(ramp.probability(300_000), 1.0);
         let capped = Spec { above_high: AboveHigh::Cap, ..ramp };
         assert_eq!(capped.probability(900_000), 0.01);
+    }
+
+    #[test]
+    fn a_port_has_the_curve_of_its_rate() {
+        let fast = OfRate {
+            rate: Rate::from_gbps(200),
+            low: Bytes(20_000),
+            high: Bytes(600_000),
+            max_probability: 0.2,
+        };
+        let ramp = Spec { by_rate: vec![fast], ..Spec::default() };
+        // Half way from 20 KB to 600 KB, at ports of 200 Gb/s; the others have that of the decks.
+        assert_eq!(ramp.for_rate(Rate::from_gbps(200)).probability(310_000), 0.1);
+        assert_eq!(ramp.for_rate(Rate::from_gbps(100)), Spec::default());
+    }
+
+    #[test]
+    fn at_departure_what_is_left_behind_counts() {
+        use crate::switch::aqm::stand::Stand;
+        use floodway_model::Ecn;
+        let low = Bytes(1_000);
+        let ramp = Spec { low, high: Bytes(1_001), at: At::Departure, ..Spec::default() };
+        let (mut ramp, mut stand) = (ramp, Stand::new(1));
+        // Of two packets of 1000 bytes the first leaves 1000 behind it, which is not above the
+        // threshold; of three, 2000. Whoever comes is not judged.
+        stand.fill(0, Ecn::Ect0, 2);
+        assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
+        stand.fill(0, Ecn::Ect0, 1);
+        assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Congested);
+        assert_eq!(stand.arrives(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
+        assert!(Spec::judges_departures(&ramp) && !Spec::judges_departures(&Spec::default()));
     }
 
     #[test]

@@ -8,8 +8,8 @@ pub mod per_port;
 mod per_queue;
 pub mod shared;
 
-use floodway_model::Packet;
 use floodway_model::id::CLASSES;
+use floodway_model::{Packet, Rate};
 
 use super::flow_control::pausing::{Source, source_of};
 use super::port::{DropReason, Port};
@@ -60,14 +60,14 @@ pub struct Share {
 }
 
 impl Buffer {
-    /// The empty memory of a switch with this many ports.
-    pub fn new(spec: &super::Spec, ports: usize) -> Self {
+    /// The empty memory of a switch with ports of these rates.
+    pub fn new(spec: &super::Spec, rates: &[Rate]) -> Self {
         let memory = match &spec.buffer {
             Spec::PerQueue(_) => Memory::PerQueue(per_queue::Memory::new(spec)),
             Spec::PerPort(port) => Memory::PerPort(per_port::Memory::new(port, spec)),
-            Spec::Shared(shared) => Memory::Shared(shared::Memory::new(shared, spec, ports)),
+            Spec::Shared(shared) => Memory::Shared(shared::Memory::new(shared, spec, rates)),
         };
-        Self { ingress: vec![0; ports * CLASSES], memory }
+        Self { ingress: vec![0; rates.len() * CLASSES], memory }
     }
 
     /// Whether a frame of `source` finds room to wait in a queue of `port`.

@@ -2,15 +2,14 @@
 //! packet cuts the rate by a factor that follows the fraction of time with congestion; a timer
 //! and, if wanted, a byte counter raise it again in three phases.
 //!
-//! Two published versions differ in when alpha is updated and when a cut happens; both are here
-//! ([`Variant`]).
+//! Published versions differ in when alpha is updated and when a cut happens ([`Variant`]).
 
 mod spec;
 
 use floodway_model::Instant;
 
 use super::{Control, Path};
-pub use spec::{Spec, Variant};
+pub use spec::{Notification, Spec, Variant};
 
 /// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
 #[derive(Debug)]
@@ -22,13 +21,13 @@ pub struct State {
     current: f64,
     target: f64,
     alpha: f64,
-    /// When alpha decays or, for `nic`, is updated.
+    /// When alpha decays or, for all but `paper`, is updated.
     alpha_at: Instant,
-    /// A CNP has come since alpha was updated (`nic`).
+    /// A CNP has come since alpha was updated (not `paper`).
     cnp_for_alpha: bool,
-    /// A CNP has come that has not cut the rate yet (`nic`).
+    /// A CNP has come that has not cut the rate yet (not `paper`).
     cnp_for_cut: bool,
-    /// Before this no further cut (`nic`).
+    /// Before this no further cut (`nic`); when it is asked whether to cut, or was (`periodic`).
     cut_at: Instant,
     /// When the increase timer expires.
     increase_at: Instant,
@@ -109,7 +108,7 @@ impl State {
     /// One expiration of the timer or the byte counter, already counted in its stage.
     fn increase(&mut self, spec: &Spec) {
         let (timer, bytes, recovery) = (self.timer_stage, self.byte_stage, spec.fast_recovery);
-        let growth = if spec.byte_counter.0 == 0 && spec.variant == Variant::Nic {
+        let growth = if spec.byte_counter.0 == 0 && spec.variant != Variant::Paper {
             match timer {
                 _ if timer <= recovery => 0,
                 _ if timer == recovery + 1 => spec.additive_increase.0,
@@ -177,6 +176,20 @@ impl Control for State {
                 self.cnp_for_alpha = true;
                 self.cnp_for_cut = true;
                 self.cut_at = self.cut_at.max(now);
+            }
+            Variant::Periodic => {
+                if self.alpha_at == Instant::NEVER {
+                    // What is asked for is alpha as the first CNP has set it.
+                    self.alpha_at = now + spec.alpha_timer;
+                    self.cut_at = now + spec.cut_interval;
+                } else {
+                    self.cnp_for_alpha = true;
+                    if self.cut_at <= now {
+                        let periods = now.since(self.cut_at).0 / spec.cut_interval.0 + 1;
+                        self.cut_at += spec.cut_interval * periods;
+                    }
+                }
+                self.cnp_for_cut = true;
             }
         }
         self.set_next();
@@ -256,6 +269,42 @@ mod tests {
         let alpha = 1.0 - spec.g;
         assert!(near(flow.rate(&spec, us(104)).unwrap(), LINE / 2.0 * (1.0 - alpha / 2.0)));
         assert!(near(flow.rate(&spec, us(120)).unwrap(), flow.current));
+    }
+
+    #[test]
+    fn periodic_asks_on_a_grid_that_the_first_cnp_begins() {
+        let spec = Spec { variant: Variant::Periodic, ..Spec::default() };
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(100));
+        assert_eq!(flow.rate(&spec, us(103)), None);
+        // At 104 us, by an alpha that has decayed four times; the one CNP does not raise it.
+        let rest = 255.0f64 / 256.0;
+        let first = LINE * (1.0 - rest.powi(4) / 2.0);
+        assert!(near(flow.rate(&spec, us(104)).unwrap(), first));
+        // Nothing came until 108, nor until 112: the CNP at 113 waits for 116. Alpha decays nine times
+        // until 113, is raised once at 114, and decays twice more.
+        flow.on_cnp(&spec, us(113));
+        assert!(near(flow.rate(&spec, us(115)).unwrap(), first));
+        let alpha = (rest.powi(13) * rest + 1.0 / 256.0) * rest * rest;
+        assert!(near(flow.rate(&spec, us(116)).unwrap(), first * (1.0 - alpha / 2.0)));
+        // The increase timer runs from the cut; both cuts are recovered from together.
+        assert!(near(flow.target, LINE));
+        assert!(near(flow.rate(&spec, us(170)).unwrap(), first * (1.0 - alpha / 2.0)));
+        let half_way = (first * (1.0 - alpha / 2.0) + LINE) / 2.0;
+        assert!(near(flow.rate(&spec, us(171)).unwrap(), half_way));
+    }
+
+    #[test]
+    fn periodic_cuts_in_every_period_with_a_cnp() {
+        let spec = Spec { variant: Variant::Periodic, g: 1e-9, ..Spec::default() };
+        let mut flow = begun();
+        // A mark in every acknowledgement, one in a microsecond: halved at 14, 18 and 22 us.
+        let mut rates = Vec::new();
+        for at in 10..=22 {
+            rates.push(flow.rate(&spec, us(at)).map_or(100, |rate| (rate / 1e9).round() as u64));
+            flow.on_cnp(&spec, us(at));
+        }
+        assert_eq!(rates, [100, 100, 100, 100, 50, 50, 50, 50, 25, 25, 25, 25, 13]);
     }
 
     #[test]

@@ -9,15 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct Spec {
     /// Which reaction point. Default `nic`.
     pub variant: Variant,
+    /// What tells the sender of marks. Default `cnp`.
+    pub notification: Notification,
     /// Notification point: the least time between two CNPs of a flow. Default 4us (NIC; the paper
     /// has 50us).
     pub cnp_interval: Duration,
     /// Weight of a new observation in alpha, 0 to 1. Default 1/256 (paper, section 5).
     pub g: f64,
-    /// Time without a CNP after which alpha decays by one step; for `nic` the period of every
-    /// update of alpha. Default 1us (NIC, `dce_tcp_rtt`; the paper has 55us).
+    /// Time without a CNP after which alpha decays by one step; for `nic` and `periodic` the period of
+    /// every update of alpha. Default 1us (NIC, `dce_tcp_rtt`; the paper has 55us).
     pub alpha_timer: Duration,
-    /// `nic` only: the least time between two rate cuts. Default 4us (`rate_reduce_monitor_period`).
+    /// `nic`: the least time between two rate cuts; `periodic`: the period in which it is asked
+    /// whether to cut. Default 4us (`rate_reduce_monitor_period`).
     pub cut_interval: Duration,
     /// Time between two increases. Default 55us (paper; `rpg_time_reset` of NICs is 300us).
     pub increase_timer: Duration,
@@ -30,12 +33,12 @@ pub struct Spec {
     /// Growth of the target per increase after fast recovery. Default 40Mbps (paper).
     pub additive_increase: Rate,
     /// Growth of the target per increase when both the timer and the byte counter are past fast
-    /// recovery; without a byte counter only `nic` gets there, from the second increase past fast
-    /// recovery on. Default 200Mbps (authors' simulator).
+    /// recovery; without a byte counter only `nic` and `periodic` get there, from the second increase
+    /// past fast recovery on. Default 200Mbps (authors' simulator).
     pub hyper_increase: Rate,
     /// The lowest rate of a flow. Default 100Mbps (authors' simulator).
     pub min_rate: Rate,
-    /// `nic` only: whether every cut sets the target to the rate before it; else only the first cut
+    /// Not for `paper`: whether every cut sets the target to the rate before it; else only the first cut
     /// after an increase does, so that several cuts in a row are recovered from together. The paper
     /// always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of the
     /// HPCC authors' simulator and of its descendants).
@@ -60,16 +63,32 @@ pub struct Spec {
 pub enum Variant {
     /// Zhu et al., SIGCOMM 2015, section 3.2: every CNP cuts at once.
     Paper,
-    /// As NICs do it and the HPCC authors' simulator models it: alpha is updated periodically by
-    /// whether a CNP came, and cuts happen at most once per `cut_interval`.
+    /// As NICs do it: alpha is updated periodically by whether a CNP came, and cuts happen at most
+    /// once per `cut_interval`, the first one with the first CNP.
     #[default]
     Nic,
+    /// The same as the HPCC authors' simulator models it: from the first CNP on it is asked every
+    /// `cut_interval` whether one has come since, so that even the first cut is one interval late.
+    Periodic,
+}
+
+/// What tells the sender that packets arrive with marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Notification {
+    /// Congestion notification packets, at most one per `cnp_interval`.
+    #[default]
+    Cnp,
+    /// A bit in every acknowledgement and NAK of a packet that came with a mark, each of which counts
+    /// as a CNP; there are no others (the HPCC authors' simulator).
+    Ack,
 }
 
 impl Default for Spec {
     fn default() -> Self {
         Self {
             variant: Variant::Nic,
+            notification: Notification::Cnp,
             cnp_interval: Duration::from_us(4),
             g: 1.0 / 256.0,
             alpha_timer: Duration::from_us(1),

@@ -33,6 +33,15 @@ pub struct Spec {
     /// switches fill in. Default false; true for congestion control that needs it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub telemetry: bool,
+    /// What a data packet has on the wire beside its payload, preamble and gap not counted. Default
+    /// 62B (Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4; the HPCC authors' simulator has 48B).
+    pub overhead: Bytes,
+    /// Length of an acknowledgement or a NAK on the wire, telemetry not counted. Default 66B (62 and
+    /// AETH 4; the HPCC authors' simulator has 60B, or 46B with telemetry).
+    pub answer: Bytes,
+    /// To what length shorter data packets are padded. Default 64B (IEEE 802.3); simulators that know
+    /// no such limit have 0B.
+    pub shortest: Bytes,
     /// What is sent again after a loss, and when.
     pub recovery: recovery::Spec,
 }
@@ -40,7 +49,16 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         let (mtu, recovery) = (Bytes(1_024), recovery::Spec::default());
-        Self { mtu, ack_every: 1, in_flight: None, telemetry: false, recovery }
+        Self {
+            mtu,
+            ack_every: 1,
+            in_flight: None,
+            telemetry: false,
+            overhead: Bytes(length::ROCE_OVERHEAD.into()),
+            answer: Bytes(length::ROCE_ACK.into()),
+            shortest: Bytes(length::SHORTEST_FRAME.into()),
+            recovery,
+        }
     }
 }
 
@@ -66,13 +84,18 @@ impl Spec {
     /// Frame length of the packet that carries `payload` bytes.
     #[inline]
     pub fn frame(&self, payload: u64) -> u16 {
-        let frame = payload as u16 + length::ROCE_OVERHEAD + self.room();
-        frame.max(length::SHORTEST_FRAME)
+        let frame = payload as u16 + self.overhead.0 as u16 + self.room();
+        frame.max(self.shortest.0 as u16)
     }
 
     /// Frame length of an acknowledgement or a NAK.
     pub fn answer(&self) -> u16 {
-        length::ROCE_ACK + self.room()
+        self.answer.0 as u16 + self.room()
+    }
+
+    /// The shortest frame that it makes: one byte of a message, or an answer.
+    pub fn shortest_frame(&self) -> u16 {
+        self.frame(1).min(self.answer())
     }
 
     /// Bytes for telemetry.

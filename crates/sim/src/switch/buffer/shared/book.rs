@@ -1,4 +1,5 @@
-//! One book: a pool, and what is taken of it.
+//! One book: a pool, and what is taken of it. How many times its free bytes one may hold, `alpha`, may
+//! differ from port to port, and is told each time.
 
 use super::Pool;
 
@@ -6,14 +7,13 @@ use super::Pool;
 pub(super) struct Book {
     pool: u64,
     guaranteed: u64,
-    alpha: Option<f64>,
     /// What all together hold above their guarantees; never more than the pool.
     used: u64,
 }
 
 impl Book {
     pub fn new(spec: &Pool) -> Self {
-        Self { pool: spec.pool.0, guaranteed: spec.guaranteed.0, alpha: spec.alpha, used: 0 }
+        Self { pool: spec.pool.0, guaranteed: spec.guaranteed.0, used: 0 }
     }
 
     /// Of `held` bytes, those in the pool.
@@ -24,23 +24,24 @@ impl Book {
 
     /// What one may hold of the pool.
     #[inline]
-    fn allowed(&self) -> f64 {
-        self.alpha.map_or(f64::INFINITY, |alpha| alpha * (self.pool - self.used) as f64)
+    fn allowed(&self, alpha: Option<f64>) -> f64 {
+        alpha.map_or(f64::INFINITY, |alpha| alpha * (self.pool - self.used) as f64)
     }
 
     /// What one may hold.
     #[inline]
-    pub fn threshold(&self) -> f64 {
-        self.guaranteed as f64 + self.allowed()
+    pub fn threshold(&self, alpha: Option<f64>) -> f64 {
+        self.guaranteed as f64 + self.allowed(alpha)
     }
 
     /// Whether one that holds `held` may take `bytes` more.
     #[inline]
-    pub fn accepts(&self, held: u64, bytes: u64) -> bool {
+    pub fn accepts(&self, alpha: Option<f64>, held: u64, bytes: u64) -> bool {
         let (before, after) = (self.excess(held), self.excess(held + bytes));
         // Above 1 or without a limit, alpha alone would give away more than there is.
         after == 0
-            || (before + bytes) as f64 <= self.allowed() && after - before <= self.pool - self.used
+            || (before + bytes) as f64 <= self.allowed(alpha)
+                && after - before <= self.pool - self.used
     }
 
     /// One that held `held` has taken `bytes` more.

@@ -10,13 +10,14 @@
 mod book;
 mod spec;
 
+use floodway_model::Rate;
 use floodway_model::id::CLASSES;
 
 use super::Share;
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use book::Book;
-pub use spec::{Pool, Spec};
+pub use spec::{OfRate, Pool, Spec};
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -24,18 +25,33 @@ pub(super) struct Memory {
     egress: Option<Book>,
     /// By source: bytes in its headroom.
     headroom: Vec<u64>,
-    headroom_size: u64,
+    /// By port: what it may hold in the ingress book and in its headroom.
+    shares: Vec<PortShare>,
+    /// The same for all queues in the egress book.
+    egress_alpha: Option<f64>,
     /// Bit c: class c is lossless.
     lossless: u8,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct PortShare {
+    alpha: Option<f64>,
+    headroom: u64,
+}
+
 impl Memory {
-    pub fn new(spec: &Spec, switch: &crate::switch::Spec, ports: usize) -> Self {
+    /// `rates` are those of the ports.
+    pub fn new(spec: &Spec, switch: &crate::switch::Spec, rates: &[Rate]) -> Self {
+        let share = |&rate: &Rate| PortShare {
+            alpha: spec.alpha_at(rate),
+            headroom: spec.headroom_at(rate).0,
+        };
         Self {
             ingress: spec.ingress.as_ref().map(Book::new),
             egress: spec.egress.as_ref().map(Book::new),
-            headroom: vec![0; ports * CLASSES],
-            headroom_size: spec.headroom.0,
+            headroom: vec![0; rates.len() * CLASSES],
+            shares: rates.iter().map(share).collect(),
+            egress_alpha: spec.egress.as_ref().and_then(|pool| pool.alpha),
             lossless: switch.flow_control.lossless(),
         }
     }
@@ -49,16 +65,21 @@ impl Memory {
         backlog: u64,
         bytes: u64,
     ) -> Result<(), DropReason> {
-        if self.egress.as_ref().is_some_and(|egress| !egress.accepts(backlog, bytes)) {
+        if self
+            .egress
+            .as_ref()
+            .is_some_and(|egress| !egress.accepts(self.egress_alpha, backlog, bytes))
+        {
             return Err(DropReason::EgressThreshold);
         }
         let Some(ingress) = &self.ingress else { return Ok(()) };
         let in_headroom = self.headroom[source.index()];
-        if ingress.accepts(held - in_headroom, bytes) {
+        let share = self.shares[source.port()];
+        if ingress.accepts(share.alpha, held - in_headroom, bytes) {
             Ok(())
         } else if self.lossless >> source.class() & 1 == 0 {
             Err(DropReason::IngressThreshold)
-        } else if in_headroom + bytes <= self.headroom_size {
+        } else if in_headroom + bytes <= share.headroom {
             Ok(())
         } else {
             Err(DropReason::HeadroomExceeded)
@@ -74,7 +95,7 @@ impl Memory {
         if let Some(ingress) = &mut self.ingress {
             let in_headroom = &mut self.headroom[source.index()];
             let held = held - *in_headroom;
-            if ingress.accepts(held, bytes) {
+            if ingress.accepts(self.shares[source.port()].alpha, held, bytes) {
                 ingress.add(held, bytes);
             } else {
                 *in_headroom += bytes;
@@ -98,7 +119,8 @@ impl Memory {
 
     #[inline(never)]
     pub fn share(&self, source: Source, held: u64) -> Share {
-        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, Book::threshold);
+        let alpha = self.shares[source.port()].alpha;
+        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, |book| book.threshold(alpha));
         Share { held, in_headroom: self.headroom[source.index()], threshold }
     }
 

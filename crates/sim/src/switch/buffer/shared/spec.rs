@@ -1,4 +1,4 @@
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,39 @@ pub struct Spec {
     /// The most bytes of each ingress port and lossless class above its threshold in the ingress
     /// book, in memory of their own. Default 0B.
     pub headroom: Bytes,
+    /// Other shares for ingress ports of these rates, for example larger ones for faster ports. Default
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_rate: Vec<OfRate>,
+}
+
+/// What ingress ports of one rate may hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfRate {
+    /// The rate of the port.
+    pub rate: Rate,
+    /// `ingress.alpha` there.
+    pub alpha: f64,
+    /// `headroom` there.
+    pub headroom: Bytes,
+}
+
+impl Spec {
+    fn of_rate(&self, rate: Rate) -> Option<&OfRate> {
+        self.by_rate.iter().find(|of| of.rate == rate)
+    }
+
+    /// The headroom of a port and lossless class behind a link of this rate.
+    pub fn headroom_at(&self, rate: Rate) -> Bytes {
+        self.of_rate(rate).map_or(self.headroom, |of| of.headroom)
+    }
+
+    /// `alpha` in the ingress book for a port of this rate; `None` is complete sharing.
+    pub fn alpha_at(&self, rate: Rate) -> Option<f64> {
+        let of_all = self.ingress.as_ref().and_then(|pool| pool.alpha);
+        self.of_rate(rate).map_or(of_all, |of| Some(of.alpha))
+    }
 }
 
 /// One book of a shared memory. A port and class, or a port and queue, that holds q bytes may take a

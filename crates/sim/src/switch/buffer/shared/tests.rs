@@ -1,6 +1,6 @@
 //! The accounts by hand, and their properties under any order of packets.
 
-use floodway_model::Bytes;
+use floodway_model::{Bytes, Rate};
 use proptest::prelude::*;
 
 use super::*;
@@ -16,7 +16,8 @@ fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> Memory 
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
     let switch = switch::Spec { flow_control, ..Default::default() };
-    Memory::new(&Spec { ingress, egress, headroom: Bytes(headroom) }, &switch, 4)
+    let spec = Spec { ingress, egress, headroom: Bytes(headroom), by_rate: Vec::new() };
+    Memory::new(&spec, &switch, &[Rate::from_gbps(100); 4])
 }
 
 const LOSSY: usize = 0;
@@ -239,5 +240,25 @@ proptest! {
             prop_assert_eq!(book.used(), 0);
         }
         prop_assert!(bench.memory.headroom.iter().all(|&bytes| bytes == 0));
+    }
+}
+
+#[test]
+fn a_faster_port_may_hold_more() {
+    // As the HPCC authors' simulator sets it: an eighth of what is free at the rate of hosts, twice as
+    // much at twice the rate, and headroom by rate.
+    let pfc = pfc::Spec { queues: vec![LOSSLESS as u8], ..Default::default() };
+    let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
+    let switch = switch::Spec { flow_control, ..Default::default() };
+    let [slow, fast] = [100, 200].map(Rate::from_gbps);
+    let by_rate = vec![OfRate { rate: fast, alpha: 0.25, headroom: Bytes(600) }];
+    let headroom = Bytes(300);
+    let spec = Spec { ingress: pool(8_000, 0, 0.125), egress: None, headroom, by_rate };
+    for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
+        // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
+        // judged by what was free before it; and its headroom.
+        let mut bench = Bench::new(Memory::new(&spec, &switch, &[slow, fast]));
+        let (taken, reason) = bench.fill(Source::new(port, LOSSLESS), 0, 100);
+        assert_eq!((taken, reason), (frames, DropReason::HeadroomExceeded));
     }
 }

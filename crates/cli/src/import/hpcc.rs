@@ -1,0 +1,93 @@
+//! `floodway import hpcc`: writes the scenario and the files beside it, and says what became of every
+//! key of the configuration.
+
+use std::fs;
+use std::path::Path;
+
+use floodway_scenario::import::hpcc::{self, Fate, Imported, Row};
+use floodway_scenario::{Overrides, Scenario};
+
+use crate::failure::Failure;
+use crate::options::HpccOptions;
+use crate::output;
+use crate::selection;
+
+/// The name of the scenario file.
+const SCENARIO: &str = "scenario.toml";
+
+/// Imports a configuration.
+pub fn import(options: &HpccOptions) -> Result<(), Failure> {
+    let stem = || options.config.file_stem().unwrap_or_default().into();
+    let folder = options.out.clone().unwrap_or_else(stem);
+    let Imported { scenario, files, rows, warnings } =
+        hpcc::import(&options.config, &name(&folder))?;
+    warnings.iter().for_each(|warning| output::problem(&warning.plain()));
+    let mut all = vec![(SCENARIO.to_owned(), scenario)];
+    all.extend(files);
+    if !options.force {
+        all.iter().try_for_each(|(name, text)| is_free(&folder.join(name), text))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| Failure::System("make the directory", error))?;
+    for (name, text) in &all {
+        let path = folder.join(name);
+        // The topology and the flows may be the ones that were read.
+        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
+            continue;
+        }
+        fs::write(&path, text).map_err(|error| Failure::System("write the scenario", error))?;
+    }
+    let path = folder.join(SCENARIO);
+    selection::warn(&Scenario::load(&path, &Overrides::default())?);
+    let shown = path.display();
+    output::print(&format!("{}{shown}: run it with `floodway run {shown}`\n", table(&rows)))
+}
+
+/// The name of the scenario: that of the directory, in letters that names have.
+fn name(folder: &Path) -> String {
+    let last = folder.file_name().unwrap_or_default().to_string_lossy();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = last.chars().map(|c| if fits(c) { c } else { '-' }).take(64).collect();
+    if name.chars().any(|c| c.is_ascii_alphanumeric()) { name } else { "hpcc".to_owned() }
+}
+
+/// Whether something may be written there.
+fn is_free(path: &Path, text: &str) -> Result<(), Failure> {
+    if !path.exists() || fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    Err(Failure::Unknown(format!(
+        "{} is there already and says something else; name another directory with --out, or replace \
+         it with --force",
+        path.display()
+    )))
+}
+
+/// What became of the keys, by fate.
+fn table(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (fate, title) in [
+        (Fate::Kept, "Taken over"),
+        (Fate::Differs, "Differs"),
+        (Fate::Nothing, "Has no counterpart, or no effect"),
+    ] {
+        let of_fate: Vec<&Row> = rows.iter().filter(|row| row.fate == fate).collect();
+        if of_fate.is_empty() {
+            continue;
+        }
+        text += &format!("{title}\n");
+        let written = |row: &Row| format!("{} {}", row.key, row.value).trim_end().to_owned();
+        // Maps and paths may be long: they have a line of their own.
+        let width = of_fate.iter().map(|row| written(row).chars().count());
+        let width = width.filter(|&width| width <= 36).max().unwrap_or(0);
+        for row in of_fate {
+            let key = written(row);
+            if key.chars().count() > width {
+                text += &format!("  {key}\n  {:width$}  {}\n", "", row.meaning);
+            } else {
+                text += &format!("  {key:width$}  {}\n", row.meaning);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}

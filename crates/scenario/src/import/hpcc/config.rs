@@ -1,0 +1,236 @@
+//! The configuration: lines of a key and its values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use floodway_model::{Duration, Rate};
+
+use crate::files::{Unit, Word, lines};
+use crate::text::{Place, Problem, Source, suggest};
+
+/// How many values a key has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    Words(usize),
+    /// A number n, and n pairs.
+    Pairs,
+}
+
+use Values::{Pairs, Words};
+
+/// All keys that the simulator's `third.cc` knows.
+const KEYS: [(&str, Values); 50] = [
+    ("ENABLE_QCN", Words(1)),
+    ("USE_DYNAMIC_PFC_THRESHOLD", Words(1)),
+    ("CLAMP_TARGET_RATE", Words(1)),
+    ("PAUSE_TIME", Words(1)),
+    ("DATA_RATE", Words(1)),
+    ("LINK_DELAY", Words(1)),
+    ("PACKET_PAYLOAD_SIZE", Words(1)),
+    ("L2_CHUNK_SIZE", Words(1)),
+    ("L2_ACK_INTERVAL", Words(1)),
+    ("L2_BACK_TO_ZERO", Words(1)),
+    ("TOPOLOGY_FILE", Words(1)),
+    ("FLOW_FILE", Words(1)),
+    ("TRACE_FILE", Words(1)),
+    ("TRACE_OUTPUT_FILE", Words(1)),
+    ("SIMULATOR_STOP_TIME", Words(1)),
+    ("ALPHA_RESUME_INTERVAL", Words(1)),
+    ("RP_TIMER", Words(1)),
+    ("EWMA_GAIN", Words(1)),
+    ("FAST_RECOVERY_TIMES", Words(1)),
+    ("RATE_AI", Words(1)),
+    ("RATE_HAI", Words(1)),
+    ("ERROR_RATE_PER_LINK", Words(1)),
+    ("CC_MODE", Words(1)),
+    ("RATE_DECREASE_INTERVAL", Words(1)),
+    ("MIN_RATE", Words(1)),
+    ("FCT_OUTPUT_FILE", Words(1)),
+    ("HAS_WIN", Words(1)),
+    ("GLOBAL_T", Words(1)),
+    ("MI_THRESH", Words(1)),
+    ("VAR_WIN", Words(1)),
+    ("FAST_REACT", Words(1)),
+    ("U_TARGET", Words(1)),
+    ("INT_MULTI", Words(1)),
+    ("RATE_BOUND", Words(1)),
+    ("ACK_HIGH_PRIO", Words(1)),
+    ("DCTCP_RATE_AI", Words(1)),
+    ("PFC_OUTPUT_FILE", Words(1)),
+    ("LINK_DOWN", Words(3)),
+    ("ENABLE_TRACE", Words(1)),
+    ("KMAX_MAP", Pairs),
+    ("KMIN_MAP", Pairs),
+    ("PMAX_MAP", Pairs),
+    ("BUFFER_SIZE", Words(1)),
+    ("QLEN_MON_FILE", Words(1)),
+    ("QLEN_MON_START", Words(1)),
+    ("QLEN_MON_END", Words(1)),
+    ("MULTI_RATE", Words(1)),
+    ("SAMPLE_FEEDBACK", Words(1)),
+    ("PINT_LOG_BASE", Words(1)),
+    ("PINT_PROB", Words(1)),
+];
+
+/// What is written, by key.
+pub struct Config<'a> {
+    source: &'a Arc<Source>,
+    settings: BTreeMap<&'static str, Vec<Word<'a>>>,
+    /// Keys that are not known, and what stands behind values.
+    pub warnings: Vec<Problem>,
+    /// Lines with a key that is not known: key and the rest.
+    pub unknown: Vec<(String, String)>,
+}
+
+impl<'a> Config<'a> {
+    /// Reads a configuration.
+    pub fn read(source: &'a Arc<Source>) -> Result<Self, Problem> {
+        let (settings, warnings, unknown) = Default::default();
+        let mut config = Self { source, settings, warnings, unknown };
+        for line in lines(source) {
+            let words: Vec<Word<'a>> = line.words().collect();
+            let key = words[0];
+            if key.text.starts_with(['#', '{', '/']) {
+                continue;
+            }
+            let Some(&(name, values)) = KEYS.iter().find(|(name, _)| *name == key.text) else {
+                let names: Vec<_> = KEYS.iter().map(|(name, _)| *name).collect();
+                let close = suggest::closest(key.text, names);
+                let help = match close {
+                    Some(close) => {
+                        format!("did you mean `{close}`? The simulator ignores this line")
+                    }
+                    None => "the simulator ignores this line, and so does floodway".to_owned(),
+                };
+                config.warnings.push(key.warning(format!("there is no key `{}`", key.text), help));
+                let rest = words[1..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
+                config.unknown.push((key.text.to_owned(), rest));
+                continue;
+            };
+            let count = match (values, words.get(1)) {
+                (Words(count), _) => count,
+                (Pairs, None) => 1,
+                (Pairs, Some(count)) => {
+                    let pairs = count.whole("the number of pairs")?;
+                    usize::try_from(pairs).unwrap_or(usize::MAX).saturating_mul(2).saturating_add(1)
+                }
+            };
+            if words.len() - 1 < count {
+                let help = match values {
+                    Words(1) => format!("write one behind it: {name} 1"),
+                    Words(_) => {
+                        format!("write the time in microseconds and two nodes: {name} 0 0 0")
+                    }
+                    Pairs => format!(
+                        "write how many pairs there are, and each as rate and value: \
+                                      {name} 2 100000000000 400 200000000000 800"
+                    ),
+                };
+                let message = format!("`{name}` has {} of {count} values", words.len() - 1);
+                return Err(line.all.problem(message, help));
+            }
+            if let Some(more) =
+                words.get(1 + count).filter(|word| !word.text.starts_with(['{', '#']))
+            {
+                let help = "the simulator takes it for a key of its own, or ignores it: remove it";
+                config
+                    .warnings
+                    .push(more.warning(format!("`{name}` has more values than it takes"), help));
+            }
+            if config.settings.insert(name, words[1..=count].to_vec()).is_some() {
+                let help = "this one counts, as for the simulator: remove the others";
+                config
+                    .warnings
+                    .push(key.warning(format!("`{name}` is there more than once"), help));
+            }
+        }
+        Ok(config)
+    }
+
+    /// All keys that are written.
+    pub fn written(&self) -> impl Iterator<Item = &'static str> {
+        self.settings.keys().copied()
+    }
+
+    /// What stands behind a key, its values with single blanks between them.
+    pub fn text(&self, key: &str) -> Option<String> {
+        let words = self.settings.get(key)?;
+        Some(words.iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The first value of a key.
+    pub fn word(&self, key: &str) -> Option<Word<'a>> {
+        self.settings.get(key).map(|words| words[0])
+    }
+
+    /// The values of a key.
+    pub fn words(&self, key: &str) -> Option<&[Word<'a>]> {
+        self.settings.get(key).map(Vec::as_slice)
+    }
+
+    /// The first value of a key that has to be there.
+    pub fn required(&self, key: &str, help: &str) -> Result<Word<'a>, Problem> {
+        self.word(key).ok_or_else(|| {
+            let help = format!("{help}: the simulator has no value of its own");
+            Problem::error(Place::whole(self.source), format!("`{key}` is missing"), help)
+        })
+    }
+
+    /// A whole number, or what the simulator has.
+    pub fn whole(&self, key: &str, default: u64) -> Result<u64, Problem> {
+        self.word(key).map_or(Ok(default), |word| word.whole(&format!("`{key}`")))
+    }
+
+    /// Whether it is not 0, or what the simulator has.
+    pub fn flag(&self, key: &str, default: bool) -> Result<bool, Problem> {
+        Ok(self.whole(key, default.into())? != 0)
+    }
+
+    /// A real number, or what the simulator has.
+    pub fn real(&self, key: &str, default: f64) -> Result<f64, Problem> {
+        self.word(key).map_or(Ok(default), |word| word.real(&format!("`{key}`")))
+    }
+
+    /// A time in microseconds, of which the simulator takes the whole ones.
+    pub fn microseconds(&self, key: &str, default: Option<u64>) -> Result<Duration, Problem> {
+        let word = match (self.word(key), default) {
+            (Some(word), _) => word,
+            (None, Some(default)) => return Ok(Duration::from_us(default)),
+            (None, None) => self.required(key, "write microseconds")?,
+        };
+        let number = word.real(&format!("`{key}`"))?;
+        if !(0.0..1e12).contains(&number) {
+            return Err(word.problem(format!("`{key}` is {}", word.text), "write microseconds: 55"));
+        }
+        Ok(Duration::from_us(number as u64))
+    }
+
+    /// A rate, or what the simulator has.
+    pub fn rate(&self, key: &str, default: Option<Rate>) -> Result<Rate, Problem> {
+        match (self.word(key), default) {
+            (Some(word), _) => rate(word, key),
+            (None, Some(default)) => Ok(default),
+            (None, None) => rate(self.required(key, "write a rate")?, key),
+        }
+    }
+
+    /// The pairs of a map, by rate in bits per second; empty if it is not there.
+    pub fn map(&self, key: &str) -> Result<BTreeMap<u64, Word<'a>>, Problem> {
+        let Some(words) = self.settings.get(key) else { return Ok(BTreeMap::new()) };
+        let pair =
+            |pair: &[Word<'a>]| Ok((pair[0].whole(&format!("the rate in `{key}`"))?, pair[1]));
+        words[1..].chunks(2).map(pair).collect()
+    }
+}
+
+/// A rate as ns-3 writes it: 50Mb/s or 50Mbps.
+fn rate(word: Word<'_>, key: &str) -> Result<Rate, Problem> {
+    let text = word.text.replace("b/s", "bps");
+    text.parse()
+        .map_err(|error| word.problem(format!("`{key}`: {error}"), "write a rate like 50Mb/s"))
+}
+
+/// A time in seconds.
+pub fn seconds(word: Word<'_>, key: &str) -> Result<Duration, Problem> {
+    word.time(&format!("`{key}`"), Unit::Seconds)
+}

@@ -1,0 +1,104 @@
+//! Experiments of the HPCC authors' simulator (Li et al., SIGCOMM 2019; alibaba-edu/
+//! High-Precision-Congestion-Control, an ns-3 of its own): its configuration with the topology and the
+//! flows that it names, as a scenario that runs the same here.
+//!
+//! What a key means is what the simulator's code does with it, which is not always what its
+//! documentation says. Nothing is dropped silently: every key becomes a [`Row`].
+
+mod config;
+mod congestion;
+mod network;
+mod scenario;
+mod translate;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::read;
+use crate::text::{Error, Problem, Source};
+
+use config::Config;
+use network::Network;
+
+/// What became of one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// The scenario says the same.
+    Kept,
+    /// The scenario says something close to it.
+    Differs,
+    /// There is nothing here that it would be, or the simulator itself does nothing with it.
+    Nothing,
+}
+
+/// One key of the configuration, or something that it cannot choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What became of it.
+    pub fate: Fate,
+    /// The key; what it is about if it is none.
+    pub key: String,
+    /// What was written; the simulator's own value in brackets if nothing was; empty if it is no key.
+    pub value: String,
+    /// Which setting it became, or what follows from there being none.
+    pub meaning: String,
+}
+
+/// A scenario, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The scenario file.
+    pub scenario: String,
+    /// The files that it names, which have to be beside it: name and text.
+    pub files: Vec<(String, String)>,
+    /// What became of every key.
+    pub rows: Vec<Row>,
+    /// What is doubtful.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads a configuration and the files that it names; `name` is that of the scenario.
+pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
+    let source = Arc::new(Source::new(path.display().to_string(), read::scenario_file(path)?));
+    let config = Config::read(&source)?;
+    let topology = File::of(&config, "TOPOLOGY_FILE", path)?;
+    let flows = File::of(&config, "FLOW_FILE", path)?;
+    let network = Network::read(&topology.source, &config)?;
+    Ok(translate::translate(path, name, config, network, [topology, flows])?)
+}
+
+/// A file that the configuration names.
+struct File {
+    /// Its name without directories.
+    name: String,
+    source: Arc<Source>,
+}
+
+impl File {
+    /// The simulator takes paths from the directory in which it runs, which is that above the one of
+    /// the configuration in its own examples.
+    fn of(config: &Config<'_>, key: &'static str, path: &Path) -> Result<Self, Problem> {
+        let word = config.required(key, "write the path of the file")?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let above = beside.join("..");
+        let places: [PathBuf; 3] =
+            [beside.join(word.text), above.join(word.text), PathBuf::from(word.text)];
+        let Some(found) = places.iter().find(|place| place.is_file()) else {
+            let sought: Vec<_> =
+                places.iter().map(|place| format!("`{}`", place.display())).collect();
+            return Err(word.problem(
+                format!("there is no file `{}`", word.text),
+                format!("{} were sought", sought.join(", ")),
+            ));
+        };
+        let text = std::fs::read_to_string(found).map_err(|error| {
+            word.problem(
+                format!("`{}` cannot be read: {error}", found.display()),
+                "write a text file",
+            )
+        })?;
+        let name = Path::new(word.text).file_name().unwrap_or_default().to_string_lossy();
+        let source = Arc::new(Source::new(found.display().to_string(), text));
+        Ok(Self { name: name.into_owned(), source })
+    }
+}

@@ -1,0 +1,3 @@
+//! Experiments of other tools, written as scenarios.
+
+pub mod hpcc;

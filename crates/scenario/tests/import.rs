@@ -1,0 +1,280 @@
+//! Configurations of the HPCC authors' simulator become scenarios that are valid and say the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use floodway_model::{Bytes, Duration, Rate};
+use floodway_scenario::import::hpcc::{Fate, Imported, import};
+use floodway_scenario::{Document, Overrides, Scenario};
+use floodway_sim::host::congestion::{self, dcqcn};
+use floodway_sim::switch::{aqm, buffer};
+
+/// Two hosts at each of two switches; the link between these is twice as fast.
+const TOPOLOGY: &str = "\
+6 2 5
+4 5
+0 4 100Gbps 1000ns 0
+1 4 100Gbps 1000ns 0
+2 5 100Gbps 1000ns 0
+3 5 100Gbps 1000ns 0
+4 5 200Gbps 1000ns 0
+";
+
+const FLOWS: &str = "\
+3
+0 2 3 100 5000 2
+1 3 3 100 100 2.0000005
+0 3 3 100 1000 2.5
+";
+
+/// Of the simulator's example, with the thresholds that its script writes at 100 Gb/s.
+const CONFIG: &str = "\
+ENABLE_QCN 1
+USE_DYNAMIC_PFC_THRESHOLD 1
+
+PACKET_PAYLOAD_SIZE 1000
+
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+TRACE_FILE mix/trace.txt
+TRACE_OUTPUT_FILE mix/mix.tr
+FCT_OUTPUT_FILE mix/fct.txt
+PFC_OUTPUT_FILE mix/pfc.txt
+
+SIMULATOR_STOP_TIME 2.40
+
+CC_MODE 3
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+CLAMP_TARGET_RATE 0
+RP_TIMER 900 
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 50Mb/s
+RATE_HAI 100Mb/s
+MIN_RATE 100Mb/s
+DCTCP_RATE_AI 1000Mb/s
+
+ERROR_RATE_PER_LINK 0.0000
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1 {number of packets between ACK generation, 1 means per packet}
+L2_BACK_TO_ZERO 0
+
+HAS_WIN 1
+GLOBAL_T 1
+VAR_WIN 1
+FAST_REACT 1
+U_TARGET 0.95
+MI_THRESH 0
+INT_MULTI 1
+MULTI_RATE 1
+SAMPLE_FEEDBACK 0
+
+RATE_BOUND 1
+
+ACK_HIGH_PRIO 0
+
+LINK_DOWN 0 0 0
+
+ENABLE_TRACE 1
+
+KMAX_MAP 2 100000000000 1600 200000000000 3200
+KMIN_MAP 2 100000000000 400 200000000000 800
+PMAX_MAP 2 100000000000 0.2 200000000000 0.2
+BUFFER_SIZE 32
+QLEN_MON_FILE mix/qlen.txt
+QLEN_MON_START 2000000000
+QLEN_MON_END 2010000000
+";
+
+/// A folder of the simulator with this configuration in it, and where that is.
+fn folder(test: &str, config: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("import").join(test);
+    fs::create_dir_all(folder.join("mix")).unwrap();
+    for (name, text) in [("topology.txt", TOPOLOGY), ("flow.txt", FLOWS), ("config.txt", config)] {
+        fs::write(folder.join("mix").join(name), text).unwrap();
+    }
+    folder.join("mix/config.txt")
+}
+
+/// The example with some lines changed: by the key, or added.
+fn changed(lines: &[&str]) -> String {
+    let key = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+    let kept = CONFIG.lines().filter(|line| !lines.iter().any(|new| key(new) == key(line)));
+    kept.chain(lines.iter().copied()).map(|line| format!("{line}\n")).collect()
+}
+
+fn imported(test: &str, lines: &[&str]) -> (Imported, Document) {
+    let path = folder(test, &changed(lines));
+    let imported = import(&path, test).unwrap_or_else(|error| panic!("{}", error.plain()));
+    let out = path.with_file_name("out");
+    fs::create_dir_all(&out).unwrap();
+    for (name, text) in &imported.files {
+        fs::write(out.join(name), text).unwrap();
+    }
+    let scenario = out.join("scenario.toml");
+    fs::write(&scenario, &imported.scenario).unwrap();
+    let scenario = Scenario::load(&scenario, &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
+    let settings = scenario.variants()[0].settings.clone();
+    (imported, settings)
+}
+
+/// What is refused, in plain text without the folder.
+fn refused(test: &str, lines: &[&str]) -> String {
+    let path = folder(test, &changed(lines));
+    let error = import(&path, test).expect_err("it is refused");
+    error.plain().replace(&format!("{}/", path.parent().unwrap().display()), "")
+}
+
+fn fate(imported: &Imported, key: &str) -> Option<Fate> {
+    imported.rows.iter().find(|row| row.key == key).map(|row| row.fate)
+}
+
+#[test]
+fn hpcc_of_the_example() {
+    let (imported, settings) = imported("hpcc", &[]);
+    let Some(congestion::Spec::Hpcc(hpcc)) = &settings.host.congestion else { panic!("HPCC") };
+    // Host, switch, switch, host: 3 us there and back each, and 1000 bytes at 100, 200 and 100 Gb/s.
+    assert_eq!(hpcc.base_rtt, Some(Duration::from_ns(6_000 + 80 + 40 + 80)));
+    assert_eq!((hpcc.eta, hpcc.max_stage, hpcc.fast_react), (0.95, 0, true));
+    assert_eq!(hpcc.additive_increase, Rate::from_mbps(50));
+    // 1000 and 48 with 42 of telemetry, and 46 with it.
+    let transport = &settings.profiles()[0].transport;
+    assert_eq!((transport.largest_frame(), transport.answer_frame()), (1_090, 88));
+    assert_eq!((settings.limit, settings.wire_overhead), (Duration::from_ms(400), Bytes(0)));
+    // The third flow starts after the stop.
+    assert_eq!(imported.files[1].1.lines().next(), Some("2"));
+    assert_eq!(fate(&imported, "MULTI_RATE"), Some(Fate::Differs));
+    assert_eq!(fate(&imported, "ACK_HIGH_PRIO"), Some(Fate::Differs));
+    assert_eq!(fate(&imported, "RP_TIMER"), Some(Fate::Nothing));
+    // Every key has one row, and nothing is doubtful.
+    for key in CONFIG.lines().filter_map(|line| line.split_whitespace().next()) {
+        assert_eq!(imported.rows.iter().filter(|row| row.key == key).count(), 1, "{key}");
+    }
+    assert_eq!(imported.warnings, []);
+}
+
+#[test]
+fn switches_of_the_example() {
+    let (_, settings) = imported("switches", &[]);
+    let (slow, fast) = (Rate::from_gbps(100), Rate::from_gbps(200));
+    let aqm::Spec::Ramp(ramp) = &settings.switch.aqm else { panic!("a ramp") };
+    assert_eq!(ramp.at, aqm::ramp::At::Departure);
+    for (rate, low, high) in [(slow, 400_000, 1_600_000), (fast, 800_000, 3_200_000)] {
+        let curve = ramp.for_rate(rate);
+        assert_eq!((curve.low, curve.high, curve.max_probability), (Bytes(low), Bytes(high), 0.2));
+    }
+    let buffer::Spec::Shared(memory) = &settings.switch.buffer else { panic!("a shared memory") };
+    // 3 us of each link, a reserve of 4 KiB, and of the rest an eighth or a quarter of what is free.
+    assert_eq!((memory.alpha_at(slow), memory.headroom_at(slow)), (Some(0.125), Bytes(37_500)));
+    assert_eq!((memory.alpha_at(fast), memory.headroom_at(fast)), (Some(0.25), Bytes(75_000)));
+    let pool = &memory.ingress.as_ref().unwrap().pool;
+    assert_eq!(*pool, Bytes(32 * 1_048_576 - 2 * 37_500 - 75_000 - 3 * 4_096));
+    // 1 us there and back and two frames are less than 3 us.
+    assert!(settings.switch.flow_control.pfc.as_ref().unwrap().lossless);
+}
+
+#[test]
+fn dcqcn_with_and_without_a_window() {
+    let lines = ["CC_MODE 1", "HAS_WIN 0", "ACK_HIGH_PRIO 1"];
+    let (imported_without, settings) = imported("dcqcn", &lines);
+    let Some(congestion::Spec::Dcqcn(spec)) = &settings.host.congestion else { panic!("DCQCN") };
+    let expected = dcqcn::Spec {
+        variant: dcqcn::Variant::Periodic,
+        notification: dcqcn::Notification::Ack,
+        increase_timer: Duration::from_us(900),
+        fast_recovery: 1,
+        additive_increase: Rate::from_mbps(50),
+        hyper_increase: Rate::from_mbps(100),
+        ..dcqcn::Spec::default()
+    };
+    assert_eq!(*spec, expected);
+    assert_eq!(fate(&imported_without, "ACK_HIGH_PRIO"), Some(Fate::Kept));
+    let transport = &settings.profiles()[0].transport;
+    assert_eq!((transport.largest_frame(), transport.answer_frame()), (1_048, 60));
+
+    let (_, settings) = imported("dcqcn-window", &["CC_MODE 1"]);
+    let Some(congestion::Spec::Dcqcn(spec)) = &settings.host.congestion else { panic!("DCQCN") };
+    let window = Some(Duration::from_ns(6_200));
+    assert_eq!(*spec, dcqcn::Spec { window, window_follows_rate: true, ..expected });
+}
+
+#[test]
+fn timely_and_dctcp() {
+    let (_, settings) = imported("timely", &["CC_MODE 7", "RATE_HAI 500Mbps", "HAS_WIN 0"]);
+    let Some(congestion::Spec::Timely(timely)) = &settings.host.congestion else {
+        panic!("TIMELY")
+    };
+    assert_eq!((timely.hyper_increase, timely.window), (Rate::from_mbps(500), None));
+    let transport = &settings.profiles()[0].transport;
+    assert_eq!((transport.largest_frame(), transport.answer_frame()), (1_056, 60));
+
+    let (_, settings) =
+        imported("dctcp", &["CC_MODE 8", "EWMA_GAIN 0.0625", "DCTCP_RATE_AI 615Mb/s"]);
+    let Some(congestion::Spec::RdmaDctcp(dctcp)) = &settings.host.congestion else {
+        panic!("DCTCP")
+    };
+    assert_eq!((dctcp.g, dctcp.additive_increase), (0.0625, Some(Rate::from_mbps(615))));
+}
+
+#[test]
+fn a_link_goes_down_after_two_seconds() {
+    let (_, settings) = imported("link", &["LINK_DOWN 150 5 4"]);
+    assert_eq!(settings.failure[0].link, ["switch 5", "switch 4"]);
+    let of = (settings.failure[0].at, settings.failure[0].detection);
+    assert_eq!(of, (Duration::from_us(150), Duration::ZERO));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    assert_eq!(
+        refused("pint", &["CC_MODE 10"]),
+        "\
+error: `CC_MODE` 10 is HPCC with PINT, which floodway does not have
+  --> config.txt:56:9
+   |
+56 | CC_MODE 10
+   |         ^^
+   = help: PINT compresses the telemetry of HPCC by chance; write 3 for HPCC with all of it
+"
+    );
+    for (test, line, message) in [
+        ("mode", "CC_MODE 2", "`CC_MODE` is 2, which the simulator does not know"),
+        ("loss", "ERROR_RATE_PER_LINK 0.001", "links of floodway lose nothing at random"),
+        ("acks", "L2_ACK_INTERVAL 0", "`L2_ACK_INTERVAL` is 0: nothing would be acknowledged"),
+        ("rate", "RATE_AI 50", "`RATE_AI`: \"50\" has no unit"),
+        ("curve", "KMAX_MAP 1 100000000000 1600", "`KMAX_MAP` says nothing of 200Gbps"),
+        ("pairs", "KMAX_MAP 2 100000000000 1600", "`KMAX_MAP` has 3 of 5 values"),
+        ("window", "HAS_WIN 0", "HPCC has no window, by which the simulator divides"),
+        ("file", "FLOW_FILE mix/flows.txt", "there is no file `mix/flows.txt`"),
+        ("memory", "BUFFER_SIZE 0", "headroom and reserves of ports take all of 0 MiB"),
+        (
+            "stop",
+            "SIMULATOR_STOP_TIME 2",
+            "the run would stop (2s) before the first flow starts (2s)",
+        ),
+        ("node", "LINK_DOWN 10 4 17", "there is no such node"),
+    ] {
+        let said = refused(test, &[line]);
+        assert!(said.starts_with(&format!("error: {message}")), "{said}");
+        assert!(said.contains("--> config.txt:56"), "{said}");
+    }
+    let missing = CONFIG.replace("RATE_AI 50Mb/s\n", "");
+    let error = import(&folder("missing", &missing), "missing").unwrap_err().plain();
+    assert!(error.contains("`RATE_AI` is missing"), "{error}");
+}
+
+#[test]
+fn what_is_not_known_is_told() {
+    let lines = ["RATE_IA 10Mb/s", "BUFFER_SIZE 32 64", "MIN_RATE 1Gb/s", "L2_BACK_TO_ZERO 1"];
+    let (imported, _) = imported("unknown", &lines);
+    let warnings: Vec<_> = imported.warnings.iter().map(|w| w.message.as_str()).collect();
+    assert_eq!(
+        warnings,
+        ["there is no key `RATE_IA`", "`BUFFER_SIZE` has more values than it takes"]
+    );
+    assert!(imported.warnings[0].help.starts_with("did you mean `RATE_AI`?"));
+    assert_eq!(fate(&imported, "RATE_IA"), Some(Fate::Nothing));
+    assert_eq!(fate(&imported, "L2_BACK_TO_ZERO"), Some(Fate::Differs));
+}
