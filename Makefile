@@ -1,10 +1,11 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make; `make picture` needs Python 3.
+# Needs Rust (with clippy and rustfmt for `make test`) and make; `make picture` and `make peers` need
+# Python 3, and `make peers` ns-3 and a C++ compiler, too.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test check-style check-docs bench docs picture clean
+.PHONY: demo build test check-style check-docs bench peers docs picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -36,6 +37,10 @@ check-docs: build
 # How fast it is on this machine.
 bench: build
 	$(FLOODWAY) bench
+
+# The same work in ns-3 and in floodway, in turn (bench/README.md).
+peers: build
+	python3 bench/peers/run.py
 
 # Writes what the code says about itself.
 docs: build
