@@ -1,11 +1,11 @@
 # What can be done here; `make` alone runs the demonstration.
 #
 # Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
-# valgrind, `make picture` Python 3.
+# valgrind, `make picture` Python 3, and `make peers` Python 3, a C++ compiler and ns-3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test check-style check-docs guard guard-accept bench docs picture clean
+.PHONY: demo build test check-style check-docs guard guard-accept bench peers docs picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -46,6 +46,10 @@ guard-accept: build
 # How fast it is on this machine.
 bench: build
 	$(FLOODWAY) bench
+
+# The same work in ns-3 and in floodway, in turn (bench/README.md).
+peers: build
+	python3 bench/peers/run.py
 
 # Writes what the code says about itself.
 docs: build

@@ -278,7 +278,8 @@ fn failing(seed: u64) -> Spec {
         path::Spec::Flowlet(path::flowlet::Spec { gap: Duration::from_us(5), entries: 64 }),
         path::Spec::Spray(path::spray::Spec { order: path::spray::Order::RoundRobin }),
         path::Spec::LeastLoaded(Default::default()),
-    ][seed as usize % 4]
+        path::Spec::DModK(Default::default()),
+    ][seed as usize % 5]
         .clone();
     let tolerant = recovery::selective_repeat::Spec {
         reordering: Duration::from_us(50),
@@ -303,7 +304,7 @@ fn failing(seed: u64) -> Spec {
 
 #[test]
 fn everything_arrives_and_threads_do_not_matter() {
-    for seed in 0..4 {
+    for seed in 0..5 {
         let spec = failing(seed);
         let on = |threads| {
             let stop = AtomicBool::new(false);
@@ -322,7 +323,7 @@ fn everything_arrives_and_threads_do_not_matter() {
 #[test]
 fn a_failure_after_the_end_changes_nothing() {
     let spec = |seed| Spec { failures: Vec::new(), ..failing(seed) };
-    for seed in 0..4 {
+    for seed in 0..5 {
         let last = Instant(Duration::from_ms(19).0);
         let host = spec(seed).graph.nodes.iter().position(|n| n.kind == NodeKind::Host).unwrap();
         let never = Failure {

@@ -9,7 +9,7 @@ use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
 use floodway_sim::Outcome;
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::rocev2::recovery::{self, selective_repeat};
-use floodway_sim::switch::path::{self, ecmp, flowlet, least_loaded, spray};
+use floodway_sim::switch::path::{self, d_mod_k, ecmp, flowlet, least_loaded, spray};
 
 /// A full packet at 100 Gb/s, with preamble and gap.
 const FULL: u64 = (1_024 + 62 + 20) * 80;
@@ -76,6 +76,17 @@ fn turns_are_even_to_a_packet() {
     frames.sort_unstable();
     // 1002 over five.
     assert_eq!(frames, [200, 200, 200, 201, 201]);
+}
+
+#[test]
+fn the_destination_alone_decides_by_its_number() {
+    // Hosts 8 to 15 hang on leaf 1. Over 4 spines 9, 14 and 15 go by 1, 2 and 3, whoever sends, and
+    // 11 by that of 15; nothing goes by 0.
+    let packets = [(0, 9, 3), (1, 14, 5), (2, 15, 7), (3, 15, 1), (3, 11, 11)];
+    let flows = packets.map(|(src, dst, packets)| flow(src, dst, packets * 1_024, 0)).to_vec();
+    let mut spec = plain(clos(2, 4, 8), flows);
+    spec.switch.path = path::Spec::DModK(d_mod_k::Spec {});
+    assert_eq!(uplinks(&run(spec)), [0, 3, 5, 7 + 1 + 11]);
 }
 
 /// One flow of 1000 packets, each 8.848 us after the one before: 1106 bytes at 1 Gb/s.

@@ -175,6 +175,7 @@ fn way(chance: &mut Stream) -> path::Spec {
         path::Spec::Flowlet(flowlet),
         path::Spec::Spray(path::spray::Spec { order }),
         path::Spec::LeastLoaded(path::least_loaded::Spec { choices, memory }),
+        path::Spec::DModK(Default::default()),
     ];
     pick(chance, &all)
 }

@@ -13,7 +13,7 @@ const MOST_ENTRIES: u32 = 1 << 24;
 pub fn check(settings: &Document, findings: &mut Findings<'_>) {
     let path = &settings.switch.path;
     match path {
-        Spec::Ecmp(_) | Spec::Spray(_) => {}
+        Spec::Ecmp(_) | Spec::Spray(_) | Spec::DModK(_) => {}
         Spec::Flowlet(spec) => {
             if !(1..=MOST_ENTRIES).contains(&spec.entries) {
                 findings.error(

@@ -121,7 +121,7 @@ impl Switch {
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             chance: Stream::named(whole.seed, &node.name),
-            path: path::State::new(&spec.path, || {
+            path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
             judges_departures,

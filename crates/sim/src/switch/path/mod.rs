@@ -1,5 +1,6 @@
 //! Which of the equal next hops a packet takes.
 
+pub mod d_mod_k;
 pub mod ecmp;
 pub mod flowlet;
 pub mod least_loaded;
@@ -19,6 +20,8 @@ floodway_model::family! {
     Spray = "spray" (spray::Spec): "Per packet, at random or in turn.",
     LeastLoaded = "least_loaded" (least_loaded::Spec):
         "Per packet, the shortest of a few egress queues (DRILL).",
+    DModK = "d_mod_k" (d_mod_k::Spec):
+        "Per destination, by its number, one host after the other (D-mod-k).",
 }
 
 impl Default for Spec {
@@ -40,7 +43,7 @@ impl Spec {
 
     /// Whether all packets of a flow take one path.
     pub const fn keeps_order(&self) -> bool {
-        matches!(self, Self::Ecmp(_))
+        matches!(self, Self::Ecmp(_) | Self::DModK(_))
     }
 }
 
@@ -55,16 +58,19 @@ pub enum State {
     Spray(spray::State),
     /// See [`least_loaded`].
     LeastLoaded(least_loaded::State),
+    /// See [`d_mod_k`]; the tier of the switch.
+    DModK(u8),
 }
 
 impl State {
-    /// Of a switch that has not forwarded anything; `chance` is for nothing else.
-    pub fn new(spec: &Spec, chance: impl FnOnce() -> Stream) -> Self {
+    /// Of a switch of this tier that has not forwarded anything; `chance` is for nothing else.
+    pub fn new(spec: &Spec, tier: u8, chance: impl FnOnce() -> Stream) -> Self {
         match spec {
             Spec::Ecmp(_) => Self::Ecmp,
             Spec::Flowlet(spec) => Self::Flowlet(flowlet::State::new(spec, chance())),
             Spec::Spray(_) => Self::Spray(spray::State::new(chance())),
             Spec::LeastLoaded(_) => Self::LeastLoaded(least_loaded::State::new(chance())),
+            Spec::DModK(_) => Self::DModK(tier),
         }
     }
 
@@ -72,7 +78,7 @@ impl State {
     pub fn forget(&mut self) {
         match self {
             // A port that is no next hop any more is not taken again.
-            Self::Ecmp | Self::Flowlet(_) => {}
+            Self::Ecmp | Self::Flowlet(_) | Self::DModK(_) => {}
             Self::Spray(state) => state.forget(),
             Self::LeastLoaded(state) => state.forget(),
         }
@@ -97,6 +103,7 @@ impl State {
             (Self::LeastLoaded(state), Spec::LeastLoaded(spec)) => {
                 state.choose(spec, group, equal, |number| port(number).time_to_drain(now))
             }
+            (Self::DModK(tier), _) => equal[d_mod_k::choose(packet.dst, *tier, equal.len())],
             _ => {
                 let rates = equal.iter().map(|&number| port(number).tx.link().rate);
                 equal[ecmp::choose_weighted(packet.flow, at, rates)]
