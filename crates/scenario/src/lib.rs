@@ -31,6 +31,7 @@ pub mod derived;
 pub mod document;
 pub mod failure;
 pub mod files;
+mod loads;
 pub mod presets;
 mod read;
 mod scenario;
