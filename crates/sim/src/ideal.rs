@@ -176,6 +176,36 @@ impl Known {
     }
 }
 
+/// Destinations to which the ways from a switch are the same.
+#[derive(Clone)]
+struct Class {
+    bits: u64,
+    ways: Option<Ways>,
+    /// What was taken in last: what follows the step, and the rate and delay of the step.
+    last: Option<(u32, Rate, Duration)>,
+}
+
+impl Class {
+    /// One more step leads to them.
+    fn take(&mut self, step: (u32, Rate, Duration), known: &Known) {
+        let Some(ways) = &mut self.ways else {
+            let mut ways = known.ways[step.0 as usize].clone();
+            ways.hops.push((step.1, step.2));
+            (self.ways, self.last) = (Some(ways), Some(step));
+            return;
+        };
+        ways.several = true;
+        // Nearly always all steps are alike.
+        if self.last != Some(step) {
+            let (following, rate, delay) = step;
+            let mut others = known.ways[following as usize].clone();
+            others.hops.push((rate, delay));
+            ways.merge(&others);
+            self.last = Some(step);
+        }
+    }
+}
+
 /// By switch: the ways to the destinations, each for some of them.
 fn towards(spec: &Spec, fabric: &Fabric, to: &[u32], known: &mut Known) -> Vec<Vec<(u64, u32)>> {
     let mut found: Vec<Vec<(u64, u32)>> = vec![Vec::new(); fabric.len()];
@@ -199,9 +229,7 @@ fn ways_from(
     known: &mut Known,
 ) -> Vec<(u64, u32)> {
     let ports = &spec.graph.node(fabric.node(number)).ports;
-    // Destinations with the same ways: the hop from here, what follows it, and whether there are
-    // several steps or ways.
-    let mut classes = vec![(ring.here[number as usize], None::<Ways>)];
+    let mut classes = vec![Class { bits: ring.here[number as usize], ways: None, last: None }];
     for step in fabric.links(number) {
         let closer = ring.closer[step.peer as usize];
         let end = &ports[usize::from(step.port)];
@@ -209,31 +237,30 @@ fn ways_from(
             // Of the peer's ways those that are one step shorter, not others.
             let bits = bits & closer;
             for place in 0..classes.len() {
-                let both = classes[place].0 & bits;
+                let both = classes[place].bits & bits;
                 if both == 0 {
                     continue;
                 }
-                if both != classes[place].0 {
-                    let apart = (classes[place].0 & !bits, classes[place].1.clone());
+                if both != classes[place].bits {
+                    let apart =
+                        Class { bits: classes[place].bits & !bits, ..classes[place].clone() };
                     classes.push(apart);
-                    classes[place].0 = both;
+                    classes[place].bits = both;
                 }
-                let mut ways = known.ways[following as usize].clone();
-                ways.hops.push((end.rate, end.delay));
-                match &mut classes[place].1 {
-                    Some(others) => {
-                        others.merge(&ways);
-                        others.several = true;
-                    }
-                    none => *none = Some(ways),
-                }
+                classes[place].take((following, end.rate, end.delay), known);
             }
         }
     }
-    let whole = classes.into_iter().map(|(bits, ways)| {
-        (bits, known.number(ways.expect("a ring has a link to the one before it")))
-    });
-    whole.collect()
+    let mut whole: Vec<(u64, u32)> = Vec::new();
+    for Class { bits, ways, .. } in classes {
+        let ways = known.number(ways.expect("a ring has a link to the one before it"));
+        // Alike again, if it was only the ports that made them different.
+        match whole.iter_mut().find(|(_, other)| *other == ways) {
+            Some((others, _)) => *others |= bits,
+            None => whole.push((bits, ways)),
+        }
+    }
+    whole
 }
 
 /// The serialization times of `packets` packets, of which all but the last are `full`, over `count`
