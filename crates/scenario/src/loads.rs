@@ -154,3 +154,58 @@ fn spread(graph: &Graph, dst: NodeId, senders: &BTreeMap<NodeId, f64>, load: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Spec;
+    use proptest::prelude::*;
+
+    /// Pair by pair: what leaves `node` towards `dst`, split evenly over all closer neighbours.
+    fn send(graph: &Graph, node: NodeId, dst: NodeId, rate: f64, load: &mut [Vec<f64>]) {
+        if node == dst {
+            return;
+        }
+        let distances = graph.distances(dst);
+        let closer: Vec<(usize, NodeId)> = (0..)
+            .zip(&graph.node(node).ports)
+            .filter(|(_, end)| distances[end.peer.index()] < distances[node.index()])
+            .filter(|(_, end)| distances[end.peer.index()].is_some())
+            .map(|(port, end)| (port, end.peer))
+            .collect();
+        for &(port, peer) in &closer {
+            load[node.index()][port] += rate / closer.len() as f64;
+            send(graph, peer, dst, rate / closer.len() as f64, load);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Some hosts send, some receive, some do both.
+        #[test]
+        fn sums_are_those_of_all_pairs(
+            from in proptest::collection::btree_map(0u32..16, 1.0f64..10.0, 1..16),
+            to in proptest::collection::btree_set(0u32..16, 2..16),
+        ) {
+            let topology: Spec = serde_json::from_str(r#"{ "fat_tree": { "k": 4 } }"#).unwrap();
+            let graph = topology.build();
+            let mut expected: Vec<Vec<f64>> =
+                graph.nodes.iter().map(|node| vec![0.0; node.ports.len()]).collect();
+            for (&src, &rate) in &from {
+                let others: Vec<u32> = to.iter().copied().filter(|&dst| dst != src).collect();
+                for &dst in &others {
+                    let rate = rate / others.len() as f64;
+                    send(&graph, NodeId(src), NodeId(dst), rate, &mut expected);
+                }
+            }
+            let demand = Demand {
+                from: from.iter().map(|(&src, &rate)| (NodeId(src), rate)).collect(),
+                to: to.iter().map(|&dst| NodeId(dst)).collect(),
+            };
+            let found = of_links(&graph, &[demand]).unwrap();
+            for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+                prop_assert!((found - expected).abs() < 1e-9, "{} {}", found, expected);
+            }
+        }
+    }
+}

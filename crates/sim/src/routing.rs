@@ -207,6 +207,7 @@ mod tests {
     type Groups = Vec<Box<[u16]>>;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
         /// Hosts at more switches than one search has destinations, some links more than once, some
         /// down, some switches out of reach.
         #[test]

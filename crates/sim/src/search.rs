@@ -173,6 +173,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         /// The search of each destination by itself finds the same.
         #[test]
         fn distances_are_those_of_one_search_each(

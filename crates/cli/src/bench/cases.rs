@@ -29,6 +29,8 @@ const LIBRARY: &[(&str, &str)] = &[
     ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
     ("scenarios/ci/lossless.toml", include_str!("../../../../scenarios/ci/lossless.toml")),
     ("incast.toml", include_str!("incast.toml")),
+    // Beside the one that it extends.
+    ("scenarios/ci/large.toml", include_str!("large.toml")),
 ];
 
 /// All cases.
@@ -59,6 +61,15 @@ pub const CASES: &[Case] = &[
         settings: &[],
         full: &[],
         quick: &["limit=50ms"],
+    },
+    // 100,000 hosts and 300,000 flows: mostly what it takes to set them up.
+    Case {
+        name: "large",
+        file: "scenarios/ci/large.toml",
+        variant: "ci",
+        settings: &[],
+        full: &[],
+        quick: &["topology.fat_tree.k=32", "workload.0.poisson.flows_per_second=3e10"],
     },
 ];
 

@@ -221,6 +221,26 @@ mod tests {
     use super::*;
     use floodway_model::{Body, Class, Duration, Echo, FlowId, PortIx, Tos};
 
+    /// A vector and a ring double when they are full, so nothing takes more than twice its size.
+    #[test]
+    fn a_packet_in_flight_takes_at_most_100_bytes() {
+        const MOST: usize = 100;
+        assert!(2 * size_of::<Arrival>() <= MOST, "on a wire");
+        assert!(2 * size_of::<crate::switch::queue::Queued>() <= MOST, "in a queue");
+        assert!(2 * size_of::<Packet>() <= MOST, "in a NIC");
+        let mut wire: Vec<Arrival> = Vec::new();
+        let mut queue = std::collections::VecDeque::new();
+        for count in 1..5_000 {
+            let packet = packet(0, Body::Cnp);
+            wire.push(Arrival { at: Instant::ZERO, packet });
+            queue.push_back(crate::switch::queue::Queued { packet, not_before: 0 });
+            if count >= 4 {
+                assert!(wire.capacity() * size_of::<Arrival>() <= MOST * count);
+                assert!(queue.capacity() * size_of_val(&queue[0]) <= MOST * count);
+            }
+        }
+    }
+
     fn packet(port: u16, body: Body) -> Packet {
         Packet {
             flow: FlowId(0),
