@@ -51,7 +51,7 @@ CASES = {
     "dctcp": {
         "title": "TCP DCTCP over the IP stack",
         "program": "dctcp",
-        "arguments": [str(SCENARIOS / "flows128_ws.txt")],
+        "arguments": [str(SCENARIOS / "hpcc-case-b" / "flow.txt")],
         "scenario": "dctcp.toml",
         "tolerance": None,
     },

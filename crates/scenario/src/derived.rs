@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::check;
 use crate::document::Document;
+use crate::loads;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
 use crate::workload::{self, Demand};
@@ -126,8 +127,7 @@ impl Variant {
         // The same with headers, preamble and gap.
         let on_wire = shares().zip(&profiles).flat_map(|((workload, around), profile)| {
             let factor = check::wire_factor(settings, profile);
-            let demands = workload.demands(around).into_iter();
-            demands.map(move |demand| Demand { rate: demand.rate * factor, ..demand })
+            workload.demands(around).into_iter().map(move |demand| demand.times(factor))
         });
         let wire_demands: Vec<Demand> = on_wire.collect();
         let expected_flows =
@@ -158,9 +158,9 @@ impl Variant {
                 .filter_map(|profile| window(profile, rate, unloaded_rtt))
                 .max(),
             headroom: self.headroom(),
-            host_load: host_load(graph, &demands),
-            host_wire_load: host_load(graph, &wire_demands),
-            fabric_wire_load: fabric_load(graph, &wire_demands),
+            host_load: loads::busiest_host(graph, &demands),
+            host_wire_load: loads::busiest_host(graph, &wire_demands),
+            fabric_wire_load: loads::of_fabric(graph, &wire_demands),
             expected_flows,
             expected_measured_flows: expected_flows * steady,
             persistent_flows: self.workloads().iter().map(|w| w.persistent_flows()).sum(),
@@ -332,90 +332,6 @@ fn time_of(
         }
     }
     time
-}
-
-/// Payload of the busiest sender or receiver as a part of its link.
-fn host_load(graph: &Graph, demands: &[Demand]) -> f64 {
-    let mut sent = vec![0.0; graph.nodes.len()];
-    let mut received = vec![0.0; graph.nodes.len()];
-    for demand in demands {
-        sent[demand.src.index()] += demand.rate;
-        received[demand.dst.index()] += demand.rate;
-    }
-    let loads = graph.hosts().map(|host| {
-        let rate = graph.node(host).ports[0].rate.0 as f64;
-        f64::max(sent[host.index()], received[host.index()]) / rate
-    });
-    loads.fold(0.0, f64::max)
-}
-
-/// Steps of the sum over receivers and links beyond which it would take minutes.
-const MOST_STEPS: usize = 2_000_000_000;
-
-/// Load of the links between switches by demands on the wire.
-fn fabric_load(graph: &Graph, demands: &[Demand]) -> Option<Spread> {
-    let load = link_loads(graph, demands)?;
-    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
-    let mut loads = Vec::new();
-    for id in graph.switches() {
-        for (end, bits) in graph.node(id).ports.iter().zip(&load[id.index()]) {
-            if is_switch(end.peer) {
-                loads.push(bits / end.rate.0 as f64);
-            }
-        }
-    }
-    let count = loads.len() as f64;
-    (count > 0.0).then(|| Spread {
-        mean: loads.iter().sum::<f64>() / count,
-        max: loads.iter().copied().fold(0.0, f64::max),
-    })
-}
-
-/// By node and port: bits per second of demands that leave there, if every switch splits evenly
-/// over equal next hops. `None` if the sum would take too long.
-pub fn link_loads(graph: &Graph, demands: &[Demand]) -> Option<Vec<Vec<f64>>> {
-    let links: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
-    let mut by_receiver: Vec<Vec<(NodeId, f64)>> = vec![Vec::new(); graph.nodes.len()];
-    for demand in demands {
-        by_receiver[demand.dst.index()].push((demand.src, demand.rate));
-    }
-    let receivers = by_receiver.iter().filter(|senders| !senders.is_empty()).count();
-    if receivers.saturating_mul(links) > MOST_STEPS {
-        return None;
-    }
-    let mut load: Vec<Vec<f64>> =
-        graph.nodes.iter().map(|node| vec![0.0; node.ports.len()]).collect();
-    for dst in graph.ids() {
-        let senders = &by_receiver[dst.index()];
-        if !senders.is_empty() {
-            spread(graph, dst, senders, &mut load);
-        }
-    }
-    Some(load)
-}
-
-/// Adds the traffic of one receiver to the links it takes, from the farthest nodes inward.
-fn spread(graph: &Graph, dst: NodeId, senders: &[(NodeId, f64)], load: &mut [Vec<f64>]) {
-    let distances = graph.distances(dst);
-    let mut through = vec![0.0; graph.nodes.len()];
-    for &(src, rate) in senders {
-        through[src.index()] += rate;
-    }
-    let mut order: Vec<NodeId> = graph.ids().filter(|id| distances[id.index()].is_some()).collect();
-    order.sort_by_key(|id| std::cmp::Reverse(distances[id.index()]));
-    for node in order {
-        let here = through[node.index()];
-        if here == 0.0 || node == dst {
-            continue;
-        }
-        let ports = &graph.node(node).ports;
-        let closer = |peer: NodeId| distances[peer.index()] < distances[node.index()];
-        let next = ports.iter().filter(|end| closer(end.peer)).count() as f64;
-        for (port, end) in ports.iter().enumerate().filter(|(_, end)| closer(end.peer)) {
-            load[node.index()][port] += here / next;
-            through[end.peer.index()] += here / next;
-        }
-    }
 }
 
 impl fmt::Display for Derived {

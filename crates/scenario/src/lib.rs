@@ -33,6 +33,7 @@ pub mod document;
 pub mod failure;
 pub mod files;
 pub mod import;
+mod loads;
 pub mod presets;
 mod read;
 mod scenario;

@@ -173,7 +173,7 @@ fn buffer_admit(bencher: Bencher, name: &str) {
     };
     let queue_spec = QueueSpec { count: 1, ..QueueSpec::default() };
     let spec = switch::Spec { buffer, queue: queue_spec, ..switch::Spec::default() };
-    let mut memory = Buffer::new(&spec, 32);
+    let mut memory = Buffer::new(&spec, &[link().rate; 32]);
     let port = Port::new(
         Transmitter::new(link()),
         Box::new([queue(0, false), queue(0, false)]),

@@ -3,13 +3,14 @@
 //! any two.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 
 use crate::Spec;
+use crate::search::{self, AT_ONCE, Fabric};
 
 /// What congestion control is told of the network.
 #[derive(Debug)]
@@ -28,23 +29,31 @@ impl Distances {
     /// Of the network of a simulation.
     pub fn of(spec: &Spec) -> Self {
         let graph = &spec.graph;
+        let fabric = Fabric::new(graph, &BTreeSet::new());
+        let (of_number, places) = fabric.edges(graph);
         let mut edges = vec![u16::MAX; graph.nodes.len()];
-        let mut numbers = BTreeMap::new();
         for host in graph.hosts() {
             let Some(end) = graph.node(host).ports.first() else { continue };
-            let next = numbers.len() as u16;
-            edges[host.index()] = *numbers.entry(end.peer).or_insert(next);
+            edges[host.index()] = places[end.peer.index()] as u16;
         }
-        let mut of_number = vec![NodeId(0); numbers.len()];
-        numbers.iter().for_each(|(&edge, &number)| of_number[usize::from(number)] = edge);
-        let mut switches = Vec::with_capacity(of_number.len() * of_number.len());
-        for &from in &of_number {
-            let distances = graph.distances(from);
-            let between = |to: &NodeId| distances[to.index()].map_or(0, |links| links + 1);
-            switches.extend(of_number.iter().map(|to| between(to).min(u8::MAX.into()) as u8));
+        let count = of_number.len();
+        let mut switches = vec![0; count * count];
+        (0..count).for_each(|place| switches[place * count + place] = 1);
+        for (chunk, to) in of_number.chunks(AT_ONCE).enumerate() {
+            fabric.search(to, |ring| {
+                let between = (ring.distance + 1).min(u8::MAX.into()) as u8;
+                for &number in ring.switches {
+                    let from = places[fabric.node(number).index()];
+                    if from != u32::MAX {
+                        let row = from as usize * count + chunk * AT_ONCE;
+                        search::bits(ring.here[number as usize])
+                            .for_each(|bit| switches[row + bit] = between);
+                    }
+                }
+            });
         }
         let longest_round_trip = longest_way(graph, &times(spec)).0;
-        Self { longest_round_trip, edges, switches, count: of_number.len() }
+        Self { longest_round_trip, edges, switches, count }
     }
 
     /// Switches on the shortest ways between two hosts.

@@ -3,25 +3,44 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::graph::{Attachment, NodeKind};
 use floodway_model::units::ByteTime;
-use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId};
+use floodway_model::{Duration, FlowSpec, Instant, Rate};
 
 use crate::Spec;
+use crate::search::{self, AT_ONCE, Fabric, Ring};
 
 /// Completion times on an idle network.
 pub struct Ideal<'a> {
     spec: &'a Spec,
-    /// Ways by the switches at their ends, with the first and last hop left out.
-    between: BTreeMap<(NodeId, NodeId), Ways>,
+    /// By node: its place among the switches that hosts hang on, and among those of them that flows
+    /// go to.
+    places: Vec<(u32, u32)>,
+    /// Switches that flows go to.
+    destinations: usize,
+    /// Ways by the places of the switches at their ends, with the first and last hop left out: which
+    /// of `ways`, `u32::MAX` if there is none.
+    between: Vec<u32>,
+    ways: Vec<Ways>,
 }
 
-/// The ways between two switches.
-#[derive(Debug)]
+/// The shortest ways between two switches as one that is at least as fast as each of them: at every
+/// step the fastest rate and the least delay that any of them has there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Ways {
-    hops: Vec<Hop>,
+    /// The last hop first.
+    hops: Vec<(Rate, Duration)>,
     /// Whether there is more than one.
     several: bool,
+}
+
+impl Ways {
+    /// Takes in others of the same length.
+    fn merge(&mut self, other: &Self) {
+        for (hop, (rate, delay)) in self.hops.iter_mut().zip(&other.hops) {
+            *hop = (hop.0.max(*rate), hop.1.min(*delay));
+        }
+        self.several |= other.several;
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +52,30 @@ struct Hop {
 impl<'a> Ideal<'a> {
     /// For the flows of a simulation.
     pub fn new(spec: &'a Spec) -> Self {
-        Self { spec, between: BTreeMap::new() }
+        let graph = &spec.graph;
+        let fabric = Fabric::new(graph, &BTreeSet::new());
+        let (edges, places) = fabric.edges(graph);
+        let mut places: Vec<(u32, u32)> = places.iter().map(|&place| (place, u32::MAX)).collect();
+        let mut to = Vec::new();
+        for flow in &spec.flows {
+            let edge = graph.node(flow.dst).ports[0].peer;
+            let place = &mut places[edge.index()].1;
+            if *place == u32::MAX {
+                *place = to.len() as u32;
+                to.push(fabric.number(edge));
+            }
+        }
+        let mut between = vec![u32::MAX; edges.len() * to.len()];
+        let mut known = Known::default();
+        for (chunk, some) in to.chunks(AT_ONCE).enumerate() {
+            let found = towards(spec, &fabric, some, &mut known);
+            for (row, &edge) in between.chunks_mut(to.len()).zip(&edges) {
+                for &(bits, ways) in &found[edge as usize] {
+                    search::bits(bits).for_each(|bit| row[chunk * AT_ONCE + bit] = ways);
+                }
+            }
+        }
+        Self { spec, places, destinations: to.len(), between, ways: known.ways }
     }
 
     /// The time from the start of `flow` to the arrival of its last bit if it sends at line rate
@@ -47,7 +89,7 @@ impl<'a> Ideal<'a> {
     /// the first and on the last hop only, and the last packet may overtake others in between. With TCP
     /// a SYN goes before, and its answer comes back. `None` if the flow never ends. `finished`, when it
     /// was complete, says which failures of links may have led its packets different ways.
-    pub fn completion_time(&mut self, flow: &FlowSpec, finished: Instant) -> Option<Duration> {
+    pub fn completion_time(&self, flow: &FlowSpec, finished: Instant) -> Option<Duration> {
         if flow.is_persistent() {
             return None;
         }
@@ -91,28 +133,134 @@ impl<'a> Ideal<'a> {
     }
 
     /// Whether one packet of the flow may take another way than the next.
-    fn are_apart(&mut self, flow: &FlowSpec, finished: Instant) -> bool {
+    fn are_apart(&self, flow: &FlowSpec, finished: Instant) -> bool {
         let mut failures = self.spec.failures.iter();
         let rerouted = failures.any(|failure| failure.at + failure.detection <= finished);
         (rerouted || !self.spec.switch.path.keeps_order()) && self.ways(flow).several
     }
 
-    fn ways(&mut self, flow: &FlowSpec) -> &Ways {
+    fn ways(&self, flow: &FlowSpec) -> &Ways {
         let graph = &self.spec.graph;
-        let [from, to] = [flow.src, flow.dst].map(|node| graph.node(node).ports[0].peer);
-        self.between.entry((from, to)).or_insert_with(|| fastest(graph, from, to))
+        let [from, to] =
+            [flow.src, flow.dst].map(|node| self.places[graph.node(node).ports[0].peer.index()]);
+        let ways = self.between[from.0 as usize * self.destinations + to.1 as usize];
+        assert_ne!(ways, u32::MAX, "a destination can be reached");
+        &self.ways[ways as usize]
     }
 
-    fn hops(&mut self, flow: &FlowSpec) -> Vec<Hop> {
+    fn hops(&self, flow: &FlowSpec) -> Vec<Hop> {
         let graph = &self.spec.graph;
-        let end = |node: NodeId| graph.node(node).ports[0];
-        let (first, last) = (end(flow.src), end(flow.dst));
-        let middle = &self.ways(flow).hops;
-        let mut hops = vec![Hop { byte_time: ByteTime::at(first.rate), delay: first.delay }];
-        hops.extend_from_slice(middle);
-        hops.push(Hop { byte_time: ByteTime::at(last.rate), delay: last.delay });
-        hops
+        let [first, last] = [flow.src, flow.dst].map(|node| graph.node(node).ports[0]);
+        let middle = self.ways(flow).hops.iter().rev().copied();
+        let hops = std::iter::once((first.rate, first.delay))
+            .chain(middle)
+            .chain([(last.rate, last.delay)]);
+        hops.map(|(rate, delay)| Hop { byte_time: ByteTime::at(rate), delay }).collect()
     }
+}
+
+/// Ways that have been found, each once: in a regular network there are few.
+#[derive(Default)]
+struct Known {
+    numbers: BTreeMap<Ways, u32>,
+    ways: Vec<Ways>,
+}
+
+impl Known {
+    fn number(&mut self, ways: Ways) -> u32 {
+        let next = self.ways.len() as u32;
+        *self.numbers.entry(ways).or_insert_with_key(|ways| {
+            self.ways.push(ways.clone());
+            next
+        })
+    }
+}
+
+/// Destinations to which the ways from a switch are the same.
+#[derive(Clone)]
+struct Class {
+    bits: u64,
+    ways: Option<Ways>,
+    /// What was taken in last: what follows the step, and the rate and delay of the step.
+    last: Option<(u32, Rate, Duration)>,
+}
+
+impl Class {
+    /// One more step leads to them.
+    fn take(&mut self, step: (u32, Rate, Duration), known: &Known) {
+        let Some(ways) = &mut self.ways else {
+            let mut ways = known.ways[step.0 as usize].clone();
+            ways.hops.push((step.1, step.2));
+            (self.ways, self.last) = (Some(ways), Some(step));
+            return;
+        };
+        ways.several = true;
+        // Nearly always all steps are alike.
+        if self.last != Some(step) {
+            let (following, rate, delay) = step;
+            let mut others = known.ways[following as usize].clone();
+            others.hops.push((rate, delay));
+            ways.merge(&others);
+            self.last = Some(step);
+        }
+    }
+}
+
+/// By switch: the ways to the destinations, each for some of them.
+fn towards(spec: &Spec, fabric: &Fabric, to: &[u32], known: &mut Known) -> Vec<Vec<(u64, u32)>> {
+    let mut found: Vec<Vec<(u64, u32)>> = vec![Vec::new(); fabric.len()];
+    let here = known.number(Ways::default());
+    (0..).zip(to).for_each(|(bit, &number)| found[number as usize].push((1 << bit, here)));
+    fabric.search(to, |ring| {
+        for &number in ring.switches {
+            let ways = ways_from(spec, fabric, &ring, (number, &found), known);
+            found[number as usize].extend(ways);
+        }
+    });
+    found
+}
+
+/// The ways of one switch to the destinations from which it is as far as the ring.
+fn ways_from(
+    spec: &Spec,
+    fabric: &Fabric,
+    ring: &Ring,
+    (number, found): (u32, &[Vec<(u64, u32)>]),
+    known: &mut Known,
+) -> Vec<(u64, u32)> {
+    let ports = &spec.graph.node(fabric.node(number)).ports;
+    let mut classes = vec![Class { bits: ring.here[number as usize], ways: None, last: None }];
+    for step in fabric.links(number) {
+        let closer = ring.closer[step.peer as usize];
+        let end = &ports[usize::from(step.port)];
+        for &(bits, following) in &found[step.peer as usize] {
+            // Of the peer's ways those that are one step shorter, not others.
+            let bits = bits & closer;
+            for place in 0..classes.len() {
+                let both = classes[place].bits & bits;
+                if both == 0 {
+                    continue;
+                }
+                if both != classes[place].bits {
+                    let apart =
+                        Class { bits: classes[place].bits & !bits, ..classes[place].clone() };
+                    classes.push(apart);
+                    classes[place].bits = both;
+                }
+                classes[place].take((following, end.rate, end.delay), known);
+            }
+        }
+    }
+    let mut whole: Vec<(u64, u32)> = Vec::new();
+    for Class { bits, ways, .. } in classes {
+        let ways = known.number(ways.expect("a ring has a link to the one before it"));
+        // Alike again, if it was only the ports that made them different.
+        match whole.iter_mut().find(|(_, other)| *other == ways) {
+            Some((others, _)) => *others |= bits,
+            None => whole.push((bits, ways)),
+        }
+    }
+    whole
 }
 
 /// The serialization times of `packets` packets, of which all but the last are `full`, over `count`
@@ -137,29 +285,4 @@ fn apart(
         .max(fulls_sent + over(full, 1..count))
         .max(fulls_there + fulls_arrive)
         .max(fulls_there.min(last_there) + fulls_arrive + last_arrives)
-}
-
-/// The shortest ways between two switches as one that is at least as fast as each of them: at every
-/// step the fastest rate and the least delay that any of them has there.
-fn fastest(graph: &Graph, from: NodeId, to: NodeId) -> Ways {
-    let distance = graph.distances(to);
-    let (mut hops, mut several) = (Vec::new(), false);
-    let mut front = BTreeSet::from([from]);
-    while !front.contains(&to) {
-        let closer = |at: NodeId, end: &Attachment| {
-            let (here, there) = (distance[at.index()], distance[end.peer.index()]);
-            let forwards = graph.node(end.peer).kind != NodeKind::Host;
-            forwards && there.is_some() && there < here
-        };
-        let steps = || {
-            let ends = |&at: &NodeId| graph.node(at).ports.iter().map(move |end| (at, end));
-            front.iter().flat_map(ends).filter(|(at, end)| closer(*at, end)).map(|(_, end)| end)
-        };
-        let rate = steps().map(|end| end.rate).max().expect("a destination can be reached");
-        let delay = steps().map(|end| end.delay).min().expect("as above");
-        hops.push(Hop { byte_time: ByteTime::at(rate), delay });
-        several |= steps().count() > 1;
-        front = steps().map(|end| end.peer).collect();
-    }
-    Ways { hops, several }
 }

@@ -7,6 +7,8 @@
 //! - [`failure`]: links that fail during a run
 //! - [`link`]: the sending end of a link, and its pauses
 //! - [`telemetry`]: what switches write into packets
+//! - [`search`]: shortest ways between switches, towards many at once; [`routing`] and [`ideal`] are
+//!   made from it
 //! - [`distances`]: how far hosts are from each other
 //! - [`deadlock`]: ports that wait for each other in a circle
 //! - [`metric`]: what is counted while a run goes on
@@ -23,6 +25,7 @@ pub mod link;
 pub mod metric;
 mod outcome;
 pub mod routing;
+pub mod search;
 pub mod simulation;
 pub mod switch;
 pub mod telemetry;

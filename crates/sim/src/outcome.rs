@@ -160,7 +160,7 @@ impl<'a> FlowFacts<'a> {
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
     let flows: Vec<(usize, Instant, &FlowSpec)> = facts.begun(spec).collect();
-    let mut ideal = Ideal::new(spec);
+    let ideal = Ideal::new(spec);
     let ideal: Vec<f64> = flows
         .iter()
         .map(|&(place, _, flow)| {

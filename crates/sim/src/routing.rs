@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use floodway_model::graph::NodeKind;
 use floodway_model::{Graph, NodeId, PortIx};
+
+use crate::search::{self, AT_ONCE, Fabric, Ring};
 
 /// Where each host hangs; shared by all switches.
 #[derive(Debug)]
@@ -37,18 +38,12 @@ impl Routes {
     /// The same without the links that are down, given by both their ends. A host whose link is
     /// down still hangs where it did.
     pub fn without(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Vec<Self> {
-        let works = |node: NodeId, port: PortIx| !down.contains(&(node, port));
-        let mut edge_switches = Vec::new();
-        let mut edge_number = vec![u32::MAX; graph.nodes.len()];
+        let fabric = Fabric::new(graph, down);
+        let (edge_switches, edge_number) = fabric.edges(graph);
         let mut of_host = vec![(u32::MAX, 0); graph.nodes.len()];
         for host in graph.hosts() {
             let Some(end) = graph.node(host).ports.first() else { continue };
-            let number = &mut edge_number[end.peer.index()];
-            if *number == u32::MAX {
-                *number = edge_switches.len() as u32;
-                edge_switches.push(end.peer);
-            }
-            of_host[host.index()] = (*number, end.peer_port.0);
+            of_host[host.index()] = (edge_number[end.peer.index()], end.peer_port.0);
         }
         let edges = Arc::new(Edges { of_host });
         let mut tables: Vec<Self> = graph
@@ -60,29 +55,40 @@ impl Routes {
                 groups: Vec::new(),
             })
             .collect();
-        for edge in edge_switches {
-            let distance = graph.distances_by(edge, works);
-            for (switch, table) in graph.switches().zip(&mut tables) {
-                let here = distance[switch.index()];
-                let ports = graph.node(switch).ports.iter().enumerate();
-                let closer = ports.filter(|&(port, end)| {
-                    let there = distance[end.peer.index()];
-                    // Hosts do not forward.
-                    graph.node(end.peer).kind != NodeKind::Host
-                        && there.is_some()
-                        && there < here
-                        && works(switch, PortIx(port as u16))
-                });
-                let group: Box<[u16]> = closer.map(|(port, _)| port as u16).collect();
-                let known = table.groups.iter().position(|ports| *ports == group);
-                let number = known.unwrap_or_else(|| {
-                    table.groups.push(group);
-                    table.groups.len() - 1
-                });
-                table.group.push(number as u16);
+        for to in edge_switches.chunks(AT_ONCE) {
+            let all = u64::MAX >> (AT_ONCE - to.len());
+            // By switch: sets of ports, each with the destinations that it leads to.
+            let mut found: Vec<Vec<(u64, Box<[u16]>)>> = vec![Vec::new(); fabric.len()];
+            fabric.search(to, |ring| {
+                for &number in ring.switches {
+                    next_hops(&fabric, &ring, number, &mut found[number as usize]);
+                }
+            });
+            for (table, mut sets) in tables.iter_mut().zip(found) {
+                let reached = sets.iter().fold(0, |bits, set| bits | set.0);
+                if reached != all {
+                    sets.push((all & !reached, Box::default()));
+                }
+                table.extend(to.len(), sets);
             }
         }
         tables
+    }
+
+    /// The next `count` edge switches are reached by these sets of ports.
+    fn extend(&mut self, count: usize, mut sets: Vec<(u64, Box<[u16]>)>) {
+        // Numbered in the order in which edge switches need them.
+        sets.sort_unstable_by_key(|(bits, _)| bits.trailing_zeros());
+        let begin = self.group.len();
+        self.group.resize(begin + count, 0);
+        for (bits, ports) in sets {
+            let known = self.groups.iter().position(|known| *known == ports);
+            let number = known.unwrap_or_else(|| {
+                self.groups.push(ports);
+                self.groups.len() - 1
+            });
+            search::bits(bits).for_each(|bit| self.group[begin + bit] = number as u16);
+        }
     }
 
     /// The ports of the equally short ways to host `dst`.
@@ -102,6 +108,32 @@ impl Routes {
     }
 }
 
+/// The sets of ports by which switch `number` comes closer to the destinations from which it is as
+/// far as the ring, each with its destinations.
+fn next_hops(fabric: &Fabric, ring: &Ring, number: u32, sets: &mut Vec<(u64, Box<[u16]>)>) {
+    let here = ring.here[number as usize];
+    let steps = || {
+        let links = fabric.links(number).iter();
+        let leads = links.map(|step| (step.port, here & ring.closer[step.peer as usize]));
+        leads.filter(|(_, bits)| *bits != 0)
+    };
+    // Destinations with the same ports; nearly always they are few sets.
+    let mut classes = vec![here];
+    for (_, bits) in steps() {
+        for place in 0..classes.len() {
+            let apart = classes[place] & !bits;
+            if apart != 0 && apart != classes[place] {
+                classes[place] &= bits;
+                classes.push(apart);
+            }
+        }
+    }
+    for class in classes {
+        let ports = steps().filter(|(_, bits)| bits & class != 0).map(|(port, _)| port);
+        sets.push((class, ports.collect()));
+    }
+}
+
 /// Next hops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hops<'a> {
@@ -114,7 +146,9 @@ pub enum Hops<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::graph::NodeKind;
     use floodway_model::{Duration, Rate};
+    use proptest::prelude::*;
 
     #[test]
     fn two_leaves_two_spines() {
@@ -134,5 +168,76 @@ mod tests {
         assert_eq!(routes[0].towards(hosts[0]), Hops::Host(0));
         assert_eq!(routes[0].towards(hosts[1]), Hops::Equal(&[1, 2]));
         assert_eq!(routes[3].towards(hosts[0]), Hops::Equal(&[0]));
+    }
+
+    /// By their definition: for one destination after the other, the ports to switches that are
+    /// closer, and sets of ports numbered as they come.
+    fn by_definition(graph: &Graph, down: &BTreeSet<(NodeId, PortIx)>) -> Vec<(Vec<u16>, Groups)> {
+        let works = |node, port| !down.contains(&(node, port));
+        let mut edges: Vec<NodeId> = Vec::new();
+        for host in graph.hosts() {
+            let edge = graph.node(host).ports[0].peer;
+            if !edges.contains(&edge) {
+                edges.push(edge);
+            }
+        }
+        let table = |switch: NodeId| {
+            let (mut numbers, mut groups) = (Vec::new(), Groups::new());
+            for &edge in &edges {
+                let distance = graph.distances_by(edge, works);
+                let ports = graph.node(switch).ports.iter().enumerate();
+                let closer = ports.filter(|&(port, end)| {
+                    let there = distance[end.peer.index()];
+                    graph.node(end.peer).kind != NodeKind::Host
+                        && there.is_some()
+                        && there < distance[switch.index()]
+                        && works(switch, PortIx(port as u16))
+                });
+                let group: Box<[u16]> = closer.map(|(port, _)| port as u16).collect();
+                if !groups.contains(&group) {
+                    groups.push(group.clone());
+                }
+                numbers.push(groups.iter().position(|known| *known == group).unwrap() as u16);
+            }
+            (numbers, groups)
+        };
+        graph.switches().map(table).collect()
+    }
+
+    type Groups = Vec<Box<[u16]>>;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        /// Hosts at more switches than one search has destinations, some links more than once, some
+        /// down, some switches out of reach.
+        #[test]
+        fn tables_are_as_defined(
+            links in proptest::collection::vec((0u32..80, 0u32..80, 0u32..8), 0..250),
+            hosts in proptest::collection::vec(0u32..80, 1..150),
+        ) {
+            let mut graph = Graph::default();
+            let (rate, delay) = (Rate::from_gbps(1), Duration::ZERO);
+            let switches: Vec<NodeId> = (0..80)
+                .map(|n| graph.add(format!("switch {n}"), NodeKind::Switch { tier: 0 }))
+                .collect();
+            for (number, &at) in hosts.iter().enumerate() {
+                let host = graph.add(format!("host {number}"), NodeKind::Host);
+                graph.link(host, switches[at as usize], rate, delay);
+            }
+            let mut down = BTreeSet::new();
+            for &(a, b, fate) in links.iter().filter(|(a, b, _)| a != b) {
+                let ends = [switches[a as usize], switches[b as usize]];
+                if fate == 0 {
+                    let port = |node| PortIx(graph.node(node).ports.len() as u16);
+                    down.extend(ends.map(|node| (node, port(node))));
+                }
+                graph.link(ends[0], ends[1], rate, delay);
+            }
+            let tables = Routes::without(&graph, &down);
+            for (table, (numbers, groups)) in tables.iter().zip(by_definition(&graph, &down)) {
+                prop_assert_eq!(&table.group, &numbers);
+                prop_assert_eq!(&table.groups, &groups);
+            }
+        }
     }
 }

@@ -69,6 +69,8 @@ const LIBRARY: &[(&str, &str)] = &[
         "scenarios/peers/hpcc-case-b/flow.txt",
         include_str!("../../../../scenarios/peers/hpcc-case-b/flow.txt"),
     ),
+    // Beside the one that it extends.
+    ("scenarios/ci/large.toml", include_str!("large.toml")),
 ];
 
 /// All cases.
@@ -161,6 +163,18 @@ pub const CASES: &[Case] = &[
         variant: "base",
         settings: &[],
         lengths: [&[], &["limit=300us"], &["limit=50us"]],
+    },
+    // 100,000 hosts and 300,000 flows: mostly what it takes to set them up.
+    Case {
+        name: "large",
+        file: "scenarios/ci/large.toml",
+        variant: "ci",
+        settings: &[],
+        lengths: [
+            &[],
+            &["topology.fat_tree.k=32", "workload.0.poisson.flows_per_second=3e10"],
+            &["topology.fat_tree.k=8", "workload.0.poisson.flows_per_second=5e8"],
+        ],
     },
 ];
 

@@ -4,8 +4,8 @@ use floodway_model::{Duration, Graph, Rate};
 
 use super::network::MOST_NODES;
 use super::{Findings, custom, wire_factor};
-use crate::derived;
 use crate::document::Document;
+use crate::loads;
 use crate::topology;
 use crate::workload::{self, Demand, Ends, Hosts, Ready, Unknown, long_flows, poisson, saturated};
 
@@ -259,8 +259,7 @@ pub fn check_links(
     for ((workload, around), profile) in shares.zip(&profiles) {
         let Some(field) = workload.offers() else { continue };
         let factor = wire_factor(settings, profile);
-        let of_this = workload.demands(around).into_iter();
-        demands.extend(of_this.map(|demand| Demand { rate: demand.rate * factor, ..demand }));
+        demands.extend(workload.demands(around).into_iter().map(|demand| demand.times(factor)));
         let Some((load, link)) = busiest(graph, &demands) else { return };
         if load > 1.0 {
             let number = around.number;
@@ -278,7 +277,7 @@ pub fn check_links(
 /// The load of the link that has most of it, and the names of its ends. `None` if the network is
 /// too large for the sum.
 fn busiest(graph: &Graph, demands: &[Demand]) -> Option<(f64, String)> {
-    let loads = derived::link_loads(graph, demands)?;
+    let loads = loads::of_links(graph, demands)?;
     let of_links = graph.nodes.iter().zip(&loads).flat_map(|(node, loads)| {
         node.ports.iter().zip(loads).map(move |(end, bits)| (bits / end.rate.0 as f64, node, end))
     });

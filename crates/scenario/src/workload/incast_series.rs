@@ -110,12 +110,8 @@ impl Workload for Spec {
 
     fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
         let hosts = around.hosts;
-        let pairs = (hosts.len() * (hosts.len() - 1)) as f64;
-        let rate = self.offered(around) / pairs;
-        let to_all = |&src| {
-            let others = hosts.iter().filter(move |&&dst| dst != src);
-            others.map(move |&dst| Demand { src, dst, rate })
-        };
-        hosts.iter().flat_map(to_all).collect()
+        let rate = self.offered(around) / hosts.len() as f64;
+        let from = hosts.iter().map(|&src| (src, rate)).collect();
+        vec![Demand { from, to: hosts.to_vec() }]
     }
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use floodway_model::units::PS_PER_S;
-use floodway_model::{Duration, FlowSpec, Rate};
+use floodway_model::{Duration, FlowSpec, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,15 +115,12 @@ impl Workload for Sized {
     }
 
     fn demands(&self, around: Surroundings<'_>) -> Vec<Demand> {
-        let mut demands = Vec::new();
-        for cluster in around.hosts.chunks_exact(self.spec.cluster_size as usize) {
-            let others = (cluster.len() - 1) as f64;
-            for &src in cluster {
-                let rate = self.spec.load * around.rate(src).0 as f64 / others;
-                let to = cluster.iter().filter(|&&dst| dst != src);
-                demands.extend(to.map(|&dst| Demand { src, dst, rate }));
-            }
-        }
-        demands
+        let clusters = around.hosts.chunks_exact(self.spec.cluster_size as usize);
+        let load = self.spec.load;
+        let demand = |cluster: &[NodeId]| Demand {
+            from: cluster.iter().map(|&src| (src, load * around.rate(src).0 as f64)).collect(),
+            to: cluster.to_vec(),
+        };
+        clusters.map(demand).collect()
     }
 }

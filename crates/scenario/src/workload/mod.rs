@@ -302,15 +302,22 @@ impl Surroundings<'_> {
     }
 }
 
-/// Traffic from one host to another that is expected in the long run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Traffic that is expected in the long run: each of some hosts sends to each of some others, as much
+/// to one as to the other, and nothing to itself.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// The sending host.
-    pub src: NodeId,
-    /// The receiving host.
-    pub dst: NodeId,
-    /// Payload in bits per second.
-    pub rate: f64,
+    /// The sending hosts, and the payload that each sends to all of `to` in bits per second.
+    pub from: Vec<(NodeId, f64)>,
+    /// The receiving hosts.
+    pub to: Vec<NodeId>,
+}
+
+impl Demand {
+    /// The same with `factor` times the traffic.
+    pub fn times(mut self, factor: f64) -> Self {
+        self.from.iter_mut().for_each(|(_, rate)| *rate *= factor);
+        self
+    }
 }
 
 /// The flows of all workloads, in order of start, then of sender and receiver; flows in turn, and

@@ -77,6 +77,9 @@ impl Workload for Sized {
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let Self { sizes, ends, .. } = self;
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
+        // By number of a host: its place among the receivers, if it has one.
+        let mut places = vec![None; hosts.len()];
+        (0..).zip(&ends.to).for_each(|(place, &dst)| places[dst as usize] = Some(place));
         let mut chance = around.stream();
         let gap_ps = PS_PER_S as f64 / self.arrival_rate(around.graph);
         let mut flows = Vec::new();
@@ -87,7 +90,7 @@ impl Workload for Sized {
                 return flows;
             }
             let src = ends.from[chance.below(ends.from.len() as u64) as usize];
-            let own_place = ends.to.iter().position(|&dst| dst == src);
+            let own_place = places[src as usize];
             let others = ends.to.len() - usize::from(own_place.is_some());
             let drawn = chance.below(others as u64) as usize;
             // The sender's own place is passed over.
@@ -119,13 +122,8 @@ impl Workload for Sized {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
         let offered = self.arrival_rate(around.graph) * 8.0 * sizes.mean();
         let of_one = offered / ends.from.len() as f64;
-        let from_one = |&number: &u32| {
-            let src = hosts[number as usize];
-            let rate = of_one / ends.receivers(number).count() as f64;
-            let to = ends.receivers(number).map(|dst| hosts[dst as usize]);
-            to.map(|dst| Demand { src, dst, rate }).collect::<Vec<_>>()
-        };
-        ends.from.iter().flat_map(from_one).collect()
+        let from = ends.from.iter().map(|&src| (hosts[src as usize], of_one)).collect();
+        vec![Demand { from, to: ends.to.iter().map(|&dst| hosts[dst as usize]).collect() }]
     }
 }
 

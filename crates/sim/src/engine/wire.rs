@@ -275,7 +275,10 @@ pub const MAX_PORTS: usize = 1 << 14;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
+    use crate::switch::queue::Queued;
     use floodway_model::{Body, Duration, Echo, FlowId, Tos};
 
     fn packet(port: u16, body: Body) -> Packet {
@@ -294,9 +297,23 @@ mod tests {
         }
     }
 
+    /// A vector and a ring double when they are full, so nothing takes more than twice its size.
     #[test]
-    fn a_frame_on_the_wire_takes_48_bytes() {
-        assert_eq!(size_of::<Arrival>(), 48);
+    fn a_packet_in_flight_takes_at_most_100_bytes() {
+        const MOST: usize = 100;
+        assert!(2 * size_of::<Arrival>() <= MOST, "on a wire");
+        assert!(2 * size_of::<Queued>() <= MOST, "in a queue");
+        assert!(2 * size_of::<Packet>() <= MOST, "in a NIC");
+        let (mut wire, mut queue) = (Vec::new(), VecDeque::new());
+        for count in 1..5_000 {
+            let packet = packet(0, Body::Cnp);
+            wire.push(Arrival { after: 0, to: NodeId(0), packet });
+            queue.push_back(Queued { packet, not_before: 0 });
+            if count >= 4 {
+                assert!(wire.capacity() * size_of::<Arrival>() <= MOST * count);
+                assert!(queue.capacity() * size_of::<Queued>() <= MOST * count);
+            }
+        }
     }
 
     #[test]
