@@ -122,13 +122,7 @@ impl Transmitter {
 
     /// Puts a frame on the free wire. Its last bit arrives after its wire time and the delay.
     #[inline(always)]
-    pub fn transmit(
-        &mut self,
-        packet: &Packet,
-        class: Class,
-        now: Instant,
-        context: &mut Context,
-    ) {
+    pub fn transmit(&mut self, packet: &Packet, class: Class, now: Instant, context: &mut Context) {
         debug_assert!(self.busy_until <= now, "the wire is busy");
         let wire_time = self.wire_time(packet.bytes);
         let before = self.busy_until;

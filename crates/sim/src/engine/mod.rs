@@ -333,7 +333,8 @@ impl Worker {
             let local = &self.local;
             let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
             let ringing = ringing.map(|(place, _)| place as u32);
-            let places = self.order.receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
+            let places =
+                self.order.receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
             for place in places {
                 if !std::mem::replace(&mut listed[place as usize], true) {
                     active.push(place);

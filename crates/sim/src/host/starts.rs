@@ -12,8 +12,7 @@ impl Host {
     pub(super) fn set_started(&mut self, place: usize) {
         self.started = place;
         let next = self.outgoing.get(place);
-        self.next_start =
-            next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
+        self.next_start = next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
     }
 
     /// Starts the flows that are due.

@@ -29,7 +29,13 @@ impl Switch {
 
     /// Counts a packet that is dropped.
     #[cold]
-    pub(super) fn drop(&mut self, egress: usize, queue: usize, reason: DropReason, packet: &Packet) {
+    pub(super) fn drop(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        reason: DropReason,
+        packet: &Packet,
+    ) {
         self.dropped += 1;
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;

@@ -107,16 +107,14 @@ impl Switch {
                 .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
             pause: pause.map(|pause| Box::new(Pause::new(pause, links.len()))),
             sfc: sfc.map(|_| Box::new(SourceFlowControl::new(links.len() * CLASSES))),
-            qcn: qcn.map(|qcn| {
-                Box::new(Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name))
-            }),
+            qcn: qcn
+                .map(|qcn| Box::new(Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name))),
             bfc: bfc.map(|bfc| Box::new(Bfc::new(bfc, links, spec.latency))),
             indication: spec
                 .congestion_indication
                 .as_ref()
                 .map(|_| Box::new(Indication::new(spec, links.len()))),
-            drc: memory
-                .map(|(drc, memory)| Box::new(Feedback::new(drc, memory, links.len()))),
+            drc: memory.map(|(drc, memory)| Box::new(Feedback::new(drc, memory, links.len()))),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,

@@ -155,7 +155,7 @@ impl Translation<'_> {
             let help = "raise SIMULATOR_STOP_TIME, in seconds";
             return Err(match word {
                 Some(word) => word.problem(message, help),
-                None => self.config.required(STOP, help).err().expect("it is not there"),
+                None => self.config.required(STOP, help).expect_err("it is not there"),
             });
         }
         let mut groups = BTreeSet::new();
@@ -258,7 +258,7 @@ impl Translation<'_> {
             let help = "raise BUFFER_SIZE: three times what is on each link is headroom";
             return Err(match self.config.word("BUFFER_SIZE") {
                 Some(word) => word.problem(message, help),
-                None => self.config.required("BUFFER_SIZE", help).err().expect("it is not there"),
+                None => self.config.required("BUFFER_SIZE", help).expect_err("it is not there"),
             });
         };
         let from = self.said("BUFFER_SIZE", "16");
