@@ -84,7 +84,7 @@ impl Switch {
         let qcn = spec.flow_control.qcn.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
-        let no_shortcut = judges_departures
+        let no_shortcut = spec.aqm.judges_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
             || qcn.is_some()

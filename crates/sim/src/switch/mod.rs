@@ -375,7 +375,7 @@ impl Switch {
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
-        if self.no_shortcut {
+        if self.no_shortcut || self.judges_departures {
             let Some(leaves) = self.judge_departure(index, queue, now, context) else { return };
             queue = leaves;
         }

@@ -168,6 +168,14 @@ impl<'a> Config<'a> {
         self.settings.get(key).map(Vec::as_slice)
     }
 
+    /// What is wrong with a key, or with the value that the simulator has without it.
+    pub fn problem(&self, key: &str, message: impl Into<String>, help: &str) -> Problem {
+        match self.word(key) {
+            Some(word) => word.problem(message, help),
+            None => Problem::error(Place::whole(self.source), message, help),
+        }
+    }
+
     /// The first value of a key that has to be there.
     pub fn required(&self, key: &str, help: &str) -> Result<Word<'a>, Problem> {
         self.word(key).ok_or_else(|| {

@@ -40,10 +40,7 @@ impl Translation<'_> {
     /// Which congestion control.
     pub fn mode(&self) -> Result<Mode, Problem> {
         let number = self.config.whole("CC_MODE", 1)?;
-        let wrong = |message: &str, help: &str| match self.config.word("CC_MODE") {
-            Some(word) => word.problem(message, help),
-            None => unreachable!("without the key it is 1"),
-        };
+        let wrong = |message: &str, help: &str| self.config.problem("CC_MODE", message, help);
         match number {
             1 => Ok(Mode::Dcqcn),
             3 => Ok(Mode::Hpcc),
@@ -211,9 +208,9 @@ impl Translation<'_> {
         let fast = self.config.flag("FAST_REACT", true)?;
         self.note_kept("CC_MODE", "1", TABLE);
         let Some(round_trip) = self.window()? else {
-            let word = self.config.word("HAS_WIN").expect("without the key there is a window");
             let help = "write HAS_WIN 1: HPCC sets a window";
-            return Err(word.problem("HPCC has no window, by which the simulator divides", help));
+            let message = "HPCC has no window, by which the simulator divides";
+            return Err(self.config.problem("HAS_WIN", message, help));
         };
         self.scenario.table(TABLE);
         self.kept("HAS_WIN", "1", "base_rtt", round_trip);

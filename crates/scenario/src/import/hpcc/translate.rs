@@ -151,12 +151,8 @@ impl Translation<'_> {
         if stop <= origin || in_time == 0 {
             let message =
                 format!("the run would stop ({stop}) before the first flow starts ({first})");
-            let word = self.config.word(STOP);
             let help = "raise SIMULATOR_STOP_TIME, in seconds";
-            return Err(match word {
-                Some(word) => word.problem(message, help),
-                None => self.config.required(STOP, help).expect_err("it is not there"),
-            });
+            return Err(self.config.problem(STOP, message, help));
         }
         let mut groups = BTreeSet::new();
         let mut kept = format!("{in_time}\n");
@@ -256,10 +252,7 @@ impl Translation<'_> {
         let Some((least, most)) = self.network.pools(memory) else {
             let message = format!("headroom and reserves of ports take all of {megabytes} MiB");
             let help = "raise BUFFER_SIZE: three times what is on each link is headroom";
-            return Err(match self.config.word("BUFFER_SIZE") {
-                Some(word) => word.problem(message, help),
-                None => self.config.required("BUFFER_SIZE", help).expect_err("it is not there"),
-            });
+            return Err(self.config.problem("BUFFER_SIZE", message, help));
         };
         let from = self.said("BUFFER_SIZE", "16");
         self.scenario.table("switch.buffer.shared.ingress");

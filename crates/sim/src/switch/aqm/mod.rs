@@ -51,6 +51,11 @@ macro_rules! algorithms {
                 vec![$(Self::$variant($module::Spec::default()),)+]
             }
 
+            /// See [`Aqm::judges_lone_packets`].
+            pub fn judges_lone_packets(&self) -> bool {
+                match self { $(Self::$variant(spec) => $module::State::judges_lone_packets(spec),)+ }
+            }
+
             /// See [`Aqm::judges_departures`].
             pub fn judges_departures(&self) -> bool {
                 match self { $(Self::$variant(spec) => $module::State::judges_departures(spec),)+ }
@@ -281,6 +286,12 @@ pub trait Aqm {
     /// Whether it does so with these parameters.
     fn judges_departures(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
+    }
+
+    /// Whether packets that find the port idle and leave at once are among those that it is to see
+    /// leave: not if it never has anything against them and does not remember them.
+    fn judges_lone_packets(spec: &Self::Spec) -> bool {
+        Self::judges_departures(spec)
     }
 
     /// That of a port with this many data queues, or of all ports of a switch. May panic if the

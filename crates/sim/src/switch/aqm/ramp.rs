@@ -126,6 +126,11 @@ impl Aqm for Spec {
         spec.at == At::Departure
     }
 
+    fn judges_lone_packets(_: &Self) -> bool {
+        // What such a packet leaves behind is an empty queue.
+        false
+    }
+
     #[inline]
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         let judged = self.at == At::Arrival;
