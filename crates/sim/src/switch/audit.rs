@@ -22,7 +22,7 @@ impl Switch {
     /// Frames that wait here.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let queued = self.ports.iter().flat_map(|port| &port.queues).flat_map(Queue::iter);
-        let control = self.ports.iter().flat_map(Port::waiting_link_control);
+        let control = self.ports.iter().flat_map(Port::link_control);
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
         queued.map(|queued| &queued.packet).chain(control).chain(inputs)
     }

@@ -119,7 +119,7 @@ impl Switch {
             return;
         }
         let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
-        let mut waiting = self.ports[port].link_control();
+        let mut waiting = self.ports[port].link_control_mut();
         match waiting.find(|old| outdates(&old.body)) {
             Some(old) => old.body = body,
             None => {

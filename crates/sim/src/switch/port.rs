@@ -135,12 +135,12 @@ impl Port {
     }
 
     /// The link control frames that wait, to be changed.
-    pub fn link_control(&mut self) -> impl Iterator<Item = &mut Packet> {
+    pub fn link_control_mut(&mut self) -> impl Iterator<Item = &mut Packet> {
         self.link_control.iter_mut()
     }
 
     /// The link control frames that wait.
-    pub fn waiting_link_control(&self) -> impl Iterator<Item = &Packet> {
+    pub fn link_control(&self) -> impl Iterator<Item = &Packet> {
         self.link_control.iter()
     }
 

@@ -293,8 +293,6 @@ impl Queue {
             // Begin at the front of the ring again, where the memory is in the cache.
             packets.clear();
         }
-        // A long queue is not in the caches: by the turn of the next packet, that is.
-        std::hint::black_box(packets.front().map(|next| next.packet.bytes));
         self.backlog -= u64::from(queued.packet.bytes);
         self.departed += 1;
         if let Some(times) = &mut self.times {

@@ -32,7 +32,7 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
             let link = port.tx.link();
             let peer = link.peer_port.index();
             let about = |frame| subject(frame, link.peer, peer);
-            unsettled.extend(port.waiting_link_control().filter_map(about));
+            unsettled.extend(port.link_control().filter_map(about));
             for class in 0..CLASSES {
                 let source = Source::new(number, class);
                 for (lane, &count) in bfc.counts(source).iter().enumerate() {
