@@ -80,7 +80,7 @@ fn wire_send_arrange_read(bencher: Bencher, nodes: u32) {
     const WINDOW: u64 = 200_000;
     let windows = Windows::new(Duration(WINDOW), FRAMES as usize);
     let mut wire = Wire::new(windows, 4, vec![0; nodes as usize], (0, 1));
-    let mut order = Order::new(nodes as usize, FRAMES as usize, windows);
+    let mut order = Order::new((0..nodes).collect(), FRAMES as usize, windows);
     let offsets = numbers(WINDOW);
     let mut window = 0;
     bencher.counter(ItemsCount::new(nodes * FRAMES)).bench_local(|| {
@@ -98,11 +98,14 @@ fn wire_send_arrange_read(bencher: Bencher, nodes: u32) {
         wire.advance(window);
         let mut arrivals = wire.take();
         order.arrange(&arrivals);
-        for node in std::mem::take(&mut order.receivers) {
-            for index in order.of(NodeId(node)) {
+        let mut next = order.next_due(0);
+        while let Some(place) = next {
+            for index in order.take(place) {
                 black_box(arrivals[index].packet.flow);
             }
+            next = order.next_due(place + 1);
         }
+        order.clear();
         arrivals.clear();
         wire.restore(arrivals);
     });

@@ -8,11 +8,13 @@
 
 mod alarms;
 mod barrier;
+mod meeting;
+mod order;
 mod windows;
 mod wire;
+mod worker;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use floodway_model::{Class, Duration, Instant, NodeId, Packet, PortIx};
 
@@ -24,14 +26,16 @@ use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
-use barrier::Barrier;
-use wire::{Arrival, Order, Parcel, Wire};
+use meeting::Meeting;
+use wire::Wire;
+use worker::Worker;
 
 /// What benches may see and nobody else.
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench {
-    pub use super::wire::{Order, Wire};
+    pub use super::order::Order;
+    pub use super::wire::Wire;
 }
 
 /// What a node can reach besides itself.
@@ -136,31 +140,20 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
 
     let ports = nodes.switches.iter().map(Switch::ports).max().unwrap_or(1);
 
-    let mut workers: Vec<Worker> = (0..threads)
-        .map(|thread| Worker {
-            switches: Vec::new(),
-            hosts: Vec::new(),
-            local: vec![u32::MAX; owner.len()],
-            wakes: Vec::new(),
-            order: Order::new(owner.len(), ports, limits.windows),
-            context: Context {
-                wire: Wire::new(
-                    limits.windows,
-                    ring,
-                    owner.clone(),
-                    (thread as u16, threads as u16),
-                ),
-                metrics: metrics.clone(),
-            },
-            thread,
-        })
-        .collect();
+    let mut shares: Vec<_> = (0..threads).map(|_| (Vec::new(), Vec::new())).collect();
     for switch in nodes.switches {
-        workers[usize::from(owner[switch.id().index()])].switches.push(switch);
+        shares[usize::from(owner[switch.id().index()])].0.push(switch);
     }
     for host in nodes.hosts {
-        workers[usize::from(owner[host.id().index()])].hosts.push(host);
+        shares[usize::from(owner[host.id().index()])].1.push(host);
     }
+    let worker = |(thread, share)| {
+        let own = (thread as u16, threads as u16);
+        let wire = Wire::new(limits.windows, ring, owner.clone(), own);
+        let context = Context { wire, metrics: metrics.clone() };
+        Worker::new(thread, share, (owner.len(), ports), limits.windows, context)
+    };
+    let mut workers: Vec<Worker> = shares.into_iter().enumerate().map(worker).collect();
 
     let meeting = Meeting::new(threads);
     let (first, rest) = workers.split_first_mut().expect("there is a thread");
@@ -217,227 +210,3 @@ fn share_out(nodes: &Nodes, threads: usize) -> Vec<u16> {
     }
     owner
 }
-
-/// What threads tell each other at the barrier. Two of each, used in turn, so that a fast thread
-/// can write for the next window while a slow one still reads for this one.
-struct Meeting {
-    barrier: Barrier,
-    tellings: [Vec<Telling>; 2],
-    /// `mail[turn][from * threads + to]`.
-    mail: [Vec<Mutex<Vec<Parcel>>>; 2],
-}
-
-#[derive(Default)]
-struct Telling {
-    next_window: AtomicU64,
-    hops: AtomicU64,
-    flows_done: AtomicU64,
-    interrupted: AtomicBool,
-}
-
-impl Meeting {
-    fn new(threads: usize) -> Self {
-        let tellings = [(); 2].map(|()| (0..threads).map(|_| Telling::default()).collect());
-        let mail = [(); 2].map(|()| (0..threads * threads).map(|_| Mutex::default()).collect());
-        Self { barrier: Barrier::new(threads), tellings, mail }
-    }
-
-    /// The sum over threads of what they told.
-    fn sum(&self, turn: usize, of: impl Fn(&Telling) -> &AtomicU64) -> u64 {
-        self.tellings[turn].iter().map(|telling| of(telling).load(Ordering::Relaxed)).sum()
-    }
-}
-
-/// One thread and its nodes.
-struct Worker {
-    switches: Vec<Switch>,
-    hosts: Vec<Host>,
-    /// Place of a node here: switches first, then hosts.
-    local: Vec<u32>,
-    /// By place: when the node wants to wake. Looked through in every window: with a few thousand
-    /// nodes, most of them busy, that is cheaper than any order among them.
-    wakes: Vec<Instant>,
-    order: Order,
-    context: Context,
-    thread: usize,
-}
-
-impl Worker {
-    fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
-        let _guard = meeting.barrier.guard();
-        self.settle();
-        let windows = limits.windows;
-        let mut parcels: Vec<Parcel> = Vec::new();
-        // The active nodes of a window, by their places here; whether a place is already listed.
-        let mut active: Vec<u32> = Vec::new();
-        let mut listed = vec![false; self.switches.len() + self.hosts.len()];
-
-        let mut past_end = false;
-        for round in 0u64.. {
-            // Tell the others what is next, and read the same from all of them.
-            let turn = (round & 1) as usize;
-            let next = self.context.wire.next_window();
-            let next = next.min(self.next_alarm(windows));
-            let telling = &meeting.tellings[turn][self.thread];
-            telling.next_window.store(next, Ordering::Relaxed);
-            telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
-            telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
-            if self.thread == 0 {
-                let interrupted = limits.stop.load(Ordering::Relaxed);
-                telling.interrupted.store(interrupted, Ordering::Relaxed);
-            }
-            meeting.barrier.wait();
-            // Take in what the others sent in the window before.
-            let threads = meeting.tellings[turn].len();
-            for from in 0..threads {
-                parcels.append(&mut lock(&meeting.mail[turn][from * threads + self.thread]));
-                parcels.drain(..).for_each(|parcel| self.context.wire.accept(parcel));
-            }
-
-            let all = &meeting.tellings[turn];
-            let earliest = |telling: &Telling| telling.next_window.load(Ordering::Relaxed);
-            let window = all.iter().map(earliest).min().expect("there is a thread");
-            let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
-            let start = windows.start(window);
-            for (number, mark) in limits.measurement.into_iter().enumerate() {
-                if start >= mark && self.context.metrics.tallies[number].is_none() {
-                    self.context.metrics.tallies[number] = Some(self.tally(mark));
-                }
-            }
-            if all[0].interrupted.load(Ordering::Relaxed) {
-                return (Stop::Interrupted, start.min(limits.end));
-            }
-            if flows_done >= limits.flows && limits.flows > 0 {
-                return (Stop::FlowsDone, start.min(limits.end));
-            }
-            if start >= limits.end || past_end {
-                return (Stop::TimeLimit, limits.end);
-            }
-            if self.thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
-                (limits.watch)(Progress {
-                    now: start,
-                    end: limits.end,
-                    hops: meeting.sum(turn, |telling| &telling.hops),
-                    flows: (flows_done, limits.flows),
-                });
-            }
-
-            self.context.wire.advance(window);
-
-            // Run the nodes that have something to do, each to the window's end.
-            let end = windows.start(window + 1).min(limits.end);
-            // What is left of the last window is not simulated.
-            past_end = end == limits.end;
-            let mut arrivals = self.context.wire.take();
-            self.order.arrange(&arrivals);
-            let local = &self.local;
-            let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
-            let ringing = ringing.map(|(place, _)| place as u32);
-            let places =
-                self.order.receivers.drain(..).map(|node| local[node as usize]).chain(ringing);
-            for place in places {
-                if !std::mem::replace(&mut listed[place as usize], true) {
-                    active.push(place);
-                }
-            }
-            // All switches, then all hosts: the same code runs again and again.
-            let switches = self.switches.len() as u32;
-            for &place in active.iter().filter(|&&place| place < switches) {
-                let node = &mut self.switches[place as usize];
-                let id = node.id();
-                let order = self.order.of(id);
-                run_node(node, (&mut arrivals, order), start, end, &mut self.context);
-                self.wakes[place as usize] = node.next_wake();
-            }
-            for &place in active.iter().filter(|&&place| place >= switches) {
-                let node = &mut self.hosts[(place - switches) as usize];
-                let id = node.id();
-                let order = self.order.of(id);
-                run_node(node, (&mut arrivals, order), start, end, &mut self.context);
-                self.wakes[place as usize] = node.next_wake();
-            }
-            for place in active.drain(..) {
-                listed[place as usize] = false;
-            }
-            if past_end {
-                // What arrives after the end stays on the wire.
-                arrivals.retain(|arrival| after(start, arrival) >= end);
-            } else {
-                arrivals.clear();
-            }
-            self.context.wire.restore(arrivals);
-
-            // Hand over what goes to other threads; they read it after the next barrier.
-            let mail = &meeting.mail[1 - turn];
-            let from = self.thread * threads;
-            self.context
-                .wire
-                .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
-        }
-        unreachable!("rounds are counted in 64 bits")
-    }
-
-    /// What all nodes here have counted.
-    fn tally(&self, now: Instant) -> Tally {
-        let mut tally = Tally::default();
-        self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
-        self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
-        tally
-    }
-
-    /// Gives every node its place and its first alarm.
-    fn settle(&mut self) {
-        let switches = self.switches.iter().map(|node| (node.id(), node.next_wake()));
-        let hosts = self.hosts.iter().map(|node| (node.id(), node.next_wake()));
-        for (place, (id, wake)) in switches.chain(hosts).enumerate() {
-            self.local[id.index()] = place as u32;
-            self.wakes.push(wake);
-        }
-    }
-
-    fn next_alarm(&self, windows: Windows) -> u64 {
-        match self.wakes.iter().min() {
-            None | Some(&Instant::NEVER) => u64::MAX,
-            Some(&at) => windows.index(at),
-        }
-    }
-}
-
-/// Runs one node through a window, with these of the arrivals in this order.
-#[inline]
-fn run_node<N: Node>(
-    node: &mut N,
-    (arrivals, order): (&mut [Arrival], impl Iterator<Item = usize>),
-    start: Instant,
-    end: Instant,
-    context: &mut Context,
-) {
-    for index in order {
-        let arrival = &mut arrivals[index];
-        let at = after(start, arrival);
-        if at >= end {
-            break;
-        }
-        // What a node does by itself comes before what arrives at the same moment.
-        while node.next_wake() <= at {
-            node.wake(node.next_wake(), context);
-        }
-        node.arrive(&mut arrival.packet, at, context);
-    }
-    while node.next_wake() < end {
-        node.wake(node.next_wake(), context);
-    }
-}
-
-/// When a frame arrives in the window that begins at `start`.
-#[inline]
-fn after(start: Instant, arrival: &Arrival) -> Instant {
-    Instant(start.0 + u64::from(arrival.after))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().expect("no thread panicked while it held this")
-}
-
-/// Windows between two calls of the watcher.
-const ROUNDS_PER_PROGRESS: u64 = 1_000;

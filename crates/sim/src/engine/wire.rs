@@ -2,14 +2,14 @@
 //!
 //! A frame sent in one window arrives in a later one, so what arrives in a window is complete when
 //! the window begins and needs no event list. Frames are appended to the list of their window, which
-//! is fast because it is always the same few lists, and are put in order once ([`Order`]): by node, and
-//! of each node by 8-byte keys.
+//! is fast because it is always the same few lists, and are put in order once
+//! ([`Order`](super::order::Order)).
 
 use std::collections::BTreeMap;
 
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
-use super::windows::{Windows, port_bits};
+use super::windows::Windows;
 
 /// A frame that arrives at `packet.ingress` of a node.
 #[derive(Clone, Copy, Debug)]
@@ -193,83 +193,6 @@ impl Wire {
     }
 }
 
-/// Where the keys of a node's arrivals are: how many, 0 again for the next window, and where they end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    count: u32,
-    end: u32,
-}
-
-/// The arrivals of one window in order.
-#[derive(Debug)]
-pub struct Order {
-    /// The nodes that something arrives at, in no particular order.
-    pub receivers: Vec<u32>,
-    /// By node.
-    places: Vec<Place>,
-    keys: Vec<u64>,
-    /// Bits of a key that are the index of an arrival, and where its port and its time are.
-    index_bits: u32,
-    port_bits: u32,
-}
-
-impl Order {
-    /// For so many nodes with at most so many ports.
-    pub fn new(nodes: usize, ports: usize, windows: Windows) -> Self {
-        let port_bits = port_bits(ports);
-        let window_bits = u64::BITS - (windows.length().0 - 1).leading_zeros();
-        Self {
-            receivers: Vec::new(),
-            places: vec![Place::default(); nodes],
-            keys: Vec::new(),
-            index_bits: u64::BITS - 1 - port_bits - window_bits,
-            port_bits,
-        }
-    }
-
-    /// Puts these in order: by node, and then by (time, one-hop frames first, port), which no two
-    /// arrivals at a node share.
-    pub fn arrange(&mut self, arrivals: &[Arrival]) {
-        assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
-        for arrival in arrivals {
-            let place = &mut self.places[arrival.to.index()];
-            if place.count == 0 {
-                self.receivers.push(arrival.to.0);
-            }
-            place.count += 1;
-        }
-        let mut end = 0;
-        for &node in &self.receivers {
-            let place = &mut self.places[node as usize];
-            place.end = end;
-            end += place.count;
-        }
-        self.keys.resize(arrivals.len(), 0);
-        for (index, arrival) in arrivals.iter().enumerate() {
-            let forwarded = u64::from(!arrival.packet.is_one_hop());
-            let key = u64::from(arrival.after) << 1 | forwarded;
-            let key = key << self.port_bits | u64::from(arrival.packet.ingress.0);
-            let place = &mut self.places[arrival.to.index()];
-            self.keys[place.end as usize] = key << self.index_bits | index as u64;
-            place.end += 1;
-        }
-    }
-
-    /// The indices of the arrivals at this node, in order. They are asked for once.
-    #[inline]
-    pub fn of(&mut self, node: NodeId) -> impl Iterator<Item = usize> {
-        let place = &mut self.places[node.index()];
-        let (count, end) = (std::mem::take(&mut place.count) as usize, place.end as usize);
-        let keys = if count == 0 { &mut [][..] } else { &mut self.keys[end - count..end] };
-        // A host has one port, so its arrivals are in order already.
-        if !keys.is_sorted() {
-            keys.sort_unstable();
-        }
-        let mask = (1 << self.index_bits) - 1;
-        keys.iter().map(move |key| (key & mask) as usize)
-    }
-}
-
 /// The most ports of a node.
 pub const MAX_PORTS: usize = 1 << 14;
 
@@ -279,7 +202,7 @@ mod tests {
 
     use super::*;
     use crate::switch::queue::Queued;
-    use floodway_model::{Body, Duration, Echo, FlowId, Tos};
+    use floodway_model::{Body, Duration, FlowId, Tos};
 
     fn packet(port: u16, body: Body) -> Packet {
         Packet {
@@ -312,36 +235,6 @@ mod tests {
             if count >= 4 {
                 assert!(wire.capacity() * size_of::<Arrival>() <= MOST * count);
                 assert!(queue.capacity() * size_of::<Queued>() <= MOST * count);
-            }
-        }
-    }
-
-    #[test]
-    fn arrivals_are_in_order_of_node_then_time_then_kind_then_port() {
-        let data = Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO };
-        let make = |to, after, port, body| {
-            let packet = packet(port, body);
-            Arrival { after, to: NodeId(to), packet }
-        };
-        let arrivals = [
-            make(3, 5, 2, data),
-            make(3, 1, 9, data),
-            make(1, 0, 0, data),
-            make(3, 5, 1, data),
-            make(3, 5, 7, Body::Cim),
-            make(1, 0, 0, Body::Cim),
-            make(3, 0, 16_000, data),
-        ];
-        for length in [Duration(100), Duration(u64::MAX)] {
-            let mut order = Order::new(4, MAX_PORTS, Windows::new(length, MAX_PORTS));
-            for _ in 0..2 {
-                order.arrange(&arrivals);
-                order.receivers.sort_unstable();
-                assert_eq!(order.receivers, [1, 3]);
-                order.receivers.clear();
-                let of: Vec<Vec<usize>> =
-                    (0..4).map(|node| order.of(NodeId(node)).collect()).collect();
-                assert_eq!(of, [vec![], vec![5, 2], vec![], vec![6, 1, 4, 3, 0]]);
             }
         }
     }

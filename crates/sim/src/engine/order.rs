@@ -1,0 +1,180 @@
+//! What happens in a window, in order: which nodes have something to do, and what arrives at each.
+//!
+//! Nodes are known by their places on this thread. They are run in order of these, so that their
+//! states are gone through in the order in which they lie in memory, and what arrives at one is sorted
+//! by 8-byte keys.
+
+use super::windows::{Windows, port_bits};
+use super::wire::Arrival;
+use crate::search::bits;
+
+/// The nodes that have something to do in one window, and what arrives at them.
+#[derive(Debug)]
+pub struct Order {
+    /// By node of the network: its place here.
+    places: Vec<u32>,
+    /// Bit p: the node at place p has something to do.
+    due: Vec<u64>,
+    /// By place: which of `keys`. Empty outside of a window, and behind what it held.
+    frames: Vec<Frames>,
+    /// In order of place, and for each place of (time, one-hop frames first, port), which no two
+    /// arrivals at a node share.
+    keys: Vec<u64>,
+    /// Bits of a key that are the index of an arrival, and where its port and its time are.
+    index_bits: u32,
+    port_bits: u32,
+}
+
+/// A range of keys.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frames {
+    count: u32,
+    end: u32,
+}
+
+impl Order {
+    /// For nodes of at most so many ports: by node of the network, its place.
+    pub fn new(places: Vec<u32>, ports: usize, windows: Windows) -> Self {
+        let nodes = places.iter().filter(|&&place| place != u32::MAX).count();
+        let port_bits = port_bits(ports);
+        let window_bits = u64::BITS - (windows.length().0 - 1).leading_zeros();
+        Self {
+            places,
+            due: vec![0; nodes.div_ceil(WORD)],
+            frames: vec![Frames::default(); nodes],
+            keys: Vec::new(),
+            index_bits: u64::BITS - 1 - port_bits - window_bits,
+            port_bits,
+        }
+    }
+
+    /// Puts these in order, for the nodes at which they arrive. The order before is forgotten.
+    pub fn arrange(&mut self, arrivals: &[Arrival]) {
+        assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
+        for arrival in arrivals {
+            let place = self.places[arrival.to.index()] as usize;
+            self.due[place / WORD] |= 1 << (place % WORD);
+            self.frames[place].count += 1;
+        }
+        let mut end = 0;
+        for (word, &due) in self.due.iter().enumerate() {
+            for bit in bits(due) {
+                let frames = &mut self.frames[word * WORD + bit];
+                frames.end = end;
+                end += frames.count;
+            }
+        }
+        self.keys.resize(arrivals.len(), 0);
+        for (index, arrival) in arrivals.iter().enumerate() {
+            let forwarded = u64::from(!arrival.packet.is_one_hop());
+            let key = u64::from(arrival.after) << 1 | forwarded;
+            let key = key << self.port_bits | u64::from(arrival.packet.ingress.0);
+            let place = self.places[arrival.to.index()] as usize;
+            let frames = &mut self.frames[place];
+            self.keys[frames.end as usize] = key << self.index_bits | index as u64;
+            frames.end += 1;
+        }
+    }
+
+    /// The node at this place has something to do by itself.
+    #[inline]
+    pub fn add(&mut self, place: usize) {
+        self.due[place / WORD] |= 1 << (place % WORD);
+    }
+
+    /// The first place from this one on whose node has something to do.
+    #[inline]
+    pub fn next_due(&self, place: usize) -> Option<usize> {
+        let mut word = place / WORD;
+        let mut due = self.due.get(word)? & u64::MAX << (place % WORD);
+        while due == 0 {
+            word += 1;
+            due = *self.due.get(word)?;
+        }
+        Some(word * WORD + due.trailing_zeros() as usize)
+    }
+
+    /// The indices of what arrives at the node at this place, in order. They are asked for once.
+    #[inline]
+    pub fn take(&mut self, place: usize) -> impl Iterator<Item = usize> {
+        let Frames { count, end } = std::mem::take(&mut self.frames[place]);
+        let keys = &mut self.keys[(end - count) as usize..end as usize];
+        // A host has one port, so its arrivals are in order already.
+        if !keys.is_sorted() {
+            keys.sort_unstable();
+        }
+        let mask = (1 << self.index_bits) - 1;
+        keys.iter().map(move |key| (key & mask) as usize)
+    }
+
+    /// All that was to do has been done.
+    pub fn clear(&mut self) {
+        self.due.fill(0);
+    }
+}
+
+/// Places in a word.
+const WORD: usize = u64::BITS as usize;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::wire::MAX_PORTS;
+    use floodway_model::{
+        Body, Class, Duration, Echo, FlowId, Instant, NodeId, Packet, PortIx, Tos,
+    };
+
+    #[test]
+    fn arrivals_are_in_order_of_place_then_time_then_kind_then_port() {
+        let data = Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO };
+        let make = |to, after, port, body| Arrival {
+            after,
+            to: NodeId(to),
+            packet: Packet {
+                flow: FlowId(0),
+                connection: 0,
+                src: NodeId(0),
+                dst: NodeId(1),
+                bytes: 64,
+                ingress: PortIx(port),
+                class: Class(0),
+                lane: 0,
+                tos: Tos::default(),
+                indicated: false,
+                body,
+            },
+        };
+        let arrivals = [
+            make(3, 5, 2, data),
+            make(3, 1, 9, data),
+            make(1, 0, 0, data),
+            make(3, 5, 1, data),
+            make(3, 5, 7, Body::Cim),
+            make(1, 0, 0, Body::Cim),
+            make(3, 0, 16_000, data),
+        ];
+        // Of four nodes this thread has three, with many others.
+        let places = |node| [100, 140, u32::MAX, 70][node];
+        let places = (0..200).map(|node| if node < 4 { places(node) } else { node as u32 });
+        for length in [Duration(100), Duration(u64::MAX)] {
+            let windows = Windows::new(length, MAX_PORTS);
+            let mut order = Order::new(places.clone().collect(), MAX_PORTS, windows);
+            for _ in 0..2 {
+                order.arrange(&arrivals);
+                order.add(7);
+                order.add(100);
+                let mut due = vec![];
+                let mut next = order.next_due(0);
+                while let Some(place) = next {
+                    due.push((place, order.take(place).collect::<Vec<_>>()));
+                    next = order.next_due(place + 1);
+                }
+                let expected =
+                    [(7, vec![]), (70, vec![6, 1, 4, 3, 0]), (100, vec![]), (140, vec![5, 2])];
+                assert_eq!(due, expected);
+                order.clear();
+                assert_eq!(order.next_due(0), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! One thread of a run: its nodes, and how they go from window to window.
+
+use std::sync::atomic::Ordering;
+
+use floodway_model::Instant;
+
+use super::meeting::{Meeting, lock};
+use super::order::Order;
+use super::windows::Windows;
+use super::wire::{Arrival, Parcel};
+use super::{Context, Limits, Node, Progress, Stop};
+use crate::host::Host;
+use crate::metric::Tally;
+use crate::switch::Switch;
+
+/// One thread and its nodes. The place of a node is its number here: switches first, then hosts.
+pub struct Worker {
+    pub switches: Vec<Switch>,
+    pub hosts: Vec<Host>,
+    /// By place: when the node wants to wake. Looked through in every window: with a few thousand
+    /// nodes, most of them busy, that is cheaper than any order among them.
+    wakes: Vec<Instant>,
+    order: Order,
+    pub context: Context,
+    thread: usize,
+}
+
+impl Worker {
+    /// The worker of this thread with these nodes, of a network of so many, where no switch has more
+    /// than so many ports.
+    pub fn new(
+        thread: usize,
+        (switches, hosts): (Vec<Switch>, Vec<Host>),
+        (nodes, ports): (usize, usize),
+        windows: Windows,
+        context: Context,
+    ) -> Self {
+        let mut places = vec![u32::MAX; nodes];
+        let ids = switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id));
+        (0..).zip(ids).for_each(|(place, id)| places[id.index()] = place);
+        let switch_wakes = switches.iter().map(Node::next_wake);
+        Self {
+            wakes: switch_wakes.chain(hosts.iter().map(Node::next_wake)).collect(),
+            order: Order::new(places, ports, windows),
+            switches,
+            hosts,
+            context,
+            thread,
+        }
+    }
+
+    /// Runs the nodes until something ends the run: what, and when.
+    pub fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
+        let _guard = meeting.barrier.guard();
+        let windows = limits.windows;
+        let mut parcels: Vec<Parcel> = Vec::new();
+
+        let mut past_end = false;
+        for round in 0u64.. {
+            // Tell the others what is next, and read the same from all of them.
+            let turn = (round & 1) as usize;
+            let next = self.context.wire.next_window();
+            let next = next.min(self.next_alarm(windows));
+            let telling = &meeting.tellings[turn][self.thread];
+            telling.next_window.store(next, Ordering::Relaxed);
+            telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
+            telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
+            if self.thread == 0 {
+                let interrupted = limits.stop.load(Ordering::Relaxed);
+                telling.interrupted.store(interrupted, Ordering::Relaxed);
+            }
+            meeting.barrier.wait();
+            // Take in what the others sent in the window before.
+            let threads = meeting.tellings[turn].len();
+            for from in 0..threads {
+                parcels.append(&mut lock(&meeting.mail[turn][from * threads + self.thread]));
+                parcels.drain(..).for_each(|parcel| self.context.wire.accept(parcel));
+            }
+
+            let all = &meeting.tellings[turn];
+            let window = meeting.next_window(turn);
+            let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
+            let start = windows.start(window);
+            for (number, mark) in limits.measurement.into_iter().enumerate() {
+                if start >= mark && self.context.metrics.tallies[number].is_none() {
+                    self.context.metrics.tallies[number] = Some(self.tally(mark));
+                }
+            }
+            if all[0].interrupted.load(Ordering::Relaxed) {
+                return (Stop::Interrupted, start.min(limits.end));
+            }
+            if flows_done >= limits.flows && limits.flows > 0 {
+                return (Stop::FlowsDone, start.min(limits.end));
+            }
+            if start >= limits.end || past_end {
+                return (Stop::TimeLimit, limits.end);
+            }
+            if self.thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
+                (limits.watch)(Progress {
+                    now: start,
+                    end: limits.end,
+                    hops: meeting.sum(turn, |telling| &telling.hops),
+                    flows: (flows_done, limits.flows),
+                });
+            }
+
+            self.context.wire.advance(window);
+            let end = windows.start(window + 1).min(limits.end);
+            // What is left of the last window is not simulated.
+            past_end = end == limits.end;
+            self.run_window((start, end), past_end);
+
+            // Hand over what goes to other threads; they read it after the next barrier.
+            let mail = &meeting.mail[1 - turn];
+            let from = self.thread * threads;
+            self.context
+                .wire
+                .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
+        }
+        unreachable!("rounds are counted in 64 bits")
+    }
+
+    /// Runs the nodes that have something to do, each to the window's end.
+    fn run_window(&mut self, (start, end): (Instant, Instant), past_end: bool) {
+        let mut arrivals = self.context.wire.take();
+        self.order.arrange(&arrivals);
+        let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
+        ringing.for_each(|(place, _)| self.order.add(place));
+        let mut window = Window {
+            start,
+            end,
+            arrivals: &mut arrivals,
+            order: &mut self.order,
+            wakes: &mut self.wakes,
+        };
+        // All switches, then all hosts: the same code runs again and again.
+        window.run(&mut self.switches, 0, &mut self.context);
+        window.run(&mut self.hosts, self.switches.len(), &mut self.context);
+        self.order.clear();
+        if past_end {
+            // What arrives after the end stays on the wire.
+            arrivals.retain(|arrival| after(start, arrival) >= end);
+        } else {
+            arrivals.clear();
+        }
+        self.context.wire.restore(arrivals);
+    }
+
+    /// What all nodes here have counted.
+    pub fn tally(&self, now: Instant) -> Tally {
+        let mut tally = Tally::default();
+        self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
+        self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
+        tally
+    }
+
+    fn next_alarm(&self, windows: Windows) -> u64 {
+        match self.wakes.iter().min() {
+            None | Some(&Instant::NEVER) => u64::MAX,
+            Some(&at) => windows.index(at),
+        }
+    }
+}
+
+/// A window in which nodes are run.
+struct Window<'a> {
+    start: Instant,
+    end: Instant,
+    arrivals: &'a mut [Arrival],
+    order: &'a mut Order,
+    wakes: &'a mut [Instant],
+}
+
+impl Window<'_> {
+    /// Runs those of these nodes, whose places begin at `first`, that have something to do.
+    fn run<N: Node>(&mut self, nodes: &mut [N], first: usize, context: &mut Context) {
+        let mut next = self.order.next_due(first);
+        while let Some(place) = next
+            && let Some(here) = place.checked_sub(first)
+            && here < nodes.len()
+        {
+            for index in self.order.take(place) {
+                let arrival = &mut self.arrivals[index];
+                let at = after(self.start, arrival);
+                if at >= self.end {
+                    break;
+                }
+                let node = &mut nodes[here];
+                // What a node does by itself comes before what arrives at the same moment.
+                while node.next_wake() <= at {
+                    node.wake(node.next_wake(), context);
+                }
+                node.arrive(&mut arrival.packet, at, context);
+            }
+            let node = &mut nodes[here];
+            while node.next_wake() < self.end {
+                node.wake(node.next_wake(), context);
+            }
+            self.wakes[place] = node.next_wake();
+            next = self.order.next_due(place + 1);
+        }
+    }
+}
+
+/// When a frame arrives in the window that begins at `start`.
+#[inline]
+fn after(start: Instant, arrival: &Arrival) -> Instant {
+    Instant(start.0 + u64::from(arrival.after))
+}
+
+/// Windows between two calls of the watcher.
+const ROUNDS_PER_PROGRESS: u64 = 1_000;
