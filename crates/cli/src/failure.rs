@@ -120,3 +120,15 @@ impl From<floodway_report::study::Error> for Failure {
         Self::Study(error)
     }
 }
+
+impl From<floodway_lab::study::Failure> for Failure {
+    fn from(failure: floodway_lab::study::Failure) -> Self {
+        use floodway_lab::study::Failure as Why;
+        match failure {
+            Why::Scenario(error) => error.into(),
+            Why::Results(error) => error.into(),
+            Why::Study(error) => error.into(),
+            Why::Interrupted(_) => Self::Interrupted,
+        }
+    }
+}

@@ -5,7 +5,6 @@ mod check;
 mod failure;
 mod import;
 mod list;
-mod memory;
 mod options;
 mod output;
 mod reference;

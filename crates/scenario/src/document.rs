@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::failure;
 use crate::presets;
+use crate::sweep;
 use crate::topology;
 use crate::workload::{self, Placement};
 
@@ -89,6 +90,10 @@ pub struct Document {
     /// Overlay that makes a scaled-down version, for `--quick`.
     #[serde(default, skip_serializing)]
     pub quick: Option<Value>,
+    /// The grid of settings that `floodway sweep` runs the scenario on. Default none: what `--vary`
+    /// says.
+    #[serde(default, skip_serializing)]
+    pub sweep: Option<sweep::Spec>,
 }
 
 /// What a host is made of.

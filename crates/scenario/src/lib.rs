@@ -25,6 +25,7 @@
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
 //! - [`presets`]: named sets of values
+//! - [`sweep`]: the same at every point of a grid
 //! - [`derived`]: numbers that follow
 
 mod check;
@@ -37,6 +38,7 @@ mod loads;
 pub mod presets;
 mod read;
 mod scenario;
+pub mod sweep;
 mod text;
 pub mod topology;
 pub mod workload;
@@ -46,6 +48,7 @@ use floodway_model::family::Entry;
 pub use document::{Document, json_schema};
 pub use files::InputFile;
 pub use scenario::{Overrides, Scenario, Variant};
+pub use sweep::Sweep;
 pub use text::{Error, Place, Position, Problem, Source};
 
 /// Every algorithm, topology and workload that scenarios can name.

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::scenario::Overrides;
+use crate::sweep;
 use crate::text::{
-    Entry, Item, Place, Problem, Setting, Source, Value, merge, normalise, parse, suggest,
+    Entry, Error, Item, Place, Problem, Setting, Source, Value, decode, merge, normalise, parse,
+    suggest,
 };
 
 /// Keys that belong to the whole scenario, so that no variant may change them.
-const SHARED: [&str; 7] =
-    ["name", "question", "seed", "replications", "variants", "quick", "extends"];
+const SHARED: [&str; 8] =
+    ["name", "question", "seed", "replications", "variants", "quick", "sweep", "extends"];
 
 /// The longest name that may become a directory.
 const LONGEST_NAME: usize = 64;
@@ -90,6 +92,7 @@ pub struct Written {
     pub sources: Vec<Arc<Source>>,
     base: Item,
     quick: Option<Entry>,
+    sweep: Option<Entry>,
     variants: Vec<Named>,
 }
 
@@ -106,11 +109,12 @@ impl Written {
         if let Some(quick) = &mut quick {
             normalise(&mut quick.item);
         }
+        let sweep = base.take("sweep");
         let mut variants = named(base.take("variants"))?;
         normalise(&mut base);
         let Some(extends) = extends else {
             drop_removed(&mut variants)?;
-            return Ok(Self { sources: vec![Arc::clone(source)], base, quick, variants });
+            return Ok(Self { sources: vec![Arc::clone(source)], base, quick, sweep, variants });
         };
         if base.written("name").is_none() {
             let message = "a scenario that extends another needs a `name` of its own";
@@ -134,6 +138,8 @@ impl Written {
             }
             (under, over) => *under = under.take().or(over),
         }
+        // A grid is replaced as a whole: its dimensions have no names.
+        below.sweep = sweep.or(below.sweep);
         below.sources.insert(0, Arc::clone(source));
         Ok(below)
     }
@@ -175,6 +181,13 @@ impl Written {
         }
     }
 
+    /// What `[sweep]` says.
+    pub fn sweep(&self) -> Result<Option<sweep::Spec>, Error> {
+        let Some(Entry { item, key_place, .. }) = &self.sweep else { return Ok(None) };
+        expect_table(item, "sweep", key_place)?;
+        decode(item).map(Some).map_err(Error::new)
+    }
+
     /// Whether there is a `[quick]`.
     pub fn has_quick(&self) -> bool {
         self.quick.is_some()
@@ -209,7 +222,7 @@ pub fn variants(
             return Err(Problem::error(Place::whole(&written.sources[0]), message, help));
         };
         expect_table(&quick, "quick", &key_place)?;
-        refuse_keys(&quick, &["name", "quick", "extends"], "`[quick]`")?;
+        refuse_keys(&quick, &["name", "quick", "sweep", "extends"], "`[quick]`")?;
         lay_over(&mut variants, named(quick.take("variants"))?)?;
         normalise(&mut quick);
         merge(&mut base, &quick)?;
@@ -222,7 +235,7 @@ pub fn variants(
             [first, _, _, ..] if first == "variants" => {
                 lay_over(&mut variants, named(setting.overlay.take("variants"))?)?;
             }
-            [first, ..] if first == "variants" || first == "quick" => {
+            [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
                 let message = format!("`{}` cannot be set", setting.path.join("."));
                 let help = "set the value itself, or one variant's: variants.ci.switch.latency=1us";
                 return Err(Problem::error(setting.place, message, help));

@@ -13,6 +13,7 @@ use crate::document::Document;
 use crate::files::{Files, InputFile};
 use crate::presets;
 use crate::read::{self, Reader, Written};
+use crate::sweep;
 use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
 use crate::workload::{self, Ready};
 
@@ -44,6 +45,8 @@ pub struct Scenario {
     pub overrides: Overrides,
     /// The files that it names, apart from the one that it extends.
     pub files: Vec<InputFile>,
+    /// What it says of its sweep.
+    pub sweep: Option<sweep::Spec>,
     variants: Vec<Variant>,
     warnings: Vec<Problem>,
 }
@@ -109,6 +112,7 @@ impl Scenario {
     ) -> Result<Self, Error> {
         let source = Arc::new(Source::new(file_name, text.to_owned()));
         let written = Written::read(&source, reader)?;
+        let sweep = written.sweep()?;
         let mut findings = Findings::default();
         let variants = prepare(&written, overrides, &files, &mut findings)?;
         let read = files.list();
@@ -134,6 +138,7 @@ impl Scenario {
             text: full_text(&written.sources),
             overrides: overrides.clone(),
             files: read,
+            sweep,
             variants,
             warnings: tidy(warnings),
         })

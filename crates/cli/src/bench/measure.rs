@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::failure::Failure;
-use crate::memory;
+use floodway_lab::memory;
 
 /// What one case took with one number of threads.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,20 +1,19 @@
 //! `floodway run`: every variant in every replication, into a results directory.
 
-mod execute;
 mod progress;
-mod queue;
 mod signals;
 mod words;
 
 use std::path::{Path, PathBuf};
 
+use floodway_lab::{Done, Existing, How, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
 
 use crate::failure::Failure;
 use crate::options::RunOptions;
 use crate::{check, output, selection};
-pub use execute::{Done, Existing, How, Talk, execute};
+pub use progress::{Speaker, Talk};
 pub use signals::stop_on_signals;
 
 /// Runs a scenario.
@@ -29,10 +28,10 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         stop: &*stop_on_signals()?,
         existing: existing(options),
         formats: &options.format,
-        talk: talk(options),
-        label: "",
+        command: &command(),
     };
-    let done = execute(&scenario, &variants, &path, &how, |_| {})?;
+    let mut speaker = Speaker::new(talk(options));
+    let done = execute((None, &scenario), &variants, &path, &how, &mut speaker, |_| {})?;
 
     show(options, &done, &path)?;
     if done.interrupted() {
@@ -54,10 +53,12 @@ fn settings(options: &RunOptions) -> Vec<String> {
 
 /// As many as were asked for, or one per core.
 pub fn threads(asked: Option<u16>) -> usize {
-    match asked {
-        Some(threads) => usize::from(threads),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    }
+    asked.map_or_else(all_cores, usize::from)
+}
+
+/// The command line, word by word.
+pub fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn existing(options: &RunOptions) -> Existing {

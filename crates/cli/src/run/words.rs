@@ -2,18 +2,11 @@
 
 use std::path::Path;
 
-use floodway_model::Instant;
+use floodway_lab::{Cost, Done, Existing, How};
 use floodway_report::Run;
 use floodway_report::directory::READABLE;
 use floodway_report::manifest::hex;
 use floodway_report::words::{large, time};
-
-use super::execute::{Cost, Done, Existing, How};
-
-/// A moment in the unit of the tables.
-pub fn nanoseconds(moment: Instant) -> f64 {
-    moment.0 as f64 / 1e3
-}
 
 /// A line about a run that has ended.
 pub fn finished(run: &Run) -> String {
@@ -37,8 +30,8 @@ pub fn reused(run: &Run) -> String {
 }
 
 /// How much of an experiment is there before it goes on.
-pub fn there(kept: usize, of: usize, label: &str) -> String {
-    let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+pub fn there(kept: usize, of: usize, name: Option<&str>) -> String {
+    let label = name.map_or(String::new(), |name| format!("{name}: "));
     format!("{label}{kept} of {of} runs are there already")
 }
 

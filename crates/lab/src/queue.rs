@@ -14,11 +14,10 @@ use floodway_scenario::{Scenario, Variant};
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation};
 
-use super::progress::{Bar, Board};
-use crate::failure::Failure;
+use crate::board::Board;
 
 /// One run to do.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
     /// Its place among all runs of the experiment.
     pub place: usize,
@@ -33,6 +32,7 @@ pub struct Job<'a> {
 }
 
 /// What came out of a job.
+#[derive(Debug)]
 pub struct Finished {
     /// The key of the simulation.
     pub key: String,
@@ -52,7 +52,20 @@ pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant]) -> Vec<Job<'a>> {
     pairs.enumerate().map(job).collect()
 }
 
+/// Who takes what comes out of jobs.
+pub trait Taker<'a> {
+    /// Why it cannot be kept.
+    type Error;
+
+    /// A job is done. They come in their order.
+    fn take(&mut self, job: &Job<'a>, finished: Finished) -> Result<(), Self::Error>;
+
+    /// How far all are; told some times a second.
+    fn look(&mut self, board: &Board, stopping: bool);
+}
+
 /// Runs to do, and the threads for them.
+#[derive(Debug)]
 pub struct Queue<'a> {
     jobs: Vec<Job<'a>>,
     /// The threads of each worker.
@@ -66,20 +79,19 @@ impl<'a> Queue<'a> {
         Self { jobs, workers }
     }
 
-    /// Does the runs until all are done or `stop` is set, and hands the results to `take`, which
-    /// may answer with lines to be told. If it fails, `stop` is set.
-    pub fn work(
+    /// Does the runs until all are done or `stop` is set, and hands the results on. If they cannot be
+    /// taken, `stop` is set. `board` has a line for each job.
+    pub fn work<Takes: Taker<'a>>(
         &self,
         stop: &AtomicBool,
-        mut bar: Bar,
-        mut take: impl FnMut(&Job<'a>, &Finished) -> Result<String, Failure>,
-    ) -> Result<(), Failure> {
-        let board = Board::new(self.jobs.len());
+        board: &Board,
+        taker: &mut Takes,
+    ) -> Result<(), Takes::Error> {
         let next = AtomicUsize::new(0);
         let (give, results) = mpsc::channel();
         thread::scope(|scope| {
             for &threads in &self.workers {
-                let (give, board, next) = (give.clone(), &board, &next);
+                let (give, next) = (give.clone(), &next);
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
                         let place = next.fetch_add(1, Ordering::Relaxed);
@@ -105,21 +117,17 @@ impl<'a> Queue<'a> {
                 }
                 while let Some((job, finished)) = early.remove(&due) {
                     due += 1;
-                    match take(&job, &finished) {
-                        Ok(told) => bar.say(&told),
-                        Err(failure) => {
-                            stop.store(true, Ordering::Relaxed);
-                            return Err(failure);
-                        }
-                    }
+                    taker
+                        .take(&job, finished)
+                        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
                 }
-                bar.look(&board, stop.load(Ordering::Relaxed));
+                taker.look(board, stop.load(Ordering::Relaxed));
             }
         })
     }
 }
 
-/// How often the progress bar moves.
+/// How often it is told how far all are.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {

@@ -2,37 +2,18 @@
 //! and a study for each of its experiments.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use floodway_report::directory::Error;
 use floodway_report::manifest::Record;
 use floodway_report::{
     Directory, Earlier, Ending, Experiment, INTERRUPTED, Manifest, Run, Status, Summary,
 };
 use floodway_scenario::{Scenario, Variant};
 
-use super::progress::Bar;
-use super::queue::{self, Finished, Job, Queue};
-use super::words;
-use crate::failure::Failure;
-use crate::{memory, output};
-
-/// How to run an experiment.
-pub struct How<'a> {
-    /// Threads, at least 1; shared out over runs first.
-    pub threads: usize,
-    /// Ends it early when set, as [`super::stop_on_signals`] does. Also set when results cannot be
-    /// kept.
-    pub stop: &'a AtomicBool,
-    /// What to do with results that are there.
-    pub existing: Existing,
-    /// The forms of the tables. [`Existing::Resume`] needs `parquet` among them.
-    pub formats: &'a [String],
-    /// What to say on standard error.
-    pub talk: Talk,
-    /// What the experiment is called where several are run; else empty.
-    pub label: &'a str,
-}
+use crate::board::{Board, nanoseconds};
+use crate::queue::{self, Finished, Job, Queue, Taker};
+use crate::{How, Watcher, memory};
 
 /// What to do with results that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +26,8 @@ pub enum Existing {
     Resume,
 }
 
-/// What to say while it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Talk {
-    /// Nothing.
-    Nothing,
-    /// How far it is.
-    Progress,
-    /// Also a line for every run.
-    Runs,
-}
-
 /// What came out, and what it took.
+#[derive(Clone, Debug)]
 pub struct Done {
     /// The numbers, with violations if there are any.
     pub summary: Summary,
@@ -93,14 +64,16 @@ pub struct Cost {
 
 /// Runs variants of a scenario into a results directory. Every run that is there at the end is
 /// handed to `take`, loaded or simulated, in the order of the jobs: replication by replication,
-/// the variants in their order. [`INTERRUPTED`] ones are among them.
+/// the variants in their order. [`INTERRUPTED`] ones are among them. `name` tells the experiment from
+/// others.
 pub fn execute(
-    scenario: &Scenario,
+    (name, scenario): (Option<&str>, &Scenario),
     variants: &[&Variant],
     path: &Path,
     how: &How,
+    watcher: &mut dyn Watcher,
     take: impl FnMut(&Run),
-) -> Result<Done, Failure> {
+) -> Result<Done, Error> {
     let jobs = queue::jobs(scenario, variants);
     let manifest = manifest(scenario, variants, how);
     let earlier = match how.existing {
@@ -116,11 +89,10 @@ pub fn execute(
         Some(earlier) => Directory::resume(earlier, &kept, &manifest)?,
         None => Directory::create(path, how.existing == Existing::Replace, &manifest)?,
     };
-    if how.talk > Talk::Nothing && earlier.as_ref().is_some_and(|earlier| !earlier.is_empty()) {
-        output::note(&words::there(kept.len(), jobs.len(), how.label));
-    }
+    let resumed = earlier.as_ref().is_some_and(|earlier| !earlier.is_empty());
+    watcher.begin(name, resumed.then_some(kept.len()), jobs.len());
 
-    let left = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();
+    let left: Vec<_> = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();
     let mut books = Books {
         experiment: Experiment::new(&manifest),
         directory,
@@ -129,18 +101,18 @@ pub fn execute(
         due: 0,
         simulated: 0,
         cost: Cost::default(),
-        talk: how.talk,
+        watcher,
         take,
     };
-    let bar = Bar::new(how.talk > Talk::Nothing, how.label);
-    Queue::new(left, how.threads)
-        .work(how.stop, bar, |job, finished| books.simulated(job, finished))?;
-    output::say(&books.reused_before(jobs.len())?);
+    let board = Board::new(left.len());
+    Queue::new(left, how.threads).work(how.stop, &board, &mut books)?;
+    books.reuse_before(jobs.len())?;
+    books.watcher.end();
     books.finish(jobs.len())
 }
 
 /// The runs that are there already, by job: those whose key is the same, and whole.
-fn there<'a>(jobs: &[Job], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
+fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
     let look = |job: &Job| {
         let record = earlier.run(&job.variant.name, job.replication)?;
         let same = record.key == job.variant.build(job.seed).key();
@@ -169,54 +141,56 @@ struct Books<'a, Take> {
     /// Runs that were not cut short.
     simulated: usize,
     cost: Cost,
-    talk: Talk,
+    watcher: &'a mut dyn Watcher,
     take: Take,
 }
 
-impl<Take: FnMut(&Run)> Books<'_, Take> {
-    /// Takes a simulated run, after those that are there already before it. Returns what to tell.
-    fn simulated(&mut self, job: &Job, finished: &Finished) -> Result<String, Failure> {
-        let mut told = self.reused_before(job.place)?;
+impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
+    type Error = Error;
+
+    /// Takes a simulated run, after those that are there already before it.
+    fn take(&mut self, job: &Job<'a>, finished: Finished) -> Result<(), Error> {
+        self.reuse_before(job.place)?;
         self.due += 1;
-        let run = as_run(job, finished);
+        let run = as_run(job, &finished);
         self.directory.add_run(&run)?;
         self.simulated += usize::from(run.stop != INTERRUPTED);
         self.cost.runs += 1;
         self.cost.hops += run.hops;
         self.cost.simulated_ns += run.simulated_ns;
         self.cost.thread_s += run.wall_s * job.threads as f64;
-        if self.talk == Talk::Runs {
-            told += &words::finished(&run);
-        }
-        self.give(&run);
-        Ok(told)
+        self.give(&run, false);
+        Ok(())
     }
 
-    /// Takes the runs that are there already and come before a job. Returns what to tell.
-    fn reused_before(&mut self, place: usize) -> Result<String, Failure> {
-        let mut told = String::new();
+    fn look(&mut self, board: &Board, stopping: bool) {
+        self.watcher.look(&board.total(), stopping);
+    }
+}
+
+impl<Take: FnMut(&Run)> Books<'_, Take> {
+    /// Takes the runs that are there already and come before a job.
+    fn reuse_before(&mut self, place: usize) -> Result<(), Error> {
         let there = self.there;
         for record in there[self.due..place].iter().flatten() {
             let earlier = self.earlier.expect("what is there was found in it");
             let loaded = earlier.load(record)?;
             let run = loaded.run();
             self.directory.complete_run(&run)?;
-            if self.talk == Talk::Runs {
-                told += &words::reused(&run);
-            }
-            self.give(&run);
+            self.give(&run, true);
         }
         self.due = place;
-        Ok(told)
+        Ok(())
     }
 
-    fn give(&mut self, run: &Run) {
+    fn give(&mut self, run: &Run, there_already: bool) {
+        self.watcher.ended(run, there_already);
         self.experiment.add_run(run);
         (self.take)(run);
     }
 
     /// Closes the directory.
-    fn finish(self, runs: usize) -> Result<Done, Failure> {
+    fn finish(self, runs: usize) -> Result<Done, Error> {
         let reused = self.there.iter().flatten().count();
         // A signal that came after the last run had ended changed nothing.
         let whole = reused + self.simulated == runs;
@@ -247,7 +221,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         replications: scenario.replications,
         seed: scenario.seed,
         threads: how.threads,
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: how.command.to_vec(),
         formats: how.formats.to_vec(),
         workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
@@ -262,7 +236,8 @@ fn input_file(file: &floodway_scenario::InputFile) -> floodway_report::InputFile
     }
 }
 
-fn as_run<'a>(job: &Job<'a>, finished: &'a Finished) -> Run<'a> {
+/// The run as results keep it.
+pub fn as_run<'a>(job: &Job<'a>, finished: &'a Finished) -> Run<'a> {
     let outcome = &finished.outcome;
     Run {
         variant: &job.variant.name,
@@ -272,7 +247,7 @@ fn as_run<'a>(job: &Job<'a>, finished: &'a Finished) -> Run<'a> {
         tables: &outcome.tables,
         hops: outcome.hops,
         wall_s: outcome.wall.as_secs_f64(),
-        simulated_ns: words::nanoseconds(outcome.simulated),
+        simulated_ns: nanoseconds(outcome.simulated),
         fingerprint: outcome.fingerprint,
         violations: &outcome.violations,
         stop: outcome.stop.name(),

@@ -1,0 +1,60 @@
+//! Experiments and studies: run over all cores, kept, and found again. Whoever runs them, the command
+//! line or a program, says what to run and watches.
+//!
+//! - [`execute`]: an experiment into its results directory
+//! - [`study`]: the experiments of a study, and the verdict on its claims
+//! - [`queue`]: runs, shared out over threads
+//! - [`board`]: how far they have come
+//! - [`memory`]: how much memory the program has held
+
+pub mod board;
+pub mod execute;
+pub mod memory;
+pub mod queue;
+pub mod study;
+
+use std::sync::atomic::AtomicBool;
+
+use floodway_report::Run;
+
+pub use board::Total;
+pub use execute::{Cost, Done, Existing, execute};
+
+/// How to run something.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// Threads, at least 1; shared out over runs first.
+    pub threads: usize,
+    /// Ends it early when set. Also set when results cannot be kept.
+    pub stop: &'a AtomicBool,
+    /// What to do with results that are there.
+    pub existing: Existing,
+    /// The forms of the tables. [`Existing::Resume`] needs `parquet` among them.
+    pub formats: &'a [String],
+    /// What was asked for, word by word, for the provenance.
+    pub command: &'a [String],
+}
+
+/// Who is told how it goes. All is told on the thread that runs the experiment.
+pub trait Watcher {
+    /// An experiment begins, of this name if it is one of several. Of its runs so many are there
+    /// already, if it goes on with earlier ones.
+    fn begin(&mut self, _name: Option<&str>, _kept: Option<usize>, _runs: usize) {}
+
+    /// How far all its runs have come; told some times a second.
+    fn look(&mut self, _total: &Total, _stopping: bool) {}
+
+    /// A run has ended, or was there already.
+    fn ended(&mut self, _run: &Run, _there_already: bool) {}
+
+    /// The experiment has ended.
+    fn end(&mut self) {}
+}
+
+/// Nobody.
+impl Watcher for () {}
+
+/// One thread per core.
+pub fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

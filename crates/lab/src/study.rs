@@ -1,0 +1,190 @@
+//! The experiments of a study one after another, and the verdict on its claims.
+
+use std::path::{Path, PathBuf};
+
+use floodway_report::study::{self as results, Provenance};
+use floodway_report::{Run, directory, manifest};
+use floodway_scenario::Scenario;
+use floodway_study::{Evidence, Experiment, Level, Study};
+
+use crate::{Existing, How, Watcher, execute};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The study.
+    pub study: &'static Study,
+    /// How thorough.
+    pub level: Level,
+    /// Settings for all experiments, as `path=value`. The claims are then judged under them.
+    pub set: &'a [String],
+    /// Where results go; runs that are there already are not repeated.
+    pub path: &'a Path,
+}
+
+/// Why a study has no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// A setting is wrong.
+    Scenario(floodway_scenario::Error),
+    /// Runs cannot be kept.
+    Results(directory::Error),
+    /// The results of the study cannot be kept.
+    Study(results::Error),
+    /// It was ended in this experiment; what was finished is kept.
+    Interrupted(&'static str),
+}
+
+/// What a study came to, and its page.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Claims, verdicts and sections.
+    pub result: results::Study,
+    /// The page.
+    pub page: PathBuf,
+}
+
+/// Runs a study. `how.existing` is whether what is there stays ([`Existing::Resume`]) or not.
+pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged, Failure> {
+    let Order { study, level, set, path } = *order;
+    let plan = (study.plan)(level);
+    // All of them first: a mistake in a setting should not wait for the last experiment.
+    let scenario = |experiment: &Experiment| experiment.scenario(study.library, set);
+    let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
+
+    let experiments: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
+    let design = results::Design {
+        study: study.entry.name,
+        level: level.name(),
+        settings: set,
+        experiments: &experiments,
+    };
+    results::begin(path, &design, how.existing == Existing::Replace)?;
+    let mut session = Session {
+        order,
+        how,
+        evidence: Evidence::new(study, level, set),
+        caveats: caveats(order),
+        violations: Vec::new(),
+        provenance: Provenance {
+            floodway: env!("CARGO_PKG_VERSION").to_owned(),
+            command: how.command.to_vec(),
+            started: manifest::now(),
+            threads: how.threads,
+            ..Provenance::default()
+        },
+        fingerprints: Vec::new(),
+    };
+    for (experiment, scenario) in plan.iter().zip(&scenarios) {
+        session.run(experiment, scenario, watcher)?;
+    }
+    session.finish()
+}
+
+/// What is known before it starts.
+fn caveats(order: &Order) -> Vec<String> {
+    let mut caveats = Vec::new();
+    if order.level == Level::Quick {
+        caveats.push(
+            "This is the quick version: small networks, short runs and few replications. It shows \
+             directions; sizes of effects are to be taken from the whole study."
+                .to_owned(),
+        );
+    }
+    if !order.set.is_empty() {
+        caveats.push(format!(
+            "All experiments ran with {}: the verdicts are about the claims under these settings.",
+            order.set.join(", ")
+        ));
+    }
+    caveats
+}
+
+/// A study under way.
+struct Session<'a> {
+    order: &'a Order<'a>,
+    how: &'a How<'a>,
+    evidence: Evidence,
+    caveats: Vec<String>,
+    violations: Vec<String>,
+    provenance: Provenance,
+    fingerprints: Vec<String>,
+}
+
+impl Session<'_> {
+    /// Runs an experiment, or what is missing of it.
+    fn run(
+        &mut self,
+        experiment: &Experiment,
+        scenario: &Scenario,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Failure> {
+        for warning in scenario.warnings() {
+            let text = format!("{}: {}.", experiment.name, warning.message);
+            self.caveats.push(text);
+        }
+        let wanted =
+            |name: &str| experiment.variants.is_empty() || experiment.variants.contains(&name);
+        let variants: Vec<_> =
+            scenario.variants().iter().filter(|variant| wanted(&variant.name)).collect();
+        self.evidence.begin(experiment.name, scenario);
+        let (evidence, provenance) = (&mut self.evidence, &mut self.provenance);
+        let take = |run: &Run| {
+            provenance.hops += run.hops;
+            provenance.run_s += run.wall_s;
+            evidence.add(experiment.name, run);
+        };
+        let path = self.order.path.join(experiment.name);
+        let named = (Some(experiment.name), scenario);
+        let done = execute(named, &variants, &path, self.how, watcher, take)?;
+        if done.interrupted() {
+            return Err(Failure::Interrupted(experiment.name));
+        }
+        self.provenance.runs += done.runs;
+        self.provenance.reused += done.reused;
+        let violation = |text: &String| format!("{}: {text}", experiment.name);
+        self.violations.extend(done.summary.violations.iter().map(violation));
+        self.fingerprints.push(done.summary.fingerprint);
+        Ok(())
+    }
+
+    /// Judges, and writes the page.
+    fn finish(self) -> Result<Judged, Failure> {
+        let Self { order, evidence, provenance, .. } = self;
+        let study = order.study;
+        let fingerprint = manifest::together(self.fingerprints.iter().map(String::as_str));
+        let result = results::Study {
+            study: study.entry.name.to_owned(),
+            title: study.title.to_owned(),
+            question: study.question.to_owned(),
+            answer: (study.answer)(&evidence),
+            level: evidence.level.name().to_owned(),
+            settings: order.set.to_vec(),
+            claims: study.judge(&evidence),
+            caveats: self.caveats,
+            violations: self.violations,
+            sections: (study.sections)(&evidence),
+            provenance: Provenance { fingerprint, ..provenance },
+        };
+        let page = results::finish(order.path, &result)?;
+        Ok(Judged { result, page })
+    }
+}
+
+impl From<floodway_scenario::Error> for Failure {
+    fn from(error: floodway_scenario::Error) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl From<directory::Error> for Failure {
+    fn from(error: directory::Error) -> Self {
+        Self::Results(error)
+    }
+}
+
+impl From<results::Error> for Failure {
+    fn from(error: results::Error) -> Self {
+        Self::Study(error)
+    }
+}

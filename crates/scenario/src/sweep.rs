@@ -1,0 +1,471 @@
+//! Sweeps: the same scenario at every point of a grid of settings.
+//!
+//! ```toml
+//! [[sweep.vary]]                         # each is a dimension of the grid
+//! path = "workload.0.many_to_many.load"
+//! from = 0.2
+//! to = 0.8
+//! steps = 4                              # 0.2, 0.4, 0.6, 0.8
+//!
+//! [[sweep.vary]]
+//! path = "switch.queue.size"
+//! values = ["500KB", "1MB", "2MB"]
+//!
+//! [sweep.until]                          # repeat until this is known so well
+//! metric = "fct_p99_ns"
+//! half_width = 0.05
+//! ```
+//!
+//! A point is the scenario with one setting more for each dimension, as `--set` would give them, so
+//! all variants are there and all that is wrong is told before anything runs. Replications have the
+//! same seeds at all points.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use floodway_model::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::scenario::{Overrides, Scenario};
+use crate::text::{Error, Place, Problem, Source};
+
+/// What a scenario file says of its sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The dimensions of the grid; the first is along the axis of charts.
+    pub vary: Vec<Vary>,
+    /// When there are enough replications. Default: as many as `replications` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+}
+
+/// One dimension of a sweep: a list of values, or a range.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vary {
+    /// What is varied, as `--set` names it: `switch.queue.size`.
+    pub path: String,
+    /// The values in order, each as it would stand in the file. Default none: a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Value>>,
+    /// The first value of a range: a number, or a quantity like "100KB". Default none: a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Value>,
+    /// The last value of a range, in the same unit. Default none: a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+    /// How many values a range has, both ends included; at least 2. Default none: a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// Whether neighbours in a range have the same difference or the same ratio. Default linear.
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// How the values of a range are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// The same difference from each to the next.
+    #[default]
+    Linear,
+    /// The same ratio of each to the one before.
+    Log,
+}
+
+/// When there are enough replications: at every point and in every variant half of the 95 %
+/// confidence interval of a metric's mean is at most this part of the mean.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// The metric, one of the columns of the sweep's results: `fct_p99_ns`.
+    pub metric: String,
+    /// Half of the interval over the mean, above 0. Default 0.05.
+    #[serde(default = "half_width")]
+    pub half_width: f64,
+    /// The most replications of a point and variant. Default 30.
+    #[serde(default = "at_most")]
+    pub at_most: u32,
+}
+
+fn half_width() -> f64 {
+    0.05
+}
+
+fn at_most() -> u32 {
+    30
+}
+
+/// A dimension of a grid with its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What is varied.
+    pub path: String,
+    /// The values in order, as they are set.
+    pub values: Vec<String>,
+    /// The same as numbers in the base unit of what is varied (ns, bytes, bits a second, or none),
+    /// and that unit; none if they are not numbers of one kind.
+    pub numbers: Option<(Vec<f64>, &'static str)>,
+}
+
+/// A point of a grid: the scenario with these settings.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Which value of each axis.
+    pub at: Vec<usize>,
+    /// The scenario.
+    pub scenario: Scenario,
+}
+
+/// A sweep that is valid at every point.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The dimensions.
+    pub axes: Vec<Axis>,
+    /// When there are enough replications; none if the scenario says how many.
+    pub until: Option<Until>,
+    /// All points, the last axis changing fastest. There is at least one.
+    pub points: Vec<Point>,
+}
+
+/// The most points that a sweep may have.
+const MOST_POINTS: usize = 100_000;
+
+impl Sweep {
+    /// The sweep of a scenario that `load` reads: all points of `spec`, where `vary` adds dimensions,
+    /// as [`Vary::parse`] reads them, or replaces those of the same path.
+    pub fn new(
+        spec: &Spec,
+        vary: &[String],
+        overrides: &Overrides,
+        load: impl Fn(&Overrides) -> Result<Scenario, Error>,
+    ) -> Result<Self, Error> {
+        let mut axes: Vec<Axis> = Vec::new();
+        for vary in &spec.vary {
+            axes.push(vary.axis("[[sweep.vary]]")?);
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = axes.iter().find(|axis| !seen.insert(axis.path.clone())) {
+            let message = format!("`{}` is varied twice", twice.path);
+            return Err(problem("[[sweep.vary]]", &twice.path, message, "leave one out").into());
+        }
+        for argument in vary {
+            let axis = Vary::parse(argument)?.axis("--vary")?;
+            match axes.iter_mut().find(|known| known.path == axis.path) {
+                Some(known) => *known = axis,
+                None => axes.push(axis),
+            }
+        }
+        if let Some(until) = &spec.until {
+            until.check()?;
+        }
+        let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.values.len()));
+        let count = count.filter(|count| *count <= MOST_POINTS).ok_or_else(|| {
+            let message = format!("the sweep has more than {MOST_POINTS} points");
+            problem("[[sweep.vary]]", "vary", message, "vary less, or in fewer steps")
+        })?;
+        let points = (0..count).map(|number| {
+            let mut rest = number;
+            let mut at: Vec<usize> = Vec::new();
+            for axis in axes.iter().rev() {
+                at.insert(0, rest % axis.values.len());
+                rest /= axis.values.len();
+            }
+            let mut overrides = overrides.clone();
+            overrides.set.extend(settings(&axes, &at));
+            Ok(Point { scenario: load(&overrides)?, at })
+        });
+        let points = points.collect::<Result<_, Error>>()?;
+        Ok(Self { axes, until: spec.until.clone(), points })
+    }
+
+    /// The settings that make a point, as `path=value`.
+    pub fn settings(&self, point: &Point) -> Vec<String> {
+        settings(&self.axes, &point.at).collect()
+    }
+}
+
+fn settings<'a>(axes: &'a [Axis], at: &'a [usize]) -> impl Iterator<Item = String> + 'a {
+    axes.iter().zip(at).map(|(axis, &at)| format!("{}={}", axis.path, axis.values[at]))
+}
+
+impl Until {
+    /// Reads `METRIC` or `METRIC=HALF_WIDTH`.
+    pub fn parse(argument: &str) -> Result<Self, Error> {
+        let (metric, half_width) = match argument.split_once('=') {
+            None => (argument, half_width()),
+            Some((metric, width)) => {
+                let width = width.trim().parse().map_err(|_| {
+                    let message = format!("`{width}` is not a number");
+                    problem("--until", argument, message, "write it like --until fct_p99_ns=0.05")
+                })?;
+                (metric, width)
+            }
+        };
+        let until = Self { metric: metric.trim().to_owned(), half_width, at_most: at_most() };
+        until.check()?;
+        Ok(until)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |what: String, help: &str| problem("sweep.until", &self.metric, what, help);
+        if self.metric.is_empty() {
+            return Err(wrong("the metric has no name".to_owned(), "name one: fct_p99_ns").into());
+        }
+        if !(self.half_width > 0.0 && self.half_width.is_finite()) {
+            let message = format!("half_width is {}, not above 0", self.half_width);
+            return Err(wrong(message, "0.05 is a twentieth of the mean to both sides").into());
+        }
+        if self.at_most < 2 {
+            let message = format!("at_most is {}", self.at_most);
+            return Err(wrong(message, "an interval needs at least 2 replications").into());
+        }
+        Ok(())
+    }
+}
+
+impl Vary {
+    /// Reads the argument of a `--vary`: `PATH=V1,V2,…`, or a range `PATH=FROM..TO/STEPS`, spread by
+    /// ratio with `/STEPSlog`.
+    pub fn parse(argument: &str) -> Result<Self, Error> {
+        const HELP: &str = "write a list like --vary switch.queue.size=500KB,1MB, or a range like \
+                            --vary workload.0.many_to_many.load=0.2..0.8/4";
+        let wrong = |message: String| problem("--vary", argument, message, HELP);
+        let Some((path, values)) = argument.split_once('=') else {
+            return Err(wrong("there is no `=` between path and values".to_owned()).into());
+        };
+        let path = path.trim().to_owned();
+        let list = Self {
+            path,
+            values: None,
+            from: None,
+            to: None,
+            steps: None,
+            scale: Scale::Linear,
+        };
+        let Some((from, rest)) = values.split_once("..") else {
+            let values = split(values).into_iter().map(|value| Value::String(value.to_owned()));
+            return Ok(Self { values: Some(values.collect()), ..list });
+        };
+        let Some((to, steps)) = rest.split_once('/') else {
+            return Err(wrong("the range does not say in how many steps".to_owned()).into());
+        };
+        let (steps, scale) = match steps.trim().strip_suffix("log") {
+            Some(steps) => (steps, Scale::Log),
+            None => (steps.trim(), Scale::Linear),
+        };
+        let steps =
+            steps.trim().parse().map_err(|_| wrong(format!("`{steps}` is no number of steps")))?;
+        let end = |text: &str| Some(Value::String(text.trim().to_owned()));
+        Ok(Self { from: end(from), to: end(to), steps: Some(steps), scale, ..list })
+    }
+
+    fn axis(&self, whose: &str) -> Result<Axis, Error> {
+        let wrong = |message: String, help: &str| problem(whose, &self.path, message, help);
+        if self.path.is_empty() {
+            return Err(wrong("the path is empty".to_owned(), "name what is varied").into());
+        }
+        let values = match (&self.values, &self.from, &self.to, self.steps) {
+            (Some(values), None, None, None) => values.iter().map(as_written).collect(),
+            (None, Some(from), Some(to), Some(steps)) => self.range(from, to, steps, &wrong)?,
+            _ => {
+                let message = format!("`{}` has neither a list nor a whole range", self.path);
+                let help = "give `values`, or `from`, `to` and `steps`";
+                return Err(wrong(message, help).into());
+            }
+        };
+        if values.is_empty() {
+            return Err(wrong(format!("`{}` has no values", self.path), "give one at least").into());
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
+            let message = format!("`{}` has the value {twice} twice", self.path);
+            return Err(wrong(message, "every point is run once").into());
+        }
+        let numbers = numbers(&values);
+        Ok(Axis { path: self.path.clone(), values, numbers })
+    }
+
+    fn range(
+        &self,
+        from: &Value,
+        to: &Value,
+        steps: u32,
+        wrong: &dyn Fn(String, &str) -> Problem,
+    ) -> Result<Vec<String>, Error> {
+        let (from, to) = (as_written(from), as_written(to));
+        let ((first, unit), (last, other)) = (in_unit(&from), in_unit(&to));
+        let (Some(first), Some(last)) = (first, last) else {
+            let message = format!("{from} to {to} is not a range of numbers");
+            return Err(wrong(message, "give a list of `values`").into());
+        };
+        if unit != other {
+            let message = format!("{from} and {to} are in different units");
+            return Err(wrong(message, "write both in the same one").into());
+        }
+        if steps < 2 {
+            let message = format!("a range cannot have {steps} steps");
+            return Err(wrong(message, "both ends are steps: give 2 at least").into());
+        }
+        if self.scale == Scale::Log && !(first > 0.0 && last > 0.0) {
+            let message = format!("{from} to {to} has no ratios");
+            return Err(wrong(message, "a logarithmic range needs ends above 0").into());
+        }
+        let step = |number: u32| {
+            let part = f64::from(number) / f64::from(steps - 1);
+            let value = match self.scale {
+                _ if number == 0 => first,
+                _ if number == steps - 1 => last,
+                Scale::Linear => first + (last - first) * part,
+                Scale::Log => first * (last / first).powf(part),
+            };
+            // Whole numbers of what cannot be a part are for the user to see to; digits that come
+            // from the computation are not.
+            let digits = 9 - value.abs().log10().floor().clamp(-30.0, 9.0) as i32;
+            let scale = 10f64.powi(digits.max(0));
+            format!("{}{unit}", (value * scale).round() / scale)
+        };
+        Ok((0..steps).map(step).collect())
+    }
+}
+
+/// Parts between commas that are not within brackets or quotes.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut depth, mut quoted) = (Vec::new(), 0, 0, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push(text[begin..at].trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[begin..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// A value as a `--set` takes it.
+fn as_written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let values: Vec<_> = values.iter().map(nested).collect();
+            format!("[{}]", values.join(", "))
+        }
+        other => nested(other),
+    }
+}
+
+/// A value within another, in TOML.
+fn nested(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| format!("{key} = {}", nested(value));
+            let fields: Vec<_> = fields.iter().map(field).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        Value::Array(_) => as_written(value),
+        other => other.to_string(),
+    }
+}
+
+/// The number at the beginning of a value, and what follows it.
+fn in_unit(text: &str) -> (Option<f64>, &str) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || "._+-eE".contains(c)));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    (number.replace('_', "").parse().ok().filter(|value: &f64| value.is_finite()), unit)
+}
+
+/// All values as numbers in one base unit.
+fn numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
+    let all = |of: &dyn Fn(&str) -> Option<f64>| -> Option<Vec<f64>> {
+        values.iter().map(|value| of(value)).collect()
+    };
+    let plain = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
+    let time = |text: &str| Some(text.parse::<Duration>().ok()?.0 as f64 / 1e3);
+    let bytes = |text: &str| Some(text.parse::<Bytes>().ok()?.0 as f64);
+    let rate = |text: &str| Some(text.parse::<Rate>().ok()?.0 as f64);
+    None.or_else(|| Some((all(&plain)?, "")))
+        .or_else(|| Some((all(&time)?, "ns")))
+        .or_else(|| Some((all(&bytes)?, "bytes")))
+        .or_else(|| Some((all(&rate)?, "bit/s")))
+}
+
+fn problem(whose: &str, text: &str, message: String, help: &str) -> Problem {
+    let source = Arc::new(Source::new(whose, text.to_owned()));
+    Problem::error(Place::at(&source, 0..text.len()), message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(argument: &str) -> Result<Axis, String> {
+        let axis = Vary::parse(argument).and_then(|vary| vary.axis("--vary"));
+        axis.map_err(|error| error.problems()[0].message.clone())
+    }
+
+    fn values(argument: &str) -> Vec<String> {
+        axis(argument).unwrap().values
+    }
+
+    #[test]
+    fn lists_and_ranges_are_written_out() {
+        assert_eq!(values("a.b=1,2.5, 4"), ["1", "2.5", "4"]);
+        assert_eq!(values("a=[1, 2],[3]"), ["[1, 2]", "[3]"]);
+        assert_eq!(values("a=0.2..0.8/4"), ["0.2", "0.4", "0.6", "0.8"]);
+        assert_eq!(values("a=0.1..0.3/3"), ["0.1", "0.2", "0.3"]);
+        assert_eq!(values("a=100KB..500KB/3"), ["100KB", "300KB", "500KB"]);
+        assert_eq!(values("a=1us..1000us/4log"), ["1us", "10us", "100us", "1000us"]);
+        assert_eq!(values("a=8..2/3"), ["8", "5", "2"]);
+        assert_eq!(values("a=1..2/4")[1], "1.333333333");
+    }
+
+    #[test]
+    fn numbers_are_in_base_units() {
+        let of = |argument: &str| axis(argument).unwrap().numbers;
+        assert_eq!(of("a=0.5,2"), Some((vec![0.5, 2.0], "")));
+        assert_eq!(of("a=500ns,2us"), Some((vec![500.0, 2_000.0], "ns")));
+        assert_eq!(of("a=500B,2KB"), Some((vec![500.0, 2_000.0], "bytes")));
+        assert_eq!(of("a=10Gb/s"), Some((vec![1e10], "bit/s")));
+        assert_eq!(of("a=drop_tail,red"), None);
+        assert_eq!(of("a=1,red"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for (argument, message) in [
+            ("a", "there is no `=` between path and values"),
+            ("a=", "`a` has no values"),
+            ("=1", "the path is empty"),
+            ("a=1,2,1", "`a` has the value 1 twice"),
+            ("a=1..2", "the range does not say in how many steps"),
+            ("a=1..2/x", "`x` is no number of steps"),
+            ("a=1..2/1", "a range cannot have 1 steps"),
+            ("a=1KB..2MB/3", "1KB and 2MB are in different units"),
+            ("a=x..y/3", "x to y is not a range of numbers"),
+            ("a=0..2/3log", "0 to 2 has no ratios"),
+        ] {
+            assert_eq!(axis(argument).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn precision_is_read_and_checked() {
+        let until = Until::parse("fct_p99_ns=0.1").unwrap();
+        assert_eq!((until.metric.as_str(), until.half_width, until.at_most), ("fct_p99_ns", 0.1, 30));
+        assert_eq!(Until::parse("x").unwrap().half_width, 0.05);
+        let message = |text| Until::parse(text).unwrap_err().problems()[0].message.clone();
+        assert_eq!(message("x=y"), "`y` is not a number");
+        assert_eq!(message("x=0"), "half_width is 0, not above 0");
+        assert_eq!(message("=1"), "the metric has no name");
+    }
+}
