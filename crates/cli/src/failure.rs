@@ -18,6 +18,8 @@ pub enum Failure {
     Results(floodway_report::directory::Error),
     /// The results of a study cannot be kept.
     Study(floodway_report::study::Error),
+    /// The results of a sweep cannot be kept.
+    Sweep(floodway_report::sweep::Error),
     /// Standard output takes no more.
     Output(io::Error),
     /// What the system refuses: the attempt, and its answer.
@@ -38,6 +40,7 @@ impl Failure {
             Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
             Self::Results(_)
             | Self::Study(_)
+            | Self::Sweep(_)
             | Self::Output(_)
             | Self::System(..)
             | Self::Violations(_)
@@ -55,6 +58,7 @@ impl Failure {
             Self::Scenario(error) => output::problem(&error.plain()),
             Self::Results(problem) => error(&problem.to_string()),
             Self::Study(problem) => error(&problem.to_string()),
+            Self::Sweep(problem) => error(&problem.to_string()),
             Self::Output(problem) => {
                 let reason = reason(problem);
                 error(&format!(

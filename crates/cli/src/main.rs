@@ -11,6 +11,7 @@ mod reference;
 mod run;
 mod selection;
 mod study;
+mod sweep;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn run() -> Result<(), Failure> {
     match options::parse()?.command {
         Command::Run(options) => run::run(&options),
         Command::Study(options) => study::study(&options),
+        Command::Sweep(options) => sweep::sweep(&options),
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
         Command::Import(options) => import::import(&options),

@@ -35,6 +35,9 @@ pub enum Command {
     /// Run a whole study: its experiments, and what comes of each published claim.
     #[command(after_help = EXIT_STATUS)]
     Study(StudyOptions),
+    /// Run a scenario at every point of a grid of settings.
+    #[command(after_help = EXIT_STATUS)]
+    Sweep(SweepOptions),
     /// Check a scenario and show the numbers that follow from it.
     Check(CheckOptions),
     /// List the mechanisms, topologies and workloads that scenarios can name.
@@ -134,6 +137,60 @@ pub struct StudyOptions {
     #[arg(long)]
     pub force: bool,
     /// Print one JSON object, claims and verdicts, and nothing else on standard output.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say more: a line for every run that ends.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+}
+
+/// Options of `floodway sweep`.
+#[derive(Args, Debug)]
+pub struct SweepOptions {
+    /// What to run; its `[sweep]` says what is varied.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// A dimension of the grid, as a list, `switch.queue.size=500KB,1MB`, or a range with a number of
+    /// values, `workload.0.many_to_many.load=0.2..0.8/4`, with `/4log` at equal ratios; may be given
+    /// several times. It replaces one of the scenario with the same path.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub vary: Vec<String>,
+    /// Repeat until half of the 95 % interval of this metric is at most this part of its mean at
+    /// every point and in every variant, as in `fct_p99_ns=0.05`.
+    #[arg(long, value_name = "METRIC[=PART]")]
+    pub until: Option<String>,
+    /// The most replications of a point, with `--until`. Default 30.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..))]
+    pub at_most: Option<u32>,
+    /// Runs of every variant at every point, instead of the scenario's number.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub replications: Option<u32>,
+    /// A metric to show in table and page, in place of those that usually matter; may be given
+    /// several times.
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<String>,
+    /// Threads, shared out over runs first; results do not depend on them. Default one per core.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// The seed of all random choices, instead of the scenario's.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Directory for the results. Default `results/sweep-` and the scenario's name.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Directory of the runs that any sweep can use again. It can be deleted at any time.
+    #[arg(long, value_name = "DIR", default_value = "results/cache", env = "FLOODWAY_CACHE")]
+    pub cache: PathBuf,
+    /// Neither use runs again nor keep them.
+    #[arg(long, conflicts_with = "cache")]
+    pub no_cache: bool,
+    /// Only show the points, as commands that run them one by one.
+    #[arg(long, conflicts_with_all = ["json", "out", "threads"])]
+    pub plan: bool,
+    /// Print one JSON object, every run with its numbers, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,
     /// Say nothing but errors.

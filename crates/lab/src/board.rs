@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use floodway_model::Instant;
-use floodway_sim::{Outcome, Progress};
+use floodway_sim::Progress;
 
 /// What one run has done so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,10 +34,9 @@ impl Board {
         self.lock()[place] = Reached { now_ns, end_ns, hops, done: false };
     }
 
-    /// A run has ended.
-    pub fn done(&self, place: usize, outcome: &Outcome) {
-        let now_ns = nanoseconds(outcome.simulated);
-        self.lock()[place] = Reached { now_ns, end_ns: now_ns, hops: outcome.hops, done: true };
+    /// A run has ended at this simulated time, after so many packet-hops.
+    pub fn done(&self, place: usize, now_ns: f64, hops: u64) {
+        self.lock()[place] = Reached { now_ns, end_ns: now_ns, hops, done: true };
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Reached>> {

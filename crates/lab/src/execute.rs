@@ -11,7 +11,7 @@ use floodway_report::{
 };
 use floodway_scenario::{Scenario, Variant};
 
-use crate::board::{Board, nanoseconds};
+use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
 use crate::{How, Watcher, memory};
 
@@ -105,7 +105,8 @@ pub fn execute(
         take,
     };
     let board = Board::new(left.len());
-    Queue::new(left, how.threads).work(how.stop, &board, &mut books)?;
+    let work = |job: &Job, place| queue::simulate(job, how.stop, &board, place);
+    Queue::new(left, how.threads).run(how.stop, &board, work, &mut books)?;
     books.reuse_before(jobs.len())?;
     books.watcher.end();
     books.finish(jobs.len())
@@ -146,13 +147,14 @@ struct Books<'a, Take> {
 }
 
 impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
+    type Product = Finished;
     type Error = Error;
 
     /// Takes a simulated run, after those that are there already before it.
     fn take(&mut self, job: &Job<'a>, finished: Finished) -> Result<(), Error> {
         self.reuse_before(job.place)?;
         self.due += 1;
-        let run = as_run(job, &finished);
+        let run = finished.run(job);
         self.directory.add_run(&run)?;
         self.simulated += usize::from(run.stop != INTERRUPTED);
         self.cost.runs += 1;
@@ -233,23 +235,5 @@ fn input_file(file: &floodway_scenario::InputFile) -> floodway_report::InputFile
         path: file.path.clone(),
         bytes: file.bytes,
         hash: file.hash.clone(),
-    }
-}
-
-/// The run as results keep it.
-pub fn as_run<'a>(job: &Job<'a>, finished: &'a Finished) -> Run<'a> {
-    let outcome = &finished.outcome;
-    Run {
-        variant: &job.variant.name,
-        replication: job.replication,
-        seed: job.seed,
-        key: &finished.key,
-        tables: &outcome.tables,
-        hops: outcome.hops,
-        wall_s: outcome.wall.as_secs_f64(),
-        simulated_ns: nanoseconds(outcome.simulated),
-        fingerprint: outcome.fingerprint,
-        violations: &outcome.violations,
-        stop: outcome.stop.name(),
     }
 }

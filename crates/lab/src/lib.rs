@@ -3,6 +3,7 @@
 //!
 //! - [`execute`]: an experiment into its results directory
 //! - [`study`]: the experiments of a study, and the verdict on its claims
+//! - [`sweep`]: the same scenario at every point of a grid
 //! - [`queue`]: runs, shared out over threads
 //! - [`board`]: how far they have come
 //! - [`memory`]: how much memory the program has held
@@ -12,6 +13,7 @@ pub mod execute;
 pub mod memory;
 pub mod queue;
 pub mod study;
+pub mod sweep;
 
 use std::sync::atomic::AtomicBool;
 

@@ -10,16 +10,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use floodway_report::Run;
 use floodway_scenario::{Scenario, Variant};
-use floodway_sim::simulation::Run;
-use floodway_sim::{Outcome, Simulation};
+use floodway_sim::simulation;
+use floodway_sim::{Outcome, Simulation, Spec};
 
-use crate::board::Board;
+use crate::board::{Board, nanoseconds};
 
 /// One run to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// Its place among all runs of the experiment.
+    /// Its place among all runs of the experiment or, of a sweep, of its round.
     pub place: usize,
     /// The variant.
     pub variant: &'a Variant,
@@ -40,6 +41,26 @@ pub struct Finished {
     pub outcome: Outcome,
 }
 
+impl Finished {
+    /// The run as results keep it.
+    pub fn run<'a>(&'a self, job: &'a Job) -> Run<'a> {
+        let outcome = &self.outcome;
+        Run {
+            variant: &job.variant.name,
+            replication: job.replication,
+            seed: job.seed,
+            key: &self.key,
+            tables: &outcome.tables,
+            hops: outcome.hops,
+            wall_s: outcome.wall.as_secs_f64(),
+            simulated_ns: nanoseconds(outcome.simulated),
+            fingerprint: outcome.fingerprint,
+            violations: &outcome.violations,
+            stop: outcome.stop.name(),
+        }
+    }
+}
+
 /// Every variant in every replication; by replication, so that all sides of a comparison are
 /// early there.
 pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant]) -> Vec<Job<'a>> {
@@ -54,11 +75,13 @@ pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant]) -> Vec<Job<'a>> {
 
 /// Who takes what comes out of jobs.
 pub trait Taker<'a> {
+    /// What comes out of a job.
+    type Product;
     /// Why it cannot be kept.
     type Error;
 
     /// A job is done. They come in their order.
-    fn take(&mut self, job: &Job<'a>, finished: Finished) -> Result<(), Self::Error>;
+    fn take(&mut self, job: &Job<'a>, product: Self::Product) -> Result<(), Self::Error>;
 
     /// How far all are; told some times a second.
     fn look(&mut self, board: &Board, stopping: bool);
@@ -79,28 +102,32 @@ impl<'a> Queue<'a> {
         Self { jobs, workers }
     }
 
-    /// Does the runs until all are done or `stop` is set, and hands the results on. If they cannot be
-    /// taken, `stop` is set. `board` has a line for each job.
-    pub fn work<Takes: Taker<'a>>(
+    /// Does the jobs with `work` until all are done or `stop` is set, and hands on what comes out. If
+    /// that cannot be taken, `stop` is set. `board` has a line for each job; `work` is told which.
+    pub fn run<Takes: Taker<'a>>(
         &self,
         stop: &AtomicBool,
         board: &Board,
+        work: impl Fn(&Job<'a>, usize) -> Takes::Product + Sync,
         taker: &mut Takes,
-    ) -> Result<(), Takes::Error> {
+    ) -> Result<(), Takes::Error>
+    where
+        Takes::Product: Send,
+    {
         let next = AtomicUsize::new(0);
         let (give, results) = mpsc::channel();
         thread::scope(|scope| {
             for &threads in &self.workers {
-                let (give, next) = (give.clone(), &next);
+                let (give, next, work) = (give.clone(), &next, &work);
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(&job) = self.jobs.get(place) else { break };
                         let threads = threads.min(most_threads(job.variant));
                         let job = Job { threads, ..job };
-                        let finished = simulate(&job, stop, board, place);
+                        let product = work(&job, place);
                         // After a failure nobody takes it, and `stop` is set.
-                        let _ = give.send((place, job, finished));
+                        let _ = give.send((place, job, product));
                     }
                 });
             }
@@ -109,16 +136,16 @@ impl<'a> Queue<'a> {
             let mut early = BTreeMap::new();
             loop {
                 match results.recv_timeout(BETWEEN_LOOKS) {
-                    Ok((place, job, finished)) => {
-                        early.insert(place, (job, finished));
+                    Ok((place, job, product)) => {
+                        early.insert(place, (job, product));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
-                while let Some((job, finished)) = early.remove(&due) {
+                while let Some((job, product)) = early.remove(&due) {
                     due += 1;
                     taker
-                        .take(&job, finished)
+                        .take(&job, product)
                         .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
                 }
                 taker.look(board, stop.load(Ordering::Relaxed));
@@ -130,13 +157,25 @@ impl<'a> Queue<'a> {
 /// How often it is told how far all are.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
-fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {
-    let spec = job.variant.build(job.seed);
+/// Simulates a job, until it is stopped, and tells the board.
+pub fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {
+    simulate_spec(job, job.variant.build(job.seed), stop, board, place)
+}
+
+/// The same with the job's simulation at hand.
+pub fn simulate_spec(
+    job: &Job,
+    spec: Spec,
+    stop: &AtomicBool,
+    board: &Board,
+    place: usize,
+) -> Finished {
     let key = spec.key();
     let simulation = Simulation::new(spec);
     let watch = |progress| board.reached(place, progress);
-    let outcome = simulation.run_with(&Run { threads: job.threads, stop, watch: &watch });
-    board.done(place, &outcome);
+    let outcome =
+        simulation.run_with(&simulation::Run { threads: job.threads, stop, watch: &watch });
+    board.done(place, nanoseconds(outcome.simulated), outcome.hops);
     Finished { key, outcome }
 }
 

@@ -172,7 +172,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_told_in_every_format() {
         let table = Table::new("flows", "").u64("flow", "", (0..100_000).collect());
-        let sheet = crate::format::Sheet { variant: "ci", replication: 0, table: &table };
+        let sheet = crate::format::Sheet { run: Some(("ci", 0)), table: &table };
         for format in crate::format::CATALOGUE {
             let full = File::options().write(true).open("/dev/full").unwrap();
             let error = fill_file(full, |out| (format.write)(&sheet, out)).unwrap_err();

@@ -13,10 +13,12 @@
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory
 //! - [`mod@format`]: tables as files
+//! - [`store`]: runs by what simulation they are
 //! - [`terminal`]: the summary as text
 //! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
 //! - [`study`]: claims, verdicts and evidence
+//! - [`sweep`]: runs at the points of a grid
 //! - [`markdown`]: a study as text for a repository
 
 mod answer;
@@ -38,8 +40,10 @@ mod operations;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;
+pub mod store;
 pub mod study;
 pub mod summary;
+pub mod sweep;
 pub mod terminal;
 mod throughput;
 pub mod words;
@@ -47,6 +51,7 @@ pub mod words;
 pub use directory::{Directory, Earlier};
 pub use experiment::Experiment;
 pub use manifest::{Ending, InputFile, Manifest, Scenario, Status, Variant};
+pub use store::Store;
 pub use summary::Summary;
 
 use floodway_model::Table;

@@ -134,7 +134,7 @@ fn largest_numbers_and_no_rows_survive() {
             .u64("many", "", vec![u64::MAX; rows])
             .f64("real", "", vec![f64::NAN; rows])
             .text("words", "", vec!["µ, \"x\"\n".to_string(); rows]);
-        let sheet = floodway_report::format::Sheet { variant: "ci", replication: 1, table: &table };
+        let sheet = floodway_report::format::Sheet { run: Some(("ci", 1)), table: &table };
         let mut file = fs::File::create(&path).unwrap();
         floodway_report::format::parquet::write(&sheet, &mut file).unwrap();
         same(&table, "ci", &path);

@@ -11,7 +11,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 fn write(table: &Table, path: &Path) {
-    let sheet = Sheet { variant: "ci", replication: 1, table };
+    let sheet = Sheet { run: Some(("ci", 1)), table };
     parquet::write(&sheet, &mut fs::File::create(path).unwrap()).unwrap();
 }
 

@@ -49,7 +49,7 @@ pub use document::{Document, json_schema};
 pub use files::InputFile;
 pub use scenario::{Overrides, Scenario, Variant};
 pub use sweep::Sweep;
-pub use text::{Error, Place, Position, Problem, Source};
+pub use text::{Error, Place, Position, Problem, Source, suggest};
 
 /// Every algorithm, topology and workload that scenarios can name.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {

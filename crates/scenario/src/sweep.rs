@@ -162,7 +162,8 @@ impl Sweep {
         if let Some(until) = &spec.until {
             until.check()?;
         }
-        let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.values.len()));
+        let count =
+            axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.values.len()));
         let count = count.filter(|count| *count <= MOST_POINTS).ok_or_else(|| {
             let message = format!("the sweep has more than {MOST_POINTS} points");
             problem("[[sweep.vary]]", "vary", message, "vary less, or in fewer steps")
@@ -176,7 +177,8 @@ impl Sweep {
             }
             let mut overrides = overrides.clone();
             overrides.set.extend(settings(&axes, &at));
-            Ok(Point { scenario: load(&overrides)?, at })
+            let scenario = load(&overrides).map_err(|error| at_point(error, &axes, &at))?;
+            Ok(Point { scenario, at })
         });
         let points = points.collect::<Result<_, Error>>()?;
         Ok(Self { axes, until: spec.until.clone(), points })
@@ -186,6 +188,16 @@ impl Sweep {
     pub fn settings(&self, point: &Point) -> Vec<String> {
         settings(&self.axes, &point.at).collect()
     }
+}
+
+/// The same error with the point where it is one.
+fn at_point(error: Error, axes: &[Axis], at: &[usize]) -> Error {
+    let point = settings(axes, at).collect::<Vec<_>>().join(", ");
+    let told = error.problems().iter().cloned().map(|problem| Problem {
+        help: format!("{} (at the point {point} of the sweep)", problem.help),
+        ..problem
+    });
+    Error::new(told.collect())
 }
 
 fn settings<'a>(axes: &'a [Axis], at: &'a [usize]) -> impl Iterator<Item = String> + 'a {
@@ -238,14 +250,8 @@ impl Vary {
             return Err(wrong("there is no `=` between path and values".to_owned()).into());
         };
         let path = path.trim().to_owned();
-        let list = Self {
-            path,
-            values: None,
-            from: None,
-            to: None,
-            steps: None,
-            scale: Scale::Linear,
-        };
+        let list =
+            Self { path, values: None, from: None, to: None, steps: None, scale: Scale::Linear };
         let Some((from, rest)) = values.split_once("..") else {
             let values = split(values).into_iter().map(|value| Value::String(value.to_owned()));
             return Ok(Self { values: Some(values.collect()), ..list });
@@ -396,7 +402,7 @@ fn numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     None.or_else(|| Some((all(&plain)?, "")))
         .or_else(|| Some((all(&time)?, "ns")))
         .or_else(|| Some((all(&bytes)?, "bytes")))
-        .or_else(|| Some((all(&rate)?, "bit/s")))
+        .or_else(|| Some((all(&rate)?, "b/s")))
 }
 
 fn problem(whose: &str, text: &str, message: String, help: &str) -> Problem {
@@ -435,7 +441,7 @@ mod tests {
         assert_eq!(of("a=0.5,2"), Some((vec![0.5, 2.0], "")));
         assert_eq!(of("a=500ns,2us"), Some((vec![500.0, 2_000.0], "ns")));
         assert_eq!(of("a=500B,2KB"), Some((vec![500.0, 2_000.0], "bytes")));
-        assert_eq!(of("a=10Gb/s"), Some((vec![1e10], "bit/s")));
+        assert_eq!(of("a=10Gbps"), Some((vec![1e10], "b/s")));
         assert_eq!(of("a=drop_tail,red"), None);
         assert_eq!(of("a=1,red"), None);
     }
@@ -461,7 +467,10 @@ mod tests {
     #[test]
     fn precision_is_read_and_checked() {
         let until = Until::parse("fct_p99_ns=0.1").unwrap();
-        assert_eq!((until.metric.as_str(), until.half_width, until.at_most), ("fct_p99_ns", 0.1, 30));
+        assert_eq!(
+            (until.metric.as_str(), until.half_width, until.at_most),
+            ("fct_p99_ns", 0.1, 30)
+        );
         assert_eq!(Until::parse("x").unwrap().half_width, 0.05);
         let message = |text| Until::parse(text).unwrap_err().problems()[0].message.clone();
         assert_eq!(message("x=y"), "`y` is not a number");

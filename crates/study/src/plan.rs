@@ -166,7 +166,7 @@ pub fn commands(experiments: &[&Experiment], more: &[String], all: &str) -> Vec<
 }
 
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,=/:+%@".contains(letter);
     if word.chars().all(plain) {
         word.to_owned()

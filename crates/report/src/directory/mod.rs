@@ -143,7 +143,7 @@ impl Directory {
                 if !wanted(&path) {
                     continue;
                 }
-                let sheet = Sheet { variant: run.variant, replication: run.replication, table };
+                let sheet = Sheet { run: Some((run.variant, run.replication)), table };
                 let what = format!("table `{}`", table.name);
                 let sum = files::write(&path, &what, |out| (format.write)(&sheet, out))?;
                 if name == READABLE {

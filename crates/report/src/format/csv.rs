@@ -9,20 +9,24 @@ use super::Sheet;
 
 /// Writes a table with its header line.
 pub fn write(sheet: &Sheet, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    write!(out, "variant,replication")?;
-    for column in &sheet.table.columns {
-        write!(out, ",{}", quoted(&column.name))?;
-    }
-    writeln!(out)?;
-    let variant = quoted(sheet.variant);
+    let names = sheet.table.columns.iter().map(|column| quoted(&column.name).into_owned());
+    let leading = sheet.run.map(|_| "variant,replication".to_owned());
+    writeln!(out, "{}", leading.into_iter().chain(names).collect::<Vec<_>>().join(","))?;
+    let leading =
+        sheet.run.map(|(variant, replication)| format!("{},{replication}", quoted(variant)));
     for row in 0..sheet.table.rows() {
-        write!(out, "{variant},{}", sheet.replication)?;
+        let mut comma = "";
+        if let Some(leading) = &leading {
+            write!(out, "{leading}")?;
+            comma = ",";
+        }
         for column in &sheet.table.columns {
             match &column.values {
-                Values::U64(values) => write!(out, ",{}", values[row])?,
-                Values::F64(values) => write!(out, ",{}", values[row])?,
-                Values::Text(values) => write!(out, ",{}", quoted(&values[row]))?,
+                Values::U64(values) => write!(out, "{comma}{}", values[row])?,
+                Values::F64(values) => write!(out, "{comma}{}", values[row])?,
+                Values::Text(values) => write!(out, "{comma}{}", quoted(&values[row]))?,
             }
+            comma = ",";
         }
         writeln!(out)?;
     }
@@ -50,7 +54,7 @@ mod tests {
             .u64("bytes", "", vec![0, u64::MAX, 7])
             .f64("fct_ns", "", vec![0.1, f64::NAN, 1e21]);
         let mut out = Vec::new();
-        let sheet = Sheet { variant: "ci", replication: 3, table: &table };
+        let sheet = Sheet { run: Some(("ci", 3)), table: &table };
         write(&sheet, &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
@@ -59,5 +63,9 @@ mod tests {
              ci,3,\"a,b\",18446744073709551615,NaN\n\
              ci,3,\"say \"\"no\"\"\n\",7,1000000000000000000000\n"
         );
+        let mut out = Vec::new();
+        let table = Table::new("points", "").f64("load", "", vec![0.5]).u64("n", "", vec![2]);
+        write(&Sheet { run: None, table: &table }, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "load,n\n0.5,2\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Tables as files. Each format is a file here and a row below.
 //!
-//! Every file begins with the columns `variant` and `replication`, so that the files of all runs
-//! can be read as one table.
+//! Every file of a run begins with the columns `variant` and `replication`, so that the files of all
+//! runs can be read as one table.
 
 pub mod csv;
 pub mod parquet;
@@ -10,13 +10,11 @@ use floodway_model::Table;
 use floodway_model::family::Entry;
 use std::io;
 
-/// A table of one run.
+/// A table, of one run or of many.
 #[derive(Clone, Copy, Debug)]
 pub struct Sheet<'a> {
-    /// The variant's name.
-    pub variant: &'a str,
-    /// The replication, counted from 0.
-    pub replication: u32,
+    /// Of one run: the variant's name, and the replication, counted from 0.
+    pub run: Option<(&'a str, u32)>,
     /// The table.
     pub table: &'a Table,
 }

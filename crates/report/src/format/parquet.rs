@@ -24,7 +24,7 @@ use crate::files::{IoError, named};
 /// How many values are converted at a time, so that a long column is never held twice.
 const BATCH: usize = 16_384;
 
-/// The columns that every file begins with, before those of the table.
+/// The columns that every file of a run begins with, before those of the table.
 const LEADING: [&str; 2] = ["variant", "replication"];
 
 /// The key of the table's meaning. With a dot and the name of a column it is the key of that
@@ -63,8 +63,10 @@ fn write_file(sheet: &Sheet, out: &mut (dyn Write + Send)) -> Result<(), Parquet
     let mut file = SerializedFileWriter::new(out, schema(sheet)?, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     let rows = sheet.table.rows();
-    texts(&mut group, rows, |_| sheet.variant)?;
-    integers(&mut group, rows, |_| i64::from(sheet.replication))?;
+    if let Some((variant, replication)) = sheet.run {
+        texts(&mut group, rows, |_| variant)?;
+        integers(&mut group, rows, |_| i64::from(replication))?;
+    }
     for column in &sheet.table.columns {
         match &column.values {
             // The bits of an unsigned number, as the logical type says.
@@ -126,7 +128,10 @@ fn schema(sheet: &Sheet) -> Result<TypePtr, ParquetError> {
     };
     let text = |name: &str| field(name, Physical::BYTE_ARRAY, Some(LogicalType::String));
     let unsigned = |name: &str| field(name, Physical::INT64, Some(LogicalType::integer(64, false)));
-    let mut fields = vec![text(LEADING[0])?, unsigned(LEADING[1])?];
+    let mut fields = match sheet.run {
+        Some(_) => vec![text(LEADING[0])?, unsigned(LEADING[1])?],
+        None => Vec::new(),
+    };
     for column in &sheet.table.columns {
         fields.push(match column.values {
             Values::U64(_) => unsigned(&column.name)?,

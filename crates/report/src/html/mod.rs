@@ -9,6 +9,7 @@ mod provenance;
 mod rates;
 mod responses;
 mod study;
+mod sweep;
 mod tables;
 mod r#type;
 
@@ -18,6 +19,7 @@ use crate::chart::{self, escape};
 use crate::evidence::{HALF, THIRD, WIDE};
 use crate::{Experiment, Manifest, Summary};
 pub use study::study;
+pub use sweep::sweep;
 
 pub(crate) use provenance::shell;
 pub(crate) use r#type::plain;

@@ -1,6 +1,7 @@
 //! Results as text, for the terminal: the summary of an experiment, the claims of a study.
 
 mod claims;
+mod sweep;
 
 use crate::latency;
 use crate::statistics::Change;
@@ -9,6 +10,7 @@ use crate::words;
 use crate::{entries, operations, throughput};
 
 pub use claims::claims;
+pub use sweep::sweep;
 
 /// How the text may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod item;
 mod overlay;
 mod problem;
 mod source;
-pub(crate) mod suggest;
+pub mod suggest;
 
 pub(crate) use decode::decode;
 pub(crate) use item::{Entry, Item, Value, parse, parse_value};

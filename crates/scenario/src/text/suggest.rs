@@ -10,9 +10,9 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let within = |short: &str, long: &str| short.len() >= 2 && long.contains(short);
         let contained = within(&word, &other) || within(&other, &word);
         let score = strsim::damerau_levenshtein(&word, &other);
-        (if contained { score.min(2) } else { score }, candidate)
+        (if contained { score.min(2) } else { score }, score, candidate)
     });
-    let (score, best) = scored.min_by_key(|&(score, _)| score)?;
+    let (score, _, best) = scored.min_by_key(|&(score, letters, _)| (score, letters))?;
     (score <= 1 + word.chars().count() / 4).then_some(best)
 }
 
@@ -40,6 +40,7 @@ mod tests {
         assert_eq!(closest("fpc", names), Some("pfc"));
         assert_eq!(closest("red", names), None);
         assert_eq!(closest("msec", ["ns", "ms", "s"]), Some("ms"));
+        assert_eq!(closest("fct_p99", ["fct_p999_ns", "fct_p99_ns"]), Some("fct_p99_ns"));
         assert_eq!(closest("fortnights", ["ns", "ms", "s"]), None);
         assert_eq!(remedy("red", "members", &names), "the members are: congestion_isolation, pfc");
     }

@@ -2,7 +2,7 @@
 //! section has them. One file like the page of a run, in the same style.
 
 mod claims;
-mod sections;
+pub(super) mod sections;
 
 use std::fmt::Write;
 
@@ -12,16 +12,20 @@ use super::{ALARM, NOTE, begin, notice};
 use crate::chart::escape;
 use crate::study::Study;
 
+/// What this page and that of a sweep have beyond others.
+pub(super) const STYLE: &str = include_str!("style.css");
+
 /// The page.
 pub fn study(study: &Study) -> String {
-    let mut text = begin(&study.title, &[include_str!("style.css")]);
+    let mut text = begin(&study.title, &[STYLE]);
     head(&mut text, study);
     text += "<main>\n";
     claims::overview(&mut text, study);
     claims::table(&mut text, study);
-    sections::contents(&mut text, study);
+    sections::contents(&mut text, "The evidence", &study.sections);
     for (at, section) in study.sections.iter().enumerate() {
-        sections::section(&mut text, study, at + 1, section);
+        let bears = sections::bears_on(study, section);
+        sections::section(&mut text, &bears, at + 1, section);
     }
     guide(&mut text);
     provenance(&mut text, study);
@@ -125,7 +129,7 @@ fn provenance(text: &mut String, study: &Study) {
 }
 
 /// A text with its numbers in bold, its intervals held back, and `code` in backquotes.
-fn rich(text: &str) -> String {
+pub(super) fn rich(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
         0 => emphasised(part),
         _ => format!("<code>{}</code>", escape(part)),

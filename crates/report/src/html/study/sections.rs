@@ -14,12 +14,12 @@ use crate::study::{Exhibit, Section, Study};
 const LINKS: usize = 12;
 
 /// The questions, with links.
-pub(super) fn contents(text: &mut String, study: &Study) {
-    if study.sections.is_empty() {
+pub(in super::super) fn contents(text: &mut String, heading: &str, sections: &[Section]) {
+    if sections.is_empty() {
         return;
     }
-    *text += "<h2>The evidence</h2>\n<ol class=\"contents\">\n";
-    for section in &study.sections {
+    let _ = writeln!(text, "<h2>{}</h2>\n<ol class=\"contents\">", set(heading));
+    for section in sections {
         let _ = writeln!(
             text,
             "<li><a href=\"#{}\">{}</a></li>",
@@ -30,8 +30,8 @@ pub(super) fn contents(text: &mut String, study: &Study) {
     *text += "</ol>\n";
 }
 
-/// A section.
-pub(super) fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
+/// A section; `bears` is what it bears on.
+pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, section: &Section) {
     let _ = write!(
         text,
         "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span>{}</h2>\n",
@@ -41,7 +41,7 @@ pub(super) fn section(text: &mut String, study: &Study, number: usize, section: 
     if !section.answer.is_empty() {
         let _ = writeln!(text, "<p class=\"found\">{}</p>", rich(&section.answer));
     }
-    bears_on(text, study, section);
+    *text += bears;
     for paragraph in &section.text {
         let _ = writeln!(text, "<p>{}</p>", with_code(paragraph));
     }
@@ -74,7 +74,7 @@ pub(super) fn section(text: &mut String, study: &Study, number: usize, section: 
 }
 
 /// The claims that a section bears on, with their verdicts.
-fn bears_on(text: &mut String, study: &Study, section: &Section) {
+pub(super) fn bears_on(study: &Study, section: &Section) -> String {
     let groups = study.grouped();
     let links = section.claims.iter().filter_map(|id| {
         let (_, parts) = groups.iter().find(|(of, _)| of == id)?;
@@ -89,9 +89,9 @@ fn bears_on(text: &mut String, study: &Study, section: &Section) {
             escape(&plain(&said.join("; ")))
         ))
     });
-    let links: String = links.collect();
-    if !links.is_empty() {
-        let _ = writeln!(text, "<ul class=\"bears\"><li>bears on</li>{links}</ul>");
+    match links.collect::<String>() {
+        links if links.is_empty() => links,
+        links => format!("<ul class=\"bears\"><li>bears on</li>{links}</ul>\n"),
     }
 }
 

@@ -1,0 +1,452 @@
+//! A sweep: every variant at every point of a grid, repeated until enough is known. Nothing is
+//! simulated twice: a run that is in the store is taken from there, so a sweep that was interrupted
+//! goes on where it was.
+//!
+//! What is to be run next ([`due`]) depends on nothing but the runs so far, and a run ([`make`]) on
+//! nothing but its task, so others can share the work out as they like.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use floodway_report::manifest::{self, SCHEMA, hex};
+use floodway_report::statistics::Estimate;
+use floodway_report::store::Store;
+use floodway_report::study::Provenance;
+use floodway_report::sweep::{self as results, Axis, Meaning, Row};
+use floodway_report::{INTERRUPTED, Run};
+use floodway_scenario::{Scenario, Sweep, Variant};
+
+use crate::board::Board;
+use crate::queue::{self, Job, Queue, Taker};
+use crate::{How, Watcher};
+
+/// One run of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Task {
+    /// The point of the grid.
+    pub point: usize,
+    /// The place of the variant among those that are run.
+    pub variant: usize,
+    /// The replication, counted from 0.
+    pub replication: u32,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The sweep.
+    pub sweep: &'a Sweep,
+    /// The variants to run, all of which all points have; the first is the baseline.
+    pub variants: &'a [String],
+    /// Where runs are found and kept; none: they are made again each time.
+    pub store: Option<&'a Store>,
+    /// Where results go.
+    pub path: &'a Path,
+    /// The metrics that the page shows; empty: those that usually matter.
+    pub shown: &'a [String],
+}
+
+/// Why a sweep has no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The results, or a run, cannot be kept.
+    Results(results::Error),
+    /// Runs have no such metric; the closest, if any is close, and all there are.
+    Metric {
+        /// The one that was asked for.
+        name: String,
+        /// All there are.
+        known: Vec<String>,
+    },
+    /// It was ended; so many runs are in the store, if there is one.
+    Interrupted(usize),
+}
+
+/// What a sweep came to, and its page.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    /// The runs with their numbers.
+    pub result: results::Sweep,
+    /// The page.
+    pub page: PathBuf,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// With its numbers.
+    pub row: Row,
+    /// What these are.
+    pub metrics: BTreeMap<String, Meaning>,
+    /// The simulated time at the end, in nanoseconds.
+    pub simulated_ns: f64,
+    /// Whether it was in the store.
+    pub found: bool,
+}
+
+/// Runs a sweep.
+pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept, Failure> {
+    let Order { sweep, path, .. } = *order;
+    let base = &sweep.points[0].scenario;
+    results::begin(path, &base.name)?;
+    let started = manifest::now();
+    let mut books =
+        Books { order, rows: BTreeMap::new(), metrics: BTreeMap::new(), found: 0, watcher };
+    loop {
+        let tasks = due(sweep, order.variants, &books.rows);
+        if tasks.is_empty() {
+            break;
+        }
+        let jobs: Vec<Job> = tasks.iter().enumerate().map(|task| job(order, task)).collect();
+        let board = Board::new(jobs.len());
+        books.watcher.begin(None, None, jobs.len());
+        let queue = Queue::new(jobs, how.threads);
+        let work = |job: &Job, place: usize| {
+            let task = tasks[job.place];
+            (task, make(order, job, how.stop, &board, place))
+        };
+        queue.run(how.stop, &board, work, &mut books)?;
+        books.watcher.end();
+        if how.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted(books.rows.len()));
+        }
+        known(order, &books.metrics)?;
+    }
+    let result = books.result(how, started);
+    let page = results::finish(path, &result)?;
+    Ok(Swept { result, page })
+}
+
+fn job<'a>(order: &Order<'a>, (place, task): (usize, &Task)) -> Job<'a> {
+    let scenario = &order.sweep.points[task.point].scenario;
+    let variant = variant(scenario, &order.variants[task.variant]);
+    let (replication, seed) = (task.replication, scenario.replication_seed(task.replication));
+    Job { place, variant, replication, seed, threads: 1 }
+}
+
+fn variant<'a>(scenario: &'a Scenario, name: &str) -> &'a Variant {
+    let found = scenario.variants().iter().find(|variant| variant.name == name);
+    found.expect("all points have all variants")
+}
+
+/// What is to be run next: the replications that the scenario asks for, and then, as long as the
+/// metric of [`Sweep::until`] is not known well enough at a point, more of all its variants there.
+/// Nothing: there are enough.
+pub fn due(sweep: &Sweep, variants: &[String], rows: &BTreeMap<Task, Row>) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for (point, at) in sweep.points.iter().enumerate() {
+        let wanted = match &sweep.until {
+            None => at.scenario.replications,
+            Some(until) => {
+                let least = at.scenario.replications.clamp(2, until.at_most);
+                (0..variants.len())
+                    .map(|variant| {
+                        let values = (0..until.at_most)
+                            .map_while(|replication| {
+                                rows.get(&Task { point, variant, replication })
+                            })
+                            .map(|row| row.numbers.get(&until.metric).copied().unwrap_or(f64::NAN));
+                        let values: Vec<f64> = values.collect();
+                        match values.len() as u32 {
+                            done if done < least => least,
+                            done => wanted(&values, until.half_width).max(done).min(until.at_most),
+                        }
+                    })
+                    .max()
+                    .unwrap_or(0)
+            }
+        };
+        for replication in 0..wanted {
+            let of = (0..variants.len()).map(|variant| Task { point, variant, replication });
+            tasks.extend(of.filter(|task| !rows.contains_key(task)));
+        }
+    }
+    // All sides of a comparison early, at all points.
+    tasks.sort_by_key(|task| (task.replication, task.point, task.variant));
+    tasks
+}
+
+/// How many replications a metric with these values would need for this part of its mean to both
+/// sides, but not more than twice as many as there are: the interval's width falls with the root of
+/// their number.
+fn wanted(values: &[f64], half_width: f64) -> u32 {
+    let done = values.len() as u32;
+    let estimate = Estimate::of(values.iter().copied());
+    let (Some(mean), Some((low, high))) = (estimate.mean, estimate.interval()) else {
+        // There is nothing that more of the same would tell.
+        return done;
+    };
+    let wide = (high - low) / 2.0 / (half_width * mean.abs());
+    // Of a mean of zero every interval is too wide, and none of width zero.
+    if wide.is_nan() || wide <= 1.0 {
+        return done;
+    }
+    let needed = f64::from(done) * wide * wide;
+    if needed > f64::from(2 * done) { 2 * done } else { (needed.ceil() as u32).max(done + 1) }
+}
+
+/// Takes a run from the store, or simulates it and puts it there.
+pub fn make(
+    order: &Order,
+    job: &Job,
+    stop: &AtomicBool,
+    board: &Board,
+    place: usize,
+) -> Result<Made, results::Error> {
+    let spec = job.variant.build(job.seed);
+    if let Some(store) = order.store
+        && let Some(stored) = store.find(&spec.key())
+    {
+        board.done(place, stored.simulated_ns, 0);
+        let run = Run {
+            variant: &job.variant.name,
+            replication: job.replication,
+            seed: stored.seed,
+            key: &spec.key(),
+            tables: &stored.tables,
+            hops: stored.hops,
+            wall_s: stored.wall_s,
+            simulated_ns: stored.simulated_ns,
+            fingerprint: stored.fingerprint,
+            violations: &stored.violations,
+            stop: &stored.stop,
+        };
+        return Ok(made(&run, true));
+    }
+    let finished = queue::simulate_spec(job, spec, stop, board, place);
+    let run = finished.run(job);
+    if let Some(store) = order.store {
+        store.put(&run)?;
+    }
+    Ok(made(&run, false))
+}
+
+/// The numbers of a run; its point is not known here.
+fn made(run: &Run, found: bool) -> Made {
+    let numbers = results::numbers(run.tables);
+    let row = Row {
+        point: 0,
+        variant: run.variant.to_owned(),
+        replication: run.replication,
+        seed: run.seed,
+        key: run.key.to_owned(),
+        fingerprint: hex(run.fingerprint),
+        hops: run.hops,
+        wall_s: run.wall_s,
+        stop: run.stop.to_owned(),
+        violations: run.violations.to_vec(),
+        numbers: numbers.iter().map(|(name, number)| (name.clone(), number.value)).collect(),
+    };
+    let metrics = numbers.into_iter().map(|(name, number)| {
+        let unit = number.unit.to_owned();
+        (name, Meaning { unit, meaning: number.meaning })
+    });
+    Made { row, metrics: metrics.collect(), simulated_ns: run.simulated_ns, found }
+}
+
+/// Whether runs have the metrics that were asked for.
+fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
+    let until = order.sweep.until.iter().map(|until| &until.metric);
+    match until.chain(order.shown).find(|name| !metrics.contains_key(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let known = metrics.keys().cloned().collect();
+            Err(Failure::Metric { name: name.clone(), known })
+        }
+    }
+}
+
+/// What is kept of runs, as they come.
+struct Books<'a> {
+    order: &'a Order<'a>,
+    rows: BTreeMap<Task, Row>,
+    metrics: BTreeMap<String, Meaning>,
+    found: usize,
+    watcher: &'a mut dyn Watcher,
+}
+
+impl<'a> Taker<'a> for Books<'_> {
+    type Product = (Task, Result<Made, results::Error>);
+    type Error = Failure;
+
+    fn take(&mut self, _job: &Job<'a>, (task, made): Self::Product) -> Result<(), Failure> {
+        let Made { row, metrics, simulated_ns, found } = made?;
+        let point = &self.order.sweep.points[task.point];
+        let label = format!("{} {}", self.order.sweep.settings(point).join(" "), row.variant);
+        let run = Run {
+            variant: label.trim_start(),
+            replication: row.replication,
+            seed: row.seed,
+            key: &row.key,
+            tables: &[],
+            hops: row.hops,
+            wall_s: row.wall_s,
+            simulated_ns,
+            fingerprint: u64::from_str_radix(&row.fingerprint, 16).unwrap_or(0),
+            violations: &row.violations,
+            stop: &row.stop,
+        };
+        self.watcher.ended(&run, found);
+        if row.stop == INTERRUPTED {
+            return Ok(());
+        }
+        self.metrics.extend(metrics);
+        self.found += usize::from(found);
+        self.rows.insert(task, Row { point: task.point, ..row });
+        Ok(())
+    }
+
+    fn look(&mut self, board: &Board, stopping: bool) {
+        self.watcher.look(&board.total(), stopping);
+    }
+}
+
+impl Books<'_> {
+    /// All of it.
+    fn result(self, how: &How, started: String) -> results::Sweep {
+        let provenance = Provenance {
+            command: how.command.to_vec(),
+            started,
+            threads: how.threads,
+            ..Provenance::default()
+        };
+        result(self.order, self.rows, self.metrics, self.found, provenance)
+    }
+}
+
+/// The result of a sweep from its runs, of which so many were found in the store. Of the provenance
+/// the command, the start and the threads have to be given.
+pub fn result(
+    order: &Order,
+    rows: BTreeMap<Task, Row>,
+    metrics: BTreeMap<String, Meaning>,
+    found: usize,
+    provenance: Provenance,
+) -> results::Sweep {
+    let sweep = order.sweep;
+    let base = &sweep.points[0].scenario;
+    let axis = |axis: &floodway_scenario::sweep::Axis| {
+        let (numbers, unit) = axis.numbers.clone().unzip();
+        Axis {
+            path: axis.path.clone(),
+            values: axis.values.clone(),
+            numbers,
+            unit: unit.unwrap_or("").to_owned(),
+        }
+    };
+    let runs: Vec<Row> = rows.into_values().collect();
+    let violation = |row: &Row| {
+        let from = format!(
+            "{} {} replication {}",
+            sweep.settings(&sweep.points[row.point]).join(" "),
+            row.variant,
+            row.replication
+        );
+        row.violations.iter().map(move |text| format!("{from}: {text}")).collect::<Vec<_>>()
+    };
+    let provenance = Provenance {
+        floodway: env!("CARGO_PKG_VERSION").to_owned(),
+        runs: runs.len(),
+        reused: found,
+        hops: runs.iter().map(|row| row.hops).sum(),
+        run_s: runs.iter().map(|row| row.wall_s).sum(),
+        fingerprint: manifest::together(runs.iter().map(|row| row.fingerprint.as_str())),
+        ..provenance
+    };
+    let mut result = results::Sweep {
+        schema: SCHEMA,
+        scenario: base.name.clone(),
+        question: base.question.clone(),
+        axes: sweep.axes.iter().map(axis).collect(),
+        points: sweep.points.iter().map(|point| point.at.clone()).collect(),
+        variants: order.variants.to_vec(),
+        until: sweep.until.as_ref().map_or_else(String::new, |until| {
+            format!(
+                "half of the 95 % interval of {} is at most {} % of its mean, with at most {} \
+                 replications",
+                until.metric,
+                until.half_width * 100.0,
+                until.at_most
+            )
+        }),
+        shown: order.shown.to_vec(),
+        violations: runs.iter().flat_map(violation).collect(),
+        runs,
+        metrics,
+        caveats: Vec::new(),
+        provenance,
+        text: base.text.clone(),
+    };
+    result.caveats = caveats(sweep, &result);
+    result
+}
+
+/// What a reader must know first.
+fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let cells = || {
+        (0..result.points.len())
+            .flat_map(|point| result.variants.iter().map(move |variant| (point, variant)))
+    };
+    let unfinished: f64 = result.runs.iter().filter_map(|row| row.numbers.get("unfinished")).sum();
+    if unfinished > 0.0 {
+        caveats.push(format!(
+            "{unfinished} flows had not finished when their runs ended: completion times are lower \
+             bounds where `unfinished` is not 0."
+        ));
+    }
+    if sweep.points.iter().any(|point| point.scenario.replications < 2) && sweep.until.is_none() {
+        caveats.push(
+            "There is a single replication, so there are no confidence intervals: give \
+             `--replications` or `--until`."
+                .to_owned(),
+        );
+    }
+    if let Some(until) = &sweep.until {
+        let short = cells().filter(|(point, variant)| {
+            let estimate = result.estimate(*point, variant, &until.metric);
+            let known =
+                estimate.mean.zip(estimate.interval()).is_some_and(|(mean, (low, high))| {
+                    (high - low) / 2.0 <= until.half_width * mean.abs()
+                });
+            !known
+        });
+        match short.count() {
+            0 => {}
+            many => caveats.push(format!(
+                "At {many} of {} points and variants {} is not known to {} % after {} replications.",
+                cells().count(),
+                until.metric,
+                until.half_width * 100.0,
+                until.at_most
+            )),
+        }
+    }
+    caveats
+}
+
+impl From<results::Error> for Failure {
+    fn from(error: results::Error) -> Self {
+        Self::Results(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replications_follow_from_the_width_of_the_interval() {
+        // Two values of 100 ± 1: t is 12.7, half of the interval 12.7 % of the mean.
+        let values = [99.0, 101.0];
+        assert_eq!(wanted(&values, 0.2), 2);
+        // Within a factor of two: 2 · (12.7 / 10)² = 3.2.
+        assert_eq!(wanted(&values, 0.1), 4);
+        assert_eq!(wanted(&values, 0.001), 4);
+        assert_eq!(wanted(&[1.0, 1.0], 0.05), 2);
+        assert_eq!(wanted(&[0.0, 0.0], 0.05), 2);
+        assert_eq!(wanted(&[-1.0, 1.0], 0.05), 4);
+        assert_eq!(wanted(&[f64::NAN, f64::NAN], 0.05), 2);
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs by what simulation they are: a cache from which any experiment can take a run that another
+//! has made.
+//!
+//! A run is known by its key ([`crate::Run::key`]), a hash of all parameters, of the seed and of the
+//! program's model, so nothing in the store is ever wrong for a key; it can be deleted at any time, as
+//! a whole or in parts. A run is a folder `<first two digits>/<key>` with its tables as Parquet and
+//! `run.json`, which is written last, into a folder of another name that is then renamed: whoever
+//! reads, on this machine or on others that share the file system, sees whole runs only.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use floodway_model::Table;
+use floodway_model::table::fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::files::{self, IoError, named};
+use crate::format::{Sheet, parquet};
+use crate::manifest::{TableFile, hex};
+use crate::{INTERRUPTED, Run};
+
+const RUN: &str = "run.json";
+
+/// The store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    path: PathBuf,
+}
+
+/// A run of the store, whatever variant and replication it was.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// Their fingerprint.
+    pub fingerprint: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// Packet-hops.
+    pub hops: u64,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+    /// The simulated time at the end, in nanoseconds.
+    pub simulated_ns: f64,
+    /// Why it ended.
+    pub stop: String,
+    /// What was wrong with it; empty in a sound run.
+    pub violations: Vec<String>,
+}
+
+/// What `run.json` holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Card {
+    key: String,
+    fingerprint: String,
+    seed: u64,
+    hops: u64,
+    wall_s: f64,
+    simulated_ns: f64,
+    stop: String,
+    violations: Vec<String>,
+    tables: Vec<TableFile>,
+}
+
+impl Store {
+    /// The store in this directory, which is made when the first run is put there.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn folder(&self, key: &str) -> PathBuf {
+        self.path.join(key.get(..2).unwrap_or("_")).join(key)
+    }
+
+    /// The run of this key, if it is there and whole. One that is damaged is as good as none.
+    pub fn find(&self, key: &str) -> Option<Stored> {
+        let folder = self.folder(key);
+        let card: Card = serde_json::from_slice(&fs::read(folder.join(RUN)).ok()?).ok()?;
+        let read = |file: &TableFile| {
+            let path = folder.join(format!("{}.parquet", file.name));
+            let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;
+            whole.then(|| parquet::read(&path).ok()).flatten()
+        };
+        let tables: Vec<Table> = card.tables.iter().map(read).collect::<Option<_>>()?;
+        let fingerprint = fingerprint(&tables);
+        (card.key == key && hex(fingerprint) == card.fingerprint).then_some(Stored {
+            tables,
+            fingerprint,
+            seed: card.seed,
+            hops: card.hops,
+            wall_s: card.wall_s,
+            simulated_ns: card.simulated_ns,
+            stop: card.stop,
+            violations: card.violations,
+        })
+    }
+
+    /// Keeps a run, unless it was cut short. One of the same key is replaced.
+    pub fn put(&self, run: &Run) -> Result<(), IoError> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        if run.stop == INTERRUPTED {
+            return Ok(());
+        }
+        let folder = self.folder(run.key);
+        // Of this process and of this call, so that nobody else writes there.
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let part = self.path.join(format!("part-{}-{number}", std::process::id()));
+        let result = self.write(run, &part).and_then(|()| move_to(&part, &folder));
+        if result.is_err() {
+            // The first failure is the one to tell.
+            let _ = fs::remove_dir_all(&part);
+        }
+        result
+    }
+
+    fn write(&self, run: &Run, folder: &Path) -> Result<(), IoError> {
+        named(fs::create_dir_all(folder), "make a folder of the cache", folder)?;
+        let mut tables = Vec::new();
+        for table in run.tables {
+            let path = folder.join(format!("{}.parquet", table.name));
+            let sheet = Sheet { run: Some((run.variant, run.replication)), table };
+            let sum =
+                files::write(&path, "a table of the cache", |out| parquet::write(&sheet, out))?;
+            tables.push(TableFile { name: table.name.to_string(), checksum: hex(sum.0) });
+        }
+        let card = Card {
+            key: run.key.to_owned(),
+            fingerprint: hex(run.fingerprint),
+            seed: run.seed,
+            hops: run.hops,
+            wall_s: run.wall_s,
+            simulated_ns: run.simulated_ns,
+            stop: run.stop.to_owned(),
+            violations: run.violations.to_vec(),
+            tables,
+        };
+        files::write(&folder.join(RUN), "a run of the cache", |out| {
+            serde_json::to_writer(out, &card).map_err(io::Error::from)
+        })?;
+        Ok(())
+    }
+}
+
+/// Renames a folder, in place of another.
+fn move_to(part: &Path, folder: &Path) -> Result<(), IoError> {
+    let parent = folder.parent().expect("it lies in the store");
+    named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
+    if fs::rename(part, folder).is_ok() {
+        return Ok(());
+    }
+    // There is one, damaged or of somebody who was faster; a folder is not renamed onto it.
+    let _ = fs::remove_dir_all(folder);
+    match fs::rename(part, folder) {
+        // Somebody was faster again, with the same run.
+        Err(_) if folder.join(RUN).exists() => {
+            named(fs::remove_dir_all(part), "remove a folder of the cache", part)
+        }
+        result => named(result, "put a run into the cache", folder),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_run(test: impl Fn(&Store, &Run)) {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("floodway-store-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let tables = [Table::new("flows", "Flows.").u64("flow", "Its number.", vec![1, 2, 3])];
+        let run = Run {
+            variant: "a",
+            replication: 4,
+            seed: 7,
+            key: "0123456789abcdef",
+            tables: &tables,
+            hops: 10,
+            wall_s: 0.5,
+            simulated_ns: 1e6,
+            fingerprint: fingerprint(&tables),
+            violations: &[],
+            stop: "flows done",
+        };
+        test(&Store::new(&path), &run);
+        let _ = fs::remove_dir_all(path);
+    }
+
+    #[test]
+    fn a_run_comes_back_as_it_was() {
+        with_run(|store, run| {
+            assert!(store.find(run.key).is_none());
+            store.put(run).unwrap();
+            store.put(run).unwrap();
+            let stored = store.find(run.key).unwrap();
+            assert_eq!(stored.tables, run.tables);
+            assert_eq!((stored.hops, stored.seed, stored.stop.as_str()), (10, 7, "flows done"));
+            assert!(store.find("0123456789abcdee").is_none());
+            // Nothing is left of folders that were written first.
+            let names = fs::read_dir(store.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            assert_eq!(names.collect::<Vec<_>>(), ["01"]);
+        });
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_there_and_can_be_put_again() {
+        with_run(|store, run| {
+            store.put(run).unwrap();
+            let table = store.folder(run.key).join("flows.parquet");
+            let mut bytes = fs::read(&table).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(&table, bytes).unwrap();
+            assert!(store.find(run.key).is_none());
+            store.put(run).unwrap();
+            assert!(store.find(run.key).is_some());
+            fs::remove_file(store.folder(run.key).join(RUN)).unwrap();
+            assert!(store.find(run.key).is_none());
+        });
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_is_not_kept() {
+        with_run(|store, run| {
+            store.put(&Run { stop: INTERRUPTED, ..*run }).unwrap();
+            assert!(store.find(run.key).is_none());
+        });
+    }
+}

@@ -1,0 +1,361 @@
+//! A metric of a sweep as charts.
+
+use super::tables::change;
+use super::{Axis as Dimension, Sweep};
+use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
+use crate::statistics::Estimate;
+use crate::study::{Exhibit, Section};
+use crate::words;
+
+/// More small charts than this are left out; the table has them all.
+const MOST_CHARTS: usize = 12;
+/// More cells than this, in either direction, are no heat map that can be read.
+const MOST_CELLS: usize = 20;
+/// The most letters beside a small chart.
+const LABEL: usize = 30;
+/// More rows than this are too many for a page.
+const MOST_ROWS: usize = 400;
+
+/// The section of a metric.
+pub fn section(sweep: &Sweep, metric: &str) -> Section {
+    let meaning = sweep.metrics.get(metric);
+    let what = meaning.map_or(metric, |meaning| meaning.meaning.trim_end_matches('.'));
+    let unit = unit(meaning.map_or("", |meaning| &meaning.unit));
+    let mut exhibits = Vec::new();
+    match sweep.axes.first() {
+        Some(axis) if axis.numbers.is_some() && axis.values.len() > 1 => {
+            exhibits.push(lines(sweep, metric, what, unit));
+        }
+        _ => exhibits.push(rows(sweep, metric, what, unit)),
+    }
+    if let [down, across, ..] = sweep.axes.as_slice()
+        && [down, across].iter().all(|axis| (2..=MOST_CELLS).contains(&axis.values.len()))
+        && sweep.axes.len() == 2
+    {
+        exhibits.extend(maps(sweep, metric, what, unit));
+    }
+    exhibits.push(table(sweep, metric, unit));
+    Section {
+        name: metric.replace('_', "-"),
+        question: sentence(what),
+        text: vec![format!("In tables and settings `{metric}`.")],
+        exhibits,
+        ..Section::default()
+    }
+}
+
+fn sentence(what: &str) -> String {
+    let mut letters = what.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// A unit that charts know.
+fn unit(unit: &str) -> &'static str {
+    ["ns", "bytes", "b/s", "Gb/s"].into_iter().find(|known| *known == unit).unwrap_or("")
+}
+
+/// The last part of a path, which says what it is: `load`.
+fn short(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// The combinations of the values of all axes but the first, each with its points in the order of
+/// the first.
+fn families(sweep: &Sweep) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut families: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    for (point, at) in sweep.points.iter().enumerate() {
+        let rest = at.get(1..).unwrap_or_default();
+        match families.iter_mut().find(|(other, _)| other == rest) {
+            Some((_, points)) => points.push(point),
+            None => families.push((rest.to_vec(), vec![point])),
+        }
+    }
+    families
+}
+
+/// The other axes' values in words; empty if there is none.
+fn heading(sweep: &Sweep, rest: &[usize]) -> String {
+    let part =
+        |(axis, at): (&Dimension, &usize)| format!("{} {}", short(&axis.path), axis.values[*at]);
+    sweep.axes.iter().skip(1).zip(rest).map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// The metric against the first axis: a line for each variant, a chart for each combination of the
+/// other axes.
+fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit {
+    let first = &sweep.axes[0];
+    let numbers = first.numbers.as_deref().unwrap_or_default();
+    let families = families(sweep);
+    let left_out = families.len().saturating_sub(MOST_CHARTS);
+    let all = sweep.points.iter().enumerate().flat_map(|(point, _)| {
+        sweep.variants.iter().map(move |variant| sweep.estimate(point, variant, metric))
+    });
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for estimate in all {
+        let ends = estimate.interval().or(estimate.mean.map(|mean| (mean, mean)));
+        low = low.min(ends.map_or(low, |ends| ends.0));
+        high = high.max(ends.map_or(high, |ends| ends.1));
+    }
+    let log = low > 0.0 && high / low > 30.0;
+    // The caption says what it is; beside a small chart there is no room for many words.
+    let label = if what.chars().count() <= LABEL { what } else { "" };
+    let y = match log {
+        true => Axis::log(if label.is_empty() { "logarithmic" } else { label }, unit),
+        false => Axis::linear(label, unit),
+    };
+    // All charts of a metric have the same axis, so that they can be compared.
+    let y = match (families.len() > 1 && low < high, log) {
+        (true, true) => y.within(low, high),
+        (true, false) => y.within(low.min(0.0), high),
+        _ => y,
+    };
+    let (least, most) = (
+        numbers.iter().copied().fold(f64::INFINITY, f64::min),
+        numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    );
+    let wide = least > 0.0 && most / least > 30.0;
+    let x = match wide {
+        true => Axis::log(&format!("{}, logarithmic", first.path), self::unit(&first.unit)),
+        false => Axis::linear(&first.path, self::unit(&first.unit)),
+    };
+    let x = x.within(least, most).labelled(numbers.iter().copied());
+    let line = |(series, variant): (usize, &String), points: &[usize]| {
+        let mut of: Vec<(f64, Estimate)> = points
+            .iter()
+            .map(|&point| {
+                let at = numbers[sweep.points[point][0]];
+                (at, sweep.estimate(point, variant, metric))
+            })
+            .filter(|(_, estimate)| estimate.mean.is_some())
+            .collect();
+        of.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Line {
+            series,
+            points: of.iter().filter_map(|(at, estimate)| Some((*at, estimate.mean?))).collect(),
+            intervals: of
+                .iter()
+                .filter_map(|(at, estimate)| {
+                    let (low, high) = estimate.interval()?;
+                    Some((*at, low, high))
+                })
+                .collect(),
+            markers: true,
+            tooltip: variant.clone(),
+            ..Line::default()
+        }
+    };
+    let charts = families.iter().take(MOST_CHARTS).map(|(rest, points)| Lines {
+        title: format!("{what} against {}", first.path),
+        heading: heading(sweep, rest),
+        x: x.clone(),
+        y: y.clone(),
+        lines: sweep.variants.iter().enumerate().map(|of| line(of, points)).collect(),
+        ..Lines::default()
+    });
+    let charts: Vec<Lines> = charts.collect();
+    let columns = charts.len().clamp(1, 3);
+    let note = match left_out {
+        0 => "Whiskers are 95 % confidence intervals over replications.".to_owned(),
+        more => format!(
+            "Whiskers are 95 % confidence intervals over replications. {more} more combinations are \
+             in the table only."
+        ),
+    };
+    Exhibit::Lines {
+        name: metric.replace('_', "-"),
+        caption: format!("How does {what} change with {}?", first.path),
+        legend: sweep.variants.iter().cloned().enumerate().collect(),
+        charts,
+        columns,
+        note,
+    }
+}
+
+/// The metric in rows, in groups by point.
+fn rows(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit {
+    let row = |point: usize, (series, variant): (usize, &String)| {
+        let estimate = sweep.estimate(point, variant, metric);
+        let (figures, range) = figures(&estimate, unit);
+        Row {
+            label: variant.clone(),
+            series,
+            value: estimate.mean,
+            interval: estimate.interval(),
+            claimed: None,
+            tooltip: format!("{}, {variant}: {figures} {range}", sweep.name(point)),
+            figures,
+            range,
+        }
+    };
+    let group = |point: usize| Group {
+        label: sweep.name(point),
+        rows: sweep.variants.iter().enumerate().map(|variant| row(point, variant)).collect(),
+    };
+    let caption = format!("How does {what} change?");
+    Exhibit::Rows {
+        name: metric.replace('_', "-"),
+        chart: Rows {
+            title: caption.clone(),
+            axis: Axis::linear(what, unit),
+            mark: Mark::Point,
+            groups: (0..sweep.points.len().min(MOST_ROWS)).map(group).collect(),
+        },
+        caption,
+        note: String::new(),
+    }
+}
+
+/// Of two axes, a map for each variant.
+fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhibit> {
+    let [down, across] = sweep.axes.as_slice() else { return Vec::new() };
+    let all = |variant: &String| -> Vec<Option<f64>> {
+        (0..sweep.points.len()).map(|point| sweep.estimate(point, variant, metric).mean).collect()
+    };
+    let values: Vec<_> = sweep.variants.iter().map(all).collect();
+    let known = || values.iter().flatten().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    let scale = match low > 0.0 && high / low > 10.0 {
+        true => Axis::log(&format!("{what}, logarithmic"), unit).within(low, high),
+        false => Axis::linear(what, unit).within(low.min(high), high),
+    };
+    let map = |(variant, values): (&String, &Vec<Option<f64>>)| {
+        let tile = |row: usize, column: usize| {
+            let point = sweep.points.iter().position(|at| *at == [row, column]);
+            let value = point.and_then(|point| values[point]);
+            Tile {
+                value,
+                text: value.map_or_else(String::new, |value| words::short(value, unit)),
+                tooltip: point.map_or_else(String::new, |point| sweep.name(point)),
+            }
+        };
+        let cells = (0..down.values.len())
+            .map(|row| (0..across.values.len()).map(|column| tile(row, column)).collect());
+        let caption = format!("{variant}: {what}");
+        Exhibit::HeatMap {
+            name: format!("{}-{variant}", metric.replace('_', "-")),
+            chart: HeatMap {
+                title: caption.clone(),
+                sides: Matrix {
+                    across: across.path.clone(),
+                    columns: across.values.clone(),
+                    down: down.path.clone(),
+                    rows: down.values.clone(),
+                },
+                cells: cells.collect(),
+                scale: scale.clone(),
+                colours: Colours::Sequential,
+            },
+            caption,
+            note: String::new(),
+        }
+    };
+    sweep.variants.iter().zip(&values).map(map).collect()
+}
+
+/// The means with their intervals, and the changes from the first variant.
+fn table(sweep: &Sweep, metric: &str, unit: &str) -> Exhibit {
+    let mut head: Vec<String> =
+        sweep.axes.iter().map(|axis| short(&axis.path).to_owned()).collect();
+    for (number, variant) in sweep.variants.iter().enumerate() {
+        head.push(variant.clone());
+        if number > 0 {
+            head.push("change".to_owned());
+        }
+    }
+    let row = |point: usize| {
+        let at = sweep.axes.iter().zip(&sweep.points[point]);
+        let mut row: Vec<String> = at.map(|(axis, at)| axis.values[*at].clone()).collect();
+        for (number, variant) in sweep.variants.iter().enumerate() {
+            let estimate = sweep.estimate(point, variant, metric);
+            let (value, range) = figures(&estimate, unit);
+            row.push(format!("{value} {range}").trim_end().to_owned());
+            if number > 0 {
+                row.push(changed(sweep, point, variant, metric));
+            }
+        }
+        row
+    };
+    let rows = sweep.points.len();
+    let note = match rows.saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        more => format!("{more} more points are in points.csv."),
+    };
+    Exhibit::Table {
+        name: format!("{}-table", metric.replace('_', "-")),
+        caption: "At every point".to_owned(),
+        head,
+        rows: (0..rows.min(MOST_ROWS)).map(row).collect(),
+        note,
+    }
+}
+
+/// A mean in its unit, and its interval.
+fn figures(estimate: &Estimate, unit: &str) -> (String, String) {
+    match estimate.mean {
+        None => ("-".to_owned(), String::new()),
+        Some(mean) => words::measured(mean, estimate.low, estimate.high, unit),
+    }
+}
+
+fn changed(sweep: &Sweep, point: usize, variant: &str, metric: &str) -> String {
+    let Some(change) = change(sweep, point, variant, metric) else { return "-".to_owned() };
+    let Some(percent) = change.percent() else { return "-".to_owned() };
+    let ends = matches!(change, crate::statistics::Change::Ratio { .. })
+        .then(|| change.interval())
+        .flatten();
+    let (value, range) =
+        words::measured(percent, ends.map(|ends| ends.0), ends.map(|ends| ends.1), "%");
+    format!("{value} {range}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sweep;
+    use super::*;
+
+    #[test]
+    fn a_numeric_axis_gives_lines_and_others_rows() {
+        let mut sweep = sweep();
+        let section = section(&sweep, "fct_mean_ns");
+        let Exhibit::Lines { charts, legend, .. } = &section.exhibits[0] else { panic!("lines") };
+        assert_eq!(legend.len(), 2);
+        assert_eq!(charts[0].lines[1].points, [(0.2, 50.5), (0.4, 130.0)]);
+        assert_eq!(charts[0].lines[1].intervals.len(), 2);
+        sweep.axes[0].numbers = None;
+        let section = super::section(&sweep, "fct_mean_ns");
+        let Exhibit::Rows { chart, .. } = &section.exhibits[0] else { panic!("rows") };
+        assert_eq!(chart.groups.len(), 2);
+        assert_eq!(chart.groups[1].rows[0].value, Some(210.0));
+        let Exhibit::Table { head, rows, .. } = &section.exhibits[1] else { panic!("a table") };
+        assert_eq!(head, &["load", "a", "b", "change"]);
+        assert_eq!(rows.len(), 2);
+        assert!(rows[0][3].starts_with("-50.0 %"), "{}", rows[0][3]);
+    }
+
+    #[test]
+    fn two_axes_give_a_map_for_each_variant() {
+        let mut sweep = sweep();
+        sweep.axes.push(Axis2::of("size", &["1KB", "2KB"]));
+        sweep.points = vec![vec![0, 0], vec![0, 1]];
+        let section = section(&sweep, "fct_mean_ns");
+        let maps =
+            section.exhibits.iter().filter(|exhibit| matches!(exhibit, Exhibit::HeatMap { .. }));
+        assert_eq!(maps.count(), 2);
+        let Exhibit::Lines { charts, .. } = &section.exhibits[0] else { panic!("lines") };
+        assert_eq!(charts.len(), 2);
+        assert_eq!(charts[1].heading, "size 2KB");
+    }
+
+    struct Axis2;
+
+    impl Axis2 {
+        fn of(path: &str, values: &[&str]) -> Dimension {
+            Dimension {
+                path: path.to_owned(),
+                values: values.iter().map(|value| (*value).to_owned()).collect(),
+                ..Dimension::default()
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The results directory of a sweep.
+//!
+//! ```text
+//! sweep.json                what was varied, and every run with its numbers; at first only whose it is
+//! runs.csv, .parquet        a row per run
+//! points.csv, .parquet      a row per point and variant
+//! report.html               the page
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Sweep;
+use crate::files::{self, IoError, named};
+use crate::format::{self, Sheet};
+use crate::html;
+
+const SWEEP: &str = "sweep.json";
+const REPORT: &str = "report.html";
+
+/// Why a sweep's results cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system said no.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// It is a file.
+    #[error("`{0}` is a file; choose a directory: `--out DIR`")]
+    File(PathBuf),
+    /// There is something else.
+    #[error(
+        "`{0}` is not empty and does not hold a sweep of `{1}`, so nothing is written there; choose \
+         another directory: `--out DIR`"
+    )]
+    Foreign(PathBuf, String),
+}
+
+/// Makes the directory of a sweep of this scenario, or goes on in one that has been begun.
+pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
+    if path.is_file() {
+        return Err(Error::File(path.into()));
+    }
+    let file = path.join(SWEEP);
+    let begun = std::fs::read(&file).ok();
+    let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    let ours = begun.is_some_and(|begun| begun["scenario"] == scenario);
+    let empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    if !ours && !empty {
+        return Err(Error::Foreign(path.into(), scenario.to_owned()));
+    }
+    if !ours {
+        named(std::fs::create_dir_all(path), "make the results directory", path)?;
+        let begun = serde_json::json!({ "scenario": scenario });
+        files::write(&file, "the sweep", |out| writeln!(out, "{begun}"))?;
+    }
+    Ok(())
+}
+
+/// Writes what came out. Returns the path of the page.
+pub fn finish(path: &Path, sweep: &Sweep) -> Result<PathBuf, Error> {
+    for table in sweep.tables() {
+        for format in format::CATALOGUE {
+            let file = path.join(format!("{}.{}", table.name, format.entry.name));
+            let what = format!("table `{}`", table.name);
+            let sheet = Sheet { run: None, table: &table };
+            files::write(&file, &what, |out| (format.write)(&sheet, out))?;
+        }
+    }
+    files::write(&path.join(SWEEP), "the sweep", |out| {
+        serde_json::to_writer_pretty(&mut *out, sweep).map_err(io::Error::from)?;
+        writeln!(out)
+    })?;
+    let report = path.join(REPORT);
+    let page = html::sweep(sweep);
+    files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
+    Ok(report)
+}

@@ -1,0 +1,285 @@
+//! A sweep as it comes out: a row of numbers for every run at every point of a grid, and what they
+//! come to.
+
+mod answer;
+mod charts;
+mod files;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use floodway_model::Table;
+use serde::{Deserialize, Serialize};
+
+use crate::INTERRUPTED;
+use crate::metrics::{Distribution, RunMetrics, SizeClasses, flow_times};
+use crate::scalars::Scalar;
+use crate::statistics::Estimate;
+use crate::study::{Provenance, Section};
+
+pub use files::{Error, begin, finish};
+
+/// A sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The version of this form: [`crate::manifest::SCHEMA`].
+    pub schema: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What it is to answer; may be empty.
+    pub question: String,
+    /// The dimensions of the grid.
+    pub axes: Vec<Axis>,
+    /// By point: which value of each axis.
+    pub points: Vec<Vec<usize>>,
+    /// The variants in order; the first is the baseline.
+    pub variants: Vec<String>,
+    /// When there are enough replications, in words; empty if the scenario says how many.
+    pub until: String,
+    /// The metrics that the page shows, in order; empty: some that usually matter.
+    pub shown: Vec<String>,
+    /// Every run, by point, then by variant, then by replication.
+    pub runs: Vec<Row>,
+    /// What metrics are, by name.
+    pub metrics: BTreeMap<String, Meaning>,
+    /// What a reader must know first.
+    pub caveats: Vec<String>,
+    /// Rules that runs broke; empty in a sound sweep.
+    pub violations: Vec<String>,
+    /// Where the numbers come from.
+    pub provenance: Provenance,
+    /// The scenario's text.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// A dimension of the grid.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What is varied: `workload.0.many_to_many.load`.
+    pub path: String,
+    /// The values in order.
+    pub values: Vec<String>,
+    /// The same as numbers, if they are.
+    pub numbers: Option<Vec<f64>>,
+    /// The unit of those: `ns`, `bytes`, `b/s`, or empty.
+    pub unit: String,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The point of the grid, counted from 0.
+    pub point: usize,
+    /// The variant.
+    pub variant: String,
+    /// The replication, counted from 0.
+    pub replication: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// What simulation it is: [`crate::Run::key`].
+    pub key: String,
+    /// The fingerprint of its tables, in hexadecimal.
+    pub fingerprint: String,
+    /// Packet-hops.
+    pub hops: u64,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+    /// Why it ended.
+    pub stop: String,
+    /// What was wrong with it; empty in a sound run.
+    pub violations: Vec<String>,
+    /// Its numbers by metric; one that does not exist in this run is missing.
+    pub numbers: BTreeMap<String, f64>,
+}
+
+/// What a metric is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meaning {
+    /// Its unit: `ns`, `bytes`; empty for a count.
+    pub unit: String,
+    /// What it says.
+    pub meaning: String,
+}
+
+/// The numbers of a run, by metric: completion times and slowdowns of all flows (`fct_mean_ns`,
+/// `fct_p99_ns`, `slowdown_p99`, …) and by size class (`under_100KB_fct_p99_ns`), and
+/// [`scalars`](crate::scalars::scalars). A number that does not exist is missing.
+pub fn numbers(tables: &[Table]) -> BTreeMap<String, Scalar> {
+    let classes = SizeClasses::default();
+    let flows = flow_times(tables);
+    let RunMetrics { classes: of_classes, scalars } = RunMetrics::of(tables, &flows, &classes);
+    let mut numbers = scalars;
+    for (class, metrics) in of_classes.iter().enumerate() {
+        let (prefix, whose) = match class == classes.all() {
+            true => (String::new(), "all flows".to_owned()),
+            false => (classes.key(class) + "_", format!("flows {}", classes.label(class))),
+        };
+        if metrics.fct.count + metrics.unfinished == 0 {
+            continue;
+        }
+        let mut put = |name: &str, value: f64, unit: &'static str, what: &str| {
+            let meaning = format!("{what} of {whose}");
+            numbers.insert(format!("{prefix}{name}"), Scalar { value, unit, meaning });
+        };
+        put("finished", metrics.fct.count as f64, "", "measured flows that finished,");
+        put("unfinished", metrics.unfinished as f64, "", "measured flows that did not finish,");
+        let Distribution { mean, p50, p95, p99, p999, .. } = metrics.fct;
+        put("fct_mean_ns", mean, "ns", "mean completion time");
+        put("fct_p50_ns", p50, "ns", "median completion time");
+        put("fct_p95_ns", p95, "ns", "95th percentile of the completion time");
+        put("fct_p99_ns", p99, "ns", "99th percentile of the completion time");
+        put("fct_p999_ns", p999, "ns", "99.9th percentile of the completion time");
+        put("slowdown_mean", metrics.slowdown.mean, "", "mean slowdown");
+        put("slowdown_p99", metrics.slowdown.p99, "", "99th percentile of the slowdown");
+    }
+    numbers.retain(|_, number| number.value.is_finite());
+    numbers
+}
+
+impl Sweep {
+    /// The runs of a variant at a point that count: those that were not cut short.
+    fn runs_of<'a>(&'a self, point: usize, variant: &'a str) -> impl Iterator<Item = &'a Row> {
+        let wanted = move |row: &&Row| {
+            row.point == point && row.variant == variant && row.stop != INTERRUPTED
+        };
+        self.runs.iter().filter(wanted)
+    }
+
+    /// The mean of a metric over the replications of a variant at a point.
+    pub fn estimate(&self, point: usize, variant: &str, metric: &str) -> Estimate {
+        Estimate::of(
+            self.runs_of(point, variant).filter_map(|row| row.numbers.get(metric).copied()),
+        )
+    }
+
+    /// A point in words: `workload.0.many_to_many.load=0.2, switch.queue.size=1MB`.
+    pub fn name(&self, point: usize) -> String {
+        let at = self.axes.iter().zip(&self.points[point]);
+        let parts: Vec<_> =
+            at.map(|(axis, at)| format!("{}={}", axis.path, axis.values[*at])).collect();
+        parts.join(", ")
+    }
+
+    /// The metrics that the page shows: those that were asked for, or of those that usually matter
+    /// the ones that are not the same in all runs.
+    pub fn shown(&self) -> Vec<&str> {
+        if !self.shown.is_empty() {
+            return self.shown.iter().map(String::as_str).collect();
+        }
+        let differs = |metric: &&str| {
+            let mut values = self.runs.iter().filter_map(|row| row.numbers.get(*metric));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        USUAL.iter().copied().filter(differs).collect()
+    }
+
+    /// What it comes to, in sentences.
+    pub fn answer(&self) -> Vec<String> {
+        answer::answer(self)
+    }
+
+    /// The charts: a section for each metric that is shown.
+    pub fn sections(&self) -> Vec<Section> {
+        self.shown().into_iter().map(|metric| charts::section(self, metric)).collect()
+    }
+
+    /// A row for every run (`runs`), and a row for every point and variant with the means of all
+    /// metrics and their intervals (`points`).
+    pub fn tables(&self) -> [Table; 2] {
+        [tables::runs(self), tables::points(self)]
+    }
+}
+
+/// Metrics that usually matter.
+const USUAL: [&str; 13] = [
+    "fct_mean_ns",
+    "fct_p99_ns",
+    "under_100KB_fct_p99_ns",
+    "over_10MB_fct_mean_ns",
+    "slowdown_p99",
+    "unfinished",
+    "persistent_goodput_gbps",
+    "mean_latency_ns",
+    "p99_latency_ns",
+    "paused_ns",
+    "marked_packets",
+    "dropped_packets",
+    "switch_p99_occupancy_bytes",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn sweep() -> Sweep {
+        let row = |point, variant: &str, replication, value: f64| Row {
+            point,
+            variant: variant.to_owned(),
+            replication,
+            stop: "flows done".to_owned(),
+            numbers: [("fct_mean_ns".to_owned(), value), ("dropped_packets".to_owned(), 0.0)]
+                .into(),
+            ..Row::default()
+        };
+        let meaning = |unit: &str, meaning: &str| Meaning {
+            unit: unit.to_owned(),
+            meaning: meaning.to_owned(),
+        };
+        Sweep {
+            schema: crate::manifest::SCHEMA,
+            scenario: "tiny".to_owned(),
+            axes: vec![Axis {
+                path: "load".to_owned(),
+                values: vec!["0.2".to_owned(), "0.4".to_owned()],
+                numbers: Some(vec![0.2, 0.4]),
+                unit: String::new(),
+            }],
+            points: vec![vec![0], vec![1]],
+            variants: vec!["a".to_owned(), "b".to_owned()],
+            runs: vec![
+                row(0, "a", 0, 100.0),
+                row(0, "a", 1, 102.0),
+                row(0, "b", 0, 50.0),
+                row(0, "b", 1, 51.0),
+                row(1, "a", 0, 200.0),
+                row(1, "a", 1, 220.0),
+                row(1, "b", 0, 150.0),
+                row(1, "b", 1, 110.0),
+            ],
+            metrics: [
+                ("fct_mean_ns".to_owned(), meaning("ns", "mean completion time of all flows")),
+                ("dropped_packets".to_owned(), meaning("", "dropped")),
+            ]
+            .into(),
+            ..Sweep::default()
+        }
+    }
+
+    #[test]
+    fn estimates_are_of_a_point_and_a_variant() {
+        let sweep = sweep();
+        let estimate = sweep.estimate(0, "a", "fct_mean_ns");
+        assert_eq!((estimate.mean, estimate.n), (Some(101.0), 2));
+        // Two values d apart: t of one degree of freedom is 12.706, the error d / 2.
+        let half = estimate.high.unwrap() - 101.0;
+        assert!((half - 12.706_204_7).abs() < 1e-6, "{half}");
+        assert_eq!(sweep.estimate(1, "b", "nothing").n, 0);
+    }
+
+    #[test]
+    fn what_does_not_differ_is_not_shown() {
+        let mut sweep = sweep();
+        assert_eq!(sweep.shown(), ["fct_mean_ns"]);
+        sweep.shown = vec!["dropped_packets".to_owned()];
+        assert_eq!(sweep.shown(), ["dropped_packets"]);
+    }
+
+    #[test]
+    fn runs_that_were_cut_short_do_not_count() {
+        let mut sweep = sweep();
+        sweep.runs[0].stop = INTERRUPTED.to_owned();
+        assert_eq!(sweep.estimate(0, "a", "fct_mean_ns").mean, Some(102.0));
+    }
+}
