@@ -99,11 +99,12 @@ class Scenario:
     ...     arrivals="1us",
     ...     limit="10ms",
     ...     topology={"star": {"hosts": 3}},
+    ...     switch={"aqm": "ramp"},
     ...     workload=[{"incast": {"senders": 2, "bytes": "100KB"}}],
-    ...     variants={"lossless": {"switch.flow_control.pfc": {}}, "lossy": {}},
+    ...     variants={"shallow": {"switch.queue.size": "50KB"}, "deep": {}},
     ... )
     >>> scenario
-    <Scenario two-senders: variants lossless, lossy; 1 replication>
+    <Scenario two-senders: variants shallow, deep; 1 replication>
 
     Parameters
     ----------
@@ -202,6 +203,7 @@ class Scenario:
         >>> base = Scenario(
         ...     name="two-senders", arrivals="1us", limit="10ms",
         ...     topology={"star": {"hosts": 3}},
+    ...     switch={"aqm": "ramp"},
         ...     workload=[{"incast": {"senders": 2, "bytes": "100KB"}}],
         ... )
         >>> deep = base.with_({"switch.queue.size": "2MB", "workload.0.incast.bytes": "1MB"})

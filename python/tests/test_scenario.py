@@ -86,7 +86,7 @@ def test_changes_are_laid_over_and_leave_the_first_alone(turns):
     settings = changed.settings()
     assert settings["switch"]["queue"]["size"] == "2MB"
     assert settings["switch"]["latency"] == "1us"
-    assert [flow["bytes"] for flow in settings["workload"][0]["list"]["flow"]] == ["10240B", "1B"]
+    assert [flow["bytes"] for flow in settings["workload"][0]["list"]["flow"]] == ["10.24KB", "1B"]
     assert changed.seed == 7
     assert changed.changes == (
         'switch={queue = {size = "2MB"}, latency = "1us"}',
@@ -113,7 +113,7 @@ def test_variants_are_added_changed_and_removed(turns):
     assert most.variants == ("base", "deep", "last")
     assert most.variant("deep").settings["switch"]["queue"]["size"] == "3MB"
     assert most.variant("deep").settings["switch"]["latency"] == "1us"
-    assert most.settings("base")["switch"]["latency"] == "0ns"
+    assert most.settings("base")["switch"]["latency"] == "0ps"
     assert most.with_(variants={"deep": False}).variants == ("base", "last")
 
 
@@ -130,21 +130,21 @@ def test_what_cannot_be_written_is_told(turns):
 
 def test_mistakes_are_told_as_the_program_tells_them():
     wrong = fields()
-    wrong["topology"]["star"]["hots"] = wrong["topology"]["star"].pop("hosts")
+    wrong["topology"]["star"]["dely"] = wrong["topology"]["star"].pop("delay")
     with pytest.raises(floodway.ScenarioError) as caught:
         floodway.Scenario(wrong)
     assert str(caught.value).startswith(
         """\
-error: `topology.star` has no field `hots`
+error: `topology.star` has no field `dely`
  --> <scenario>:9:1
   |
-9 | hots = 3
+9 | dely = "200ns"
   | ^^^^
-  = help: did you mean `hosts`? The fields are: hosts, rate, delay"""
+  = help: did you mean `delay`? The fields are: hosts, rate, delay"""
     )
     problem = caught.value.problems[0]
-    assert problem.message == "`topology.star` has no field `hots`"
-    assert problem.help.startswith("did you mean `hosts`?")
+    assert problem.message == "`topology.star` has no field `dely`"
+    assert problem.help.startswith("did you mean `delay`?")
     assert (problem.file, problem.line, problem.column) == ("<scenario>", 9, 1)
     assert problem.severity == "error"
     assert str(problem) in str(caught.value)
@@ -166,12 +166,13 @@ def test_an_unknown_variant_is_told(root):
 
 
 def test_warnings_are_kept(turns):
-    # Above half of the memory there is less left above XOFF than the link needs.
-    scenario = turns.with_({"switch.flow_control.pfc.xoff": "999KB", "switch.queue.size": "1MB"})
-    (warning, *_) = scenario.warnings
+    assert turns.warnings == ()
+    scenario = turns.with_({"host.congestion": "dcqcn"})
+    (warning,) = scenario.warnings
     assert warning.severity == "warning"
-    assert "headroom" in warning.text
-    assert "warning" in repr(scenario)
+    assert warning.message == "DCQCN listens to marks, and nothing marks"
+    assert repr(scenario).endswith("1 warning>")
+    assert warning.message in scenario._repr_html_()
 
 
 def test_derived_numbers(turns):
