@@ -42,6 +42,9 @@ class ScenarioError(ValueError):
         At least one, in the order of their places.
     """
 
+    # As users write it, also where it is shown uncaught.
+    __module__ = "floodway"
+
     problems: tuple[Problem, ...]
 
     def __init__(self, text: str, problems: Sequence[Problem]) -> None:
@@ -54,3 +57,5 @@ class ScenarioError(ValueError):
 
 class ResultsError(ValueError):
     """Results cannot be read: there are none, or they are not as they were written."""
+
+    __module__ = "floodway"

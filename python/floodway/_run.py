@@ -89,7 +89,7 @@ class Run:
         broken = f", {len(self.violations)} violations" if self.violations else ""
         return (
             f"<Run {self.variant} {self.replication}: {self.simulated_ns / 1e6:.3f} ms simulated, "
-            f"{self.hops} packet-hops in {self.wall_s:.2f} s, {self.stop}, fingerprint "
+            f"{self.hops} packet-hops in {self.wall_s:.2g} s, {self.stop}, fingerprint "
             f"{self.fingerprint}{broken}>"
         )
 

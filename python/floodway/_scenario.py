@@ -101,10 +101,10 @@ class Scenario:
     ...     topology={"star": {"hosts": 3}},
     ...     switch={"aqm": "ramp"},
     ...     workload=[{"incast": {"senders": 2, "bytes": "100KB"}}],
-    ...     variants={"shallow": {"switch.queue.size": "50KB"}, "deep": {}},
+    ...     variants={"usual": {}, "deep": {"switch.queue.size": "2MB"}},
     ... )
     >>> scenario
-    <Scenario two-senders: variants shallow, deep; 1 replication>
+    <Scenario two-senders: variants usual, deep; 1 replication>
 
     Parameters
     ----------
@@ -203,7 +203,6 @@ class Scenario:
         >>> base = Scenario(
         ...     name="two-senders", arrivals="1us", limit="10ms",
         ...     topology={"star": {"hosts": 3}},
-    ...     switch={"aqm": "ramp"},
         ...     workload=[{"incast": {"senders": 2, "bytes": "100KB"}}],
         ... )
         >>> deep = base.with_({"switch.queue.size": "2MB", "workload.0.incast.bytes": "1MB"})
