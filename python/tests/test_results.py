@@ -84,6 +84,11 @@ def test_a_table_that_is_not_as_it_was_written_is_refused(stored, tmp_path):
         _ = results.flows
 
 
+def test_a_table_that_is_not_there_is_told(stored):
+    with pytest.raises(floodway.ResultsError, match="plain/0` has no table `flow` as `parquet`"):
+        floodway.open(stored)._stored.table(0, "flow")
+
+
 def test_a_directory_without_results_is_told(tmp_path):
     with pytest.raises(floodway.ResultsError, match="holds no results"):
         floodway.open(tmp_path)

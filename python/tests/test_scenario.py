@@ -52,6 +52,11 @@ def test_what_is_written_as_toml_reads_back():
     assert tomllib.loads("x = " + _toml.inline(written))["x"] == written
 
 
+def test_numbers_and_truths_of_numpy_are_numbers_and_truths():
+    values = [numpy.int64(3), numpy.float32(0.5), numpy.bool_(True), True, 1e300]
+    assert _toml.inline(values) == "[3, 0.5, true, true, 1e+300]"
+
+
 def test_every_shipped_scenario_loads(root):
     paths = sorted((root / "scenarios").glob("*/*.toml"))
     assert len(paths) > 20

@@ -10,11 +10,11 @@
 //! - [`results`]: results directories
 //! - [`error`]: what is wrong, as exceptions of the package
 
-mod error;
-mod results;
-mod scenario;
-mod simulate;
-mod table;
+pub mod error;
+pub mod results;
+pub mod scenario;
+pub mod simulate;
+pub mod table;
 
 /// The module `floodway._floodway`.
 #[pyo3::pymodule]
