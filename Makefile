@@ -1,11 +1,12 @@
 # What can be done here; `make` alone runs the demonstration.
 #
 # Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
-# valgrind, `make picture` Python 3, and `make peers` Python 3, a C++ compiler and ns-3.
+# valgrind, `make picture` Python 3, `make python` Python 3.10 or later with pip, and `make peers`
+# Python 3, a C++ compiler and ns-3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test check-style check-docs guard guard-accept bench peers docs picture clean
+.PHONY: demo build test python check-style check-docs guard guard-accept bench peers docs picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -34,6 +35,13 @@ check-docs: build
 	$(FLOODWAY) reference > target/reference.md
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
+
+# The Python package in an environment of its own, with all that its tests need. Tests of results
+# directories have the program make some.
+python: build
+	python3 -m venv target/python
+	target/python/bin/pip install --quiet '.[test]'
+	FLOODWAY="$(CURDIR)/$(FLOODWAY)" target/python/bin/python -m pytest
 
 # Whether a packet-hop takes as many instructions as it did: docs/performance.md.
 guard: build

@@ -232,7 +232,7 @@ pub fn variants(
     for argument in &overrides.set {
         let mut setting = Setting::parse(argument)?;
         match setting.path.as_slice() {
-            [first, _, _, ..] if first == "variants" => {
+            [first, _, ..] if first == "variants" => {
                 lay_over(&mut variants, named(setting.overlay.take("variants"))?)?;
             }
             [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {

@@ -191,6 +191,8 @@ fn set_addresses_workloads_and_variants() {
     let latencies: Vec<_> =
         one.variants().iter().map(|v| v.settings.switch.latency.0 / 1_000_000).collect();
     assert_eq!(latencies, [0, 1]);
+    let rest = scenario(more, false, &["variants.a=false"]);
+    assert_eq!(rest.variants().iter().map(|v| &*v.name).collect::<Vec<_>>(), ["b"]);
 }
 
 #[test]

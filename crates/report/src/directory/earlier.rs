@@ -9,7 +9,7 @@ use super::clear::owner;
 use super::{Error, MANIFEST, READABLE, read_json};
 use crate::files;
 use crate::format::parquet;
-use crate::manifest::{Manifest, Record, folder, hex};
+use crate::manifest::{Manifest, Record, TableFile, folder, hex};
 use crate::{INTERRUPTED, Run};
 
 /// The runs of earlier commands in a results directory. Looking for them changes nothing there.
@@ -72,18 +72,17 @@ impl Earlier {
     /// Reads a run back, which fails if its tables are not to the bit what they were.
     pub fn load(&self, record: &Record) -> Result<Loaded, Error> {
         let folder = self.folder(record);
-        let changed = |what: String| Error::Changed(folder.clone(), what);
-        let mut tables = Vec::with_capacity(record.tables.len());
-        for table in &record.tables {
-            let path = folder.join(format!("{}.{READABLE}", table.name));
-            if hex(files::checksum(&path)?.0) != table.checksum {
-                return Err(changed(format!("the checksum of table `{}` is another", table.name)));
-            }
-            tables.push(parquet::read(&path).map_err(|error| changed(error.to_string()))?);
-        }
+        let tables: Vec<_> = record
+            .tables
+            .iter()
+            .map(|table| read_table(&folder, table))
+            .collect::<Result<_, _>>()?;
         let fingerprint = fingerprint(&tables);
         if hex(fingerprint) != record.fingerprint {
-            return Err(changed("the fingerprint of its tables is another".to_owned()));
+            return Err(Error::Changed(
+                folder,
+                "the fingerprint of its tables is another".to_owned(),
+            ));
         }
         Ok(Loaded { record: record.clone(), tables, fingerprint })
     }
@@ -97,6 +96,16 @@ impl Earlier {
     pub(super) fn time_of(&self, runs: &[&Record]) -> f64 {
         self.pace * runs.iter().map(|run| run.wall_s).sum::<f64>()
     }
+}
+
+/// Reads a table of a run back, which fails if its file is not to the bit what it was.
+pub(super) fn read_table(folder: &Path, table: &TableFile) -> Result<Table, Error> {
+    let changed = |what: String| Error::Changed(folder.into(), what);
+    let path = folder.join(format!("{}.{READABLE}", table.name));
+    if hex(files::checksum(&path)?.0) != table.checksum {
+        return Err(changed(format!("the checksum of table `{}` is another", table.name)));
+    }
+    parquet::read(&path).map_err(|error| changed(error.to_string()))
 }
 
 impl Loaded {

@@ -34,6 +34,11 @@ pub enum Error {
         "the run in `{0}` is not as it was written: {1}; run the scenario again with `--resume`"
     )]
     Changed(PathBuf, String),
+    /// A run has no such table that can be read back.
+    #[error(
+        "the run in `{0}` has no table `{1}` as `parquet`; `manifest.json` lists those that it has"
+    )]
+    NoTable(PathBuf, String),
     /// There is something else.
     #[error(
         "`{0}` is not empty and not a results directory, so nothing is written there; choose \

@@ -21,6 +21,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use floodway_model::Table;
+
 use crate::files::{self, named};
 use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Manifest, Record, SCHEMA, TableFile, folder, hex};
@@ -207,6 +209,17 @@ impl Directory {
             writeln!(out)
         })?;
         Ok(())
+    }
+}
+
+impl Results {
+    /// Reads a table of one of the runs, which fails if its file is not to the bit what it was.
+    pub fn table(&self, run: &Record, name: &str) -> Result<Table, Error> {
+        let folder = self.path.join(folder(&run.variant, run.replication));
+        match run.tables.iter().find(|table| table.name == name) {
+            Some(table) => earlier::read_table(&folder, table),
+            None => Err(Error::NoTable(folder, name.to_owned())),
+        }
     }
 }
 

@@ -1,0 +1,57 @@
+//! What is wrong, as exceptions of the package. Their classes are written in Python, so that they
+//! read and type like the rest of it.
+
+use floodway_report::directory;
+use floodway_scenario::{Error, Problem};
+use miette::Severity;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+const MODULE: &str = "floodway._errors";
+
+/// A `ScenarioError`: the text of the program, and the problems one by one.
+pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
+    let raised = || -> PyResult<PyErr> {
+        let problems: Vec<_> =
+            error.problems().iter().map(|found| problem(py, found)).collect::<PyResult<_>>()?;
+        let class = py.import(MODULE)?.getattr("ScenarioError")?;
+        Ok(PyErr::from_value(class.call1((error.plain().trim_end(), problems))?))
+    };
+    raised().unwrap_or_else(|failed| failed)
+}
+
+/// A `ResultsError`.
+pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
+    results_text(py, error.to_string())
+}
+
+/// A `ResultsError` that says this.
+pub fn results_text(py: Python<'_>, text: String) -> PyErr {
+    let raised = || -> PyResult<PyErr> {
+        let class = py.import(MODULE)?.getattr("ResultsError")?;
+        Ok(PyErr::from_value(class.call1((text,))?))
+    };
+    raised().unwrap_or_else(|failed| failed)
+}
+
+/// A `Problem`.
+pub fn problem<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, PyAny>> {
+    let position = problem.place.position();
+    let fields = PyDict::new(py);
+    fields.set_item("message", &problem.message)?;
+    fields.set_item("help", &problem.help)?;
+    fields.set_item(
+        "severity",
+        match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Advice => "advice",
+        },
+    )?;
+    fields.set_item("file", problem.place.source.name())?;
+    fields.set_item("line", position.as_ref().map(|at| at.line))?;
+    fields.set_item("column", position.as_ref().map(|at| at.column))?;
+    fields.set_item("variants", &problem.variants)?;
+    fields.set_item("text", problem.plain().trim_end())?;
+    py.import(MODULE)?.getattr("Problem")?.call((), Some(&fields))
+}

@@ -1,0 +1,37 @@
+//! The compiled half of the Python package `floodway`: scenarios in, tables out.
+//!
+//! What users see is written in Python, in `python/floodway`, which calls this module for what
+//! Rust has to do. Values cross the border in three forms: mappings as JSON, tables as Arrow, which
+//! is the memory of the result itself, and everything else as Python's own types.
+//!
+//! - [`scenario`]: scenarios that are valid
+//! - [`simulate`]: a simulation that Python can watch and interrupt
+//! - [`table`]: tables as Arrow
+//! - [`results`]: results directories
+//! - [`error`]: what is wrong, as exceptions of the package
+
+pub mod error;
+pub mod results;
+pub mod scenario;
+pub mod simulate;
+pub mod table;
+
+/// The module `floodway._floodway`.
+#[pyo3::pymodule]
+mod _floodway {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::results::{Stored, open};
+    #[pymodule_export]
+    use crate::scenario::{Checked, load, parse};
+    #[pymodule_export]
+    use crate::simulate::Outcome;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,74 @@
+//! Results directories, for Python.
+
+use std::path::PathBuf;
+
+use floodway_report::Directory;
+use floodway_report::directory::Results;
+use floodway_report::manifest::Record;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::table::{Table, leading};
+
+/// A results directory as it was found.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Stored(Results);
+
+/// Opens a results directory.
+#[pyfunction]
+pub fn open(py: Python<'_>, path: PathBuf) -> PyResult<Stored> {
+    Directory::open(&path).map(Stored).map_err(|error| error::results(py, &error))
+}
+
+#[pymethods]
+impl Stored {
+    /// What was run, as JSON.
+    #[getter]
+    fn manifest(&self) -> String {
+        serde_json::to_string(&self.0.manifest).expect("a manifest is JSON")
+    }
+
+    /// What came out, as JSON, if the experiment has ended.
+    #[getter]
+    fn summary(&self) -> Option<String> {
+        let summary = self.0.summary.as_ref();
+        summary.map(|summary| serde_json::to_string(summary).expect("a summary is JSON"))
+    }
+
+    /// Reads a table of a run, by the run's place in the manifest.
+    fn table(&self, py: Python<'_>, run: usize, name: &str) -> PyResult<Table> {
+        Ok(self.read(py, run, name)?.1.into())
+    }
+
+    /// Reads a table of some runs as one, which begins with the columns `variant` and
+    /// `replication`.
+    fn table_of_runs(&self, py: Python<'_>, runs: Vec<usize>, name: &str) -> PyResult<Table> {
+        let mut tables = Vec::with_capacity(runs.len());
+        for run in runs {
+            let (record, table) = self.read(py, run, name)?;
+            tables.push((leading(&record.variant, record.replication, table.rows()), table));
+        }
+        Table::of_runs(tables).map_err(|name| {
+            let path = self.0.path.display();
+            let text = format!(
+                "the tables `{name}` of `{path}` differ in their columns; read those of one run"
+            );
+            error::results_text(py, text)
+        })
+    }
+}
+
+impl Stored {
+    fn read(
+        &self,
+        py: Python<'_>,
+        run: usize,
+        name: &str,
+    ) -> PyResult<(&Record, floodway_model::Table)> {
+        let record = self.0.manifest.runs.get(run);
+        let record = record.ok_or_else(|| PyIndexError::new_err("there is no such run"))?;
+        let table = py.detach(|| self.0.table(record, name));
+        Ok((record, table.map_err(|error| error::results(py, &error))?))
+    }
+}

@@ -1,0 +1,116 @@
+//! Scenarios that are valid, for Python.
+
+use std::path::PathBuf;
+
+use floodway_scenario::derived::Derived;
+use floodway_scenario::{Overrides, Scenario, Variant};
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::simulate::{self, Outcome};
+
+/// A valid scenario.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Checked(Scenario);
+
+/// Reads and checks a scenario file.
+#[pyfunction]
+pub fn load(py: Python<'_>, path: PathBuf, quick: bool, set: Vec<String>) -> PyResult<Checked> {
+    let found = py.detach(|| Scenario::load(&path, &Overrides { quick, set }));
+    found.map(Checked).map_err(|error| error::scenario(py, &error))
+}
+
+/// Checks a scenario. Files that it names are sought beside `file`.
+#[pyfunction]
+pub fn parse(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    quick: bool,
+    set: Vec<String>,
+) -> PyResult<Checked> {
+    let found = py.detach(|| Scenario::parse(text, file, &Overrides { quick, set }));
+    found.map(Checked).map_err(|error| error::scenario(py, &error))
+}
+
+#[pymethods]
+impl Checked {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn question(&self) -> &str {
+        &self.0.question
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    #[getter]
+    fn replications(&self) -> u32 {
+        self.0.replications
+    }
+
+    /// The names of the variants, the baseline first.
+    #[getter]
+    fn variants(&self) -> Vec<&str> {
+        self.0.variants().iter().map(|variant| &*variant.name).collect()
+    }
+
+    /// Instances of `Problem`.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.0.warnings().iter().map(|warning| error::problem(py, warning)).collect()
+    }
+
+    /// All parameters of a variant, as JSON.
+    fn settings(&self, py: Python<'_>, variant: &str) -> PyResult<String> {
+        let settings = &self.variant(py, variant)?.settings;
+        Ok(serde_json::to_string(settings).expect("settings are JSON"))
+    }
+
+    /// What `floodway check --json` says of these variants, without the warnings, as JSON.
+    fn derived(&self, py: Python<'_>, variants: Vec<String>) -> PyResult<String> {
+        let variants: Vec<&Variant> =
+            variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;
+        let derived = py.detach(|| {
+            let seed = self.0.replication_seed(0);
+            Derived {
+                scenario: self.0.name.clone(),
+                replications: self.0.replications,
+                variants: variants.iter().map(|variant| variant.derived(seed)).collect(),
+            }
+        });
+        Ok(serde_json::to_string(&derived).expect("numbers and names are JSON"))
+    }
+
+    /// The seed of a replication, counted from 0.
+    fn replication_seed(&self, replication: u32) -> u64 {
+        self.0.replication_seed(replication)
+    }
+
+    /// Runs one variant in one replication, and calls `watch` with the simulated time and its
+    /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will.
+    fn simulate(
+        &self,
+        py: Python<'_>,
+        variant: &str,
+        replication: u32,
+        threads: Option<usize>,
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Outcome> {
+        let variant = self.variant(py, variant)?;
+        let build = || self.0.build(variant, replication);
+        simulate::simulate(py, build, threads, watch.as_ref())
+    }
+}
+
+impl Checked {
+    fn variant(&self, py: Python<'_>, name: &str) -> PyResult<&Variant> {
+        self.0.variant(name).map_err(|error| error::scenario(py, &error))
+    }
+}

@@ -1,0 +1,195 @@
+//! Tables as Arrow, handed over by its PyCapsule interface: whoever reads one reads the memory into
+//! which the simulation wrote it.
+
+use std::collections::HashMap;
+use std::iter::repeat_n;
+use std::sync::Arc;
+
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use floodway_model::table::{Column, Values};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList};
+
+/// The key of a meaning in the metadata of a table and of a column, as in its Parquet file.
+const DOC: &str = "floodway.doc";
+
+/// The key of a column's unit.
+const UNIT: &str = "floodway.unit";
+
+/// The units that end a column's name.
+const UNITS: [&str; 5] = ["ns", "bytes", "packets", "frames", "gbps"];
+
+/// A table, in one piece for each run that it is of.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Table {
+    name: String,
+    schema: SchemaRef,
+    pieces: Vec<RecordBatch>,
+}
+
+impl From<floodway_model::Table> for Table {
+    fn from(table: floodway_model::Table) -> Self {
+        Self::of_runs(vec![(Vec::new(), table)]).expect("one table is like itself")
+    }
+}
+
+impl Table {
+    /// The tables of some runs as one, each with the columns that say of which run it is.
+    /// Otherwise the name of a table with other columns than the first.
+    pub fn of_runs(tables: Vec<(Vec<Column>, floodway_model::Table)>) -> Result<Self, String> {
+        let mut whole: Option<Self> = None;
+        for (leading, table) in tables {
+            let doc: HashMap<_, _> = [(DOC.to_owned(), table.doc.into_owned())].into();
+            let (fields, arrays): (Vec<_>, Vec<_>) =
+                leading.into_iter().chain(table.columns).map(column).unzip();
+            let schema = Arc::new(Schema::new_with_metadata(fields, doc));
+            let piece = RecordBatch::try_new(Arc::clone(&schema), arrays);
+            let piece = piece.expect("columns are as long as each other and of their types");
+            let name = table.name.into_owned();
+            let whole =
+                whole.get_or_insert_with(|| Self { name, schema: schema.clone(), pieces: vec![] });
+            if whole.schema.fields() != schema.fields() {
+                return Err(whole.name.clone());
+            }
+            whole.pieces.push(piece);
+        }
+        whole.ok_or_else(String::new)
+    }
+
+    fn place(&self, column: &str) -> PyResult<usize> {
+        let found = self.schema.index_of(column);
+        found.map_err(|_| PyKeyError::new_err(column.to_owned()))
+    }
+}
+
+/// The columns that say of which run a table of so many rows is, as in its Parquet file.
+pub fn leading(variant: &str, replication: u32, rows: usize) -> Vec<Column> {
+    let column = |name, doc, values| Column { name, doc, values };
+    vec![
+        column(
+            "variant".into(),
+            "What is compared: the variant's name.".into(),
+            Values::Text(repeat_n(variant.to_owned(), rows).collect()),
+        ),
+        column(
+            "replication".into(),
+            "The replication, counted from 0.".into(),
+            Values::U64(vec![replication.into(); rows]),
+        ),
+    ]
+}
+
+/// A column as Arrow has it. Numbers stay where they are. As in Parquet nothing is null, and NaN
+/// stands for what is not there.
+fn column(column: Column) -> (Field, ArrayRef) {
+    let Column { name, doc, values } = column;
+    let (kind, array): (DataType, ArrayRef) = match values {
+        Values::U64(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
+        Values::F64(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
+        Values::Text(values) => (DataType::Utf8, Arc::new(StringArray::from_iter_values(values))),
+    };
+    let unit = name.rsplit_once('_').map(|(_, unit)| unit).filter(|unit| UNITS.contains(unit));
+    let unit = unit.map(|unit| (UNIT.to_owned(), unit.to_owned()));
+    let doc = (DOC.to_owned(), doc.into_owned());
+    let metadata: HashMap<_, _> = unit.into_iter().chain([doc]).collect();
+    (Field::new(name, kind, false).with_metadata(metadata), array)
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn doc(&self) -> Option<&String> {
+        self.schema.metadata().get(DOC)
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<&String> {
+        self.schema.fields().iter().map(|field| field.name()).collect()
+    }
+
+    fn column_doc(&self, column: &str) -> PyResult<Option<&String>> {
+        Ok(self.schema.field(self.place(column)?).metadata().get(DOC))
+    }
+
+    fn column_unit(&self, column: &str) -> PyResult<Option<&String>> {
+        Ok(self.schema.field(self.place(column)?).metadata().get(UNIT))
+    }
+
+    fn __len__(&self) -> usize {
+        self.pieces.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The same with these columns only.
+    fn select(&self, columns: Vec<String>) -> PyResult<Self> {
+        let places: Vec<_> =
+            columns.iter().map(|column| self.place(column)).collect::<PyResult<_>>()?;
+        let schema = self.schema.project(&places).map_err(arrow_error)?;
+        let pieces = self.pieces.iter().map(|piece| piece.project(&places));
+        Ok(Self {
+            name: self.name.clone(),
+            schema: Arc::new(schema),
+            pieces: pieces.collect::<Result<_, _>>().map_err(arrow_error)?,
+        })
+    }
+
+    /// The values of a column as objects of Python, from row `start` to before row `end`.
+    fn to_list<'py>(
+        &self,
+        py: Python<'py>,
+        column: &str,
+        start: usize,
+        end: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (place, list) = (self.place(column)?, PyList::empty(py));
+        let mut before = 0;
+        for piece in &self.pieces {
+            let array = piece.column(place);
+            let rows = start.max(before)..end.min(before + array.len());
+            for row in rows.map(|row| row - before) {
+                if let Some(array) = array.as_any().downcast_ref::<UInt64Array>() {
+                    list.append(array.value(row))?;
+                } else if let Some(array) = array.as_any().downcast_ref::<Float64Array>() {
+                    list.append(array.value(row))?;
+                } else if let Some(array) = array.as_any().downcast_ref::<StringArray>() {
+                    list.append(array.value(row))?;
+                }
+            }
+            before += array.len();
+        }
+        Ok(list)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(arrow_error)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The interface allows to hand over the table as it is, whatever schema is asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let pieces = self.pieces.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(pieces, Arc::clone(&self.schema));
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+fn arrow_error(error: arrow_schema::ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}

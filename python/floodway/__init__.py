@@ -1,0 +1,43 @@
+"""What does this congestion-management mechanism do to my traffic, and why?
+
+floodway simulates switches, links, network cards and transports packet by packet. This package
+loads scenarios or builds them in code, runs them, and hands the results over as Arrow tables,
+which pandas, Polars, DuckDB and pyarrow open without a copy.
+
+>>> import floodway
+>>> scenario = floodway.Scenario(
+...     name="two-senders",
+...     arrivals="1us",
+...     limit="10ms",
+...     topology={"star": {"hosts": 3}},
+...     workload=[{"incast": {"senders": 2, "bytes": "100KB"}}],
+... )
+>>> run = scenario.run()
+>>> run.flows["bytes"].to_list()
+[100000, 100000]
+"""
+
+from floodway._errors import Problem, ResultsError, ScenarioError
+from floodway._floodway import __version__
+from floodway._progress import Progress
+from floodway._results import Results, open
+from floodway._run import Run
+from floodway._scenario import Scenario, Variant, load, parse
+from floodway._table import Column, Table
+
+__all__ = [
+    "Column",
+    "Problem",
+    "Progress",
+    "Results",
+    "ResultsError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "Variant",
+    "__version__",
+    "load",
+    "open",
+    "parse",
+]

@@ -1,0 +1,61 @@
+"""What can be wrong. The compiled half raises these too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a scenario, or that should be known before it runs."""
+
+    message: str
+    """The cause."""
+    help: str
+    """The remedy."""
+    severity: str
+    """``error``, ``warning`` or ``advice``."""
+    file: str
+    """The file, or ``--set`` for what was changed afterwards."""
+    line: int | None
+    """The line, from 1, as far as it is known."""
+    column: int | None
+    """The column in characters, from 1, as far as it is known."""
+    variants: list[str]
+    """The variants that have it, if not all of them do."""
+    text: str
+    """All of this as the program shows it, with the line and a mark below the word."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ScenarioError(ValueError):
+    """A scenario cannot run.
+
+    Its text is that of the program: every problem with its place, cause and remedy.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        At least one, in the order of their places.
+    """
+
+    # As users write it, also where it is shown uncaught.
+    __module__ = "floodway"
+
+    problems: tuple[Problem, ...]
+
+    def __init__(self, text: str, problems: Sequence[Problem]) -> None:
+        super().__init__(text, tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ResultsError(ValueError):
+    """Results cannot be read: there are none, or they are not as they were written."""
+
+    __module__ = "floodway"

@@ -1,0 +1,114 @@
+"""Results directories, as ``floodway run`` leaves them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from floodway import _floodway
+from floodway._html import table as html_table
+from floodway._run import Run, Tables
+from floodway._table import Table
+
+
+def open(path: str | os.PathLike[str]) -> Results:
+    """Open a results directory.
+
+    Raises
+    ------
+    ResultsError
+        If there are no results, or another version of floodway wrote them.
+    """
+    return Results(os.fspath(path))
+
+
+class Results:
+    """A results directory as it was found.
+
+    The tables of all its runs are attributes: ``results.flows`` has the flows of every run in one
+    table, which begins with the columns ``variant`` and ``replication``. Tables are read when they
+    are asked for, and compared with their checksums.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._stored = _floodway.open(path)
+        self.path: Path = Path(path)
+        """Where it is."""
+        self.manifest: dict[str, Any] = json.loads(self._stored.manifest)
+        """What was run, how and when."""
+        summary = self._stored.summary
+        self.summary: dict[str, Any] | None = json.loads(summary) if summary else None
+        """What came out, with intervals; none of an experiment that did not end."""
+        self.runs: tuple[Run, ...] = tuple(map(self._run, range(len(self.manifest["runs"]))))
+        """The runs, in order of variant and replication."""
+        # Of the runs that were cut short too: they tell why they ended.
+        names = dict.fromkeys(name for run in self.runs for name in run.tables)
+        self.tables: Mapping[str, Table] = Tables(names, self._read)
+        """The tables of all runs, by name."""
+
+    def _run(self, place: int) -> Run:
+        record = self.manifest["runs"][place]
+        same = ["variant", "replication", "seed", "stop", "simulated_ns", "hops", "wall_s"]
+        same += ["fingerprint", "violations"]
+        names = [table["name"] for table in record["tables"]]
+        tables = Tables(names, partial(self._read_one, place))
+        return Run(**{name: record[name] for name in same}, tables=tables)
+
+    def _read_one(self, place: int, name: str) -> Table:
+        return Table(self._stored.table(place, name))
+
+    def _read(self, name: str) -> Table:
+        places = [place for place, run in enumerate(self.runs) if name in run.tables]
+        return Table(self._stored.table_of_runs(places, name))
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return str(self.manifest["scenario"]["name"])
+
+    @property
+    def status(self) -> str:
+        """How far it came: ``complete``, ``interrupted``, or ``running`` if nobody said the end."""
+        return str(self.manifest["status"])
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants, the baseline first."""
+        return tuple(variant["name"] for variant in self.manifest["variants"])
+
+    def run(self, variant: str, replication: int = 0) -> Run:
+        """Give one of the runs.
+
+        Raises
+        ------
+        KeyError
+            If there is no such run.
+        """
+        for run in self.runs:
+            if (run.variant, run.replication) == (variant, replication):
+                return run
+        there = ", ".join(f"{run.variant} {run.replication}" for run in self.runs) or "none"
+        raise KeyError(f"there is no run {variant} {replication}; there are {there}")
+
+    def __getattr__(self, name: str) -> Table:
+        tables = self.__dict__.get("tables", {})
+        if name in tables:
+            table: Table = tables[name]
+            return table
+        known = ", ".join(tables) or "none"
+        raise AttributeError(f"results have no attribute and no table {name!r}; tables: {known}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    def __repr__(self) -> str:
+        return f"<Results {self.name}: {self.status}, {len(self.runs)} runs in {self.path}>"
+
+    def _repr_html_(self) -> str:
+        head = ["variant", "replication", "stop", "simulated_ns", "hops", "wall_s", "fingerprint"]
+        rows = [[getattr(run, name) for name in head] for run in self.runs]
+        return html_table(head, rows, repr(self)[1:-1])

@@ -1,0 +1,92 @@
+"""What several tests need."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import floodway
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def root():
+    """The folder that the package is built from."""
+    return ROOT
+
+
+def fields():
+    """Two senders of ten full packets each to one receiver, over links of 100 Gb/s and 200 ns."""
+    return {
+        "name": "turns",
+        "arrivals": "1us",
+        "limit": "1ms",
+        "placement": "consecutive",
+        "topology": {"star": {"hosts": 3, "rate": "100Gbps", "delay": "200ns"}},
+        "host": {"congestion": "line_rate"},
+        "workload": [
+            {
+                "list": {
+                    "flow": [
+                        {"src": 0, "dst": 2, "start": "0ns", "bytes": "10240B"},
+                        {"src": 1, "dst": 2, "start": "0ns", "bytes": "10240B"},
+                    ]
+                }
+            }
+        ],
+    }
+
+
+@pytest.fixture
+def turns():
+    return floodway.Scenario(fields())
+
+
+@pytest.fixture(scope="session")
+def long():
+    """A scenario that takes minutes to simulate."""
+    return floodway.Scenario(
+        name="long",
+        arrivals="1s",
+        limit="10s",
+        topology={"star": {"hosts": 3}},
+        workload=[{"incast": {"senders": 2}}],
+    )
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The program, which makes results directories: FLOODWAY says where it is."""
+    found = os.environ.get("FLOODWAY") or shutil.which("floodway")
+    if not found:
+        pytest.skip("there is no program: set FLOODWAY to target/release/floodway")
+    return found
+
+
+SCENARIO = """\
+name = "stored"
+arrivals = "10us"
+limit = "1ms"
+replications = 2
+[topology.star]
+hosts = 4
+[[workload]]
+[workload.incast]
+senders = 3
+bytes = "20KB"
+[variants.plain]
+[variants.marks.switch.aqm.step]
+"""
+
+
+@pytest.fixture(scope="session")
+def stored(program, tmp_path_factory):
+    """The path of a results directory with two variants and two replications."""
+    folder = tmp_path_factory.mktemp("stored")
+    (folder / "stored.toml").write_text(SCENARIO)
+    command = [program, "run", "stored.toml", "--out", "results", "--quiet"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "results"

@@ -1,0 +1,100 @@
+"""Results directories."""
+
+import json
+import shutil
+
+import pytest
+
+import floodway
+
+
+def test_what_is_there(stored):
+    results = floodway.open(stored)
+    assert results.name == "stored"
+    assert results.status == "complete"
+    assert results.variants == ("plain", "marks")
+    manifest = json.loads((stored / "manifest.json").read_text())
+    assert results.manifest == manifest
+    assert results.summary == json.loads((stored / "summary.json").read_text())
+    runs = [(run.variant, run.replication) for run in results.runs]
+    assert runs == [("plain", 0), ("plain", 1), ("marks", 0), ("marks", 1)]
+
+
+def test_a_run_is_the_same_in_results_and_in_memory(stored):
+    scenario = floodway.load(stored.parent / "stored.toml")
+    for kept in floodway.open(stored).runs:
+        run = scenario.run(kept.variant, kept.replication)
+        assert (kept.fingerprint, kept.seed, kept.hops) == (run.fingerprint, run.seed, run.hops)
+        assert list(kept.tables) == list(run.tables)
+        for name, table in run.tables.items():
+            # As text, in which NaN is like NaN.
+            assert repr(kept.tables[name].to_dict()) == repr(table.to_dict())
+            assert kept.tables[name].doc == table.doc
+
+
+def test_all_runs_in_one_table(stored):
+    results = floodway.open(stored)
+    flows = results.flows
+    assert flows.columns[:3] == ["variant", "replication", "flow"]
+    # Three senders in each of two variants and two replications.
+    assert flows["variant"].to_list() == ["plain"] * 6 + ["marks"] * 6
+    assert flows["replication"].to_list() == ([0] * 3 + [1] * 3) * 2
+    one_by_one = [fct for run in results.runs for fct in run.flows["fct_ns"]]
+    assert flows["fct_ns"].to_list() == one_by_one
+    assert "variant" in flows._repr_html_()
+
+
+def test_it_is_what_others_read_from_the_files(stored):
+    polars = pytest.importorskip("polars")
+    flows = polars.DataFrame(floodway.open(stored).flows)
+    files = sorted(stored.glob("runs/*/*/flows.parquet"))
+    read = polars.concat(polars.read_parquet(path) for path in files)
+    order = ["variant", "replication", "flow"]
+    assert read.sort(order).equals(flows.sort(order))
+
+
+def test_numbers_of_many_runs_as_numpy(stored):
+    numpy = pytest.importorskip("numpy")
+    pytest.importorskip("pyarrow")
+    flows = floodway.open(stored).flows
+    assert numpy.asarray(flows["bytes"]).tolist() == [20_000] * 12
+
+
+def test_one_run(stored):
+    results = floodway.open(stored)
+    assert results.run("marks", 1) is results.runs[3]
+    with pytest.raises(KeyError, match="there is no run marks 2; there are plain 0, plain 1"):
+        results.run("marks", 2)
+    with pytest.raises(AttributeError, match="no table 'flow'; tables: flows"):
+        _ = results.flow
+
+
+def test_a_table_that_is_not_as_it_was_written_is_refused(stored, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(stored, copy)
+    path = copy / "runs/marks/1/flows.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    results = floodway.open(copy)
+    assert len(results.run("marks", 0).flows) == 3
+    with pytest.raises(floodway.ResultsError, match="the checksum of table `flows` is another"):
+        _ = results.run("marks", 1).flows
+    with pytest.raises(floodway.ResultsError, match="the checksum of table `flows` is another"):
+        _ = results.flows
+
+
+def test_a_table_that_is_not_there_is_told(stored):
+    with pytest.raises(floodway.ResultsError, match="plain/0` has no table `flow` as `parquet`"):
+        floodway.open(stored)._stored.table(0, "flow")
+
+
+def test_a_directory_without_results_is_told(tmp_path):
+    with pytest.raises(floodway.ResultsError, match="holds no results"):
+        floodway.open(tmp_path)
+
+
+def test_it_shows_itself(stored):
+    results = floodway.open(stored)
+    assert repr(results) == f"<Results stored: complete, 4 runs in {stored}>"
+    assert results._repr_html_().count("<tr>") == 5
