@@ -19,13 +19,16 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
-from floodway._progress import Progress
+from floodway._progress import Advance, Progress
 from floodway._results import Results, open
 from floodway._run import Run
 from floodway._scenario import Scenario, Variant, load, parse
+from floodway._study import Study, study
+from floodway._sweep import Sweep
 from floodway._table import Column, Table
 
 __all__ = [
+    "Advance",
     "Column",
     "Problem",
     "Progress",
@@ -34,10 +37,13 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Study",
+    "Sweep",
     "Table",
     "Variant",
     "__version__",
     "load",
     "open",
     "parse",
+    "study",
 ]

@@ -31,6 +31,14 @@ class Checked:
         threads: int | None,
         watch: Callable[[float, float, int, int, int], object] | None,
     ) -> Outcome: ...
+    def execute(
+        self,
+        variants: list[str],
+        path: str,
+        existing: str,
+        threads: int | None,
+        watch: Callable[[str | None, float, int, int, float, int], object] | None,
+    ) -> None: ...
 
 class Outcome:
     """What came out of a run."""
@@ -67,6 +75,49 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+class Grid:
+    """A sweep that is valid at every point."""
+
+    def __new__(
+        cls,
+        scenario: tuple[str, str, bool, list[str]],
+        vary: list[str],
+        until: str | None,
+        at_most: int | None,
+        variants: list[str],
+    ) -> Grid: ...
+    @property
+    def points(self) -> list[list[str]]: ...
+    @property
+    def variants(self) -> list[str]: ...
+    def due(self, rows: list[str]) -> list[tuple[int, int, int]]: ...
+    def make(
+        self, task: tuple[int, int, int], cache: str | None, threads: int | None
+    ) -> tuple[str, str, bool]: ...
+    def finish(
+        self, rows: list[str], metrics: list[str], found: int, path: str, shown: list[str]
+    ) -> Swept: ...
+    def run(
+        self,
+        path: str,
+        cache: str | None,
+        shown: list[str],
+        threads: int | None,
+        watch: Callable[[str | None, float, int, int, float, int], object] | None,
+    ) -> Swept: ...
+
+class Swept:
+    """What came out of a sweep."""
+
+    @property
+    def page(self) -> str: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def answer(self) -> list[str]: ...
+    @property
+    def tables(self) -> tuple[Table, Table]: ...
+
 class Stored:
     """A results directory as it was found."""
 
@@ -80,3 +131,11 @@ class Stored:
 def load(path: str, quick: bool, set: list[str]) -> Checked: ...
 def parse(text: str, file: str, quick: bool, set: list[str]) -> Checked: ...
 def open(path: str) -> Stored: ...
+def study(
+    name: str,
+    level: str,
+    set: list[str],
+    place: tuple[str, bool],
+    threads: int | None,
+    watch: Callable[[str | None, float, int, int, float, int], object] | None,
+) -> tuple[str, str]: ...

@@ -32,11 +32,40 @@ class Progress:
         parts = [(self.now_ns, self.end_ns), (self.flows_done, self.flows)]
         return max((min(part / whole, 1.0) for part, whole in parts if whole > 0), default=0.0)
 
+    @property
+    def words(self) -> str:
+        """What stands beside a bar."""
+        return f"{self.now_ns / 1e6:.2f} ms simulated"
+
+
+@dataclass(frozen=True)
+class Advance:
+    """How far the runs of an experiment, a study or a sweep are."""
+
+    name: str | None
+    """The experiment, if it is one of several."""
+    fraction: float
+    """The part that is done, from 0 to 1: an estimate."""
+    runs_done: int
+    """Runs that have ended."""
+    runs: int
+    """Runs of the experiment, or of the round of a sweep."""
+    simulated_ns: float
+    """Simulated time of all runs, in nanoseconds."""
+    hops: int
+    """Packet-hops of all runs: one frame over one link."""
+
+    @property
+    def words(self) -> str:
+        """What stands beside a bar."""
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}{self.runs_done} of {self.runs} runs"
+
 
 class Shown(Protocol):
     """Something that shows progress."""
 
-    def __call__(self, progress: Progress) -> object:
+    def __call__(self, progress: Any) -> object:
         """Show it."""
 
     def close(self) -> None:
@@ -46,10 +75,10 @@ class Shown(Protocol):
 class Told:
     """Progress that is told to a function and shown nowhere."""
 
-    def __init__(self, tell: Callable[[Progress], object]) -> None:
+    def __init__(self, tell: Callable[[Any], object]) -> None:
         self._tell = tell
 
-    def __call__(self, progress: Progress) -> object:
+    def __call__(self, progress: Any) -> object:
         """Tell it."""
         return self._tell(progress)
 
@@ -57,7 +86,7 @@ class Told:
         """Nothing was opened."""
 
 
-def shown(progress: bool | Callable[[Progress], object], label: str) -> Shown | None:
+def shown(progress: bool | Callable[[Any], object], label: str) -> Shown | None:
     """Choose how to show progress: in a notebook or a terminal if there is one."""
     if callable(progress):
         return Told(progress)
@@ -84,9 +113,9 @@ class Bar:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Any) -> None:
         """Show it."""
-        self._bar.set_postfix_str(f"{progress.now_ns / 1e6:.2f} ms simulated", refresh=False)
+        self._bar.set_postfix_str(progress.words, refresh=False)
         self._bar.n = progress.fraction
         self._bar.refresh()
 
@@ -103,11 +132,11 @@ class Line:
         self._out = out
         self._begun = time.monotonic()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Any) -> None:
         """Show it."""
         part = progress.fraction
         bar = ("━" * round(part * _BAR)).ljust(_BAR, "─")
-        words = f"{progress.now_ns / 1e6:.2f} ms simulated"
+        words = progress.words
         if part > 0.01:
             left = (time.monotonic() - self._begun) * (1 - part) / part
             words = f"{left:.0f} s left, {words}"

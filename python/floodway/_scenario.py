@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floodway import _floodway, _toml
+from floodway import _floodway, _sweep, _toml
 from floodway._errors import Problem
 from floodway._html import details
 from floodway._html import table as html_table
-from floodway._progress import Progress, shown
+from floodway._progress import Advance, Progress, shown
+from floodway._results import Results
+from floodway._results import open as open_results
 from floodway._run import Run, Tables
+from floodway._sweep import Sweep
 from floodway._table import Table
 
 Changes = Mapping[str, Any]
@@ -320,6 +323,112 @@ class Scenario:
             fingerprint=outcome.fingerprint,
             violations=outcome.violations,
         )
+
+    def compare(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        variants: Iterable[str] | None = None,
+        existing: str = "refuse",
+        threads: int | None = None,
+        progress: bool | Callable[[Advance], object] = True,
+    ) -> Results:
+        """Simulate all variants in all replications, into a results directory.
+
+        It is what ``floodway run`` does: the directory has a report, a summary with intervals and
+        paired differences, and the tables of every run. An interrupt, such as Ctrl-C, keeps what
+        is finished.
+
+        Parameters
+        ----------
+        out
+            The directory. Default ``results/`` and the scenario's name.
+        variants
+            Their names; the first is the baseline. Default all.
+        existing
+            What becomes of results that are there: ``refuse``, ``replace``, or ``resume``, which
+            keeps the runs that would come out the same.
+        threads
+            Default one for each core. Results do not depend on it.
+        progress
+            Whether a bar shows how far it is, in a terminal or a notebook; or a function that is
+            told now and then. What it raises stops the runs.
+
+        Raises
+        ------
+        ResultsError
+            If results are there, or cannot be kept.
+        """
+        path = Path(out) if out is not None else Path("results") / self.name
+        names = list(variants) if variants is not None else list(self.variants)
+        bar = shown(progress, self.name)
+        watch = (lambda *values: bar(Advance(*values))) if bar else None
+        try:
+            self._checked.execute(names, os.fspath(path), existing, threads, watch)
+        finally:
+            if bar:
+                bar.close()
+        return open_results(path)
+
+    def sweep(
+        self,
+        vary: Mapping[str, str | Iterable[object]] | None = None,
+        *,
+        until: str | None = None,
+        at_most: int | None = None,
+        variants: Iterable[str] = (),
+        metrics: Iterable[str] = (),
+        out: str | os.PathLike[str] | None = None,
+        cache: str | os.PathLike[str] | None = "results/cache",
+        threads: int | None = None,
+        progress: bool | Callable[[Advance], object] = True,
+        client: Any = None,
+    ) -> Sweep:
+        """Simulate it at every point of a grid of settings.
+
+        Nothing is simulated twice: runs are kept in a cache under a hash of all that decides them,
+        so a sweep that was interrupted goes on where it was.
+
+        Parameters
+        ----------
+        vary
+            The dimensions: for each path a list of values, or a range like ``"0.2..0.8/4"``. They
+            are added to those of the scenario's ``[sweep]``, or replace them.
+        until
+            Repeat until half of the 95 % interval of a metric is at most a part of its mean
+            everywhere, as in ``"fct_p99_ns=0.05"``. Default: as the scenario says.
+        at_most
+            The most replications of a point, with `until`. Default 30.
+        variants
+            Their names. Default all.
+        metrics
+            What the report shows. Default what usually matters.
+        out
+            Directory for the results. Default ``results/sweep-`` and the scenario's name.
+        cache
+            Directory of the runs, or ``None`` for none.
+        threads
+            Default one for each core. Results do not depend on it. Not used with `client`.
+        progress
+            As for `compare`.
+        client
+            A ``dask.distributed.Client``, on whose workers the runs are made. The cache has to be
+            on a file system that all of them share, or ``None``. A worker that dies loses
+            nothing but the run it was at, which another one makes.
+        """
+        path = Path(out) if out is not None else Path("results") / f"sweep-{self.name}"
+        recipe: _sweep.Recipe = (
+            self._text,
+            self._file,
+            self._quick,
+            tuple(self._set),
+            tuple(_sweep.dimensions(vary or {})),
+            until,
+            at_most,
+            tuple(variants),
+        )
+        place = Path(cache) if cache is not None else None
+        label = f"sweep of {self.name}"
+        return _sweep.run(recipe, path, place, metrics, threads, progress, client, label)
 
     def _one(self, variant: str | None) -> str:
         if variant is not None:

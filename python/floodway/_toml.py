@@ -81,6 +81,15 @@ def inline(value: object) -> str:
     )
 
 
+def plain(value: object) -> str:
+    """Write a value as it stands in an argument: text without quotes.
+
+    >>> plain("2MB"), plain(0.5), plain([1, 2])
+    ('2MB', '0.5', '[1, 2]')
+    """
+    return value if isinstance(value, str) else inline(value)
+
+
 def _key(key: object) -> str:
     if not isinstance(key, (str, int)) or isinstance(key, bool):
         raise TypeError(f"{key!r} is no key in a scenario: write a name")

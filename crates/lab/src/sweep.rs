@@ -118,7 +118,8 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
     Ok(Swept { result, page })
 }
 
-fn job<'a>(order: &Order<'a>, (place, task): (usize, &Task)) -> Job<'a> {
+/// The job of a task, which has this place among those of its round.
+pub fn job<'a>(order: &Order<'a>, (place, task): (usize, &Task)) -> Job<'a> {
     let scenario = &order.sweep.points[task.point].scenario;
     let variant = variant(scenario, &order.variants[task.variant]);
     let (replication, seed) = (task.replication, scenario.replication_seed(task.replication));
@@ -246,7 +247,7 @@ fn made(run: &Run, found: bool) -> Made {
 }
 
 /// Whether runs have the metrics that were asked for.
-fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
+pub fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
     let until = order.sweep.until.iter().map(|until| &until.metric);
     match until.chain(order.shown).find(|name| !metrics.contains_key(*name)) {
         None => Ok(()),

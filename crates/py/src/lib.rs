@@ -6,14 +6,20 @@
 //!
 //! - [`scenario`]: scenarios that are valid
 //! - [`simulate`]: a simulation that Python can watch and interrupt
+//! - [`experiment`]: whole experiments and studies
+//! - [`sweep`]: sweeps, and their runs one by one
+//! - [`background`]: work that Python can watch and interrupt
 //! - [`table`]: tables as Arrow
 //! - [`results`]: results directories
 //! - [`error`]: what is wrong, as exceptions of the package
 
+pub mod background;
 pub mod error;
+pub mod experiment;
 pub mod results;
 pub mod scenario;
 pub mod simulate;
+pub mod sweep;
 pub mod table;
 
 /// The module `floodway._floodway`.
@@ -22,11 +28,15 @@ mod _floodway {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::experiment::study;
+    #[pymodule_export]
     use crate::results::{Stored, open};
     #[pymodule_export]
     use crate::scenario::{Checked, load, parse};
     #[pymodule_export]
     use crate::simulate::Outcome;
+    #[pymodule_export]
+    use crate::sweep::{Grid, Swept};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -7,6 +7,7 @@ use floodway_scenario::{Overrides, Scenario, Variant};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::experiment;
 use crate::simulate::{self, Outcome};
 
 /// A valid scenario.
@@ -106,6 +107,22 @@ impl Checked {
         let variant = self.variant(py, variant)?;
         let build = || self.0.build(variant, replication);
         simulate::simulate(py, build, threads, watch.as_ref())
+    }
+
+    /// Runs variants in all replications into a results directory; see [`experiment::execute`].
+    #[pyo3(signature = (variants, path, existing, threads, watch))]
+    fn execute(
+        &self,
+        py: Python<'_>,
+        variants: Vec<String>,
+        path: PathBuf,
+        existing: &str,
+        threads: Option<usize>,
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let variants: Vec<&Variant> =
+            variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;
+        experiment::execute(py, (&self.0, &variants), (&path, existing), threads, watch.as_ref())
     }
 }
 

@@ -1,0 +1,128 @@
+//! Whole experiments, into results directories, and studies.
+
+use std::path::{Path, PathBuf};
+
+use floodway_lab::study::{Failure, Order, run};
+use floodway_lab::{Existing, How, Total, Watcher};
+use floodway_scenario::suggest::remedy;
+use floodway_scenario::{Scenario, Variant};
+use floodway_study::{CATALOGUE, Level};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::background::{self, Desk};
+use crate::error;
+
+/// How far an experiment has come: its name if it is one of several, and its runs.
+pub type News = (Option<String>, Total);
+
+/// Says on a desk how far an experiment is.
+pub struct Teller<'a> {
+    desk: &'a Desk<News>,
+    name: Option<String>,
+}
+
+impl<'a> Teller<'a> {
+    /// Says it there.
+    pub fn new(desk: &'a Desk<News>) -> Self {
+        Self { desk, name: None }
+    }
+}
+
+impl Watcher for Teller<'_> {
+    fn begin(&mut self, name: Option<&str>, _kept: Option<usize>, _runs: usize) {
+        self.name = name.map(str::to_owned);
+    }
+
+    fn look(&mut self, total: &Total, _stopping: bool) {
+        self.desk.say((self.name.clone(), *total));
+    }
+}
+
+/// Passes news on: the name, the part that is done, runs that have ended and all, simulated
+/// nanoseconds, and packet-hops.
+pub fn tell(watch: Option<&Bound<'_, PyAny>>, (name, total): News) -> PyResult<()> {
+    let Some(watch) = watch else { return Ok(()) };
+    let Total { runs, ended, part, simulated_ns, hops } = total;
+    watch.call1((name, part, ended, runs, simulated_ns, hops)).map(|_| ())
+}
+
+/// What is to become of results that are there: `refuse`, `replace` or `resume`.
+fn existing(word: &str) -> PyResult<Existing> {
+    match word {
+        "refuse" => Ok(Existing::Refuse),
+        "replace" => Ok(Existing::Replace),
+        "resume" => Ok(Existing::Resume),
+        _ => {
+            let remedy = remedy(word, "ways", &["refuse", "replace", "resume"]);
+            Err(PyValueError::new_err(format!("existing results cannot be `{word}`; {remedy}")))
+        }
+    }
+}
+
+/// The words of the provenance: what Python was started with.
+pub fn command(py: Python<'_>) -> Vec<String> {
+    let words = py.import("sys").and_then(|sys| sys.getattr("orig_argv")?.extract());
+    words.unwrap_or_default()
+}
+
+/// Runs variants of a scenario, and calls `watch` as [`tell`] does.
+pub fn execute(
+    py: Python<'_>,
+    (scenario, variants): (&Scenario, &[&Variant]),
+    (path, existing): (&Path, &str),
+    threads: Option<usize>,
+    watch: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
+    let (formats, command) = (vec!["parquet".to_owned()], command(py));
+    let work = |desk: &Desk<News>| {
+        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        let teller = &mut Teller::new(desk);
+        floodway_lab::execute((None, scenario), variants, path, &how, teller, |_| {})
+    };
+    let done = background::work(py, work, |news| tell(watch, news))?;
+    done.map(|_| ()).map_err(|failed| error::results(py, &failed))
+}
+
+/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, and its page.
+#[pyfunction]
+pub fn study(
+    py: Python<'_>,
+    name: &str,
+    level: &str,
+    set: Vec<String>,
+    place: (PathBuf, bool),
+    threads: Option<usize>,
+    watch: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, PathBuf)> {
+    let (path, replace) = place;
+    let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
+    let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
+        let remedy = remedy(name, "studies", &names);
+        return Err(PyValueError::new_err(format!("there is no study `{name}`; {remedy}")));
+    };
+    let levels = [Level::Quick, Level::Standard, Level::Full];
+    let Some(level) = levels.into_iter().find(|known| known.name() == level) else {
+        let remedy = remedy(level, "levels", &levels.map(Level::name));
+        return Err(PyValueError::new_err(format!("there is no level `{level}`; {remedy}")));
+    };
+    let (threads, command) = (background::threads(threads)?, command(py));
+    let formats = vec!["parquet".to_owned()];
+    let existing = if replace { Existing::Replace } else { Existing::Resume };
+    let work = |desk: &Desk<News>| {
+        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        run(&Order { study, level, set: &set, path: &path }, &how, &mut Teller::new(desk))
+    };
+    let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;
+    let judged = judged.map_err(|failure| match failure {
+        Failure::Scenario(failed) => error::scenario(py, &failed),
+        Failure::Results(failed) => error::results(py, &failed),
+        Failure::Study(failed) => error::results_text(py, failed.to_string()),
+        Failure::Interrupted(name) => {
+            error::results_text(py, format!("the study was interrupted in `{name}`"))
+        }
+    })?;
+    let text = serde_json::to_string(&judged.result).expect("a study is JSON");
+    Ok((text, judged.page))
+}

@@ -1,0 +1,101 @@
+"""Studies: the experiments behind a set of published claims, and what comes of each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from floodway import _floodway, _toml
+from floodway._html import table as html_table
+from floodway._progress import Advance, shown
+
+
+class Study:
+    """What a study came to."""
+
+    def __init__(self, text: str, page: Path) -> None:
+        self.json: dict[str, Any] = json.loads(text)
+        """All of it but the charts."""
+        self.page: Path = page
+        """The report, one HTML file."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.json["study"])
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """What it comes to, in sentences."""
+        return tuple(self.json["answer"])
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims in order: what was claimed, what was measured, the verdict."""
+        claims: list[dict[str, Any]] = self.json["claims"]
+        return claims
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """What happened that should not; empty in a sound study."""
+        return tuple(self.json["violations"])
+
+    def __repr__(self) -> str:
+        verdicts = [claim["verdict"] for claim in self.claims]
+        counts = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
+        return f"<Study {self.name} ({self.json['level']}): {counts}>"
+
+    def _repr_html_(self) -> str:
+        head = ["claim", "what", "claimed", "measured", "unit", "verdict"]
+        names = ["id", "metric", "claimed", "measured", "unit", "verdict"]
+        rows = [[_shown(claim[name]) for name in names] for claim in self.claims]
+        return html_table(head, rows, repr(self)[1:-1])
+
+
+def _shown(value: Any) -> object:
+    return "" if value is None else value
+
+
+def study(
+    name: str,
+    level: str = "standard",
+    set: Mapping[str, Any] | Iterable[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+    threads: int | None = None,
+    progress: bool | Callable[[Advance], object] = True,
+) -> Study:
+    """Run a study.
+
+    Parameters
+    ----------
+    name
+        ``ci``, ``sfc``, ``dualq``, ``short-range`` or ``interplay``.
+    level
+        ``quick``, ``standard`` or ``full``.
+    set
+        What to change in all experiments; the claims are then judged under it.
+    out
+        Directory for the results; runs that are there already are not repeated. Default
+        ``results/study-`` and the name, of a quick one with ``-quick`` after it.
+    replace
+        Whether runs that are there are repeated.
+    threads
+        Default one for each core. Results do not depend on it.
+    progress
+        As for `Scenario.compare`.
+    """
+    texts = _toml.settings(set) if isinstance(set, Mapping) else list(set)
+    end = "-quick" if level == "quick" else ""
+    path = Path(out) if out is not None else Path("results") / f"study-{name}{end}"
+    bar = shown(progress, f"study {name}")
+    watch = (lambda *values: bar(Advance(*values))) if bar else None
+    try:
+        text, page = _floodway.study(name, level, texts, (os.fspath(path), replace), threads, watch)
+    finally:
+        if bar:
+            bar.close()
+    return Study(text, Path(page))

@@ -1,0 +1,174 @@
+"""Sweeps: a scenario at every point of a grid, on this machine or on many."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Optional
+
+from floodway import _floodway, _toml
+from floodway._html import table as html_table
+from floodway._progress import Advance, shown
+from floodway._table import Table
+
+Words = tuple[str, ...]
+Recipe = tuple[str, str, bool, Words, Words, Optional[str], Optional[int], Words]
+"""What a grid is made from: text, file, quick, changes, dimensions, until, at most, variants."""
+
+Task = tuple[int, int, int]
+"""Point, variant and replication."""
+
+
+class Sweep:
+    """What came out of a sweep."""
+
+    def __init__(self, swept: _floodway.Swept, path: Path) -> None:
+        self.path: Path = path
+        """The results directory."""
+        self.page: Path = Path(swept.page)
+        """The report, one HTML file."""
+        self.json: dict[str, Any] = json.loads(swept.json)
+        """All of it."""
+        self.answer: tuple[str, ...] = tuple(swept.answer)
+        """What it comes to, in sentences."""
+        runs, points = swept.tables
+        self.runs: Table = Table(runs)
+        """A row for every run, with all its numbers."""
+        self.points: Table = Table(points)
+        """A row for every point and variant: means, their 95 % intervals, and changes from the
+        first variant, paired by replication."""
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return str(self.json["scenario"])
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants, the baseline first."""
+        return tuple(self.json["variants"])
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What should be known before its numbers are used."""
+        return tuple(self.json["caveats"])
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """What happened that should not; empty in a sound sweep."""
+        return tuple(self.json["violations"])
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all runs: the same on every machine and with any number of threads."""
+        return str(self.json["provenance"]["fingerprint"])
+
+    @property
+    def reused(self) -> int:
+        """Runs that were taken from the cache."""
+        return int(self.json["provenance"]["reused"])
+
+    def __repr__(self) -> str:
+        points, runs = len(self.json["points"]), len(self.json["runs"])
+        return f"<Sweep {self.name}: {runs} runs at {points} points in {self.path}>"
+
+    def _repr_html_(self) -> str:
+        rows = [[axis["path"], ", ".join(axis["values"])] for axis in self.json["axes"]]
+        rows.append(["variants", ", ".join(self.variants)])
+        rows += [["answer", sentence.replace("`", "")] for sentence in self.answer]
+        return html_table(["sweep", self.name], rows, repr(self)[1:-1])
+
+
+def dimensions(vary: Mapping[str, str | Iterable[object]]) -> list[str]:
+    """Write dimensions as ``--vary`` takes them.
+
+    >>> dimensions({"a.b": [0.2, 0.4], "c": ["1KB", "2KB"], "d": "1us..100us/3log"})
+    ['a.b=0.2,0.4', 'c=1KB,2KB', 'd=1us..100us/3log']
+    """
+    texts = []
+    for path, values in vary.items():
+        if not isinstance(values, str):
+            values = ",".join(_toml.plain(value) for value in values)
+        texts.append(f"{path}={values}")
+    return texts
+
+
+def run(
+    recipe: Recipe,
+    path: Path,
+    cache: Path | None,
+    metrics: Iterable[str],
+    threads: int | None,
+    progress: bool | Callable[[Advance], object],
+    client: Any,
+    label: str,
+) -> Sweep:
+    """Run a sweep here, or on the workers of a client of Dask."""
+    bar = shown(progress, label)
+    try:
+        if client is not None:
+            return Sweep(_distributed(recipe, path, cache, list(metrics), client, bar), path)
+        watch = (lambda *values: bar(Advance(*values))) if bar else None
+        place = os.fspath(cache) if cache else None
+        grid = _grid(recipe)
+        return Sweep(grid.run(os.fspath(path), place, list(metrics), threads, watch), path)
+    finally:
+        if bar:
+            bar.close()
+
+
+@lru_cache(maxsize=8)
+def _grid(recipe: Recipe) -> _floodway.Grid:
+    """Make the grid; a worker does that once for all its runs."""
+    text, file, quick, set, vary, until, at_most, variants = recipe
+    return _floodway.Grid((text, file, quick, list(set)), list(vary), until, at_most, list(variants))
+
+
+def _make(recipe: Recipe, cache: str | None, task: Task) -> tuple[str, str, bool]:
+    """Make one run, on a worker: one thread for each, because workers have as many as they want."""
+    return _grid(recipe).make(task, cache, 1)
+
+
+def _distributed(
+    recipe: Recipe,
+    path: Path,
+    cache: Path | None,
+    metrics: list[str],
+    client: Any,
+    bar: Any,
+) -> _floodway.Swept:
+    """Run a sweep on the workers of a client.
+
+    What is next is decided here, from the runs so far; a run depends on nothing but its task. A run
+    that is lost with its worker is made again by another; those that have come here stay.
+    """
+    from dask.distributed import as_completed
+
+    grid = _grid(recipe)
+    place = os.fspath(cache.absolute()) if cache else None
+    rows: dict[Task, str] = {}
+    meanings: dict[str, None] = {}
+    found = 0
+    while tasks := grid.due(list(rows.values())):
+        futures = client.map(partial(_make, recipe, place), tasks, pure=False, retries=_RETRIES)
+        by_future = dict(zip((future.key for future in futures), tasks, strict=True))
+        try:
+            for done, future in enumerate(as_completed(futures), 1):
+                row, meaning, was_there = future.result()
+                rows[by_future[future.key]] = row
+                meanings[meaning] = None
+                found += was_there
+                if bar:
+                    bar(Advance(None, done / len(tasks), done, len(tasks), 0.0, 0))
+        except BaseException:
+            client.cancel(futures)
+            raise
+    ordered = [rows[task] for task in sorted(rows)]
+    return grid.finish(ordered, list(meanings), found, os.fspath(path), metrics)
+
+
+_RETRIES = 3
+"""How often a run is tried again that failed on a worker; not counted are workers that die."""
