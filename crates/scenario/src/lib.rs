@@ -25,6 +25,7 @@
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
 //! - [`presets`]: named sets of values
+//! - [`schema`]: what can be written, for editors
 //! - [`derived`]: numbers that follow
 
 mod check;
@@ -37,16 +38,19 @@ mod loads;
 pub mod presets;
 mod read;
 mod scenario;
+pub mod schema;
 mod text;
 pub mod topology;
 pub mod workload;
 
 use floodway_model::family::Entry;
 
-pub use document::{Document, json_schema};
+pub use document::Document;
 pub use files::InputFile;
+pub use read::bad_name;
 pub use scenario::{Overrides, Scenario, Variant};
-pub use text::{Error, Place, Position, Problem, Source};
+pub use schema::{file_schema, json_schema};
+pub use text::{Error, Place, Position, Problem, Source, suggest};
 
 /// Every algorithm, topology and workload that scenarios can name.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {

@@ -11,7 +11,7 @@ use crate::text::{
 };
 
 /// Keys that belong to the whole scenario, so that no variant may change them.
-const SHARED: [&str; 7] =
+pub const SHARED: [&str; 7] =
     ["name", "question", "seed", "replications", "variants", "quick", "extends"];
 
 /// The longest name that may become a directory.

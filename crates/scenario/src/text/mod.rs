@@ -4,10 +4,10 @@
 mod decode;
 mod fault;
 mod item;
-mod overlay;
+pub(crate) mod overlay;
 mod problem;
 mod source;
-pub(crate) mod suggest;
+pub mod suggest;
 
 pub(crate) use decode::decode;
 pub(crate) use item::{Entry, Item, Value, parse, parse_value};
