@@ -4,6 +4,7 @@
 mod decode;
 mod fault;
 mod item;
+pub(crate) mod nearby;
 pub(crate) mod overlay;
 mod problem;
 mod source;
