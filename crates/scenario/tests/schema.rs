@@ -51,7 +51,7 @@ fn faults(validator: &Validator, value: &Value) -> String {
 #[test]
 fn what_is_valid_passes() {
     let validator = validator();
-    let folders = ["../../scenarios", "tests/warned", "../cli/tests/scenarios"];
+    let folders = ["../../scenarios", "tests/warned", "../cli/tests/scenarios", "../cli/src/new"];
     let files: Vec<_> = folders.into_iter().flat_map(scenarios).collect();
     assert!(files.len() > 80, "{}", files.len());
     for file in files {
