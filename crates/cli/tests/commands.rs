@@ -23,9 +23,10 @@ fn help_and_version_go_to_standard_output() {
 
 #[test]
 fn wrong_words_are_usage_errors() {
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 13] = [
         (&[], "Usage: floodway <COMMAND>"),
-        (&["chekc"], "a similar subcommand exists: 'check'"),
+        (&["chekc"], "some similar subcommands exist: 'schema', 'check'"),
+        (&["stdy"], "a similar subcommand exists: 'study'"),
         (&["import", "hpc"], "a similar subcommand exists: 'hpcc'"),
         (&["run", "tiny.toml", "--quik"], "a similar argument exists: '--quick'"),
         (&["run", "tiny.toml", "--format", "parket"], "a similar value exists: 'parquet'"),

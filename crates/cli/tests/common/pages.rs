@@ -55,25 +55,28 @@ pub fn run(line: &str, folder: &Path) -> Said {
 /// The targets of a page's links, images among them, that are no addresses of the web.
 pub fn links(page: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let code: Vec<_> = all_blocks(page).iter().map(|block| block.text.as_ptr_range()).collect();
-    for (at, _) in page.match_indices("](") {
-        let target = &page[at + 2..];
-        let target = &target[..target.find(')').expect("a link ends")];
-        let place = target.as_ptr();
-        let is_code = code.iter().any(|range| range.contains(&place));
-        if !is_code && !target.contains(':') {
-            found.push(target);
+    let mut in_code = false;
+    for line in page.lines() {
+        in_code ^= line.starts_with("```");
+        if in_code {
+            continue;
         }
+        let targets = line.split("](").skip(1);
+        let targets = targets.map(|rest| rest.split_once(')').expect("a link ends").0);
+        found.extend(targets.filter(|target| !target.contains(':')));
     }
     found
 }
 
-/// The anchors of a page's headings, as code hosts and mdBook make them.
+/// The anchors of a page: those of its headings, as code hosts and mdBook make them, and those that
+/// are written.
 pub fn anchors(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found: Vec<String> = Vec::new();
     for line in page.lines() {
         in_code ^= line.starts_with("```");
+        let written = line.split("<a id=\"").skip(1);
+        found.extend(written.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
         let title = line.trim_start_matches('#');
         if in_code || title.len() == line.len() || !title.starts_with(' ') {
             continue;

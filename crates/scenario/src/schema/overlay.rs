@@ -30,10 +30,9 @@ pub fn add(definitions: &mut Map<String, Value>) -> BTreeSet<String> {
 pub fn of(schema: &Value, changed: &BTreeSet<String>) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let mut over = fields.clone();
-    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix(REFERENCE)) {
-        if changed.contains(name) {
-            over["$ref"] = format!("{REFERENCE}{name}{OVERLAY}").into();
-        }
+    let referred = schema["$ref"].as_str().and_then(|path| path.strip_prefix(REFERENCE));
+    if let Some(name) = referred.filter(|name| changed.contains(*name)) {
+        over["$ref"] = format!("{REFERENCE}{name}{OVERLAY}").into();
     }
     if schema["type"] == "array" {
         return of_list(schema, changed);
