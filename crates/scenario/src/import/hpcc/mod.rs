@@ -87,7 +87,9 @@ impl File {
         let Some(found) = places.iter().find(|place| place.is_file()) else {
             let sought: Vec<_> =
                 places.iter().map(|place| format!("`{}`", place.display())).collect();
-            let near = places.iter().find_map(|place| nearby::file(place, |_| true));
+            // Only the name may be wrong: directories are sought in three ways already.
+            let mut folders = places.iter().filter(|place| nearby::parent(place).is_dir());
+            let near = folders.find_map(|place| nearby::file(place, |_| true));
             let help = match near.as_deref().and_then(Path::file_name) {
                 Some(name) => {
                     let other = Path::new(word.text).with_file_name(name);
