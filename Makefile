@@ -1,12 +1,12 @@
 # What can be done here; `make` alone runs the demonstration.
 #
 # Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
-# valgrind, `make picture` Python 3, `make python` Python 3.10 or later with pip, and `make peers`
-# Python 3, a C++ compiler and ns-3.
+# valgrind, `make picture` Python 3, `make python` Python 3.10 or later with pip, `make site`
+# Python 3 and mdBook, and `make peers` Python 3, a C++ compiler and ns-3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test python check-style check-docs guard guard-accept bench peers docs picture clean
+.PHONY: demo build test python check-style check-docs guard guard-accept bench peers docs site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -62,6 +62,13 @@ peers: build
 # Writes what the code says about itself.
 docs: build
 	$(FLOODWAY) reference > docs/reference.md
+
+# The documentation as a site, target/site/index.html.
+site:
+	@command -v mdbook >/dev/null 2>&1 || { \
+		echo "the site is made with mdBook: cargo install mdbook --locked" >&2; exit 1; }
+	python3 docs/site.py target/site-source
+	mdbook build target/site-source --dest-dir "$(CURDIR)/target/site"
 
 # The picture in the README, from the demonstration's report.
 picture: demo

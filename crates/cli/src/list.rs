@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use floodway_model::family::Entry;
 use floodway_report::format;
-use floodway_scenario::presets;
+use floodway_scenario::{presets, suggest};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -39,19 +39,34 @@ fn members(wanted: &str) -> Result<Vec<&'static Entry>, Failure> {
     if !found.is_empty() {
         return Ok(found);
     }
+    Err(Failure::Unknown(format!("there is no family `{wanted}`; {}", remedy(wanted))))
+}
+
+/// What somebody who wants this family may mean: a family or the last word of one, `aqm`, a part, or
+/// a member.
+fn remedy(wanted: &str) -> String {
     let mut families: Vec<_> = catalogue().map(|entry| entry.family).collect();
     families.dedup();
-    let likeness = |family: &&&str| {
-        // The last word is enough: `aqm` means `switch.aqm`.
-        let last = family.rsplit('.').next().unwrap_or(family);
-        strsim::jaro_winkler(wanted, family).max(strsim::jaro_winkler(wanted, last))
+    let last = |family: &&'static str| family.rsplit('.').next().unwrap_or(family);
+    let by_last = |word: &str| families.iter().copied().find(|family| last(family) == word);
+    let of_member = |name: &str| catalogue().find(|entry| entry.name == name);
+    let member = |entry: &Entry| {
+        format!("`{}` is a member of `{1}`: floodway list {1}", entry.name, entry.family)
     };
-    let closest = families.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    let remedy = match closest.filter(|family| likeness(family) > 0.8) {
-        Some(family) => format!("did you mean `{family}`?"),
+    let exactly = by_last(wanted).map(|family| format!("did you mean `{family}`?"));
+    if let Some(remedy) = exactly.or_else(|| of_member(wanted).map(member)) {
+        return remedy;
+    }
+    let parts = families.iter().filter_map(|family| Some(family.split_once('.')?.0));
+    let close = suggest::closest(wanted, families.iter().copied().chain(parts));
+    let close = close.or_else(|| by_last(suggest::closest(wanted, families.iter().map(last))?));
+    if let Some(family) = close {
+        return format!("did you mean `{family}`?");
+    }
+    match suggest::closest(wanted, catalogue().map(|entry| entry.name)).and_then(of_member) {
+        Some(entry) => format!("did you mean `{}`? {}", entry.name, member(entry)),
         None => format!("the families are {}", families.join(", ")),
-    };
-    Err(Failure::Unknown(format!("there is no family `{wanted}`; {remedy}")))
+    }
 }
 
 fn as_json(entry: &Entry) -> Value {

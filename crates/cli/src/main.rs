@@ -2,13 +2,17 @@
 
 mod bench;
 mod check;
+mod completions;
 mod failure;
 mod import;
 mod list;
+mod man;
+mod new;
 mod options;
 mod output;
 mod reference;
 mod run;
+mod schema;
 mod selection;
 mod study;
 mod sweep;
@@ -38,6 +42,10 @@ fn run() -> Result<(), Failure> {
         Command::List(options) => list::list(&options),
         Command::Import(options) => import::import(&options),
         Command::Bench(options) => bench::bench(&options),
+        Command::New(options) => new::new(&options),
+        Command::Schema => schema::schema(),
+        Command::Completions(options) => completions::completions(&options),
+        Command::Man(options) => man::man(&options),
         Command::Reference => reference::reference(),
     }
 }

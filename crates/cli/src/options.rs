@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, value_parser};
 use floodway_report::format;
 
 use crate::bench;
 use crate::failure::Failure;
+use crate::new::{TEMPLATES, Template};
 
 /// Simulates congestion management packet by packet, and compares mechanisms on the same traffic.
 #[derive(Debug, Parser)]
@@ -19,7 +20,7 @@ pub struct Options {
 }
 
 /// What the exit status says.
-const EXIT_STATUS: &str = "\
+pub const EXIT_STATUS: &str = "\
 Exit status:
   0    all went well
   1    a run or its results failed, or a run broke a rule that no sound run breaks
@@ -42,10 +43,18 @@ pub enum Command {
     Check(CheckOptions),
     /// List the mechanisms, topologies and workloads that scenarios can name.
     List(ListOptions),
+    /// Begin a scenario of your own from a template.
+    New(NewOptions),
     /// Turn an experiment of another simulator into a scenario.
     Import(ImportOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
+    /// Print the JSON Schema of scenario files, by which editors complete and check them.
+    Schema,
+    /// Print the script that makes a shell complete the command line.
+    Completions(CompletionsOptions),
+    /// Print the page of the manual, or write the pages of all commands.
+    Man(ManOptions),
     /// Print the reference: options, scenario fields and result tables, as Markdown.
     #[command(hide = true)]
     Reference,
@@ -222,6 +231,37 @@ pub struct ListOptions {
     pub json: bool,
 }
 
+/// Options of `floodway new`.
+#[derive(Args, Debug)]
+pub struct NewOptions {
+    /// The name of the scenario: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// What to begin with.
+    #[arg(long, value_name = "TEMPLATE", default_value = TEMPLATES[0].name, value_parser = templates())]
+    pub template: String,
+    /// The file to write. Default the name with `.toml` after it.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Options of `floodway completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsOptions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `floodway man`.
+#[derive(Args, Debug)]
+pub struct ManOptions {
+    /// Directory for a page for each command, `floodway-run.1` and so on, which are written anew.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
 /// Options of `floodway import`.
 #[derive(Args, Debug)]
 pub struct ImportOptions {
@@ -293,6 +333,11 @@ fn formats() -> PossibleValuesParser {
 
 fn studies() -> PossibleValuesParser {
     PossibleValuesParser::new(floodway_study::CATALOGUE.iter().map(|study| study.entry.name))
+}
+
+fn templates() -> PossibleValuesParser {
+    let value = |template: &Template| PossibleValue::new(template.name).help(template.summary);
+    PossibleValuesParser::new(TEMPLATES.iter().map(value))
 }
 
 /// The command line of this process.

@@ -3,6 +3,8 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use floodway_report::terminal::Style;
 
 use crate::failure::Failure;
@@ -88,19 +90,17 @@ fn painted(paint: Paint, word: &str) -> String {
 /// How a table may look on standard output.
 pub fn style() -> Style {
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    match columns.filter(|_| io::stdout().is_terminal()) {
-        Some(columns) => Style {
-            colour: has_colours(&io::stdout()),
-            // Wider lines are hard to follow, narrower ones cannot hold a number and its interval.
-            width: columns.clamp(60, 120),
-        },
-        None => Style::default(),
+    let columns = columns.filter(|_| io::stdout().is_terminal());
+    Style {
+        colour: has_colours(&io::stdout()),
+        // Wider lines are hard to follow, narrower ones cannot hold a number and its interval.
+        width: columns.map_or(Style::default().width, |columns| columns.clamp(60, 120)),
     }
 }
 
-/// Whether it is a terminal with colours, and nobody minds them (no-color.org).
-fn has_colours(stream: &impl IsTerminal) -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    stream.is_terminal() && !set("NO_COLOR") && !dumb
+/// Whether it is a terminal with colours and nobody minds them, or somebody insists: by the variables
+/// `NO_COLOR` (no-color.org), `CLICOLOR_FORCE` and `CLICOLOR` (bixense.com/clicolors), the same as in
+/// the help texts.
+fn has_colours(stream: &impl RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
 }

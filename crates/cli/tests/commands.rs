@@ -23,9 +23,16 @@ fn help_and_version_go_to_standard_output() {
 
 #[test]
 fn wrong_words_are_usage_errors() {
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 13] = [
         (&[], "Usage: floodway <COMMAND>"),
-        (&["chekc"], "a similar subcommand exists: 'check'"),
+        (&["chekc"], "some similar subcommands exist: 'schema', 'check'"),
+        (&["stdy"], "a similar subcommand exists: 'study'"),
+        (&["import", "hpc"], "a similar subcommand exists: 'hpcc'"),
+        (&["run", "tiny.toml", "--quik"], "a similar argument exists: '--quick'"),
+        (&["run", "tiny.toml", "--format", "parket"], "a similar value exists: 'parquet'"),
+        (&["study", "shortrange"], "a similar value exists: 'short-range'"),
+        (&["new", "a", "--template", "fattree"], "a similar value exists: 'fat-tree'"),
+        (&["completions", "bsh"], "a similar value exists: 'bash'"),
         (&["run"], "<FILE>"),
         (&["run", "tiny.toml", "--threads", "0"], "0 is not in 1..=65535"),
         (&["run", "tiny.toml", "--replications", "0"], "0 is not in 1..=4294967295"),
@@ -40,7 +47,64 @@ fn wrong_words_are_usage_errors() {
 
 #[test]
 fn wrong_scenarios_are_told_with_place_cause_and_remedy() {
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 10] = [
+        (
+            &["check", "../scenaros/tiny.tml"],
+            "\
+error: there is no such file
+--> ../scenaros/tiny.tml
+ = help: did you mean `../scenarios/tiny.toml`?
+",
+        ),
+        (
+            &["check", "nothing.toml"],
+            "\
+error: there is no such file
+--> nothing.toml
+ = help: check the path
+",
+        ),
+        (
+            &["import", "hpcc", "../../../../scenarios/peers/hpcc-case-b/confg.txt"],
+            "\
+error: there is no such file
+--> ../../../../scenarios/peers/hpcc-case-b/confg.txt
+ = help: did you mean `../../../../scenarios/peers/hpcc-case-b/config.txt`?
+",
+        ),
+        (
+            &["run", "tiny.toml", "--set", "switch.aqm=rmp"],
+            "\
+error: `switch.aqm` has no member `rmp`
+ --> --set:1:12
+  |
+1 | switch.aqm=rmp
+  |            ^^^
+  = help: did you mean `ramp`? The members are: drop_tail, ramp, step, red, codel, pie, bernoulli, coupled, pi2, dualq, curvy_red, dualpi2
+",
+        ),
+        (
+            &["run", "tiny.toml", "--set", "switch.queue.size=2mb"],
+            "\
+error: `switch.queue.size`: unknown unit \"mb\" in \"2mb\": a size takes B, KB, MB, GB, TB, KiB, MiB, GiB
+ --> --set:1:19
+  |
+1 | switch.queue.size=2mb
+  |                   ^^^
+  = help: did you mean \"2MB\"?
+",
+        ),
+        (
+            &["run", "tiny.toml", "--set", "variants.cii.limit=1ms"],
+            "\
+error: the scenario has no variant `cii`
+ --> --set:1:10
+  |
+1 | variants.cii.limit=1ms
+  |          ^^^
+  = help: did you mean `ci`? The variants are: without-ci, ci
+",
+        ),
         (
             &["check", "tinny.toml"],
             "\
@@ -150,6 +214,20 @@ fn an_unknown_family_gets_a_suggestion() {
             format!("error: there is no family `{wrong}`; did you mean `switch.aqm`?\n")
         );
         assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    }
+    for (wrong, remedy) in [
+        ("swich", "did you mean `switch`?"),
+        ("topologies", "did you mean `topology`?"),
+        ("flow_contrl", "did you mean `switch.flow_control`?"),
+        ("pfc", "`pfc` is a member of `switch.flow_control`: floodway list switch.flow_control"),
+        (
+            "dcqn",
+            "did you mean `dcqcn`? `dcqcn` is a member of `host.congestion`: floodway list \
+             host.congestion",
+        ),
+    ] {
+        let said = floodway(&["list", wrong]);
+        assert_eq!(said.err, format!("error: there is no family `{wrong}`; {remedy}\n"));
     }
     let said = floodway(&["list", "zzz"]);
     assert!(said.err.starts_with("error: there is no family `zzz`; the families are topology, "));

@@ -4,15 +4,9 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use common::{place, said};
-
-/// The blocks of a page that are in this language.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let begin = format!("```{language}\n");
-    page.split(&begin).skip(1).map(|rest| rest.split_once("```").expect("it ends").0).collect()
-}
+use common::pages::{blocks, run};
+use common::place;
 
 /// The name of a scenario, under which the guide has it saved.
 fn name(scenario: &str) -> &str {
@@ -69,13 +63,10 @@ fn every_command_of_the_guide_works() {
         assert!(commands.iter().any(|line| line.starts_with(&run)), "{file} is not run");
     }
     for line in commands {
-        let mut words = line.split_whitespace();
-        assert_eq!(words.next(), Some("floodway"), "{line}");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_floodway"));
-        let said = said(command.args(words).current_dir(&folder).output().unwrap());
-        assert_eq!(said.code, Some(0), "{line}\n{}{}", said.out, said.err);
+        run(line, &folder);
     }
     let more = [
+        "begun",
         "mine-again",
         "small",
         "access-reno",

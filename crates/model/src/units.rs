@@ -279,6 +279,13 @@ impl Spelling {
         })
     }
 
+    /// A regular expression of what can be written.
+    fn pattern(&self) -> String {
+        let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        let number = r"([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)";
+        format!(r"^\s*{number}\s*({})\s*$", units.join("|"))
+    }
+
     /// In the largest unit of which the value is at least one, with at most three decimals if
     /// that is exact, else in the smallest.
     fn format(&self, value: u64) -> String {
@@ -363,6 +370,7 @@ macro_rules! spelled {
                     "type": "string",
                     "description": concat!($noun, " with its unit, like \"", $example, "\""),
                     "examples": [$example],
+                    "pattern": Self::SPELLING.pattern(),
                 })
             }
         }

@@ -25,6 +25,7 @@
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
 //! - [`presets`]: named sets of values
+//! - [`schema`]: what can be written, for editors
 //! - [`sweep`]: the same at every point of a grid
 //! - [`derived`]: numbers that follow
 
@@ -38,6 +39,7 @@ mod loads;
 pub mod presets;
 mod read;
 mod scenario;
+pub mod schema;
 pub mod sweep;
 mod text;
 pub mod topology;
@@ -45,9 +47,11 @@ pub mod workload;
 
 use floodway_model::family::Entry;
 
-pub use document::{Document, json_schema};
+pub use document::Document;
 pub use files::InputFile;
+pub use read::bad_name;
 pub use scenario::{Overrides, Scenario, Variant};
+pub use schema::{file_schema, json_schema};
 pub use sweep::Sweep;
 pub use text::{Error, Place, Position, Problem, Source, suggest};
 

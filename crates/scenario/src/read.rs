@@ -8,12 +8,12 @@ use std::sync::Arc;
 use crate::scenario::Overrides;
 use crate::sweep;
 use crate::text::{
-    Entry, Error, Item, Place, Problem, Setting, Source, Value, decode, merge, normalise, parse,
-    suggest,
+    Entry, Error, Item, Place, Problem, Setting, Source, Value, decode, merge, nearby, normalise,
+    parse, suggest,
 };
 
 /// Keys that belong to the whole scenario, so that no variant may change them.
-const SHARED: [&str; 8] =
+pub const SHARED: [&str; 8] =
     ["name", "question", "seed", "replications", "variants", "quick", "sweep", "extends"];
 
 /// The longest name that may become a directory.
@@ -21,22 +21,30 @@ const LONGEST_NAME: usize = 64;
 
 /// The text of a scenario file.
 pub fn scenario_file(path: &Path) -> Result<String, Problem> {
+    text_file(path, "scenario", ".toml")
+}
+
+/// The text of a file of this kind, the names of which end like this.
+pub fn text_file(path: &Path, kind: &str, ending: &str) -> Result<String, Problem> {
     let shown = path.display().to_string();
     let problem = |message: String, help: String| {
         let source = Arc::new(Source::new(&shown, String::new()));
         Problem::error(Place::whole(&source), message, help)
     };
     if path.is_dir() {
-        let help = match toml_files(path).first() {
+        let fits = |file: &Path| file.is_file() && file.to_string_lossy().ends_with(ending);
+        let help = match nearby::names(path, fits).first() {
             Some(first) => {
                 format!("name a file in it, for example `{}`", path.join(first).display())
             }
-            None => "name a scenario file, which ends in .toml".to_owned(),
+            None => format!("name a {kind} file, which ends in {ending}"),
         };
-        return Err(problem("this is a directory, not a scenario file".to_owned(), help));
+        return Err(problem(format!("this is a directory, not a {kind} file"), help));
     }
     let bytes = fs::read(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => problem("there is no such file".to_owned(), other_file(path)),
+        ErrorKind::NotFound => {
+            problem("there is no such file".to_owned(), other_file(path, ending))
+        }
         ErrorKind::PermissionDenied => problem(
             "the file may not be read".to_owned(),
             "ask its owner for permission to read it".to_owned(),
@@ -51,31 +59,16 @@ pub fn scenario_file(path: &Path) -> Result<String, Problem> {
         Problem::error(
             Place::at(&source, valid..valid + 3),
             "the file is not text in UTF-8",
-            "save it as UTF-8, or check whether it is a scenario at all",
+            format!("save it as UTF-8, or check whether it is a {kind} at all"),
         )
     })
 }
 
-/// The names of the scenario files in a directory, in alphabetical order.
-fn toml_files(directory: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<_> = names.filter(|name| name.ends_with(".toml")).collect();
-    names.sort();
-    names
-}
-
-/// The remedy for a missing file: one beside it with a similar name.
-fn other_file(path: &Path) -> String {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
-    let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let names = toml_files(directory);
-    let closest = wanted.and_then(|wanted| {
-        suggest::closest(&wanted, names.iter().map(String::as_str)).map(str::to_owned)
-    });
-    match closest {
-        Some(name) => format!("did you mean `{}`?", path.with_file_name(name).display()),
+/// The remedy for a missing file: one of a similar name.
+fn other_file(path: &Path, ending: &str) -> String {
+    let directory = nearby::parent(path);
+    match nearby::file(path, |name| name.ends_with(ending)) {
+        Some(found) => format!("did you mean `{}`?", found.display()),
         None if !directory.is_dir() => {
             format!("the directory `{}` does not exist either", directory.display())
         }

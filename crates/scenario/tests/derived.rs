@@ -296,7 +296,7 @@ fn the_schema_knows_every_field_and_every_algorithm() {
     assert_eq!(schema["additionalProperties"], false);
     // Shorthands: `aqm = "drop_tail"`, `pfc = false`.
     assert!(text.contains(r#"{"enum":["strict","drr","wrr","time_shifted"]}"#));
-    assert!(text.contains(r#"{"type":"boolean"}"#));
+    assert!(text.contains(r#"{"const":false,"type":"boolean"}"#));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use words::{Line, Unit, Word, lines};
 
-use crate::text::{Problem, Source};
+use crate::text::{Problem, Source, nearby};
 
 /// A file that decided what is simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,10 +74,13 @@ impl Files {
                     ErrorKind::IsADirectory => format!("`{file}` is a directory"),
                     _ => format!("`{file}` cannot be read: {error}"),
                 },
-                help: format!(
-                    "the path is relative to the scenario's directory: `{}` was sought",
-                    path.display()
-                ),
+                help: match other(&path, scenario) {
+                    Some(other) => format!("did you mean `{other}`?"),
+                    None => format!(
+                        "the path is relative to the scenario's directory: `{}` was sought",
+                        path.display()
+                    ),
+                },
             })?
             .into();
         self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
@@ -110,6 +113,18 @@ impl Files {
         });
         each.collect()
     }
+}
+
+/// The file that is most likely meant by a path at which there is none, as a scenario writes it.
+fn other(path: &Path, scenario: &str) -> Option<String> {
+    if path.exists() {
+        return None;
+    }
+    // Of the same kind: a network is no list of flows.
+    let ending = extension(&path.display().to_string());
+    let found = nearby::file(path, |name| extension(name) == ending)?;
+    let folder = Path::new(scenario).parent().unwrap_or(Path::new(""));
+    Some(found.strip_prefix(folder).unwrap_or(&found).display().to_string())
 }
 
 /// The end of a file's name after its last dot, in small letters.

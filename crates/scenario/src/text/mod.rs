@@ -4,7 +4,8 @@
 mod decode;
 mod fault;
 mod item;
-mod overlay;
+pub(crate) mod nearby;
+pub(crate) mod overlay;
 mod problem;
 mod source;
 pub mod suggest;

@@ -47,7 +47,7 @@ fn is_beside(key: &str) -> bool {
 const BOOKS: &str = "switch.buffer.shared";
 
 /// Whether something that may be absent stands at this path: a mechanism or a book.
-fn is_optional(path: &[String]) -> bool {
+pub fn is_optional(path: &[String]) -> bool {
     let Some((last, parent)) = path.split_last() else { return false };
     match parent.join(".").as_str() {
         SIDE_BY_SIDE => true,

@@ -74,9 +74,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Cores that each aggregation switch has a link to.
+    /// Cores that each aggregation switch has a link to; 0 as long as numbers are missing.
     pub fn cores_per_aggregation(&self) -> u32 {
-        self.cores / self.aggregations_per_pod
+        self.cores.checked_div(self.aggregations_per_pod).unwrap_or(0)
     }
 }
 

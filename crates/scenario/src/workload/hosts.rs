@@ -180,7 +180,8 @@ impl JsonSchema for Hosts {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "type": "string",
+            "type": ["string", "integer"],
+            "minimum": 0,
             "description": "Hosts by number, like \"0-9\" or \"0, 2, 5-7\", by name, like \"host 0-9\", or \"all\", \"left\" or \"right\"",
         })
     }

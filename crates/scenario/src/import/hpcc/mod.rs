@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::read;
-use crate::text::{Error, Problem, Source};
+use crate::text::{Error, Problem, Source, nearby};
 
 use config::Config;
 use network::Network;
@@ -59,7 +59,8 @@ pub struct Imported {
 
 /// Reads a configuration and the files that it names; `name` is that of the scenario.
 pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
-    let source = Arc::new(Source::new(path.display().to_string(), read::scenario_file(path)?));
+    let text = read::text_file(path, "configuration", ".txt")?;
+    let source = Arc::new(Source::new(path.display().to_string(), text));
     let config = Config::read(&source)?;
     let topology = File::of(&config, "TOPOLOGY_FILE", path)?;
     let flows = File::of(&config, "FLOW_FILE", path)?;
@@ -86,10 +87,17 @@ impl File {
         let Some(found) = places.iter().find(|place| place.is_file()) else {
             let sought: Vec<_> =
                 places.iter().map(|place| format!("`{}`", place.display())).collect();
-            return Err(word.problem(
-                format!("there is no file `{}`", word.text),
-                format!("{} were sought", sought.join(", ")),
-            ));
+            // Only the name may be wrong: directories are sought in three ways already.
+            let mut folders = places.iter().filter(|place| nearby::parent(place).is_dir());
+            let near = folders.find_map(|place| nearby::file(place, |_| true));
+            let help = match near.as_deref().and_then(Path::file_name) {
+                Some(name) => {
+                    let other = Path::new(word.text).with_file_name(name);
+                    format!("did you mean `{}`?", other.display())
+                }
+                None => format!("{} were sought", sought.join(", ")),
+            };
+            return Err(word.problem(format!("there is no file `{}`", word.text), help));
         };
         let text = std::fs::read_to_string(found).map_err(|error| {
             word.problem(

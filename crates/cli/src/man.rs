@@ -1,0 +1,71 @@
+//! `floodway man`: the pages of the manual, one for each command.
+
+use std::fs;
+use std::io;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::failure::Failure;
+use crate::options::{EXIT_STATUS, ManOptions, Options};
+use crate::output;
+
+/// Prints the page of the program, or writes all pages into a directory.
+pub fn man(options: &ManOptions) -> Result<(), Failure> {
+    let mut program = Options::command().disable_help_subcommand(true);
+    program.build();
+    let Some(folder) = &options.out else {
+        return output::print(&page(&program).map_err(Failure::Output)?.1);
+    };
+    fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
+    let mut pages = Vec::new();
+    all(&program, &mut pages).map_err(Failure::Output)?;
+    for (name, text) in &pages {
+        fs::write(folder.join(name), text)
+            .map_err(|error| Failure::System("write a page", error))?;
+    }
+    output::print(&format!("{} pages in {}\n", pages.len(), folder.display()))
+}
+
+/// The pages of a command and of those below it.
+fn all(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
+    pages.push(page(command)?);
+    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
+    for command in below {
+        all(command, pages)?;
+    }
+    Ok(())
+}
+
+/// The file name of a page, and the page. What stands below the help texts has a section of its own: what the
+/// exit status says.
+fn page(command: &Command) -> io::Result<(String, String)> {
+    let version = concat!("floodway ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone())
+        .title(command.get_display_name().unwrap_or(command.get_name()))
+        .source(version)
+        .manual("floodway");
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    if command.get_arguments().next().is_some() {
+        man.render_options_section(&mut text)?;
+    }
+    if command.get_subcommands().next().is_some() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    let text = String::from_utf8(text).expect("pages are text");
+    Ok((man.get_filename(), text + &exit_status()))
+}
+
+/// The section about the exit status, from the lines of the help: a number and what it says.
+fn exit_status() -> String {
+    let mut text = ".SH \"EXIT STATUS\"\n".to_owned();
+    for line in EXIT_STATUS.lines().skip(1) {
+        let (number, meaning) = line.trim().split_once(' ').expect("a number and its meaning");
+        text += &format!(".TP\n\\fB{number}\\fR\n{}\n", meaning.trim().replace('-', "\\-"));
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! `floodway new`: a scenario to begin with.
+
+mod templates;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use floodway_scenario::bad_name;
+
+use crate::failure::Failure;
+use crate::options::NewOptions;
+use crate::output;
+use crate::schema::FILE_NAME;
+pub use templates::{TEMPLATES, Template};
+
+/// Writes a scenario from a template.
+pub fn new(options: &NewOptions) -> Result<(), Failure> {
+    let name = options.name.strip_suffix(".toml").unwrap_or(&options.name);
+    if let Some(cause) = bad_name(name) {
+        return Err(Failure::Unknown(format!(
+            "the name {cause}; name it with letters, digits, `-`, `_` and `.`, because its results \
+             go to a directory of that name. Another place for the file is --out"
+        )));
+    }
+    let template = TEMPLATES.iter().find(|template| template.name == options.template);
+    let template = template.expect("the command line takes only known names");
+    let path = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    write(&path, &text(template, name, &path), options.force)?;
+    let shown = shown(&path);
+    output::print(&format!(
+        "wrote {shown}: {}\n\n\
+         floodway check {shown}   what follows from it: loads, headroom, round-trip time\n\
+         floodway run {shown}     runs it, and says where the report is\n",
+        template.summary
+    ))
+}
+
+/// The template under another name. A schema that lies beside the file is named in its first line,
+/// where editors look for it.
+fn text(template: &Template, name: &str, path: &Path) -> String {
+    let own = format!("name = \"{}\"", template.name);
+    let text = template.text.replacen(&own, &format!("name = \"{name}\""), 1);
+    if path.with_file_name(FILE_NAME).is_file() {
+        format!("#:schema ./{FILE_NAME}\n\n{text}")
+    } else {
+        text
+    }
+}
+
+/// Writes a file, with the directories that it is in, but not over another.
+fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::Unknown(format!(
+            "{} is a directory; name a file in it with --out, like {}",
+            path.display(),
+            path.join("mine.toml").display()
+        )));
+    }
+    if path.exists() && !force {
+        return Err(Failure::Unknown(format!(
+            "{} is there already; choose another name, another file with --out, or replace it \
+             with --force",
+            path.display()
+        )));
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
+    }
+    fs::write(path, text).map_err(|error| Failure::System("write the scenario", error))
+}
+
+/// A path as a word of a command line.
+fn shown(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/\\.:-_+=@%,~".contains(c);
+    if shown.chars().all(plain) { shown } else { format!("'{}'", shown.replace('\'', r"'\''")) }
+}

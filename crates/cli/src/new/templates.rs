@@ -1,0 +1,31 @@
+//! The scenarios to begin with.
+
+/// A scenario to begin with: small, whole and commented.
+pub struct Template {
+    /// How it is chosen, and what it is called inside.
+    pub name: &'static str,
+    /// What it is about, in one line.
+    pub summary: &'static str,
+    /// The scenario file.
+    pub text: &'static str,
+}
+
+macro_rules! template {
+    ($name:literal: $summary:literal) => {
+        Template {
+            name: $name,
+            summary: $summary,
+            text: include_str!(concat!("templates/", $name, ".toml")),
+        }
+    };
+}
+
+/// All of them; the first one is the default.
+pub const TEMPLATES: &[Template] = &[
+    template!("clos": "RoCEv2 in a leaf-spine fabric: an incast, PFC, and Congestion Isolation."),
+    template!("fat-tree": "Every host to one other in a fat-tree: ECMP and packet spraying."),
+    template!("training": "An all-reduce beside storage: DCQCN and HPCC."),
+    template!("dumbbell": "Downloads over TCP that share a bottleneck: queue management."),
+    template!("backplane": "Ethernet cards around a switch: PAUSE and Directional Rate Control."),
+    template!("custom": "A network that is written out by names of hosts, switches and links."),
+];

@@ -1,0 +1,134 @@
+//! The pages of the documentation: the tutorial does what it says, every page is in the book, and
+//! links lead somewhere.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use common::pages::{all_blocks, anchors, links, run, tried};
+use common::place;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The scenario that the tutorial adds to.
+const SCENARIO: &str = "first.toml";
+
+#[test]
+fn every_command_of_the_tutorial_works() {
+    let page = fs::read_to_string(root().join("docs/tutorial.md")).unwrap();
+    let folder = place("tutorial");
+    fs::create_dir_all(&folder).unwrap();
+    // Whatever was said so far: the tutorial shows parts of it.
+    let mut all = String::new();
+    let (mut commands, mut shown) = (0, 0);
+    for block in all_blocks(&page) {
+        match block.language {
+            "sh" => {
+                for line in block.text.lines() {
+                    all += &run(line, &folder).out;
+                    commands += 1;
+                }
+            }
+            // What is to stand at the end of the scenario.
+            "toml" => {
+                let scenario = fs::read_to_string(folder.join(SCENARIO)).unwrap();
+                fs::write(folder.join(SCENARIO), format!("{scenario}\n{}\n", block.text)).unwrap();
+            }
+            "text" => {
+                assert!(all.contains(block.text), "not said:\n{}\nbut:\n{all}", block.text);
+                shown += 1;
+            }
+            // A command that fails, and what is said then.
+            "console" if block.text.starts_with("$ ") => {
+                let (line, expected) = block.text[2..].split_once('\n').unwrap();
+                let said = tried(line, &folder);
+                assert_eq!((said.code, said.err.trim_end()), (Some(2), expected), "{line}");
+                shown += 1;
+            }
+            "console" | "sql" | "python" => {}
+            other => panic!("what is to become of a block of {other}?"),
+        }
+    }
+    assert!(commands >= 10 && shown >= 2, "{commands} commands, {shown} answers");
+    for results in ["first", "first-busy", "first-text", "mine"] {
+        assert!(folder.join("results").join(results).join("report.html").is_file(), "{results}");
+    }
+    let runs = fs::read_dir(folder.join("results/first/runs/hpcc")).unwrap().count();
+    assert_eq!(runs, 10);
+    // What its queries ask for is there.
+    let dictionary = fs::read_to_string(folder.join("results/first/dictionary.md")).unwrap();
+    let flows = dictionary.split("\n## ").find(|table| table.starts_with("flows\n")).unwrap();
+    for column in ["variant", "fct_ns", "bytes", "measured"] {
+        assert!(page.contains(column) && flows.contains(&format!("| `{column}` |")), "{column}");
+    }
+}
+
+/// All pages in a folder and those below it.
+fn pages(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut pages(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.insert(path);
+        }
+    }
+    found
+}
+
+/// Where a link on a page leads.
+fn target(page: &Path, link: &str) -> PathBuf {
+    let mut path = page.parent().unwrap().to_owned();
+    for part in Path::new(link).components() {
+        match part {
+            Component::ParentDir => assert!(path.pop(), "{link}"),
+            part => path.push(part),
+        }
+    }
+    path
+}
+
+#[test]
+fn every_page_is_in_the_book() {
+    let summary = root().join("docs/SUMMARY.md");
+    let text = fs::read_to_string(&summary).unwrap();
+    let listed: Vec<_> = links(&text).into_iter().map(|link| target(&summary, link)).collect();
+    let once: BTreeSet<_> = listed.iter().cloned().collect();
+    assert_eq!(once.len(), listed.len(), "a page stands there twice");
+    let mut all = pages(&root().join("docs"));
+    all.remove(&summary);
+    assert!(all.len() > 40, "{}", all.len());
+    for page in all {
+        assert!(once.contains(&page), "{} is not in docs/SUMMARY.md", page.display());
+    }
+    for page in once {
+        assert!(page.is_file(), "docs/SUMMARY.md has {}, which is not there", page.display());
+    }
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let summary = root().join("docs/SUMMARY.md");
+    let text = fs::read_to_string(&summary).unwrap();
+    let mut count = 0;
+    for page in links(&text).into_iter().map(|link| target(&summary, link)) {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in links(&text) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let shown = format!("{link} on {}", page.display());
+            let there = if file.is_empty() { page.clone() } else { target(&page, file) };
+            assert!(there.exists(), "{shown}");
+            if !anchor.is_empty() {
+                let there = fs::read_to_string(&there).unwrap();
+                assert!(anchors(&there).iter().any(|it| it == anchor), "{shown}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}
