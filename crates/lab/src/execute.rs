@@ -225,6 +225,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         threads: how.threads,
         command: how.command.to_vec(),
         formats: how.formats.to_vec(),
+        trace: how.trace.map(str::to_owned),
         workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
     }

@@ -77,7 +77,14 @@ pub fn execute(
     let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
     let work = |desk: &Desk<News>| {
-        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        let how = How {
+            threads,
+            stop: &desk.stop,
+            existing,
+            formats: &formats,
+            trace: None,
+            command: &command,
+        };
         let teller = &mut Teller::new(desk);
         floodway_lab::execute((None, scenario), variants, path, &how, teller, |_| {})
     };
@@ -111,7 +118,14 @@ pub fn study(
     let formats = vec!["parquet".to_owned()];
     let existing = if replace { Existing::Replace } else { Existing::Resume };
     let work = |desk: &Desk<News>| {
-        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        let how = How {
+            threads,
+            stop: &desk.stop,
+            existing,
+            formats: &formats,
+            trace: None,
+            command: &command,
+        };
         run(&Order { study, level, set: &set, path: &path }, &how, &mut Teller::new(desk))
     };
     let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;

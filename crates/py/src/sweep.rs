@@ -186,7 +186,14 @@ impl Grid {
         let (threads, command) = (background::threads(threads)?, command(py));
         let work = |desk: &Desk<News>| {
             let existing = Existing::Resume;
-            let how = How { threads, stop: &desk.stop, existing, formats: &[], command: &command };
+            let how = How {
+                threads,
+                stop: &desk.stop,
+                existing,
+                formats: &[],
+                trace: None,
+                command: &command,
+            };
             lab::run(&order, &how, &mut Teller::new(desk))
         };
         let swept = background::work(py, work, |news| tell(watch.as_ref(), news))?;

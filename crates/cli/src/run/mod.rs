@@ -28,6 +28,7 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         stop: &*stop_on_signals()?,
         existing: existing(options),
         formats: &options.format,
+        trace: options.trace.as_deref(),
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));
