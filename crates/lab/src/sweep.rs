@@ -424,6 +424,7 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
             )),
         }
     }
+    caveats.extend(result.idle());
     caveats
 }
 
