@@ -81,10 +81,8 @@ def parse(
     ScenarioError
         If it cannot run, with every reason.
     """
-    if isinstance(set, str):
-        raise TypeError("`set` is one text: write a list of texts, or a mapping")
     if not isinstance(set, Mapping):
-        return Scenario._of(text, file, quick, list(set))
+        return Scenario._of(text, file, quick, _toml.texts("set", set))
     if any(key == "variants" for key in set):
         # Which variants are new is known of a scenario that is read.
         return Scenario._of(text, file, quick, []).with_(set)
@@ -361,7 +359,9 @@ class Scenario:
             If something happened that should not, which is then in ``violations`` of the runs.
         """
         path = Path(out) if out is not None else Path("results") / self.name
-        names = list(variants) if variants is not None else list(self.variants)
+        names = list(self.variants) if variants is None else _toml.texts("variants", variants)
+        if not names:
+            raise ValueError("nothing is compared: name at least one variant, or None for all")
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
@@ -440,11 +440,12 @@ class Scenario:
             tuple(_sweep.dimensions(vary or {})),
             until,
             at_most,
-            tuple(variants),
+            tuple(_toml.texts("variants", variants)),
         )
         place = Path(cache) if cache is not None else None
         label = f"sweep of {self.name}"
-        sweep = _sweep.run(recipe, path, place, metrics, threads, progress, client, label)
+        wanted = _toml.texts("metrics", metrics)
+        sweep = _sweep.run(recipe, path, place, wanted, threads, progress, client, label)
         warn_of(sweep.violations, "sweep")
         return sweep
 

@@ -104,7 +104,7 @@ def study(
     RuntimeWarning
         If something happened that should not, which is then in ``violations``.
     """
-    texts = _toml.settings(set) if isinstance(set, Mapping) else list(set)
+    texts = _toml.settings(set) if isinstance(set, Mapping) else _toml.texts("set", set)
     end = "-quick" if level == "quick" else ""
     path = Path(out) if out is not None else Path("results") / f"study-{name}{end}"
     bar = shown(progress, f"study {name}")

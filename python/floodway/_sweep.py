@@ -104,7 +104,7 @@ def run(
     recipe: Recipe,
     path: Path,
     cache: Path | None,
-    metrics: Iterable[str],
+    metrics: list[str],
     threads: int | None,
     progress: bool | Callable[[Advance], object],
     client: Any,
@@ -113,15 +113,14 @@ def run(
     """Run a sweep here, or on the workers of a client of Dask."""
     # Made before the bar, so that what is wrong is told on a clean line.
     grid = _grid(recipe)
-    shown_metrics = list(metrics)
     bar = shown(progress, label)
     try:
         if client is not None:
-            swept = _distributed(recipe, path, cache, shown_metrics, client, bar)
+            swept = _distributed(recipe, path, cache, metrics, client, bar)
         else:
             watch = (lambda *values: bar(Advance(*values))) if bar else None
             place = os.fspath(cache) if cache else None
-            swept = grid.run(os.fspath(path), place, shown_metrics, threads, watch)
+            swept = grid.run(os.fspath(path), place, metrics, threads, watch)
     finally:
         if bar:
             bar.close()
