@@ -5,6 +5,8 @@ from collections.abc import Callable
 from floodway._errors import Problem
 
 __version__: str
+sources: str
+"""A hash of what decides outcomes: packages with the same one simulate the same."""
 
 class Checked:
     """A valid scenario."""
@@ -93,9 +95,16 @@ class Grid:
     def due(self, rows: list[str]) -> list[tuple[int, int, int]]: ...
     def make(
         self, task: tuple[int, int, int], cache: str | None, threads: int | None
-    ) -> tuple[str, str, bool]: ...
+    ) -> tuple[str, str, bool, float, int]: ...
+    def begin(self, path: str) -> str: ...
+    def look_for(self, metrics: list[str], shown: list[str]) -> None: ...
     def finish(
-        self, rows: list[str], metrics: list[str], found: int, path: str, shown: list[str]
+        self,
+        rows: list[str],
+        metrics: list[str],
+        made: tuple[int, str, int],
+        path: str,
+        shown: list[str],
     ) -> Swept: ...
     def run(
         self,
@@ -115,6 +124,8 @@ class Swept:
     def json(self) -> str: ...
     @property
     def answer(self) -> list[str]: ...
+    @property
+    def charts(self) -> list[tuple[str, str, str]]: ...
     @property
     def tables(self) -> tuple[Table, Table]: ...
 
@@ -138,4 +149,4 @@ def study(
     place: tuple[str, bool],
     threads: int | None,
     watch: Callable[[str | None, float, int, int, float, int], object] | None,
-) -> tuple[str, str]: ...
+) -> tuple[str, str, list[tuple[str, str, str]]]: ...

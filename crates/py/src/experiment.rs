@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Existing, How, Total, Watcher};
+use floodway_report::study::{Exhibit, Section};
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::{CATALOGUE, Level};
@@ -92,7 +93,27 @@ pub fn execute(
     done.map(|_| ()).map_err(|failed| error::results(py, &failed))
 }
 
-/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, and its page.
+/// A chart: its name, what it asks or shows, and itself as SVG.
+pub type Picture = (String, String, String);
+
+/// The charts of sections.
+pub fn pictures(sections: &[Section]) -> Vec<Picture> {
+    let exhibits = sections.iter().flat_map(|section| {
+        section.exhibits.iter().map(move |exhibit| (section.name.as_str(), exhibit))
+    });
+    let picture = |(section, exhibit): (&str, &Exhibit)| {
+        // A section with one chart has often given it its own name.
+        let name = match exhibit.name() {
+            name if name.starts_with(section) => name.to_owned(),
+            name => format!("{section}-{name}"),
+        };
+        Some((name, exhibit.caption().to_owned(), exhibit.file()?))
+    };
+    exhibits.filter_map(picture).collect()
+}
+
+/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, its page, and its
+/// charts.
 #[pyfunction]
 pub fn study(
     py: Python<'_>,
@@ -102,7 +123,7 @@ pub fn study(
     place: (PathBuf, bool),
     threads: Option<usize>,
     watch: Option<Bound<'_, PyAny>>,
-) -> PyResult<(String, PathBuf)> {
+) -> PyResult<(String, PathBuf, Vec<Picture>)> {
     let (path, replace) = place;
     let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
     let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
@@ -132,11 +153,13 @@ pub fn study(
     let judged = judged.map_err(|failure| match failure {
         Failure::Scenario(failed) => error::scenario(py, &failed),
         Failure::Results(failed) => error::results(py, &failed),
-        Failure::Study(failed) => error::results_text(py, failed.to_string()),
+        Failure::Study(failed) => {
+            error::results_text(py, failed.to_string().replace("`--force`", "`replace=True`"))
+        }
         Failure::Interrupted(name) => {
             error::results_text(py, format!("the study was interrupted in `{name}`"))
         }
     })?;
     let text = serde_json::to_string(&judged.result).expect("a study is JSON");
-    Ok((text, judged.page))
+    Ok((text, judged.page, pictures(&judged.result.sections)))
 }
