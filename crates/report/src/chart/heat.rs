@@ -1,6 +1,7 @@
 //! Numbers in rows and columns on a ground of colour. The number stands in every cell, so that
 //! colour only leads the eye.
 
+use super::data::{self, Data};
 use super::letters;
 use super::matrix::Matrix;
 use super::scale::{Axis, Scale};
@@ -70,6 +71,19 @@ const GAP: f64 = 2.0;
 const FOOT: f64 = 46.0;
 
 impl HeatMap {
+    /// The values of its cells.
+    pub fn data(&self) -> Data {
+        let mut data = Data::new(&self.sides.names(), vec![data::name(&self.scale, "value")]);
+        for (row, cells) in self.sides.rows.iter().zip(&self.cells) {
+            for (column, tile) in self.sides.columns.iter().zip(cells) {
+                if tile.value.is_some() {
+                    data.push(&[row, column], &[tile.value]);
+                }
+            }
+        }
+        data
+    }
+
     /// Draws it this wide, or wider if its cells would become too small.
     pub fn svg(&self, width: f64) -> String {
         let at = self.sides.layout(width, GAP, |width| (width * 0.5).clamp(24.0, 40.0));
@@ -231,6 +245,16 @@ mod tests {
         let axis = Axis::linear("delay", "ns").within(0.0, 80.0);
         let of = map(Colours::Sequential, axis, &[0.0, 9.9, 10.0, 45.0, 80.0]);
         assert_eq!(classes(&of), ["q0", "q0", "q1", "q4", "q7"]);
+    }
+
+    #[test]
+    fn its_data_has_a_row_for_each_cell_with_a_value() {
+        let axis = Axis::log("delay, logarithmic", "ns");
+        let mut map = map(Colours::Sequential, axis, &[2.0, 3.5, 4.0]);
+        map.sides.across = "Cubic flows".to_string();
+        map.cells[0][2].value = None;
+        let csv = map.data().csv();
+        assert_eq!(csv, "row,Cubic flows,delay [ns]\n1,2,2\n1,3.5,3.5\n");
     }
 
     /// The relative luminance of a colour (WCAG 2.1).
