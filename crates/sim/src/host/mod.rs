@@ -253,7 +253,8 @@ impl Host {
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
         let turn = self.nic.tx.next_turn();
-        self.wake = self.nic.next_wake().min(self.next_start).min(timer).min(turn).min(self.record_at);
+        self.wake =
+            self.nic.next_wake().min(self.next_start).min(timer).min(turn).min(self.record_at);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }

@@ -60,7 +60,7 @@ fn record_table(
     let samples = finished.metrics.sampling().taken(finished.now);
     Table::new(
         "record",
-        "What the record of the run holds, in one row; only with the key record, of the first replication, as moments, backlogs and stretches.",
+        "What the record of the run holds, in one row. Only with the key record, of the first replication; so are the tables moments, backlogs and stretches.",
     )
     .u64("samples", "Samples from the warm-up to the end of the run.", vec![samples])
     .u64("every", "Each of so many samples is a moment of the record, the first one included.", vec![every(&ends(finished)) as u64])
@@ -100,10 +100,11 @@ fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
             }
         }
     }
-    let ns = |time: fn(&Snapshot) -> u64| rows.iter().map(|row| time(&row.2) as f64 / 1e3).collect();
+    let ns =
+        |time: fn(&Snapshot) -> u64| rows.iter().map(|row| time(&row.2) as f64 / 1e3).collect();
     Table::new(
         "moments",
-        "The ports of the fabric over time: one row per moment of the record and port, of switches and hosts, that sent, was paused, or had something waiting. A port without a row did nothing.",
+        "The ports of the fabric over time: one row per moment of the record and port, of switches and hosts, that sent, was paused, or had something waiting. A port without a row did nothing. Only with the key record.",
     )
     .f64("time_ns", "The moment.", rows.iter().map(|row| row.0.at.0 as f64 / 1e3).collect())
     .f64(
@@ -153,7 +154,7 @@ fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     }
     Table::new(
         "backlogs",
-        "What waits in the data queues of ports at the moments of the record: one row per queue in which something waits, or did at the moment before. The others are empty.",
+        "What waits in the data queues of ports at the moments of the record: one row per queue in which something waits, or did at the moment before. The others are empty. Only with the key record.",
     )
     .f64("time_ns", "The moment.", rows.iter().map(|row| row.0.at.0 as f64 / 1e3).collect())
     .text("node", "Name of the sending node.", names(spec, rows.iter().map(|row| row.1.node)))
@@ -178,7 +179,7 @@ fn stretch_table(spec: &Spec, stretches: &[Stretch]) -> Table {
     };
     Table::new(
         "stretches",
-        "Pauses of ports, of switches and hosts, from beginning to end, over the whole run: one row per port, class of data and time during which it was not allowed to send the class. If there are more than 100,000, those that began first.",
+        "Pauses of ports, of switches and hosts, from beginning to end, over the whole run: one row per port, class of data and time during which it was not allowed to send the class. If there are more than 100,000, those that began first. Only with the key record.",
     )
     .text("node", "Name of the sending node.", names(spec, stretches.iter().map(|it| port(it).0)))
     .u64(
