@@ -123,8 +123,8 @@ pub struct Host {
     writes: BinaryHeap<Reverse<(Instant, u32)>>,
     /// When the next flow starts that waits for no other.
     next_start: Instant,
-    /// When its port is recorded next; [`Instant::NEVER`] if it is not.
-    record_at: Instant,
+    /// The earlier of that and of the next moment at which its port is recorded, if it is.
+    appointed: Instant,
     /// Which of the flows that it sends begin after one another, if any do.
     turns: Option<Box<Turns>>,
     /// The flows that it sends, in order of start.
@@ -179,7 +179,7 @@ impl Host {
             outgoing,
             started: 0,
             next_start: Instant::NEVER,
-            record_at: Instant::NEVER,
+            appointed: Instant::NEVER,
             record: None,
             senders: Vec::new(),
             free: Vec::new(),
@@ -234,11 +234,11 @@ impl Host {
         self.turns.as_ref()?.began(self.shared.places[flow.index()].0)
     }
 
-    /// Does what is due by itself.
+    /// Does what is due by itself, apart from the beginnings of flows and the record.
     #[inline]
     fn act(&mut self, now: Instant, context: &mut Context) {
         self.nic.tx.turn(now, context);
-        self.start(now);
+        self.start_early(now);
         self.on_timeouts(now);
         self.on_delayed(now);
         self.on_writes(now);
@@ -253,8 +253,7 @@ impl Host {
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
         let turn = self.nic.tx.next_turn();
-        self.wake =
-            self.nic.next_wake().min(self.next_start).min(timer).min(turn).min(self.record_at);
+        self.wake = self.nic.next_wake().min(self.appointed).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }
@@ -349,8 +348,8 @@ impl Node for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
-        if self.record_at <= now {
-            return self.wake_for_sample(now, context);
+        if self.appointed <= now {
+            return self.keep_appointments(now, context);
         }
         self.act(now, context);
     }

@@ -6,40 +6,57 @@ use super::Host;
 use crate::engine::Context;
 use crate::metric::{History, Sampling};
 
-/// The record of a host: it wakes for it, at samples only, at which switches wake too.
+/// The record of a host.
 #[derive(Debug)]
 pub struct Record {
     /// What is kept.
     pub history: History,
-    /// The sample that is next.
+    /// The sample that is next, and when it is due.
     next: usize,
+    at: Instant,
 }
 
 impl Host {
     /// Its port is to be recorded at this many samples at most.
     pub fn record(&mut self, limit: u32, sampling: &Sampling) {
         let classes = usize::from(self.shared.switch.queue.count);
-        self.record = Some(Box::new(Record { history: History::new(limit, 1, classes), next: 0 }));
-        self.record_at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
+        let at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
+        let history = History::new(limit, 1, classes);
+        self.record = Some(Box::new(Record { history, next: 0, at }));
+        self.appoint();
         self.set_wake();
     }
 
-    /// A sample is due, and perhaps something else, which comes first.
-    #[cold]
-    pub(super) fn wake_for_sample(&mut self, now: Instant, context: &mut Context) {
-        self.record_at = Instant::NEVER;
-        self.set_wake();
+    /// After a change of the next start, or of the next moment of the record.
+    pub(super) fn appoint(&mut self) {
+        let recorded = self.record.as_ref().map_or(Instant::NEVER, |record| record.at);
+        self.appointed = self.next_start.min(recorded);
+    }
+
+    /// A flow is to begin or the port to be recorded. What else is due comes before the record, as in
+    /// switches; but a host that wakes for its record alone does nothing else.
+    #[inline(never)]
+    pub(super) fn keep_appointments(&mut self, now: Instant, context: &mut Context) {
+        let mut due = self.record.take_if(|record| record.at <= now);
+        if due.is_some() {
+            self.appoint();
+            self.set_wake();
+        }
         if self.wake <= now {
+            self.nic.tx.turn(now, context);
+            self.start(now);
             self.act(now, context);
         }
-        let (sampling, nic) = (context.metrics.sampling(), &self.nic);
-        let record = self.record.as_mut().expect("it wakes for nothing else");
+        let Some(record) = &mut due else { return };
         if record.history.keeps(record.next) {
-            record.history.keep(&nic.tx, now, nic.backlogs());
+            record.history.keep(&self.nic.tx, now, self.nic.backlogs());
         }
-        if let Some(next) = record.history.next_after(record.next, sampling) {
-            (record.next, self.record_at) = (next, sampling.at(next));
-        }
+        let sampling = context.metrics.sampling();
+        let next = record.history.next_after(record.next, sampling);
+        (record.next, record.at) =
+            next.map_or((record.next, Instant::NEVER), |next| (next, sampling.at(next)));
+        self.record = due;
+        self.appoint();
         self.set_wake();
     }
 }

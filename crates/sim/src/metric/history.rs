@@ -95,8 +95,7 @@ impl History {
         self.every
     }
 
-    /// When the next sample is due that may be kept, after this one; [`Instant::NEVER`] if there is
-    /// none.
+    /// The next sample after this one that may be kept, if there is one.
     pub fn next_after(&self, sample: usize, sampling: &Sampling) -> Option<usize> {
         let next = (sample / self.every + 1) * self.every;
         (next < sampling.count).then_some(next)
