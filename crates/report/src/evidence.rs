@@ -261,7 +261,12 @@ impl Exhibit {
     }
 }
 
+/// The name of a chart among all of a study: `two-queues-sizes`.
+pub(crate) fn file_stem(section: &Section, exhibit: &Exhibit) -> String {
+    format!("{}-{}", section.name, exhibit.name())
+}
+
 /// The file of a chart: `two-queues-sizes.svg`.
 pub(crate) fn file_name(section: &Section, exhibit: &Exhibit) -> String {
-    format!("{}-{}.svg", section.name, exhibit.name())
+    file_stem(section, exhibit) + ".svg"
 }

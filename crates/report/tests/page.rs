@@ -3,7 +3,9 @@
 mod check;
 mod synthetic;
 
-use check::check;
+use std::collections::BTreeSet;
+
+use check::{check, data, offline, scripts};
 use floodway_model::Table;
 use floodway_report::html::page;
 use floodway_report::{Experiment, Manifest, Run};
@@ -21,10 +23,8 @@ fn a_page_needs_nothing_but_itself() {
     for case in [SOUND, LOSSY] {
         let page = page_of(&experiment(case, |_| {}));
         check(&page);
-        for request in ["http:", "https:", "src=", "url(", "@import", "<script", "<link", "<img"] {
-            assert!(!page.contains(request), "{request}");
-        }
-        assert!(page.len() < 600_000, "{} bytes", page.len());
+        offline(&page);
+        assert!(page.len() < 850_000, "{} bytes", page.len());
     }
 }
 
@@ -53,6 +53,32 @@ fn a_page_answers_its_question() {
     assert!(page.contains("hosts_per_leaf = 8"), "the scenario's text is there");
     assert!(page.contains("switch.queue.size=2MB"), "what the command line changed is there");
     assert!(page.contains("2026-03-14T09:26:53Z"));
+}
+
+#[test]
+fn every_figure_has_its_data() {
+    let page = page_of(&experiment(SOUND, |_| {}));
+    let all = data(&page);
+    let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names.len(), all.len(), "files of the same name would replace each other");
+    assert_eq!(page.matches("<figcaption>").count(), all.len());
+    assert!(page.contains("<body data-name=\"ci-lossless\">"));
+    let of = |name: &str| {
+        let (_, data) = all.iter().find(|(of, _)| *of == name).unwrap();
+        data.lines().map(str::to_string).collect::<Vec<_>>()
+    };
+    // Four size classes and all flows, of each two variants beside the baseline.
+    let changes = of("mean-fct-change");
+    assert_eq!(changes[0], "group,series,change [%],low,high");
+    assert_eq!(changes.len(), 1 + 5 * 2);
+    assert!(changes[1].starts_with("<100 KB,ci-local,-"), "{}", changes[1]);
+    // 1200 samples in 400 stretches of three, of which each has a largest and a mean.
+    let depths = of("queue-0-over-time");
+    assert_eq!(depths[0], "chart,series,simulated time [ns],backlog [bytes]");
+    assert_eq!(depths.len(), 1 + 3 * 2 * 400);
+    assert!(depths[1].starts_with("without-ci,largest of all ports,10000,"), "{}", depths[1]);
+    assert!(depths[2].starts_with("without-ci,largest of all ports,40000,"), "{}", depths[2]);
+    assert!(depths[401].starts_with("without-ci,mean over all ports,10000,"), "{}", depths[401]);
 }
 
 #[test]
@@ -101,7 +127,10 @@ fn what_people_write_is_text_and_not_markup() {
     manifest.variants[0].summary = "<i>".to_string();
     let page = page_of(&Experiment::new(&manifest));
     check(&page);
-    assert!(!page.contains("<script") && !page.contains("<i>alert"));
+    assert_eq!(scripts(&page), scripts(&page_of(&experiment(SOUND, |_| {}))));
+    assert!(
+        !page.contains("<i>alert") && page.contains("<body data-name=\"script-alert-1-script\">")
+    );
     assert!(page.contains("<h1>a &lt; b &amp; &quot;c&quot;?</h1>"));
     assert!(page.contains("&lt;/pre&gt;&lt;b&gt;"));
 }

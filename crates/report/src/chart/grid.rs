@@ -2,12 +2,13 @@
 //! (small multiples, E. Tufte). Cells have no ticks of their own; what their axes are stands once
 //! below all of them.
 
-use super::look;
+use super::data::{self, Data};
+use super::lines::called;
 use super::matrix::{Layout, Matrix};
 use super::scale::{Axis, Scale};
 use super::svg::{Svg, short};
 use super::trace::{FINE, Trace, extremes};
-use super::{Line, letters};
+use super::{Line, Names, letters, look};
 
 /// One small chart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,6 +57,21 @@ const GAP: f64 = 4.0;
 const LINE: f64 = 18.0;
 
 impl Grid {
+    /// The points of the lines of every cell; `legend` is what their series are called.
+    pub fn data(&self, legend: &Names) -> Data {
+        let [down, across] = self.sides.names();
+        let mut data = Data::new(&[down, across, "series"], data::names(&self.x, &self.y));
+        for (row, column, cell) in self.filled() {
+            let (row, column) = (&self.sides.rows[row], &self.sides.columns[column]);
+            for (line, name) in cell.lines.iter().zip(called(&cell.lines, legend)) {
+                for (x, y) in &line.points {
+                    data.push(&[row, column, &name], &[Some(*x), Some(*y)]);
+                }
+            }
+        }
+        data
+    }
+
     /// Draws it this wide, or wider if its cells would become too small.
     pub fn svg(&self, width: f64) -> String {
         let at = self.sides.layout(width, GAP, |width| (width * 0.72).clamp(30.0, 150.0));
@@ -237,6 +253,22 @@ mod tests {
         assert!(svg.contains("<text class=\"corner\" x=\"238\" y=\"51\" text-anchor=\"end\">1.2<"));
         assert!(svg.contains("Row 0: none, 1.2.</desc>"), "{svg}");
         assert!(svg.contains("→ time, 0 to 250 s"));
+    }
+
+    #[test]
+    fn its_data_has_a_row_for_each_point_of_each_cell() {
+        let cell = |row, column| match (row, column) {
+            (0, 1) => Cell::default(),
+            _ => Cell {
+                lines: vec![Line { series: 1, points: vec![(0.0, 0.5)], ..Line::default() }],
+                ..Cell::default()
+            },
+        };
+        assert_eq!(
+            grid(2, 2, cell).data(&[(1, "Cubic".to_string())]).csv(),
+            "DCTCP flows,Cubic flows,series,time [ns],throughput\n\
+             0,0,Cubic,0,0.5\n1,0,Cubic,0,0.5\n1,1,Cubic,0,0.5\n"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Numbers in rows and columns on a ground of colour. The number stands in every cell, so that
 //! colour only leads the eye.
 
+use super::data::{self, Data};
 use super::letters;
 use super::matrix::Matrix;
 use super::scale::{Axis, Scale};
@@ -19,7 +20,7 @@ pub enum Colours {
 
 impl Colours {
     /// How many steps there are.
-    const fn steps(self) -> usize {
+    pub(super) const fn steps(self) -> usize {
         match self {
             Self::Sequential => 8,
             Self::Diverging(_) => 11,
@@ -29,11 +30,19 @@ impl Colours {
     /// The class of a step, and whether text on it has the colour of the page instead of that of
     /// ink. Both hold in light and dark, because the steps that are dark in the one are bright in
     /// the other.
-    fn class(self, step: usize) -> (String, bool) {
+    pub(super) fn class(self, step: usize) -> (String, bool) {
         match self {
             Self::Sequential => (format!("q{step}"), step >= 5),
             Self::Diverging(_) => (format!("d{step}"), !(2..=8).contains(&step)),
         }
+    }
+
+    /// Which step a value has: all are as wide.
+    pub(super) fn step(self, scale: &Scale, value: f64) -> usize {
+        let steps = self.steps();
+        // What lies on an edge but for the last bit belongs to the step above.
+        let place = libm::floor(scale.share(value) * steps as f64 + 1e-9);
+        (place as usize).min(steps - 1)
     }
 }
 
@@ -70,6 +79,19 @@ const GAP: f64 = 2.0;
 const FOOT: f64 = 46.0;
 
 impl HeatMap {
+    /// The values of its cells.
+    pub fn data(&self) -> Data {
+        let mut data = Data::new(&self.sides.names(), vec![data::name(&self.scale, "value")]);
+        for (row, cells) in self.sides.rows.iter().zip(&self.cells) {
+            for (column, tile) in self.sides.columns.iter().zip(cells) {
+                if tile.value.is_some() {
+                    data.push(&[row, column], &[tile.value]);
+                }
+            }
+        }
+        data
+    }
+
     /// Draws it this wide, or wider if its cells would become too small.
     pub fn svg(&self, width: f64) -> String {
         let at = self.sides.layout(width, GAP, |width| (width * 0.5).clamp(24.0, 40.0));
@@ -92,7 +114,7 @@ impl HeatMap {
                 svg.open("tile", &tile.tooltip);
                 let value = tile.value.filter(|value| !value.is_nan());
                 let (ground, inverse) = match value {
-                    Some(value) => self.colours.class(self.step(&scale, value)),
+                    Some(value) => self.colours.class(self.colours.step(&scale, value)),
                     None => ("none".to_string(), false),
                 };
                 if value.is_some() {
@@ -164,14 +186,6 @@ impl HeatMap {
         };
         axis.scale(values(), from, to, 6)
     }
-
-    /// Which step of the colours a value has: all are as wide.
-    fn step(&self, scale: &Scale, value: f64) -> usize {
-        let steps = self.colours.steps();
-        // What lies on an edge but for the last bit belongs to the step above.
-        let place = libm::floor(scale.share(value) * steps as f64 + 1e-9);
-        (place as usize).min(steps - 1)
-    }
 }
 
 #[cfg(test)]
@@ -231,6 +245,16 @@ mod tests {
         let axis = Axis::linear("delay", "ns").within(0.0, 80.0);
         let of = map(Colours::Sequential, axis, &[0.0, 9.9, 10.0, 45.0, 80.0]);
         assert_eq!(classes(&of), ["q0", "q0", "q1", "q4", "q7"]);
+    }
+
+    #[test]
+    fn its_data_has_a_row_for_each_cell_with_a_value() {
+        let axis = Axis::log("delay, logarithmic", "ns");
+        let mut map = map(Colours::Sequential, axis, &[2.0, 3.5, 4.0]);
+        map.sides.across = "Cubic flows".to_string();
+        map.cells[0][2].value = None;
+        let csv = map.data().csv();
+        assert_eq!(csv, "row,Cubic flows,delay [ns]\n1,2,2\n1,3.5,3.5\n");
     }
 
     /// The relative luminance of a colour (WCAG 2.1).

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::look;
+use super::data::{self, Data};
 use super::scale::{Axis, Scale};
 use super::svg::{Svg, short};
+use super::{Names, look};
 
 /// One line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +73,37 @@ const CAP: f64 = 3.0;
 /// What a row of labels of marks takes.
 const LABEL: f64 = 14.0;
 
+/// What each of these lines is called: as its legend has it or else its tooltip; several lines of one
+/// look by both.
+pub(super) fn called(lines: &[Line], legend: &Names) -> Vec<String> {
+    let name = |line: &Line| {
+        let name = legend.iter().find(|(series, _)| *series == line.series).map(|(_, name)| name);
+        let alone = lines.iter().filter(|other| other.series == line.series).count() == 1;
+        match name {
+            Some(name) if alone || line.tooltip.is_empty() || line.tooltip == *name => name.clone(),
+            Some(name) => format!("{name}, {}", line.tooltip),
+            None => line.tooltip.clone(),
+        }
+    };
+    lines.iter().map(name).collect()
+}
+
 impl Lines {
+    /// Its points, with the ends of their intervals; `legend` is what its series are called.
+    pub fn data(&self, legend: &Names) -> Data {
+        let [low, high] = ["low", "high"].map(String::from);
+        let numbers = data::names(&self.x, &self.y).into_iter().chain([low, high]);
+        let mut data = Data::new(&["series"], numbers.collect());
+        for (line, name) in self.lines.iter().zip(called(&self.lines, legend)) {
+            for (x, y) in &line.points {
+                let ends = line.intervals.iter().find(|(at, ..)| at == x);
+                let [low, high] = [ends.map(|ends| ends.1), ends.map(|ends| ends.2)];
+                data.push(&[&name], &[Some(*x), Some(*y), low, high]);
+            }
+        }
+        data
+    }
+
     /// Draws it this wide.
     pub fn svg(&self, width: f64) -> String {
         let heading = if self.heading.is_empty() { 10.0 } else { 30.0 };
@@ -323,6 +354,35 @@ mod tests {
         let of = |lines| Lines { x: x.clone(), y: y.clone(), lines, ..Lines::default() }.svg(300.0);
         let ticks = |svg: String| svg.matches("class=\"tick\"").count();
         assert_eq!(ticks(of(vec![data.clone(), law])), ticks(of(vec![data])));
+    }
+
+    #[test]
+    fn its_data_names_lines_as_the_legend_does() {
+        let line = |series: usize, tooltip: &str, x: f64| Line {
+            series,
+            points: vec![(x, 2.0 * x)],
+            tooltip: tooltip.to_string(),
+            ..Line::default()
+        };
+        let mut chart = Lines {
+            x: Axis::linear("load", "share"),
+            y: Axis::log("mean time, logarithmic", "ns"),
+            lines: vec![line(0, "said of it", 1.0), line(1, "flow 3", 2.0), line(1, "flow 4", 3.0)],
+            ..Lines::default()
+        };
+        chart.lines.push(line(7, "a law", 4.0));
+        chart.lines[0].points.push((1.5, 8.0));
+        chart.lines[0].intervals.push((1.5, 7.5, 9.0));
+        let legend = [(0, "without".to_string()), (1, "DCTCP".to_string())];
+        assert_eq!(
+            chart.data(&legend).csv(),
+            "series,load [share],mean time [ns],low,high\n\
+             without,1,2,,\n\
+             without,1.5,8,7.5,9\n\
+             \"DCTCP, flow 3\",2,4,,\n\
+             \"DCTCP, flow 4\",3,6,,\n\
+             a law,4,8,,\n"
+        );
     }
 
     fn rows(marks: &[(f64, &str)]) -> Vec<(String, usize)> {

@@ -34,6 +34,12 @@ pub(super) struct Layout {
 const LEAST: f64 = 26.0;
 
 impl Matrix {
+    /// What the rows and the columns are, in that order, for the names of data.
+    pub(super) fn names(&self) -> [&str; 2] {
+        let down = if self.down.is_empty() { "row" } else { &self.down };
+        [down, if self.across.is_empty() { "column" } else { &self.across }]
+    }
+
     /// The layout in a chart of this width, with whole numbers, of cells whose height is that of
     /// their width.
     pub(super) fn layout(&self, width: f64, gap: f64, height: impl Fn(f64) -> f64) -> Layout {

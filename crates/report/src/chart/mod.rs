@@ -3,25 +3,29 @@
 //!
 //! A chart is a plain value that knows its data and its axes; `svg(width)` draws it. Text has the
 //! same size whatever the width, so a page asks for a wide and a narrow rendition of the same
-//! value instead of shrinking one. Series differ in shape or dashes as well as in colour.
+//! value instead of shrinking one. `data()` has the numbers that it draws. Series differ in shape or dashes as well as in colour.
 
+pub mod data;
 pub mod grid;
 pub mod heat;
 pub mod lines;
 pub mod matrix;
+pub mod mosaic;
 pub mod rows;
 pub mod scale;
 mod sheet;
 mod svg;
 mod trace;
 
+pub use data::Data;
 pub use grid::{Cell, Grid};
 pub use heat::{Colours, HeatMap, Tile};
 pub use lines::{Line, Lines};
 pub use matrix::Matrix;
+pub use mosaic::Mosaic;
 pub use rows::{Group, Mark, Row, Rows};
 pub use scale::{Axis, Scale};
-pub use sheet::{Sheet, standalone};
+pub use sheet::{Sheet, standalone, style};
 
 use svg::Svg;
 pub(crate) use svg::escape;
@@ -31,6 +35,9 @@ pub const STYLE: &str = include_str!("style.css");
 
 /// How many looks there are; a series beyond them begins again.
 pub const LOOKS: usize = 6;
+
+/// What series are called, by their looks, as a legend has it.
+pub type Names = [(usize, String)];
 
 /// The class that gives a series its colour and its dashes.
 fn look(series: usize) -> String {

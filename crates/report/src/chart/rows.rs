@@ -2,6 +2,7 @@
 //! is labelled and its value stands in figures at its end, so that no legend is needed. What others
 //! claimed of a value may stand in its row as a hollow diamond.
 
+use super::data::{self, Data};
 use super::look;
 use super::scale::Axis;
 use super::svg::Svg;
@@ -69,6 +70,23 @@ const CLAIMED: f64 = 8.0;
 const LEGEND: f64 = 76.0;
 
 impl Rows {
+    /// Its values with their intervals and what is claimed of them; a row without any is left out.
+    pub fn data(&self) -> Data {
+        let value = data::name(&self.axis, "value");
+        let numbers = [&value, "low", "high", "claimed"].map(String::from);
+        let mut data = Data::new(&["group", "series"], numbers.into());
+        for group in &self.groups {
+            for row in &group.rows {
+                let (low, high) = row.interval.unzip();
+                let numbers = [row.value, low, high, row.claimed];
+                if numbers.iter().any(Option::is_some) {
+                    data.push(&[&group.label, &row.label], &numbers);
+                }
+            }
+        }
+        data
+    }
+
     /// Draws it this wide.
     pub fn svg(&self, width: f64) -> String {
         let wide = width >= 500.0;
@@ -154,5 +172,34 @@ impl Rows {
         if let Some(claimed) = row.claimed {
             svg.diamond(scale.at(claimed), y, CLAIMED, "claimed");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_data_has_a_row_for_each_value() {
+        let row = |label: &str, value: Option<f64>| Row {
+            label: label.to_string(),
+            value,
+            interval: value.map(|value| (value - 1.0, value + 2.0)),
+            ..Row::default()
+        };
+        let mut rows = vec![row("without", None), row("ci", Some(-63.0))];
+        rows.push(Row { claimed: Some(-50.0), ..row("more", None) });
+        let chart = Rows {
+            title: String::new(),
+            axis: Axis::linear("change; left of 0 is sooner", "%"),
+            mark: Mark::Point,
+            groups: vec![Group { label: "<100\u{a0}KB".to_string(), rows }],
+        };
+        assert_eq!(
+            chart.data().csv(),
+            "group,series,change [%],low,high,claimed\n\
+             <100 KB,ci,-63,-64,-61,\n\
+             <100 KB,more,,,,-50\n"
+        );
     }
 }

@@ -116,8 +116,9 @@ fn lines(text: &str, letters: usize) -> Vec<String> {
     lines
 }
 
-/// The charts' rules with colours in the place of properties, light first, then dark.
-fn style() -> String {
+/// The style of a file: the charts' rules with colours in the place of properties, light first, then
+/// dark.
+pub fn style() -> String {
     let (properties, rules) = STYLE.split_once("*/").expect("a comment stands before the rules");
     let (light, dark) = properties.split_once("@media").expect("light stands before dark");
     let (light, dark) = (declared(light), declared(dark));

@@ -2,7 +2,7 @@
 
 use super::tables::cell;
 use super::r#type::plain;
-use super::{Page, figure, grid};
+use super::{Figure, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure};
@@ -44,14 +44,16 @@ impl Page<'_> {
                 paired.join("; ")
             )
         };
-        let metrics: [(&str, Metric); 2] =
-            [("mean", |class| &class.mean_ns), ("99th percentile", |class| &class.p99_ns)];
-        for (name, metric) in metrics {
+        let metrics: [(&str, &str, Metric); 2] = [
+            ("mean", "mean", |class| &class.mean_ns),
+            ("p99", "99th percentile", |class| &class.p99_ns),
+        ];
+        for (name, label, metric) in metrics {
             let caption = format!(
-                "How does the {name} completion time change from {baseline}, by flow size?"
+                "How does the {label} completion time change from {baseline}, by flow size?"
             );
             let chart = self.change_chart(&caption, metric);
-            *text += &figure(&caption, &note, |width| chart.svg(width));
+            *text += &Figure::new(format!("{name}-fct-change"), caption).note(&note).rows(&chart);
         }
     }
 
@@ -101,7 +103,7 @@ impl Page<'_> {
             mark: Mark::Point,
             groups: groups.collect(),
         };
-        *text += &figure(caption, "", |width| chart.svg(width));
+        *text += &Figure::new("mean-fct", caption).rows(&chart);
         self.times_table(text);
     }
 
@@ -194,7 +196,8 @@ impl Page<'_> {
             "All replications pooled."
         };
         let caption = "What share of flows has finished after a given time?";
-        *text += &grid(caption, &self.legend(), note, 2, &charts);
+        let figure = Figure::new("fct-distribution", caption).legend(self.legend()).note(note);
+        *text += &figure.lines(2, &charts);
     }
 
     /// The distribution functions of a class, or what they leave to 1.

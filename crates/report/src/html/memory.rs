@@ -1,7 +1,7 @@
 //! How much memory data takes over time.
 
-use super::network::{area_and_line, panels};
-use super::{Page, grid};
+use super::network::panels;
+use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Line, Lines};
 use crate::shapes::InUse;
 
@@ -40,10 +40,11 @@ impl Page<'_> {
             }
         };
         let charts: Vec<Lines> = series.into_iter().map(chart).collect();
-        let legend = area_and_line("the most in a stretch of time", "mean over it");
+        let legend = Legend::area_and_line("the most in a stretch of time", "mean over it");
         let note = "First replication. All data queues of all switches together; with one switch this \
                     is its memory.";
         let caption = "How much memory is in use over time?";
-        *text += &grid(caption, &legend, note, panels(&charts), &charts);
+        let figure = Figure::new("memory-over-time", caption).legend(legend).note(note);
+        *text += &figure.lines(panels(&charts), &charts);
     }
 }

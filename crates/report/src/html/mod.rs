@@ -1,8 +1,10 @@
-//! The page that explains the results: one file that opens offline, without scripts and without
-//! a request to anywhere. Charts are drawn in two widths, and the style sheet shows the one that
-//! fits, so that their text stays readable on a narrow screen.
+//! The page that explains the results: one file that opens offline, without a request to anywhere.
+//! Charts are drawn in two widths, and the style sheet shows the one that fits, so that their text
+//! stays readable on a narrow screen. Scripts only add to it: without them the page is whole.
 
 mod completion;
+mod figure;
+mod links;
 mod memory;
 mod network;
 mod provenance;
@@ -15,12 +17,16 @@ mod r#type;
 
 use std::fmt::Write;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
 use crate::chart::{self, escape};
-use crate::evidence::{HALF, THIRD, WIDE};
 use crate::{Experiment, Manifest, Summary};
 pub use study::study;
 pub use sweep::sweep;
 
+use figure::{Figure, Legend};
 pub(crate) use provenance::shell;
 pub(crate) use r#type::plain;
 use r#type::{emphasised, set, with_code};
@@ -39,7 +45,7 @@ pub(crate) struct Page<'a> {
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
     let page = Page { manifest, summary, experiment };
-    let mut text = begin(&manifest.scenario.name, &[]);
+    let mut text = begin(&manifest.scenario.name, &manifest.scenario.name, &[]);
     page.head(&mut text);
     text += "<main>\n";
     page.guide(&mut text);
@@ -51,6 +57,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.throughputs(&mut text);
     page.rates(&mut text);
     page.responses(&mut text);
+    page.busy_links(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
     page.drops(&mut text);
@@ -59,25 +66,60 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.provenance(&mut text);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
              tables behind it are in the same folder, and <code>dictionary.md</code> says what \
-             their columns mean.</footer>\n</body>\n</html>\n";
+             their columns mean.</footer>\n";
+    end(&mut text);
     text
 }
 
-/// The beginning of a page, up to its body, with more style than all pages have.
-fn begin(title: &str, style: &[&str]) -> String {
+/// What pages do beyond what they show: each source is a script of its own, and no other script may
+/// run on the page.
+fn scripts() -> [&'static str; 1] {
+    [include_str!("save.js")]
+}
+
+/// The hash by which a page's policy knows a script (CSP Level 3, section 2.3.1).
+fn hash(script: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)))
+}
+
+/// The beginning of a page, up to its body, with more style than all pages have. Names of files that
+/// it saves begin with `name`.
+fn begin(title: &str, name: &str, style: &[&str]) -> String {
+    let hashes: Vec<String> = scripts().iter().map(|script| hash(script)).collect();
     let mut text = String::with_capacity(1 << 18);
     let _ = write!(
         text,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'\">\n<title>{} · floodway</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n",
+         'unsafe-inline'; script-src {}\">\n<title>{} · floodway</title>\n<style>\n{}{}{}</style>\n\
+         </head>\n<body data-name=\"{}\">\n",
+        hashes.join(" "),
         escape(title),
         chart::STYLE,
         include_str!("style.css"),
-        style.concat()
+        style.concat(),
+        escape(&slug(name))
     );
     text
+}
+
+/// The end of a page: its scripts, and the style of the pictures that they save.
+fn end(text: &mut String) {
+    let _ = writeln!(text, "<template id=\"chart-style\">{}</template>", escape(&chart::style()));
+    for script in scripts() {
+        let _ = writeln!(text, "<script>{script}</script>");
+    }
+    *text += "</body>\n</html>\n";
+}
+
+/// A text as a part of a file's name: other characters than letters, digits, points and underscores
+/// become hyphens.
+fn slug(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "._".contains(letter);
+    let letters = text.chars().map(|letter| if plain(letter) { letter } else { '-' });
+    let hyphens: String = letters.collect();
+    hyphens.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// A box with a list in it, for what a reader must know first; nothing if there is nothing.
@@ -171,63 +213,35 @@ impl Page<'_> {
     }
 
     /// Every variant's name with its look, for charts that do not label each mark.
-    fn legend(&self) -> String {
-        let mut text = String::from("<ul class=\"legend\">");
-        for (at, name) in self.summary.order.iter().enumerate() {
-            let _ = write!(text, "<li>{}{}</li>", chart::sample(at), escape(name));
-        }
-        text + "</ul>"
+    fn legend(&self) -> Legend {
+        Legend::samples(self.summary.order.iter().cloned().enumerate().collect())
     }
 }
 
-/// A chart that has the column to itself.
-fn figure(caption: &str, note: &str, draw: impl Fn(f64) -> String) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
-    format!(
-        "<figure>\n<figcaption>{}</figcaption>\n<div class=\"wide\">{}</div><div \
-         class=\"narrow\">{}</div>{note}</figure>\n",
-        set(caption),
-        draw(WIDE),
-        draw(NARROW)
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A chart whose cells cannot become narrower; on a narrow screen it scrolls in its figure.
-fn sideways(caption: &str, legend: &str, note: &str, chart: &str) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
-    format!(
-        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"sideways\" tabindex=\"0\">{chart}\
-         </div>{note}</figure>\n",
-        set(caption)
-    )
-}
+    #[test]
+    fn a_script_is_known_by_its_hash() {
+        // The example of CSP Level 3, section 8.3, and what FIPS 180-4 has for `abc`.
+        assert_eq!(
+            hash("alert('Hello, world.');"),
+            "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+        );
+        assert_eq!(hash("abc"), "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
+    }
 
-/// Small charts side by side, at most three in a row.
-fn grid(
-    caption: &str,
-    legend: &str,
-    note: &str,
-    columns: usize,
-    charts: &[chart::Lines],
-) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", set(note)) };
-    // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
-    let (class, width) = match columns {
-        1 => (" one", WIDE),
-        3 => (" three", THIRD),
-        _ => ("", HALF),
-    };
-    let cell = |chart: &chart::Lines| {
-        if width == HALF {
-            return format!("<div>{}</div>", chart.svg(HALF));
+    #[test]
+    fn scripts_cannot_be_ended_by_their_own_text() {
+        for script in scripts() {
+            assert!(!script.contains("</script") && !script.contains("<!--"));
         }
-        let (wide, narrow) = (chart.svg(width), chart.svg(NARROW));
-        format!("<div><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div></div>")
-    };
-    let charts: String = charts.iter().map(cell).collect();
-    format!(
-        "<figure>\n<figcaption>{}</figcaption>\n{legend}<div class=\"grid{class}\">{charts}</div>{note}\
-         </figure>\n",
-        set(caption)
-    )
+    }
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(slug("ci-lossless"), "ci-lossless");
+        assert_eq!(slug("a/b: <c> v1.2_x"), "a-b-c-v1.2_x");
+    }
 }

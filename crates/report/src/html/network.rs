@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::completion::mean_row;
 use super::r#type::{emphasised, plain, set};
-use super::{Page, figure, grid};
-use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape, sample};
+use super::{Figure, Legend, Page};
+use crate::chart::{Axis, Group, Line, Lines, Mark, Rows, escape};
 use crate::scalars::{HOSTS, tier_key, tier_label};
 use crate::shapes::{Depths, Moment};
 use crate::words;
@@ -27,27 +27,24 @@ impl Page<'_> {
         }
         let caption = "How many pause frames are sent, and by whom?";
         let note = "XOFF frames per replication from the warm-up to the end of arrivals, without those that only refresh a pause.";
-        *text += &self.by_tier(caption, "frames", note, "", "xoff_frames");
+        let figure = Figure::new("pause-frames", caption).note(note);
+        *text += &figure.rows(&self.by_tier(caption, Axis::linear("frames", ""), "xoff_frames"));
         let caption = "Whose ports stand paused, and for how long?";
         let note = "Per replication from the warm-up to the end of arrivals, summed over ports and traffic classes.";
-        *text += &self.by_tier(caption, "time paused", note, "ns", "paused_ns");
+        let figure = Figure::new("paused-time", caption).note(note);
+        *text +=
+            &figure.rows(&self.by_tier(caption, Axis::linear("time paused", "ns"), "paused_ns"));
         let charts = self.paused_ports();
         if !charts.is_empty() {
             let note =
                 "First replication; ports of switches and hosts, summed over traffic classes.";
-            *text +=
-                &grid("How many ports are paused at a time?", "", note, panels(&charts), &charts);
+            let figure = Figure::new("paused-ports", "How many ports are paused at a time?");
+            *text += &figure.note(note).lines(panels(&charts), &charts);
         }
+        *text += &self.paused_links();
     }
 
-    fn by_tier(
-        &self,
-        caption: &str,
-        axis: &str,
-        note: &str,
-        unit: &'static str,
-        what: &str,
-    ) -> String {
+    fn by_tier(&self, caption: &str, axis: Axis, what: &str) -> Rows {
         let tiers =
             (0..=HOSTS).map(|tier| (tier_label(tier), format!("{}_{what}", tier_key(tier))));
         let groups = [("everywhere".to_string(), what.to_string())]
@@ -55,13 +52,7 @@ impl Page<'_> {
             .chain(tiers)
             .filter(|(_, key)| self.has(key) && (key == what || self.happens(key)))
             .map(|(label, key)| self.group(label, &key));
-        let chart = Rows {
-            title: caption.to_string(),
-            axis: Axis::linear(axis, unit),
-            mark: Mark::Bar,
-            groups: groups.collect(),
-        };
-        figure(caption, note, |width| chart.svg(width))
+        Rows { title: caption.to_string(), axis, mark: Mark::Bar, groups: groups.collect() }
     }
 
     fn group(&self, label: String, key: &str) -> Group {
@@ -139,7 +130,8 @@ impl Page<'_> {
             let caption = "What share of the time is a queue deeper than so much?";
             let note = "All ports of the fabric and all replications, sampled at regular intervals. \
                         The queue of control frames is left out.";
-            *text += &grid(caption, &self.legend(), note, 2, &charts);
+            let figure = Figure::new("queue-depths", caption).legend(self.legend()).note(note);
+            *text += &figure.lines(2, &charts);
         }
         for queue in queues {
             let charts = self.depth_series(queue);
@@ -147,12 +139,13 @@ impl Page<'_> {
                 continue;
             }
             let caption = format!("How deep is queue {queue} over time?");
-            let legend = area_and_line("largest of all ports", "mean over all ports");
+            let legend = Legend::area_and_line("largest of all ports", "mean over all ports");
             let note = format!(
                 "First replication. Backlogs of {} and less lie on the axis.",
                 words::bytes(FLOOR)
             );
-            *text += &grid(&caption, &legend, &note, panels(&charts), &charts);
+            let figure = Figure::new(format!("queue-{queue}-over-time"), caption);
+            *text += &figure.legend(legend).note(&note).lines(panels(&charts), &charts);
         }
         self.occupancy(text);
     }
@@ -175,7 +168,8 @@ impl Page<'_> {
         let caption = "What share of the time does data take more than so much memory?";
         let note = "All data queues of a port together, and all those of a switch; every port and \
                     every switch of the fabric and all replications, sampled at regular intervals.";
-        *text += &grid(caption, &self.legend(), note, 2, &charts);
+        let figure = Figure::new("occupancy", caption).legend(self.legend()).note(note);
+        *text += &figure.lines(2, &charts);
         let caption = "How much memory does data take in a switch?";
         let rows = [
             ("mean", "mean"),
@@ -196,7 +190,7 @@ impl Page<'_> {
         };
         let note = "Over time and switches, during the measurement; percentiles are the upper ends of \
                     ranges, up to 19 % high. The most is of the whole run.";
-        *text += &figure(caption, note, |width| chart.svg(width));
+        *text += &Figure::new("switch-occupancy", caption).note(note).rows(&chart);
         self.memory(text);
     }
 
@@ -320,7 +314,7 @@ impl Page<'_> {
             mark: Mark::Bar,
             groups: groups.collect(),
         };
-        *text += &figure(caption, note, |width| chart.svg(width));
+        *text += &Figure::new("drops", caption).note(note).rows(&chart);
     }
 
     fn has(&self, key: &str) -> bool {
@@ -352,19 +346,14 @@ impl Page<'_> {
     }
 }
 
-/// The legend of charts with an area and a line.
-pub(super) fn area_and_line(area: &str, line: &str) -> String {
-    format!(
-        "<ul class=\"legend plain\"><li><svg width=\"30\" height=\"12\" aria-hidden=\"true\">\
-         <g class=\"c1\"><rect class=\"area\" width=\"30\" height=\"12\"/></g></svg>{area}</li>\
-         <li>{}{line}</li></ul>",
-        sample(1).replace("class=\"marker\"", "class=\"marker\" visibility=\"hidden\"")
-    )
-}
-
 /// How many panels, one for each variant, stand in a row.
 pub(super) fn panels(charts: &[Lines]) -> usize {
-    if charts.len() == 3 || charts.len() > 4 { 3 } else { 2 }
+    panels_of(charts.len())
+}
+
+/// The same of so many charts of any kind.
+pub(super) fn panels_of(charts: usize) -> usize {
+    if charts == 3 || charts > 4 { 3 } else { 2 }
 }
 
 /// The largest abscissa.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::network::panels;
-use super::{Page, grid};
-use crate::chart::{Axis, LOOKS, Line, Lines, sample};
+use super::{Figure, Legend, Page};
+use crate::chart::{Axis, LOOKS, Line, Lines};
 
 impl Page<'_> {
     /// How fast each flow is that has no size, if they were sampled.
@@ -37,11 +37,8 @@ impl Page<'_> {
                 ..Lines::default()
             });
         let charts: Vec<Lines> = charts.collect();
-        let mut legend = String::from("<ul class=\"legend\">");
-        for (series, flow) in flows.iter().enumerate() {
-            let _ = write!(legend, "<li>{}flow {flow}</li>", sample(series));
-        }
-        legend += "</ul>";
+        let names = flows.iter().map(|flow| format!("flow {flow}")).enumerate();
+        let legend = Legend::samples(names.collect());
         let mut note = String::from(
             "First replication; flows that never end or are stopped, by their numbers.",
         );
@@ -53,12 +50,8 @@ impl Page<'_> {
         }
         *text += "<h2>How do flows share the network over time?</h2>\n";
         let caption = "How fast is each flow over time?";
-        *text += &grid(
-            caption,
-            &legend,
-            &note,
-            if charts.len() == 1 { 1 } else { panels(&charts) },
-            &charts,
-        );
+        let columns = if charts.len() == 1 { 1 } else { panels(&charts) };
+        let figure = Figure::new("rates-over-time", caption).legend(legend).note(&note);
+        *text += &figure.lines(columns, &charts);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::network::panels;
-use super::{Page, grid};
+use super::{Figure, Page};
 use crate::chart::{Axis, Line, Lines};
 use crate::entries::Window;
 
@@ -37,9 +37,9 @@ impl Page<'_> {
         let note = "First replication, by when entries were completed, those of the warm-up too; \
                     a response time is from handing an entry to TCP until the client has the \
                     acknowledgement of all of it.";
-        for (caption, drawn) in [
-            ("What are the response times over time?", &TIMES[..]),
-            ("How much is entered over time?", &THROUGHPUT[..]),
+        for (name, caption, drawn) in [
+            ("response-times", "What are the response times over time?", &TIMES[..]),
+            ("entries-over-time", "How much is entered over time?", &THROUGHPUT[..]),
         ] {
             let charts: Vec<Lines> = workloads
                 .iter()
@@ -48,7 +48,8 @@ impl Page<'_> {
                 })
                 .collect();
             let columns = if charts.len() == 1 { 1 } else { panels(&charts) };
-            *text += &grid(caption, &self.legend(), note, columns, &charts);
+            let figure = Figure::new(name, caption).legend(self.legend()).note(note);
+            *text += &figure.lines(columns, &charts);
         }
     }
 

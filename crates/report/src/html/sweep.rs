@@ -6,14 +6,14 @@ use std::fmt::Write;
 use super::provenance::shell;
 use super::study::{STYLE, rich, sections};
 use super::r#type::set;
-use super::{ALARM, NOTE, begin, notice};
+use super::{ALARM, NOTE, begin, end, notice};
 use crate::chart::escape;
 use crate::sweep::Sweep;
 use crate::words;
 
 /// The page.
 pub fn sweep(sweep: &Sweep) -> String {
-    let mut text = begin(&sweep.scenario, &[STYLE]);
+    let mut text = begin(&sweep.scenario, &format!("{}-sweep", sweep.scenario), &[STYLE]);
     head(&mut text, sweep);
     text += "<main>\n";
     grid(&mut text, sweep);
@@ -25,7 +25,8 @@ pub fn sweep(sweep: &Sweep) -> String {
     scenario(&mut text, sweep);
     provenance(&mut text, sweep);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; every \
-             metric of every run is in the tables beside it.</footer>\n</body>\n</html>\n";
+             metric of every run is in the tables beside it.</footer>\n";
+    end(&mut text);
     text
 }
 

@@ -1,10 +1,48 @@
 //! What tests of pages and texts have in common.
 #![allow(dead_code)] // every test uses some of it
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use miniz_oxide::inflate::decompress_to_vec_zlib;
+
+/// The scripts of a page, as their elements hold them.
+pub fn scripts(page: &str) -> Vec<&str> {
+    let elements = page.split("<script>").skip(1);
+    elements.map(|script| script.split("</script>").next().unwrap()).collect()
+}
+
+/// It asks for nothing, and runs no scripts but those that its policy knows.
+pub fn offline(page: &str) {
+    for request in
+        ["http:", "https:", "src=", "url(", "@import", "<link", "<img", "import(", "fetch("]
+    {
+        assert!(!page.contains(request), "{request}");
+    }
+    let policy = page.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
+    let policy = policy.split('"').next().unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+    );
+    assert_eq!(policy.matches("'sha256-").count(), scripts(page).len());
+    assert_eq!(page.matches("<script").count(), scripts(page).len());
+}
+
+/// The numbers of every figure that the page holds, by its name.
+pub fn data(page: &str) -> Vec<(&str, String)> {
+    let figures = page.split("<figure data-name=\"").skip(1);
+    let of = |figure: &str| {
+        let packed = figure.split("<template>").nth(1).unwrap().split('<').next().unwrap();
+        let packed = BASE64_STANDARD.decode(packed).unwrap();
+        String::from_utf8(decompress_to_vec_zlib(&packed).unwrap()).unwrap()
+    };
+    figures.map(|figure| (figure.split('"').next().unwrap(), of(figure))).collect()
+}
+
 /// Every element is closed in order, and no number in it is none.
 pub fn check(page: &str) {
     let mut open = Vec::new();
     let body = &page[page.find("</style>").unwrap() + 8..];
+    let body = &scripts(body).iter().fold(body.to_string(), |body, of| body.replace(of, ""));
     for part in body.split('<').skip(1) {
         let tag = &part[..part.find('>').expect("a tag ends")];
         let name = tag.split([' ', '/', '\n']).find(|name| !name.is_empty()).unwrap();

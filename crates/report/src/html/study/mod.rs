@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::provenance::shell;
 use super::r#type::{emphasised, set};
-use super::{ALARM, NOTE, begin, notice};
+use super::{ALARM, NOTE, begin, end, notice};
 use crate::chart::escape;
 use crate::study::Study;
 
@@ -17,7 +17,7 @@ pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The page.
 pub fn study(study: &Study) -> String {
-    let mut text = begin(&study.title, &[STYLE]);
+    let mut text = begin(&study.title, &format!("study-{}", study.study), &[STYLE]);
     head(&mut text, study);
     text += "<main>\n";
     claims::overview(&mut text, study);
@@ -30,8 +30,8 @@ pub fn study(study: &Study) -> String {
     guide(&mut text);
     provenance(&mut text, study);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
-             detailed reports that it links to are in the folders beside it.</footer>\n</body>\n\
-             </html>\n";
+             detailed reports that it links to are in the folders beside it.</footer>\n";
+    end(&mut text);
     text
 }
 

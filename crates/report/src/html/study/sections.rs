@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use super::super::r#type::{plain, set, with_code};
-use super::super::{figure, grid, sideways};
+use super::super::{Figure, Legend, slug};
 use super::claims::mark;
 use super::rich;
-use crate::chart::{Lines, escape, sample, stroke};
-use crate::evidence::{WIDE, is_numeric, typeset_grid, typeset_heat, typeset_lines, typeset_rows};
+use crate::chart::{Lines, escape};
+use crate::evidence::{
+    file_stem, is_numeric, typeset_grid, typeset_heat, typeset_lines, typeset_rows,
+};
 use crate::study::{Exhibit, Section, Study};
 
 /// More links than this are shown only to those who ask.
@@ -46,7 +48,7 @@ pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, s
         let _ = writeln!(text, "<p>{}</p>", with_code(paragraph));
     }
     for exhibit in &section.exhibits {
-        shown(text, exhibit);
+        shown(text, section, exhibit);
     }
     if !section.links.is_empty() {
         let link = |(label, path): &(String, String)| {
@@ -95,35 +97,34 @@ pub(super) fn bears_on(study: &Study, section: &Section) -> String {
     }
 }
 
-fn shown(text: &mut String, exhibit: &Exhibit) {
+fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
+    let figure =
+        |caption: &str, note: &str| Figure::new(slug(&name(section, exhibit)), caption).note(note);
     match exhibit {
         Exhibit::Rows { caption, chart, note, .. } => {
-            let chart = typeset_rows(chart);
-            *text += &figure(caption, note, |width| chart.svg(width));
+            *text += &figure(caption, note).rows(&typeset_rows(chart));
         }
         Exhibit::Lines { caption, legend, charts, columns, note, .. } => {
             let charts: Vec<Lines> = charts.iter().map(typeset_lines).collect();
-            let legend = self::legend(legend, sample);
-            *text += &grid(caption, &legend, note, (*columns).clamp(1, 3), &charts);
+            let figure = figure(caption, note).legend(Legend::samples(legend.clone()));
+            *text += &figure.lines((*columns).clamp(1, 3), &charts);
         }
         Exhibit::Grid { caption, legend, chart, note, .. } => {
-            let legend = self::legend(legend, stroke);
-            *text += &sideways(caption, &legend, note, &typeset_grid(chart).svg(WIDE));
+            let figure = figure(caption, note).legend(Legend::strokes(legend.clone()));
+            *text += &figure.grid(&typeset_grid(chart));
         }
         Exhibit::HeatMap { caption, chart, note, .. } => {
-            *text += &sideways(caption, "", note, &typeset_heat(chart).svg(WIDE));
+            *text += &figure(caption, note).heat_map(&typeset_heat(chart));
         }
         Exhibit::Table { caption, head, rows, note, .. } => table(text, caption, head, rows, note),
     }
 }
 
-/// What each series is, with a sample of how it is drawn.
-fn legend(series: &[(usize, String)], sample: fn(usize) -> String) -> String {
-    let item = |(at, name): &(usize, String)| format!("<li>{}{}</li>", sample(*at), set(name));
-    let items: String = series.iter().map(item).collect();
-    match items.is_empty() {
-        true => items,
-        false => format!("<ul class=\"legend\">{items}</ul>"),
+/// The name of a chart among all of the page, without the section's where it begins with that.
+fn name(section: &Section, exhibit: &Exhibit) -> String {
+    match exhibit.name().starts_with(&section.name) {
+        true => exhibit.name().to_string(),
+        false => file_stem(section, exhibit),
     }
 }
 
