@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::entries::Window;
+use crate::links::Direction;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
@@ -60,23 +61,25 @@ impl Experiment {
         let flows = flow_times(run.tables);
         let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
-        let mut shapes = Shapes::of(run.tables, &flows, &self.classes);
+        let mut shapes = Shapes::of(run.tables, &flows, &self.classes, run.simulated_ns);
         self.keep_one_timeline(variant, run.replication, &mut shapes);
         self.shapes.insert(key, shapes);
         self.pair(variant, run.replication, flows);
     }
 
-    /// Only the first replication of each variant keeps its time series.
+    /// Only the first replication of each variant keeps its time series and its links.
     fn keep_one_timeline(&mut self, variant: usize, replication: u32, shapes: &mut Shapes) {
         for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
             if *other < replication {
                 shapes.timeline.clear();
                 shapes.memory.clear();
+                shapes.links.clear();
                 shapes.rates.clear();
                 shapes.responses.clear();
             } else {
                 held.timeline.clear();
                 held.memory.clear();
+                held.links.clear();
                 held.rates.clear();
                 held.responses.clear();
             }
@@ -128,6 +131,13 @@ impl Experiment {
     /// The time series of the memory in use in a variant, from its first replication.
     pub fn memory(&self, variant: usize) -> Option<&Vec<InUse>> {
         self.shapes_of(variant).map(|shapes| &shapes.memory).find(|series| !series.is_empty())
+    }
+
+    /// How busy and how paused the links of a variant were, in its first replication; none of a network
+    /// with fewer than two switches.
+    pub fn links(&self, variant: usize) -> Option<&[Direction]> {
+        let mut links = self.shapes_of(variant).map(|shapes| shapes.links.as_slice());
+        links.find(|links| !links.is_empty())
     }
 
     /// The rates over time of the flows of a variant that have no size, by flow, from its first

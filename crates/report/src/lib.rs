@@ -7,7 +7,7 @@
 //! [`Earlier`] runs first and gives those that are still good to the experiment only.
 //!
 //! - [`statistics`]: quantiles, intervals and paired changes
-//! - [`metrics`], [`scalars`], [`shapes`]: what is kept of one run
+//! - [`metrics`], [`scalars`], [`shapes`], [`links`]: what is kept of one run
 //! - [`Experiment`]: runs in, summary out
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
@@ -34,6 +34,7 @@ mod files;
 pub mod format;
 pub mod html;
 mod latency;
+pub mod links;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;

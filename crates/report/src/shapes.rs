@@ -4,6 +4,7 @@ use floodway_model::Table;
 use std::collections::BTreeMap;
 
 use crate::entries::{Window, windows};
+use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses, table};
 
 /// How many points a thinned distribution or time series has at most.
@@ -130,6 +131,8 @@ pub struct Shapes {
     pub timeline: BTreeMap<u64, Vec<Moment>>,
     /// Time series of the memory in use; none if the tables do not tell the number of ports.
     pub memory: Vec<InUse>,
+    /// How busy and how paused links were.
+    pub links: Vec<Direction>,
     /// Distribution of backlogs by queue, over all tiers and ports.
     pub depths: BTreeMap<u64, Depths>,
     /// Distribution of what data takes of the memory of a `port` and of a `switch`, over all tiers.
@@ -143,7 +146,12 @@ pub struct Shapes {
 
 impl Shapes {
     /// Of a run's tables and its measured flows.
-    pub fn of(tables: &[Table], flows: &[FlowTime], classes: &SizeClasses) -> Self {
+    pub fn of(
+        tables: &[Table],
+        flows: &[FlowTime],
+        classes: &SizeClasses,
+        simulated_ns: f64,
+    ) -> Self {
         let sketch = |class: usize| {
             let member =
                 |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
@@ -158,6 +166,7 @@ impl Shapes {
             fct: (0..classes.count()).map(sketch).collect(),
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
+            links: directions(tables, simulated_ns),
             depths: table(tables, "depths").map(depths).unwrap_or_default(),
             occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }

@@ -41,13 +41,11 @@ fn a_page_needs_nothing_but_itself() {
 }
 
 #[test]
-fn every_chart_has_its_data_under_the_name_of_its_file() {
+fn every_chart_has_its_data() {
     let (page, study) = (page(), specimen::study());
-    let names: BTreeSet<String> =
-        data(&page).into_iter().map(|(name, _)| format!("{name}.svg")).collect();
-    let charts = files(&study).into_iter().map(|(name, _)| name);
-    let charts: BTreeSet<String> = charts.filter(|name| name.ends_with(".svg")).collect();
-    assert_eq!(names, charts);
+    let names: BTreeSet<&str> = data(&page).into_iter().map(|(name, _)| name).collect();
+    let charts = files(&study).into_iter().filter(|(name, _)| name.ends_with(".svg"));
+    assert_eq!(names.len(), charts.count(), "{names:?}");
     assert!(page.contains("<body data-name=\"study-ci\">"));
     for (name, data) in data(&page) {
         assert!(data.lines().count() > 1, "{name}");

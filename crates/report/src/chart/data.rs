@@ -97,8 +97,12 @@ fn line(words: &[String], numbers: impl Iterator<Item = String>) -> String {
 
 /// What an axis measures, with its unit and without how it is drawn: `completion time [ns]`.
 pub(super) fn name(axis: &Axis, otherwise: &str) -> String {
-    let what = axis.label.split([',', ';']).next().unwrap_or("").trim();
-    let what = if ["", "logarithmic"].contains(&what) { otherwise } else { what };
+    let label = axis.label.split([',', ';']).next().unwrap_or("").trim();
+    let what = match (axis.name.as_str(), label) {
+        ("", "" | "logarithmic") => otherwise,
+        ("", label) => label,
+        (name, _) => name,
+    };
     match axis.unit {
         "" => what.to_string(),
         unit => format!("{what} [{unit}]"),
@@ -187,6 +191,8 @@ mod tests {
     fn axes_are_named_by_what_they_measure() {
         assert_eq!(name(&Axis::linear("change; left of 0 is sooner", "%"), "x"), "change [%]");
         assert_eq!(name(&Axis::log("logarithmic", "bytes"), "y"), "y [bytes]");
+        let named = Axis::linear("from 0 to 80 Mb/s over the flows", "").called("rate in Mb/s");
+        assert_eq!(name(&named, "y"), "rate in Mb/s");
         let same = Axis::linear("", "");
         assert_eq!(names(&same, &same), ["x", "y"]);
         let same = Axis::linear("time", "ns");

@@ -20,7 +20,7 @@ pub enum Colours {
 
 impl Colours {
     /// How many steps there are.
-    const fn steps(self) -> usize {
+    pub(super) const fn steps(self) -> usize {
         match self {
             Self::Sequential => 8,
             Self::Diverging(_) => 11,
@@ -30,11 +30,19 @@ impl Colours {
     /// The class of a step, and whether text on it has the colour of the page instead of that of
     /// ink. Both hold in light and dark, because the steps that are dark in the one are bright in
     /// the other.
-    fn class(self, step: usize) -> (String, bool) {
+    pub(super) fn class(self, step: usize) -> (String, bool) {
         match self {
             Self::Sequential => (format!("q{step}"), step >= 5),
             Self::Diverging(_) => (format!("d{step}"), !(2..=8).contains(&step)),
         }
+    }
+
+    /// Which step a value has: all are as wide.
+    pub(super) fn step(self, scale: &Scale, value: f64) -> usize {
+        let steps = self.steps();
+        // What lies on an edge but for the last bit belongs to the step above.
+        let place = libm::floor(scale.share(value) * steps as f64 + 1e-9);
+        (place as usize).min(steps - 1)
     }
 }
 
@@ -106,7 +114,7 @@ impl HeatMap {
                 svg.open("tile", &tile.tooltip);
                 let value = tile.value.filter(|value| !value.is_nan());
                 let (ground, inverse) = match value {
-                    Some(value) => self.colours.class(self.step(&scale, value)),
+                    Some(value) => self.colours.class(self.colours.step(&scale, value)),
                     None => ("none".to_string(), false),
                 };
                 if value.is_some() {
@@ -177,14 +185,6 @@ impl HeatMap {
             }
         };
         axis.scale(values(), from, to, 6)
-    }
-
-    /// Which step of the colours a value has: all are as wide.
-    fn step(&self, scale: &Scale, value: f64) -> usize {
-        let steps = self.colours.steps();
-        // What lies on an edge but for the last bit belongs to the step above.
-        let place = libm::floor(scale.share(value) * steps as f64 + 1e-9);
-        (place as usize).min(steps - 1)
     }
 }
 

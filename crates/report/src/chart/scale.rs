@@ -11,6 +11,8 @@ pub struct Axis {
     pub unit: &'static str,
     /// The least and the greatest value; none: as the data has it.
     pub limits: Option<(f64, f64)>,
+    /// What it measures, where the label is empty or says more about how it is drawn; may be empty.
+    pub name: String,
     /// The values to label, as many of them as there is room for; empty: round ones.
     pub labels: Vec<f64>,
 }
@@ -29,6 +31,11 @@ impl Axis {
     /// The same between these limits.
     pub fn within(self, low: f64, high: f64) -> Self {
         Self { limits: Some((low, high)), ..self }
+    }
+
+    /// The same with a name for its data.
+    pub fn called(self, name: &str) -> Self {
+        Self { name: name.to_string(), ..self }
     }
 
     /// The same with labels at these values: the sizes that were simulated, say.

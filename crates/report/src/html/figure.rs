@@ -7,7 +7,9 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 
 use super::NARROW;
 use super::r#type::set;
-use crate::chart::{Data, Grid, HeatMap, Lines, Rows, escape, sample, stroke};
+use crate::chart::{
+    Axis, Data, Grid, HeatMap, Lines, Mosaic, Rows, escape, mosaic, sample, stroke,
+};
 use crate::evidence::{HALF, THIRD, WIDE};
 
 /// What stands around the charts of a figure.
@@ -45,6 +47,12 @@ impl Legend {
             false => format!("<ul class=\"legend\">{items}</ul>"),
         };
         Self { html, names }
+    }
+
+    /// Of charts of tiles that share a scale, which says what colours mean.
+    pub fn steps(scale: &Axis, label: &str) -> Self {
+        let item = format!("<li>{}{}</li>", mosaic::steps(scale), set(label));
+        Self { html: format!("<ul class=\"legend\">{item}</ul>"), names: Vec::new() }
     }
 
     /// Of charts of one series each, with an area and a line.
@@ -96,24 +104,41 @@ impl Figure {
     pub fn lines(&self, columns: usize, charts: &[Lines]) -> String {
         let data = |chart: &Lines| (chart.heading.clone(), chart.data(&self.legend.names));
         let data = Data::of_charts(charts.iter().map(data).collect());
+        self.side_by_side(columns, charts.len(), &data, |at, width| charts[at].svg(width))
+    }
+
+    /// The same of charts of tiles.
+    pub fn mosaics(&self, columns: usize, charts: &[Mosaic]) -> String {
+        let data = |chart: &Mosaic| (chart.heading.clone(), chart.data());
+        let data = Data::of_charts(charts.iter().map(data).collect());
+        self.side_by_side(columns, charts.len(), &data, |at, width| charts[at].svg(width))
+    }
+
+    fn side_by_side(
+        &self,
+        columns: usize,
+        charts: usize,
+        data: &Data,
+        draw: impl Fn(usize, f64) -> String,
+    ) -> String {
         // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
         let (class, width) = match columns {
             1 => (" one", WIDE),
             3 => (" three", THIRD),
             _ => ("", HALF),
         };
-        let cell = |chart: &Lines| match width == HALF {
-            true => format!("<div>{}</div>", chart.svg(HALF)),
+        let cell = |at: usize| match width == HALF {
+            true => format!("<div>{}</div>", draw(at, HALF)),
             false => {
-                let (wide, narrow) = (chart.svg(width), chart.svg(NARROW));
+                let (wide, narrow) = (draw(at, width), draw(at, NARROW));
                 format!(
                     "<div><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div></div>"
                 )
             }
         };
-        let cells: String = charts.iter().map(cell).collect();
+        let cells: String = (0..charts).map(cell).collect();
         let columns = columns.clamp(1, 3);
-        self.html(columns, &data, &format!("<div class=\"grid{class}\">{cells}</div>"))
+        self.html(columns, data, &format!("<div class=\"grid{class}\">{cells}</div>"))
     }
 
     /// The figure with these charts, so many in a row, and their numbers.

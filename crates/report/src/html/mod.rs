@@ -4,6 +4,7 @@
 
 mod completion;
 mod figure;
+mod links;
 mod memory;
 mod network;
 mod provenance;
@@ -56,6 +57,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.throughputs(&mut text);
     page.rates(&mut text);
     page.responses(&mut text);
+    page.busy_links(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
     page.drops(&mut text);

@@ -41,6 +41,7 @@ impl Page<'_> {
             let figure = Figure::new("paused-ports", "How many ports are paused at a time?");
             *text += &figure.note(note).lines(panels(&charts), &charts);
         }
+        *text += &self.paused_links();
     }
 
     fn by_tier(&self, caption: &str, axis: Axis, what: &str) -> Rows {
@@ -347,7 +348,12 @@ impl Page<'_> {
 
 /// How many panels, one for each variant, stand in a row.
 pub(super) fn panels(charts: &[Lines]) -> usize {
-    if charts.len() == 3 || charts.len() > 4 { 3 } else { 2 }
+    panels_of(charts.len())
+}
+
+/// The same of so many charts of any kind.
+pub(super) fn panels_of(charts: usize) -> usize {
+    if charts == 3 || charts > 4 { 3 } else { 2 }
 }
 
 /// The largest abscissa.

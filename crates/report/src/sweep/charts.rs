@@ -104,6 +104,7 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
         true => Axis::log(if label.is_empty() { "logarithmic" } else { label }, unit),
         false => Axis::linear(label, unit),
     };
+    let y = y.called(what);
     // All charts of a metric have the same axis, so that they can be compared.
     let y = match (families.len() > 1 && low < high, log) {
         (true, true) => y.within(low, high),

@@ -98,9 +98,8 @@ pub(super) fn bears_on(study: &Study, section: &Section) -> String {
 }
 
 fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
-    let figure = |caption: &str, note: &str| {
-        Figure::new(slug(&file_stem(section, exhibit)), caption).note(note)
-    };
+    let figure =
+        |caption: &str, note: &str| Figure::new(slug(&name(section, exhibit)), caption).note(note);
     match exhibit {
         Exhibit::Rows { caption, chart, note, .. } => {
             *text += &figure(caption, note).rows(&typeset_rows(chart));
@@ -118,6 +117,14 @@ fn shown(text: &mut String, section: &Section, exhibit: &Exhibit) {
             *text += &figure(caption, note).heat_map(&typeset_heat(chart));
         }
         Exhibit::Table { caption, head, rows, note, .. } => table(text, caption, head, rows, note),
+    }
+}
+
+/// The name of a chart among all of the page, without the section's where it begins with that.
+fn name(section: &Section, exhibit: &Exhibit) -> String {
+    match exhibit.name().starts_with(&section.name) {
+        true => exhibit.name().to_string(),
+        false => file_stem(section, exhibit),
     }
 }
 

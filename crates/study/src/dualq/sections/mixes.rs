@@ -84,7 +84,7 @@ fn throughputs(evidence: &Evidence, variant: &'static str, slide: &str) -> Exhib
         ),
         (
             Axis::linear("time", "ns").within(0.0, end),
-            Axis::linear(above, ""),
+            Axis::linear(above, "").called("rate in Mb/s"),
             "the fair share of 40 Mb/s over all flows",
         ),
         headings(&counts),
