@@ -36,8 +36,8 @@ class Checked:
     def execute(
         self,
         variants: list[str],
-        path: str,
-        existing: str,
+        place: tuple[str, str],
+        trace: str | None,
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> None: ...

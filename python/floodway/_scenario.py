@@ -27,6 +27,9 @@ Changes = Mapping[str, Any]
 _BUILT = "<scenario>"
 """Stands in messages for the file of a scenario that was built in code."""
 
+# Moments of the record behind a trace, if the scenario does not say how many.
+_TRACED = 1000
+
 _VARIANTS = re.compile(r"^\s*\[?\s*variants\b", re.MULTILINE)
 """Where variants begin in a scenario's text."""
 
@@ -324,6 +327,7 @@ class Scenario:
         out: str | os.PathLike[str] | None = None,
         variants: Iterable[str] | None = None,
         existing: str = "refuse",
+        trace: str | None = None,
         threads: int | None = None,
         progress: bool | Callable[[Advance], object] = True,
     ) -> Results:
@@ -342,6 +346,10 @@ class Scenario:
         existing
             What becomes of results that are there: ``refuse``, ``replace``, or ``resume``, which
             keeps the runs that would come out the same.
+        trace
+            ``perfetto`` keeps the first run of every variant as a trace for Perfetto's viewer too,
+            ``trace.pftrace`` beside its tables, and records it with 1000 moments if the scenario
+            does not say how many.
         threads
             Default one for each core. Results do not depend on it.
         progress
@@ -362,10 +370,13 @@ class Scenario:
         names = list(self.variants) if variants is None else _toml.texts("variants", variants)
         if not names:
             raise ValueError("nothing is compared: name at least one variant, or None for all")
+        checked = self._checked
+        if trace and not any(self.settings(name).get("record") for name in names):
+            checked = self.with_(record=_TRACED)._checked
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
-            self._checked.execute(names, os.fspath(path), existing, threads, watch)
+            checked.execute(names, (os.fspath(path), existing), trace, threads, watch)
         finally:
             if bar:
                 bar.close()

@@ -122,6 +122,15 @@ def test_counters_and_slices_are_what_the_tables_say(traced, tracks):
     assert sorted(slices) == sorted((round(start), round(end)) for start, end in spans)
 
 
+def test_a_comparison_keeps_the_same_trace(traced, tmp_path):
+    scenario = floodway.load(traced.parent / "traced.toml")
+    scenario.compare(tmp_path / "out", trace="perfetto", progress=False)
+    trace = "runs/plain/0/trace.pftrace"
+    assert (tmp_path / "out" / trace).read_bytes() == (traced / trace).read_bytes()
+    with pytest.raises(ValueError, match="there is no trace `perfeto`; did you mean `perfetto`"):
+        scenario.compare(tmp_path / "other", trace="perfeto", progress=False)
+
+
 def test_the_trace_processor_reads_it(traced):
     """Its program is no part of the package from PyPI, which fetches it from elsewhere."""
     shell = os.environ.get("TRACE_PROCESSOR") or shutil.which("trace_processor_shell")

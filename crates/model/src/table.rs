@@ -133,7 +133,7 @@ impl Table {
 }
 
 /// The tables of the record of a run: whether and how finely it is kept changes no result.
-pub const RECORD: [&str; 4] = ["record", "moments", "backlogs", "stretches"];
+pub const RECORD: [&str; 5] = ["record", "nodes", "moments", "backlogs", "stretches"];
 
 /// A hash of every value of every table, by which results are told apart and known again. The tables
 /// of the record are left out, so that a run that is recorded is known as the same.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Existing, How, Total, Watcher};
 use floodway_report::study::{Exhibit, Section};
+use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::{CATALOGUE, Level};
@@ -72,10 +73,16 @@ pub fn execute(
     py: Python<'_>,
     (scenario, variants): (&Scenario, &[&Variant]),
     (path, existing): (&Path, &str),
+    trace: Option<&str>,
     threads: Option<usize>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
+    let forms: Vec<&str> = trace::CATALOGUE.iter().map(|form| form.entry.name).collect();
+    if let Some(unknown) = trace.filter(|name| !forms.contains(name)) {
+        let remedy = remedy(unknown, "forms of traces", &forms);
+        return Err(PyValueError::new_err(format!("there is no trace `{unknown}`; {remedy}")));
+    }
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
     let work = |desk: &Desk<News>| {
         let how = How {
@@ -83,7 +90,7 @@ pub fn execute(
             stop: &desk.stop,
             existing,
             formats: &formats,
-            trace: None,
+            trace,
             command: &command,
         };
         let teller = &mut Teller::new(desk);

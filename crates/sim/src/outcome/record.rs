@@ -17,6 +17,7 @@ pub fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
     let moments = moments(finished, &ends);
     vec![
         record_table(finished, &moments, (&stretches, left_out)),
+        node_table(spec),
         moment_table(spec, &moments, &ends),
         backlog_table(spec, &moments, &ends),
         stretch_table(spec, &stretches),
@@ -71,6 +72,18 @@ fn record_table(
         "Pauses that are not in it because they began after those, of which there are as many as it holds.",
         vec![left_out],
     )
+}
+
+/// All nodes, by which numbers in other tables get names.
+fn node_table(spec: &Spec) -> Table {
+    let nodes = &spec.graph.nodes;
+    Table::new("nodes", "The hosts and switches of the fabric, one row each.")
+        .u64(
+            "number",
+            "Number of the node, as src and dst in the table flows.",
+            (0..nodes.len() as u64).collect(),
+        )
+        .text("node", "Name of the node.", nodes.iter().map(|node| node.name.clone()).collect())
 }
 
 /// A port between the moment before and a moment: its counters as differences.
