@@ -1,13 +1,30 @@
 """The compiled half of the package: scenarios in, tables out."""
 
 from collections.abc import Callable
+from typing import final
 
 from floodway._errors import Problem
+
+__all__ = [
+    "Checked",
+    "Grid",
+    "Outcome",
+    "Stored",
+    "Swept",
+    "Table",
+    "__version__",
+    "load",
+    "open",
+    "parse",
+    "sources",
+    "study",
+]
 
 __version__: str
 sources: str
 """A hash of what decides outcomes: packages with the same one simulate the same."""
 
+@final
 class Checked:
     """A valid scenario."""
 
@@ -42,6 +59,7 @@ class Checked:
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> None: ...
 
+@final
 class Outcome:
     """What came out of a run."""
 
@@ -60,6 +78,7 @@ class Outcome:
     @property
     def violations(self) -> list[str]: ...
 
+@final
 class Table:
     """A table as Arrow."""
 
@@ -77,6 +96,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+@final
 class Grid:
     """A sweep that is valid at every point."""
 
@@ -115,6 +135,7 @@ class Grid:
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> Swept: ...
 
+@final
 class Swept:
     """What came out of a sweep."""
 
@@ -129,6 +150,7 @@ class Swept:
     @property
     def tables(self) -> tuple[Table, Table]: ...
 
+@final
 class Stored:
     """A results directory as it was found."""
 
