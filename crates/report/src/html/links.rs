@@ -107,7 +107,7 @@ impl Page<'_> {
         }
         let wide = charts.iter().any(|chart| chart.columns() >= MANY_COLUMNS);
         let columns = if wide { 2 } else { panels_of(charts.len()) };
-        let legend = Legend::steps(&scale, &format!("of the time {}", shown.axis));
+        let legend = Legend::steps(&scale, "of the time");
         let mut note = String::from(
             "First replication, the whole run. A row is a switch, a tile one direction of a link at \
              one of its ports; a pointer that rests on a row tells which is the highest in it.",

@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(
             answer(&sweep),
             ["b changes the mean completion time of all flows by between -50 % at `load=0.2` and \
-              -38.8 % at `load=0.4`, against a."]
+              -39 % at `load=0.4`, against a."]
         );
         sweep.variants.pop();
         assert_eq!(
