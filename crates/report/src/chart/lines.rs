@@ -166,7 +166,8 @@ impl Lines {
         for (value, label) in self.levels.iter().filter(|level| y.holds(level.0)) {
             let at = y.at(*value);
             svg.line(left, at, width - 16.0, at, "mark");
-            svg.text(width - 16.0, at - 4.0, "end", "tick", label);
+            // At the left, where what falls from 100 % leaves room.
+            svg.text(left + 4.0, at - 4.0, "start", "tick", label);
         }
         let many = lines().filter(|line| !line.intervals.is_empty()).count();
         let mut nth = 0;
@@ -376,7 +377,7 @@ mod tests {
         // Half of the way from 164 up to 10.
         let svg = chart.svg(270.0);
         let line = "<line class=\"mark\" x1=\"68\" y1=\"87\" x2=\"254\" y2=\"87\"/>";
-        let label = "<text class=\"tick\" x=\"254\" y=\"83\" text-anchor=\"end\">p99</text>";
+        let label = "<text class=\"tick\" x=\"72\" y=\"83\" text-anchor=\"start\">p99</text>";
         assert!(svg.contains(&format!("{line}{label}")), "{svg}");
         assert!(!svg.contains("beyond"));
     }
