@@ -120,5 +120,5 @@ fn show(options: &RunOptions, done: &Done, path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let table = terminal::table(&done.summary, output::style());
-    output::print(&(table + &words::closing(&done.cost, path)))
+    output::print(&(table + &words::closing(&done.cost, path, options.trace.as_deref())))
 }

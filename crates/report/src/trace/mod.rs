@@ -21,6 +21,8 @@ pub type Write = fn(&[Table], &mut (dyn io::Write + Send)) -> io::Result<()>;
 pub struct Form {
     /// Its name and what opens it.
     pub entry: Entry,
+    /// How to open it, as the end of a sentence.
+    pub opened_with: &'static str,
     /// The end of its files' names.
     pub extension: &'static str,
     /// What writes it.
@@ -34,6 +36,7 @@ pub const CATALOGUE: &[Form] = &[Form {
         name: "perfetto",
         summary: "for Perfetto's viewer: queues and links as counters, pauses and flows as slices",
     },
+    opened_with: "open them at https://ui.perfetto.dev",
     extension: "pftrace",
     write: perfetto::write,
 }];
