@@ -156,6 +156,8 @@ fn the_number_of_moments_is_bounded_and_nothing_is_lost_between_them() {
     assert_eq!(of_record(&few, "samples"), 100);
     assert_eq!((of_record(&few, "every"), of_record(&few, "moments")), (16, 7));
     assert_eq!(times(&few), [0.0, 160e3, 320e3, 480e3, 640e3, 800e3, 960e3]);
+    let record = few.table("record");
+    assert_eq!((record.f64s("first_ns")[0], record.f64s("interval_ns")[0]), (0.0, 160e3));
     let all = with(1_000, 1_000);
     assert_eq!(times(&all).len(), 100);
     for us in [160.0, 960.0] {
@@ -177,6 +179,7 @@ fn it_begins_with_the_warm_up_and_what_was_before_is_in_its_first_moment() {
     spec.warmup = Duration::from_us(15);
     let outcome = run(spec);
     assert_eq!(times(&outcome), [15e3, 25e3]);
+    assert_eq!(outcome.table("record").f64s("first_ns"), [15e3]);
     let first = row(&outcome, 15.0, "host 0", 0).unwrap();
     assert_eq!((first.interval_ns, first.sent_bytes, first.busy_ns), (15e3, 16 * FRAME, 15e3));
 }

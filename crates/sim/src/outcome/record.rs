@@ -58,14 +58,17 @@ fn record_table(
     moments: &[Moment],
     (stretches, left_out): (&[Stretch], u64),
 ) -> Table {
-    let samples = finished.metrics.sampling().taken(finished.now);
+    let sampling = finished.metrics.sampling();
+    let (samples, every) = (sampling.taken(finished.now), every(&ends(finished)));
     Table::new(
         "record",
         "What the record of the run holds, in one row. Only with the key record, of the first replication; so are the tables moments, backlogs and stretches.",
     )
     .u64("samples", "Samples from the warm-up to the end of the run.", vec![samples])
-    .u64("every", "Each of so many samples is a moment of the record, the first one included.", vec![every(&ends(finished)) as u64])
+    .u64("every", "Each of so many samples is a moment of the record, the first one included.", vec![every as u64])
     .u64("moments", "Moments of the record.", vec![moments.len() as u64])
+    .f64("first_ns", "The first moment: the end of the warm-up.", vec![sampling.from.0 as f64 / 1e3])
+    .f64("interval_ns", "Time between two moments.", vec![(sampling.interval * every as u64).0 as f64 / 1e3])
     .u64("stretches", "Rows of the table stretches.", vec![stretches.len() as u64])
     .u64(
         "stretches_left_out",
