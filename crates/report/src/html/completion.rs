@@ -93,7 +93,10 @@ impl Page<'_> {
             let rows = variants.filter_map(|(series, name)| {
                 let of = self.summary.class(name, &class.key)?;
                 Some(Row {
-                    figures: bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                    figures: match of.mean_ns.estimate.mean {
+                        Some(_) => bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                        None => "–".to_string(),
+                    },
                     tooltip: plain(&format!("{name}, {}: {}", class.label, quantiles(of))),
                     ..mean_row(name, series, &of.mean_ns, "ns")
                 })
@@ -204,17 +207,19 @@ impl Page<'_> {
         };
         let shown: Vec<usize> = (0..=all).filter(enough).collect();
         let charts: Vec<Lines> = shown.iter().map(|class| self.tail(*class)).collect();
-        let quantiles = |variant: usize| {
+        let slow = |variant: usize| {
             let of = |class: &usize| {
-                let time = slowest(&self.experiment.fct(variant, *class));
-                format!("{time} ({})", self.experiment.classes().label(*class))
+                let times = self.experiment.fct(variant, *class);
+                let what = if times.count() < ENOUGH { "slowest" } else { "p99.9" };
+                let label = self.experiment.classes().label(*class);
+                format!("{what} {} ({label})", slowest(&times))
             };
-            format!("p99.9 {}", shown.iter().map(of).collect::<Vec<_>>().join(", "))
+            shown.iter().map(of).collect::<Vec<_>>().join(", ")
         };
-        let said: Vec<String> = variants.clone().map(quantiles).collect();
+        let said: Vec<String> = variants.clone().map(slow).collect();
         let names = self.summary.order.iter().cloned().enumerate().collect();
-        let note = "All replications pooled, and so are these percentiles; those of the table above \
-                    are means over replications.";
+        let note = "All replications pooled, also for these numbers; those of the table above are means \
+                    over replications.";
         let figure = Figure::new("fct-tail", "How long do the slowest flows take?").note(note);
         let figure = figure.legend(Legend::samples_with(names, &said));
         *text += &figure.lines(if charts.len() == 1 { 1 } else { 2 }, &charts);
@@ -224,14 +229,20 @@ impl Page<'_> {
         let lines = self.cdfs(class, true);
         let least = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
         let least = least.filter(|share| *share > 0.0).fold(0.1, f64::min);
+        let least = least / 1.3;
+        let many = (0..self.summary.order.len()).map(|at| self.experiment.fct(at, class).count());
+        let (least, levels) = match many.max() >= Some(ENOUGH) {
+            true => (least.min(5e-4), vec![(1e-3, "p99.9".to_string())]),
+            false => (least, Vec::new()),
+        };
         let label = plain(&self.experiment.classes().label(class));
         Lines {
             title: format!("Share of flows of size class {label} that take longer than a time"),
             heading: label,
             x: Axis::log("completion time, logarithmic", "ns"),
-            y: Axis::log("flows that take longer", "share").within((least / 1.3).min(5e-4), 1.0),
+            y: Axis::log("flows that take longer", "share").within(least, 1.0),
             lines,
-            levels: vec![(1e-3, "p99.9".to_string())],
+            levels,
             ..Lines::default()
         }
     }
@@ -271,7 +282,7 @@ impl Page<'_> {
     }
 }
 
-/// The 99.9th percentile in words; flows that did not finish take longest.
+/// The 99.9th percentile in words, of fewer than a thousand flows the slowest; flows that did not finish take longest.
 fn slowest(times: &Sketch) -> String {
     let rank = 0.999 * times.count() as f64;
     match times.finished() as f64 {

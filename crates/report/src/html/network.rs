@@ -20,11 +20,11 @@ impl Page<'_> {
             return;
         }
         *text += "<h2>How much traffic stands still?</h2>\n";
-        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
         if !self.happens("pause_frames") && !self.happens("xoff_frames") {
             *text += "<p>Nothing was paused in any variant.</p>\n";
             return;
         }
+        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
         let caption = "How many pause frames are sent, and by whom?";
         let note = "XOFF frames per replication from the warm-up to the end of arrivals, without those that only refresh a pause.";
         let figure = Figure::new("pause-frames", caption).note(note);

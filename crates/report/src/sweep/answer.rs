@@ -40,6 +40,10 @@ pub fn answer(sweep: &Sweep) -> Vec<String> {
             let (value, _) = words::measured(*percent, None, None, "%");
             format!("{value} at `{}`", sweep.name(*point))
         };
+        if changes.iter().all(|(percent, _)| *percent == 0.0) {
+            let at = if changes.len() == 1 { "" } else { " at all points" };
+            return Some(format!("{variant} leaves the {what} as it is with {baseline}{at}."));
+        }
         Some(match changes.len() {
             1 => format!("{variant} changes the {what} by {}, against {baseline}.", at(least)),
             _ => format!(
@@ -56,6 +60,14 @@ pub fn answer(sweep: &Sweep) -> Vec<String> {
 mod tests {
     use super::super::tests::sweep;
     use super::*;
+
+    #[test]
+    fn a_variant_that_changes_nothing_is_told_so() {
+        let mut sweep = sweep();
+        sweep.variants = ["a", "a"].map(str::to_owned).to_vec();
+        let same = "a leaves the mean completion time of all flows as it is with a at all points.";
+        assert_eq!(answer(&sweep), [same]);
+    }
 
     #[test]
     fn the_range_of_the_changes_is_told() {
