@@ -1,8 +1,9 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
-# valgrind, `make picture` Python 3, `make wheel` and `make python` Python 3.10 or later with
-# pip, `make site` Python 3 and mdBook, and `make peers` Python 3, a C++ compiler and ns-3.
+# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs valgrind, Python
+# 3.10 or later with pip, and for some tests Chromium (they are skipped without), `make picture` Python 3,
+# `make wheel` and `make python` Python 3.10 or later with pip, `make site` Python 3 and mdBook, and `make
+# peers` Python 3, a C++ compiler and ns-3.
 
 FLOODWAY := target/release/floodway
 
@@ -23,6 +24,7 @@ test: check-style build
 	cargo test --workspace --locked
 	$(MAKE) check-docs
 	$(MAKE) guard
+	$(MAKE) python
 	$(FLOODWAY) bench --quick
 	$(MAKE) demo
 
