@@ -5,7 +5,7 @@ import os
 import signal
 
 import pytest
-from conftest import without_times
+from conftest import in_a_process, without_times
 
 import floodway
 from floodway import _floodway, _sweep
@@ -94,6 +94,34 @@ def test_nothing_is_lost_with_a_worker(client, folder):
     assert without_times(there.json) == without_times(here.json)
     assert len(there.json["runs"]) == 24
     assert killed[0] not in client.run(os.getpid)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_keeps_what_is_finished(scenarios, folder):
+    # At each of two points one variant is done at once, and the other takes hours: the workers that
+    # are at it end with their cluster.
+    script = f"""
+import os, signal, floodway
+from dask.distributed import Client
+def interrupt(progress):
+    if progress.runs_done == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+scenario = floodway.load({os.fspath(scenarios / "endless.toml")!r})
+with Client(n_workers=3, threads_per_worker=1, dashboard_address=None) as client:
+    try:
+        scenario.sweep(
+            {{"workload.0.incast.senders": [2, 3]}}, client=client, progress=interrupt
+        )
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+    with in_a_process(script) as child:
+        said, _ = child.communicate(timeout=60)
+    assert said == "interrupted\n"
+    endless = floodway.load(scenarios / "endless.toml")
+    vary = {"workload.0.incast.senders": [2, 3]}
+    sweep = endless.sweep(vary, variants=["short"], progress=False)
+    assert (len(sweep.runs), sweep.reused) == (2, 2)
 
 
 def test_what_a_run_raises_ends_the_sweep(client, scenarios, folder):

@@ -1,5 +1,6 @@
 //! Whole experiments, into results directories, and studies.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
@@ -100,6 +101,11 @@ pub fn execute(
     done.map(|_| ()).map_err(|failed| error::results(py, &failed))
 }
 
+/// Why a study keeps no results. Its argument for `--force` is not that of experiments.
+fn refused(py: Python<'_>, failed: &dyn Error) -> PyErr {
+    error::results_text(py, failed.to_string().replace("`--force`", "`replace=True`"))
+}
+
 /// A chart: its name, what it asks or shows, and itself as SVG.
 pub type Picture = (String, String, String);
 
@@ -159,10 +165,8 @@ pub fn study(
     let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;
     let judged = judged.map_err(|failure| match failure {
         Failure::Scenario(failed) => error::scenario(py, &failed),
-        Failure::Results(failed) => error::results(py, &failed),
-        Failure::Study(failed) => {
-            error::results_text(py, failed.to_string().replace("`--force`", "`replace=True`"))
-        }
+        Failure::Results(failed) => refused(py, &failed),
+        Failure::Study(failed) => refused(py, &failed),
         Failure::Interrupted(name) => {
             error::results_text(py, format!("the study was interrupted in `{name}`"))
         }
