@@ -56,7 +56,7 @@ fn load(options: &RunOptions) -> Result<Scenario, Failure> {
         return Ok(scenario);
     }
     let record = format!("record={TRACED}");
-    Ok(options.selection.load(settings(options).into_iter().chain([record]))?)
+    options.selection.load(settings(options).into_iter().chain([record]))
 }
 
 /// Options that stand for settings of the scenario.
