@@ -39,6 +39,7 @@ pub mod manifest;
 pub mod markdown;
 pub mod metrics;
 mod operations;
+pub mod recording;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;
