@@ -58,15 +58,21 @@ pub fn answer(sweep: &Sweep) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Row;
     use super::super::tests::sweep;
     use super::*;
 
     #[test]
     fn a_variant_that_changes_nothing_is_told_so() {
         let mut sweep = sweep();
-        sweep.variants = ["a", "a"].map(str::to_owned).to_vec();
-        let same = "a leaves the mean completion time of all flows as it is with a at all points.";
-        assert_eq!(answer(&sweep), [same]);
+        sweep.runs.retain(|row| row.variant == "a");
+        let same = |row: &Row| Row { variant: "b".to_owned(), ..row.clone() };
+        let same: Vec<Row> = sweep.runs.iter().map(same).collect();
+        sweep.runs.extend(same);
+        assert_eq!(
+            answer(&sweep),
+            ["b leaves the mean completion time of all flows as it is with a at all points."]
+        );
     }
 
     #[test]
