@@ -116,7 +116,7 @@ with Client(n_workers=3, threads_per_worker=1, dashboard_address=None) as client
         print("interrupted")
 """
     with in_a_process(script) as child:
-        said, _ = child.communicate(timeout=60)
+        said, _ = child.communicate(timeout=120)
     assert said == "interrupted\n"
     endless = floodway.load(scenarios / "endless.toml")
     vary = {"workload.0.incast.senders": [2, 3]}
