@@ -46,7 +46,8 @@ wheel: build
 	target/python/bin/maturin build --quiet --release --locked --out target/wheels
 
 # Whether the wheel works where there is nothing else, and then its tests, types, style and notebooks, in an
-# environment with all that they need. Tests have the program make results to compare with.
+# environment with all that they need. Tests have the program make results to compare with; those of pages
+# need a Chromium, and are skipped without one unless FLOODWAY_BROWSER=1 is set.
 python: wheel
 	python3 -m venv --clear target/python-alone
 	target/python-alone/bin/pip install --quiet --no-index target/wheels/floodway-*.whl
