@@ -1,12 +1,13 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs Python 3 and
-# valgrind, `make picture` Python 3, `make python` Python 3.10 or later with pip, `make site`
-# Python 3 and mdBook, and `make peers` Python 3, a C++ compiler and ns-3.
+# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs valgrind, Python
+# 3.10 or later with pip, and for some tests Chromium (they are skipped without), `make picture` Python 3,
+# `make wheel` and `make python` Python 3.10 or later with pip, `make site` Python 3 and mdBook, and `make
+# peers` Python 3, a C++ compiler and ns-3.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test python check-style check-docs guard guard-accept bench peers docs site picture clean
+.PHONY: demo build test wheel python check-style check-docs guard guard-accept bench peers docs site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -23,6 +24,7 @@ test: check-style build
 	cargo test --workspace --locked
 	$(MAKE) check-docs
 	$(MAKE) guard
+	$(MAKE) python
 	$(FLOODWAY) bench --quick
 	$(MAKE) demo
 
@@ -36,12 +38,24 @@ check-docs: build
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
 
-# The Python package in an environment of its own, with all that its tests need. Tests of results
-# directories have the program make some; those of pages need a Chromium, and are skipped without one
-# unless FLOODWAY_BROWSER=1 is set.
-python: build
+# The Python package as one file, in target/wheels. It shares what it is compiled from with the program.
+wheel: build
 	python3 -m venv target/python
-	target/python/bin/pip install --quiet '.[test]'
+	target/python/bin/pip install --quiet 'maturin>=1.9.4,<2'
+	rm -rf target/wheels
+	target/python/bin/maturin build --quiet --release --locked --out target/wheels
+
+# Whether the wheel works where there is nothing else, and then its tests, types, style and notebooks, in an
+# environment with all that they need. Tests have the program make results to compare with; those of pages
+# need a Chromium, and are skipped without one unless FLOODWAY_BROWSER=1 is set.
+python: wheel
+	python3 -m venv --clear target/python-alone
+	target/python-alone/bin/pip install --quiet --no-index target/wheels/floodway-*.whl
+	cd target && python-alone/bin/python -c 'import doctest, floodway; \
+		tried = doctest.testmod(floodway); \
+		assert tried.attempted > 3 and not tried.failed, tried'
+	target/python/bin/pip install --quiet "$$(echo target/wheels/floodway-*.whl)[test]"
+	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
 	FLOODWAY="$(CURDIR)/$(FLOODWAY)" target/python/bin/python -m pytest
 
 # Whether a packet-hop takes as many instructions as it did: docs/performance.md.

@@ -4,9 +4,10 @@
 
 Pages keep their places relative to each other, so that links between them are the same in the book and
 in the repository. What they show is copied; links to sources, which are not in the book, become plain
-text.
+text. A notebook becomes a page of its cells, and lies beside that page.
 """
 
+import json
 import re
 import shutil
 import sys
@@ -42,13 +43,33 @@ def links(text, change):
     )
 
 
+def in_book(path):
+    """The path that a page has in the book, where a notebook is text."""
+    return re.sub(r"\.ipynb(?=#|$)", ".md", path)
+
+
+def page_of(file):
+    """A page as text."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".ipynb":
+        return text
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        code = cell["cell_type"] == "code"
+        parts.append(f"```python\n{source}\n```" if code else source)
+    title, rest = parts[0].split("\n", 1)
+    note = f"This page is a notebook: [{file.name}](./{file.name})."
+    return "\n\n".join([title, note, rest.strip(), *parts[1:]]) + "\n"
+
+
 def main(target):
     summary = (ROOT / "docs/SUMMARY.md").read_text(encoding="utf-8")
     pages = []
 
     def of_summary(_, words, path):
         pages.append(normal("docs/" + path))
-        return f"[{words}]({pages[-1]})"
+        return f"[{words}]({in_book(pages[-1])})"
 
     summary = links(summary, of_summary)
     source = target / "src"
@@ -62,8 +83,11 @@ def main(target):
 
         def of_page(mark, words, path):
             file = normal(folder / path.split("#")[0])
-            if file in pages:
+            if file == page:
+                shutil.copy(ROOT / page, source / page)
                 return f"[{words}]({path})"
+            if file in pages:
+                return f"[{words}]({in_book(path)})"
             if mark:
                 place = source / file
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -71,9 +95,9 @@ def main(target):
                 return f"![{words}]({path})"
             return words
 
-        text = links((ROOT / page).read_text(encoding="utf-8"), of_page)
-        place = source / page
+        place = source / in_book(page)
         place.parent.mkdir(parents=True, exist_ok=True)
+        text = links(page_of(ROOT / page), of_page)
         place.write_text(text, encoding="utf-8")
 
 

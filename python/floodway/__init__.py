@@ -17,6 +17,7 @@ which pandas, Polars, DuckDB and pyarrow open without a copy.
 [100000, 100000]
 """
 
+from floodway._chart import Chart
 from floodway._errors import Problem, ResultsError, ScenarioError
 from floodway._floodway import __version__
 from floodway._progress import Advance, Progress
@@ -29,6 +30,7 @@ from floodway._table import Column, Table
 
 __all__ = [
     "Advance",
+    "Chart",
     "Column",
     "Problem",
     "Progress",

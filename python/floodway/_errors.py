@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -59,3 +60,9 @@ class ResultsError(ValueError):
     """Results cannot be read: there are none, or they are not as they were written."""
 
     __module__ = "floodway"
+
+
+def warn_of(violations: Iterable[str], what: str) -> None:
+    """Warn whoever called the function that calls this, if anything happened that should not."""
+    if broken := "; ".join(violations):
+        warnings.warn(f"this {what} is no result: {broken}", RuntimeWarning, stacklevel=3)

@@ -1,11 +1,30 @@
 """The compiled half of the package: scenarios in, tables out."""
 
 from collections.abc import Callable
+from typing import final
 
 from floodway._errors import Problem
 
-__version__: str
+__all__ = [
+    "Checked",
+    "Grid",
+    "Outcome",
+    "Stored",
+    "Swept",
+    "Table",
+    "__version__",
+    "load",
+    "open",
+    "parse",
+    "sources",
+    "study",
+]
 
+__version__: str
+sources: str
+"""A hash of what decides outcomes: packages with the same one simulate the same."""
+
+@final
 class Checked:
     """A valid scenario."""
 
@@ -34,12 +53,13 @@ class Checked:
     def execute(
         self,
         variants: list[str],
-        path: str,
-        existing: str,
+        place: tuple[str, str],
+        trace: str | None,
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> None: ...
 
+@final
 class Outcome:
     """What came out of a run."""
 
@@ -58,6 +78,7 @@ class Outcome:
     @property
     def violations(self) -> list[str]: ...
 
+@final
 class Table:
     """A table as Arrow."""
 
@@ -75,6 +96,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+@final
 class Grid:
     """A sweep that is valid at every point."""
 
@@ -93,9 +115,16 @@ class Grid:
     def due(self, rows: list[str]) -> list[tuple[int, int, int]]: ...
     def make(
         self, task: tuple[int, int, int], cache: str | None, threads: int | None
-    ) -> tuple[str, str, bool]: ...
+    ) -> tuple[str, str, bool, float, int]: ...
+    def begin(self, path: str) -> str: ...
+    def look_for(self, metrics: list[str], shown: list[str]) -> None: ...
     def finish(
-        self, rows: list[str], metrics: list[str], found: int, path: str, shown: list[str]
+        self,
+        rows: list[str],
+        metrics: list[str],
+        made: tuple[int, str, int],
+        path: str,
+        shown: list[str],
     ) -> Swept: ...
     def run(
         self,
@@ -106,6 +135,7 @@ class Grid:
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
     ) -> Swept: ...
 
+@final
 class Swept:
     """What came out of a sweep."""
 
@@ -116,8 +146,11 @@ class Swept:
     @property
     def answer(self) -> list[str]: ...
     @property
+    def charts(self) -> list[tuple[str, str, str]]: ...
+    @property
     def tables(self) -> tuple[Table, Table]: ...
 
+@final
 class Stored:
     """A results directory as it was found."""
 
@@ -138,4 +171,4 @@ def study(
     place: tuple[str, bool],
     threads: int | None,
     watch: Callable[[str | None, float, int, int, float, int], object] | None,
-) -> tuple[str, str]: ...
+) -> tuple[str, str, list[tuple[str, str, str]]]: ...

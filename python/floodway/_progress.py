@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol, TextIO
 
 _BAR = 10
@@ -92,8 +93,13 @@ def shown(progress: bool | Callable[[Any], object], label: str) -> Shown | None:
         return Told(progress)
     if not progress or not (_in_notebook() or sys.stderr.isatty()):
         return None
+    # In a notebook the bar of tqdm needs another package, and warns if that is not there.
+    plain = _in_notebook() and find_spec("ipywidgets") is None
     try:
-        from tqdm.auto import tqdm
+        if plain:
+            from tqdm import tqdm
+        else:
+            from tqdm.auto import tqdm
     except ImportError:
         return Line(label, sys.stderr)
     form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"

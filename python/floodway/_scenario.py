@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from floodway import _floodway, _sweep, _toml
-from floodway._errors import Problem
+from floodway._errors import Problem, warn_of
 from floodway._html import details
 from floodway._html import table as html_table
 from floodway._progress import Advance, Progress, shown
@@ -27,6 +26,9 @@ Changes = Mapping[str, Any]
 
 _BUILT = "<scenario>"
 """Stands in messages for the file of a scenario that was built in code."""
+
+# Moments of the record behind a trace, if the scenario does not say how many.
+_TRACED = 1000
 
 _VARIANTS = re.compile(r"^\s*\[?\s*variants\b", re.MULTILINE)
 """Where variants begin in a scenario's text."""
@@ -82,10 +84,8 @@ def parse(
     ScenarioError
         If it cannot run, with every reason.
     """
-    if isinstance(set, str):
-        raise TypeError("`set` is one text: write a list of texts, or a mapping")
     if not isinstance(set, Mapping):
-        return Scenario._of(text, file, quick, list(set))
+        return Scenario._of(text, file, quick, _toml.texts("set", set))
     if any(key == "variants" for key in set):
         # Which variants are new is known of a scenario that is read.
         return Scenario._of(text, file, quick, []).with_(set)
@@ -307,9 +307,7 @@ class Scenario:
         finally:
             if bar:
                 bar.close()
-        if outcome.violations:
-            broken = "; ".join(outcome.violations)
-            warnings.warn(f"this run is no result: {broken}", RuntimeWarning, stacklevel=2)
+        warn_of(outcome.violations, "run")
         tables = {table.name: Table(table) for table in outcome.tables}
         return Run(
             variant=variant,
@@ -329,6 +327,7 @@ class Scenario:
         out: str | os.PathLike[str] | None = None,
         variants: Iterable[str] | None = None,
         existing: str = "refuse",
+        trace: str | None = None,
         threads: int | None = None,
         progress: bool | Callable[[Advance], object] = True,
     ) -> Results:
@@ -347,6 +346,10 @@ class Scenario:
         existing
             What becomes of results that are there: ``refuse``, ``replace``, or ``resume``, which
             keeps the runs that would come out the same.
+        trace
+            ``perfetto`` keeps the first run of every variant as a trace for Perfetto's viewer too,
+            ``trace.pftrace`` beside its tables, and records it with 1000 moments if the scenario
+            does not say how many.
         threads
             Default one for each core. Results do not depend on it.
         progress
@@ -357,17 +360,29 @@ class Scenario:
         ------
         ResultsError
             If results are there, or cannot be kept.
+
+        Warns
+        -----
+        RuntimeWarning
+            If something happened that should not, which is then in ``violations`` of the runs.
         """
         path = Path(out) if out is not None else Path("results") / self.name
-        names = list(variants) if variants is not None else list(self.variants)
+        names = list(self.variants) if variants is None else _toml.texts("variants", variants)
+        if not names:
+            raise ValueError("nothing is compared: name at least one variant, or None for all")
+        checked = self._checked
+        if trace and not any(self.settings(name).get("record") for name in names):
+            checked = self.with_(record=_TRACED)._checked
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
-            self._checked.execute(names, os.fspath(path), existing, threads, watch)
+            checked.execute(names, (os.fspath(path), existing), trace, threads, watch)
         finally:
             if bar:
                 bar.close()
-        return open_results(path)
+        results = open_results(path)
+        warn_of((text for run in results.runs for text in run.violations), "comparison")
+        return results
 
     def sweep(
         self,
@@ -413,7 +428,19 @@ class Scenario:
         client
             A ``dask.distributed.Client``, on whose workers the runs are made. The cache has to be
             on a file system that all of them share, or ``None``. A worker that dies loses
-            nothing but the run it was at, which another one makes.
+            nothing but the runs it was at and those that only it held, which others make.
+
+        Raises
+        ------
+        ScenarioError
+            If there is a point at which it cannot run.
+        ResultsError
+            If `out` holds something else, or results cannot be kept.
+
+        Warns
+        -----
+        RuntimeWarning
+            If something happened that should not, which is then in ``violations``.
         """
         path = Path(out) if out is not None else Path("results") / f"sweep-{self.name}"
         recipe: _sweep.Recipe = (
@@ -424,11 +451,14 @@ class Scenario:
             tuple(_sweep.dimensions(vary or {})),
             until,
             at_most,
-            tuple(variants),
+            tuple(_toml.texts("variants", variants)),
         )
         place = Path(cache) if cache is not None else None
         label = f"sweep of {self.name}"
-        return _sweep.run(recipe, path, place, metrics, threads, progress, client, label)
+        wanted = _toml.texts("metrics", metrics)
+        sweep = _sweep.run(recipe, path, place, wanted, threads, progress, client, label)
+        warn_of(sweep.violations, "sweep")
+        return sweep
 
     def _one(self, variant: str | None) -> str:
         if variant is not None:

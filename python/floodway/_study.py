@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _floodway, _toml
+from floodway._chart import Chart, by_name
+from floodway._errors import warn_of
 from floodway._html import table as html_table
 from floodway._progress import Advance, shown
 
@@ -16,11 +18,13 @@ from floodway._progress import Advance, shown
 class Study:
     """What a study came to."""
 
-    def __init__(self, text: str, page: Path) -> None:
+    def __init__(self, text: str, page: Path, charts: Iterable[tuple[str, str, str]] = ()) -> None:
         self.json: dict[str, Any] = json.loads(text)
         """All of it but the charts."""
         self.page: Path = page
         """The report, one HTML file."""
+        self.charts: dict[str, Chart] = by_name(charts)
+        """The charts of the report, experiment by experiment."""
 
     @property
     def name(self) -> str:
@@ -87,15 +91,30 @@ def study(
         Default one for each core. Results do not depend on it.
     progress
         As for `Scenario.compare`.
+
+    Raises
+    ------
+    ScenarioError
+        If a change makes no sense in one of its experiments.
+    ResultsError
+        If `out` holds something else, or the same study with other changes.
+
+    Warns
+    -----
+    RuntimeWarning
+        If something happened that should not, which is then in ``violations``.
     """
-    texts = _toml.settings(set) if isinstance(set, Mapping) else list(set)
+    texts = _toml.settings(set) if isinstance(set, Mapping) else _toml.texts("set", set)
     end = "-quick" if level == "quick" else ""
     path = Path(out) if out is not None else Path("results") / f"study-{name}{end}"
     bar = shown(progress, f"study {name}")
     watch = (lambda *values: bar(Advance(*values))) if bar else None
     try:
-        text, page = _floodway.study(name, level, texts, (os.fspath(path), replace), threads, watch)
+        place = (os.fspath(path), replace)
+        text, page, charts = _floodway.study(name, level, texts, place, threads, watch)
     finally:
         if bar:
             bar.close()
-    return Study(text, Path(page))
+    study = Study(text, Path(page), charts)
+    warn_of(study.violations, "study")
+    return study

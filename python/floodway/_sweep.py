@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from floodway import _floodway, _toml
+from floodway._chart import Chart, by_name
 from floodway._html import table as html_table
-from floodway._progress import Advance, shown
+from floodway._progress import Advance, Shown, shown
 from floodway._table import Table
 
 Words = tuple[str, ...]
-Recipe = tuple[str, str, bool, Words, Words, Optional[str], Optional[int], Words]
+Recipe = tuple[str, str, bool, Words, Words, str | None, int | None, Words]
 """What a grid is made from: text, file, quick, changes, dimensions, until, at most, variants."""
 
 Task = tuple[int, int, int]
@@ -40,6 +42,8 @@ class Sweep:
         self.points: Table = Table(points)
         """A row for every point and variant: means, their 95 % intervals, and changes from the
         first variant, paired by replication."""
+        self.charts: dict[str, Chart] = by_name(swept.charts)
+        """The charts of the report: ``fct-mean-ns`` shows the metric ``fct_mean_ns``, and so on."""
 
     @property
     def name(self) -> str:
@@ -100,35 +104,47 @@ def run(
     recipe: Recipe,
     path: Path,
     cache: Path | None,
-    metrics: Iterable[str],
+    metrics: list[str],
     threads: int | None,
     progress: bool | Callable[[Advance], object],
     client: Any,
     label: str,
 ) -> Sweep:
     """Run a sweep here, or on the workers of a client of Dask."""
+    # Made before the bar, so that what is wrong is told on a clean line.
+    grid = _grid(recipe)
     bar = shown(progress, label)
     try:
         if client is not None:
-            return Sweep(_distributed(recipe, path, cache, list(metrics), client, bar), path)
-        watch = (lambda *values: bar(Advance(*values))) if bar else None
-        place = os.fspath(cache) if cache else None
-        grid = _grid(recipe)
-        return Sweep(grid.run(os.fspath(path), place, list(metrics), threads, watch), path)
+            swept = _distributed(recipe, path, cache, metrics, client, bar)
+        else:
+            watch = (lambda *values: bar(Advance(*values))) if bar else None
+            place = os.fspath(cache) if cache else None
+            swept = grid.run(os.fspath(path), place, metrics, threads, watch)
     finally:
         if bar:
             bar.close()
+    return Sweep(swept, path)
 
 
 @lru_cache(maxsize=8)
 def _grid(recipe: Recipe) -> _floodway.Grid:
     """Make the grid; a worker does that once for all its runs."""
     text, file, quick, set, vary, until, at_most, variants = recipe
-    return _floodway.Grid((text, file, quick, list(set)), list(vary), until, at_most, list(variants))
+    return _floodway.Grid(
+        (text, file, quick, list(set)), list(vary), until, at_most, list(variants)
+    )
 
 
-def _make(recipe: Recipe, cache: str | None, task: Task) -> tuple[str, str, bool]:
+def _make(
+    recipe: Recipe, sources: str, cache: str | None, task: Task
+) -> tuple[str, str, bool, float, int]:
     """Make one run, on a worker: one thread for each, because workers have as many as they want."""
+    if sources != _floodway.sources:
+        raise RuntimeError(
+            f"the worker on {platform.node()} has another floodway ({_floodway.__version__}, from "
+            "other sources), so its runs would be others; install the same package on all workers"
+        )
     return _grid(recipe).make(task, cache, 1)
 
 
@@ -138,7 +154,7 @@ def _distributed(
     cache: Path | None,
     metrics: list[str],
     client: Any,
-    bar: Any,
+    bar: Shown | None,
 ) -> _floodway.Swept:
     """Run a sweep on the workers of a client.
 
@@ -148,27 +164,33 @@ def _distributed(
     from dask.distributed import as_completed
 
     grid = _grid(recipe)
+    started = grid.begin(os.fspath(path))
     place = os.fspath(cache.absolute()) if cache else None
+    make = partial(_make, recipe, _floodway.sources, place)
+    threads = sum(client.nthreads().values())
     rows: dict[Task, str] = {}
     meanings: dict[str, None] = {}
     found = 0
     while tasks := grid.due(list(rows.values())):
-        futures = client.map(partial(_make, recipe, place), tasks, pure=False, retries=_RETRIES)
-        by_future = dict(zip((future.key for future in futures), tasks, strict=True))
+        # Not pure: Dask has a memory of its own for what is, but runs are in the cache.
+        futures = client.map(make, tasks, pure=False)
+        simulated_ns, hops = 0.0, 0
+        by_future = {future.key: task for future, task in zip(futures, tasks, strict=True)}
         try:
             for done, future in enumerate(as_completed(futures), 1):
-                row, meaning, was_there = future.result()
+                row, meaning, was_there, its_ns, its_hops = future.result()
                 rows[by_future[future.key]] = row
                 meanings[meaning] = None
                 found += was_there
+                simulated_ns, hops = simulated_ns + its_ns, hops + its_hops
                 if bar:
-                    bar(Advance(None, done / len(tasks), done, len(tasks), 0.0, 0))
+                    bar(Advance(None, done / len(tasks), done, len(tasks), simulated_ns, hops))
         except BaseException:
+            # Those that have begun go on to their end, and into the cache.
             client.cancel(futures)
             raise
+        # As soon as it is known what runs have, and not after all of them.
+        grid.look_for(list(meanings), metrics)
     ordered = [rows[task] for task in sorted(rows)]
-    return grid.finish(ordered, list(meanings), found, os.fspath(path), metrics)
-
-
-_RETRIES = 3
-"""How often a run is tried again that failed on a worker; not counted are workers that die."""
+    made = (found, started, threads)
+    return grid.finish(ordered, list(meanings), made, os.fspath(path), metrics)

@@ -160,3 +160,10 @@ def _path(key: object) -> str:
         f"{key!r} is no path in a scenario: write names with dots between them, like "
         "'switch.queue.size'"
     )
+
+
+def texts(name: str, values: Iterable[str]) -> list[str]:
+    """Give the texts of an argument; one text would be taken for its letters."""
+    if isinstance(values, str):
+        raise TypeError(f"`{name}` is one text: write a list of texts")
+    return list(values)

@@ -3,6 +3,9 @@
 import os
 import shutil
 import subprocess
+import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,55 @@ ROOT = Path(__file__).resolve().parents[2]
 def root():
     """The folder that the package is built from."""
     return ROOT
+
+
+@pytest.fixture
+def scenarios():
+    """The folder of the scenarios that the program is tested with."""
+    return ROOT / "crates/cli/tests/scenarios"
+
+
+def without_times(sweep):
+    """What does not depend on the machine, the moment, the caller and the cache."""
+    runs = [{**run, "wall_s": 0} for run in sweep["runs"]]
+    same = {name: sweep["provenance"][name] for name in ("floodway", "runs", "hops", "fingerprint")}
+    return {**sweep, "runs": runs, "provenance": same}
+
+
+@contextmanager
+def in_a_process(script):
+    """A script in a process of its own, which is ended with the test whatever happens."""
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def wait_for(happens, child):
+    """Wait until something happens, as long as the process lives."""
+    begun = time.monotonic()
+    while not happens():
+        assert child.poll() is None, "the process has ended"
+        assert time.monotonic() - begun < 60, "it has not happened"
+        time.sleep(0.01)
+
+
+class Terminal:
+    """A terminal that remembers."""
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
 
 
 def fields():

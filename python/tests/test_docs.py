@@ -10,7 +10,7 @@ import pytest
 
 
 def test_every_example_of_the_page_works(root, program, tmp_path, monkeypatch):
-    for package in ("pandas", "polars", "pyarrow"):
+    for package in ("pandas", "polars", "pyarrow", "distributed"):
         pytest.importorskip(package)
     shutil.copytree(root / "scenarios/ci", tmp_path / "scenarios/ci")
     monkeypatch.chdir(tmp_path)

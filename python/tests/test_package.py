@@ -53,13 +53,22 @@ def test_the_stubs_name_what_is_there(root):
                 assert f"def {field}(" in stubs, f"{name}.{field}"
 
 
-@pytest.mark.parametrize("command", [["mypy"], ["ruff", "check"], ["ruff", "format", "--check"]])
+RUFF = ["python", "docs/notebooks"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["mypy", "python/floodway"],
+        ["mypy.stubtest", "floodway._floodway", "--ignore-disjoint-bases"],
+        ["ruff", "check", *RUFF],
+        ["ruff", "format", "--check", *RUFF],
+    ],
+    ids=["mypy", "stubtest", "ruff-check", "ruff-format"],
+)
 def test_style(root, command):
-    pytest.importorskip(command[0])
+    pytest.importorskip(command[0].split(".")[0])
     done = subprocess.run(
-        [sys.executable, "-m", *command, "python/floodway"],
-        cwd=root,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", *command], cwd=root, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr

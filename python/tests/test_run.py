@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from conftest import Terminal
 
 import floodway
 from floodway import _progress
@@ -125,22 +126,6 @@ def test_violations_warn(turns, monkeypatch):
     monkeypatch.setattr(turns, "_checked", Broken(turns._checked))
     with pytest.warns(RuntimeWarning, match="no result: a frame was lost"):
         assert turns.run().violations == ["a frame was lost"]
-
-
-class Terminal:
-    """A terminal that remembers."""
-
-    def __init__(self):
-        self.text = ""
-
-    def isatty(self):
-        return True
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
 
 
 def test_a_bar_of_text():

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use floodway_model::family::Entry;
-use floodway_report::format;
+use floodway_report::{format, trace};
 use floodway_scenario::{presets, suggest};
 use serde_json::{Value, json};
 
@@ -23,11 +23,12 @@ pub fn list(options: &ListOptions) -> Result<(), Failure> {
     output::print(&as_text(&entries))
 }
 
-/// Every algorithm, topology, workload, preset, format and study.
+/// Every algorithm, topology, workload, preset, form of tables and of traces, and study.
 pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
     floodway_scenario::catalogue()
         .chain(presets::CATALOGUE.iter().map(|preset| &preset.entry))
         .chain(format::CATALOGUE.iter().map(|format| &format.entry))
+        .chain(trace::CATALOGUE.iter().map(|form| &form.entry))
         .chain(floodway_study::CATALOGUE.iter().map(|study| &study.entry))
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, value_parser};
-use floodway_report::format;
+use floodway_report::{format, trace};
 
 use crate::bench;
 use crate::failure::Failure;
@@ -105,6 +105,10 @@ pub struct RunOptions {
     /// A form for the tables; may be given several times.
     #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = formats())]
     pub format: Vec<String>,
+    /// Keep the first run of every variant as a trace too, queue by queue, pause by pause and flow by
+    /// flow. Records it with 1000 moments where the scenario does not say how many (`record`).
+    #[arg(long, value_name = "FORM", value_parser = traces())]
+    pub trace: Option<String>,
     /// Print one JSON object, the summary, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,
@@ -329,6 +333,11 @@ pub struct BenchOptions {
 
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(format::CATALOGUE.iter().map(|format| format.entry.name))
+}
+
+fn traces() -> PossibleValuesParser {
+    let value = |form: &trace::Form| PossibleValue::new(form.entry.name).help(form.entry.summary);
+    PossibleValuesParser::new(trace::CATALOGUE.iter().map(value))
 }
 
 fn studies() -> PossibleValuesParser {

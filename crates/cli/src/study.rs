@@ -29,6 +29,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         stop: &*stop_on_signals()?,
         existing: if options.force { Existing::Replace } else { Existing::Resume },
         formats: &["parquet".to_owned()],
+        trace: None,
         command: &command(),
     };
     let judged = match run(&order, &how, &mut Speaker::new(talk(options))) {

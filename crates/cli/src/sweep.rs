@@ -43,6 +43,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         stop: &*stop_on_signals()?,
         existing: Existing::Resume,
         formats: &[],
+        trace: None,
         command: &command(),
     };
     let swept = match sweep::run(&order, &how, &mut Speaker::new(talk(options))) {

@@ -67,6 +67,7 @@ fn every_command_of_the_guide_works() {
     }
     let more = [
         "begun",
+        "spread",
         "mine-again",
         "small",
         "access-reno",
@@ -90,6 +91,8 @@ fn every_command_of_the_guide_works() {
         ("backplane/runs/drc", "latencies"),
         ("network/runs/indication", "entries"),
         ("crossbar/runs/voq", "inputs"),
+        ("spread/runs/ci", "moments"),
+        ("spread/runs/ci", "stretches"),
     ] {
         let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");

@@ -67,14 +67,14 @@ fn every_command_of_the_tutorial_works() {
     }
 }
 
-/// All pages in a folder and those below it.
+/// All pages and notebooks in a folder and those below it.
 fn pages(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.append(&mut pages(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+        } else if path.extension().is_some_and(|is| is == "md" || is == "ipynb") {
             found.insert(path);
         }
     }

@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{floodway, json, manifest, place, word};
 
@@ -154,4 +155,42 @@ fn an_unsound_run_is_an_error_and_its_results_are_kept() {
     assert!(first.ends_with(" packets of lossless classes were dropped"), "{first}");
     assert!(lines.next().unwrap().starts_with("note: the results are not sound. "));
     assert_eq!(manifest(&out).unwrap()["status"], "complete");
+}
+
+#[test]
+fn a_trace_is_kept_of_first_runs_and_said_where() {
+    let out = place("traced");
+    let words = ["run", "tiny.toml", "--trace", "perfetto", "--replications", "2", "--out"];
+    let said = floodway(&[&words[..], &[word(&out)]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let closing = format!(
+        "traces in {}; open them at https://ui.perfetto.dev\n",
+        out.join("runs/*/0/trace.pftrace").display()
+    );
+    assert!(said.out.ends_with(&closing), "{}", said.out);
+    for variant in ["without-ci", "ci"] {
+        let trace =
+            |replication: u32| out.join(format!("runs/{variant}/{replication}/trace.pftrace"));
+        // A packet of a trace is field 1 with a length.
+        assert_eq!(fs::read(trace(0)).unwrap()[0], 0x0a);
+        assert!(!trace(1).exists());
+    }
+
+    // A trace changes nothing, is written again if it is lost, and goes with the results.
+    let plain = place("traced-not");
+    let words = ["run", "tiny.toml", "--replications", "2", "--quiet", "--out"];
+    floodway(&[&words[..], &[word(&plain)]].concat());
+    let print = |out: &Path| manifest(out).unwrap()["fingerprint"].clone();
+    assert_eq!(print(&out), print(&plain));
+    let lost = out.join("runs/ci/0/trace.pftrace");
+    let before = fs::read(&lost).unwrap();
+    fs::remove_file(&lost).unwrap();
+    let again =
+        ["run", "tiny.toml", "--trace", "perfetto", "--replications", "2", "--resume", "--out"];
+    let said = floodway(&[&again[..], &[word(&out), "--verbose"]].concat());
+    assert!(said.err.contains("ci 0: there already"), "{}", said.err);
+    assert_eq!(fs::read(&lost).unwrap(), before);
+    let words = ["run", "tiny.toml", "--replications", "1", "--quiet", "--force", "--out"];
+    floodway(&[&words[..], &[word(&out)]].concat());
+    assert!(!lost.exists());
 }

@@ -50,6 +50,30 @@ fn assert_same(one: &Path, other: &Path) {
 }
 
 #[test]
+fn a_recorded_run_is_known_again_and_has_the_fingerprint_of_one_that_is_not() {
+    let (out, without) = (place("recorded"), place("recorded-without"));
+    run(&without, &[]);
+    let record = ["--set", "record=5", "--resume"];
+    run(&out, &record);
+    for (replication, recorded) in [("0", true), ("1", false)] {
+        let folder = out.join("runs/ci").join(replication);
+        for table in ["record", "moments", "backlogs", "stretches"] {
+            assert_eq!(folder.join(format!("{table}.parquet")).is_file(), recorded, "{table}");
+        }
+    }
+    let again = run(&out, &record);
+    assert_eq!(again.err, "note: 4 of 4 runs are there already\n");
+    let prints = |out: &Path| -> Vec<Value> {
+        runs(out).iter().map(|run| run["fingerprint"].clone()).collect()
+    };
+    assert_eq!(prints(&out), prints(&without));
+    // Another record is another simulation of the first replication, and of no other.
+    let other = run(&out, &["--set", "record=6", "--resume"]);
+    assert_eq!(other.err, "note: 2 of 4 runs are there already\n");
+    assert_eq!(prints(&out), prints(&without));
+}
+
+#[test]
 fn runs_that_are_there_are_not_repeated() {
     let (out, straight) = (place("resume"), place("resume-straight"));
     run(&straight, &[]);

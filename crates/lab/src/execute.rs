@@ -116,7 +116,7 @@ pub fn execute(
 fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
     let look = |job: &Job| {
         let record = earlier.run(&job.variant.name, job.replication)?;
-        let same = record.key == job.variant.build(job.seed).key();
+        let same = record.key == job.spec().key();
         // Read here to see that it is whole, and again when it is due: all at once would be too
         // much to hold.
         (same && earlier.load(record).is_ok()).then_some(record)
@@ -225,6 +225,7 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
         threads: how.threads,
         command: how.command.to_vec(),
         formats: how.formats.to_vec(),
+        trace: how.trace.map(str::to_owned),
         workloads: variants.first().map_or(Vec::new(), |variant| variant.workload_names()),
         ..Manifest::new(described, variants.iter().map(variant).collect())
     }

@@ -33,6 +33,8 @@ pub struct How<'a> {
     pub existing: Existing,
     /// The forms of the tables. [`Existing::Resume`] needs `parquet` among them.
     pub formats: &'a [String],
+    /// Whether recorded runs are kept as traces too: a name of [`floodway_report::trace::CATALOGUE`].
+    pub trace: Option<&'a str>,
     /// What was asked for, word by word, for the provenance.
     pub command: &'a [String],
 }

@@ -32,6 +32,13 @@ pub struct Job<'a> {
     pub threads: usize,
 }
 
+impl Job<'_> {
+    /// Its simulation, which is recorded if it is one of those that are.
+    pub fn spec(&self) -> Spec {
+        self.variant.build_replication(self.replication, self.seed)
+    }
+}
+
 /// What came out of a job.
 #[derive(Debug)]
 pub struct Finished {
@@ -159,7 +166,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Simulates a job, until it is stopped, and tells the board.
 pub fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {
-    simulate_spec(job, job.variant.build(job.seed), stop, board, place)
+    simulate_spec(job, job.spec(), stop, board, place)
 }
 
 /// The same with the job's simulation at hand.

@@ -195,6 +195,7 @@ pub fn make(
     board: &Board,
     place: usize,
 ) -> Result<Made, results::Error> {
+    // Without a record: nothing shows those of single runs.
     let spec = job.variant.build(job.seed);
     if let Some(store) = order.store
         && let Some(stored) = store.find(&spec.key())
@@ -424,6 +425,7 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
             )),
         }
     }
+    caveats.extend(result.idle());
     caveats
 }
 

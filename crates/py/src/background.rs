@@ -30,7 +30,7 @@ struct State<N> {
 }
 
 /// Does the work to its end, or until a signal's handler or `tell` raises something, which is passed
-/// on; `stop` of the desk is set then, and the work is waited for.
+/// on; `stop` of the desk is set then, and the work is waited for. The last news are told after it.
 pub fn work<T: Send, N: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Desk<N>) -> T + Send,
@@ -61,6 +61,11 @@ pub fn work<T: Send, N: Send>(
             }
         }
         let product = running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Short work has told nothing yet, and who counts along wants to see the end.
+        let raised = match (raised, desk.change(|state| state.news.take())) {
+            (None, Some(last)) => tell(last).err(),
+            (raised, _) => raised,
+        };
         raised.map_or(Ok(product), Err)
     })
 }

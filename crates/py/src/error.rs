@@ -20,6 +20,13 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
     raised().unwrap_or_else(|failed| failed)
 }
 
+/// What options of the program are called in Python; messages name them as remedies.
+const ARGUMENTS: [(&str, &str); 3] = [
+    ("`--out DIR`", "`out=`"),
+    ("`--resume`", "`existing=\"resume\"`"),
+    ("`--force`", "`existing=\"replace\"`"),
+];
+
 /// A `ResultsError`.
 pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
     results_text(py, error.to_string())
@@ -27,6 +34,8 @@ pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
 
 /// A `ResultsError` that says this.
 pub fn results_text(py: Python<'_>, text: String) -> PyErr {
+    let text =
+        ARGUMENTS.iter().fold(text, |text, (option, argument)| text.replace(option, argument));
     let raised = || -> PyResult<PyErr> {
         let class = py.import(MODULE)?.getattr("ResultsError")?;
         Ok(PyErr::from_value(class.call1((text,))?))

@@ -1,9 +1,12 @@
 //! Whole experiments, into results directories, and studies.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
 use floodway_lab::{Existing, How, Total, Watcher};
+use floodway_report::study::{Exhibit, Section};
+use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::{CATALOGUE, Level};
@@ -71,13 +74,26 @@ pub fn execute(
     py: Python<'_>,
     (scenario, variants): (&Scenario, &[&Variant]),
     (path, existing): (&Path, &str),
+    trace: Option<&str>,
     threads: Option<usize>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
+    let forms: Vec<&str> = trace::CATALOGUE.iter().map(|form| form.entry.name).collect();
+    if let Some(unknown) = trace.filter(|name| !forms.contains(name)) {
+        let remedy = remedy(unknown, "forms of traces", &forms);
+        return Err(PyValueError::new_err(format!("there is no trace `{unknown}`; {remedy}")));
+    }
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
     let work = |desk: &Desk<News>| {
-        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        let how = How {
+            threads,
+            stop: &desk.stop,
+            existing,
+            formats: &formats,
+            trace,
+            command: &command,
+        };
         let teller = &mut Teller::new(desk);
         floodway_lab::execute((None, scenario), variants, path, &how, teller, |_| {})
     };
@@ -85,7 +101,32 @@ pub fn execute(
     done.map(|_| ()).map_err(|failed| error::results(py, &failed))
 }
 
-/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, and its page.
+/// Why a study keeps no results. Its argument for `--force` is not that of experiments.
+fn refused(py: Python<'_>, failed: &dyn Error) -> PyErr {
+    error::results_text(py, failed.to_string().replace("`--force`", "`replace=True`"))
+}
+
+/// A chart: its name, what it asks or shows, and itself as SVG.
+pub type Picture = (String, String, String);
+
+/// The charts of sections.
+pub fn pictures(sections: &[Section]) -> Vec<Picture> {
+    let exhibits = sections.iter().flat_map(|section| {
+        section.exhibits.iter().map(move |exhibit| (section.name.as_str(), exhibit))
+    });
+    let picture = |(section, exhibit): (&str, &Exhibit)| {
+        // A section with one chart has often given it its own name.
+        let name = match exhibit.name() {
+            name if name.starts_with(section) => name.to_owned(),
+            name => format!("{section}-{name}"),
+        };
+        Some((name, exhibit.caption().to_owned(), exhibit.file()?))
+    };
+    exhibits.filter_map(picture).collect()
+}
+
+/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, its page, and its
+/// charts.
 #[pyfunction]
 pub fn study(
     py: Python<'_>,
@@ -95,7 +136,7 @@ pub fn study(
     place: (PathBuf, bool),
     threads: Option<usize>,
     watch: Option<Bound<'_, PyAny>>,
-) -> PyResult<(String, PathBuf)> {
+) -> PyResult<(String, PathBuf, Vec<Picture>)> {
     let (path, replace) = place;
     let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
     let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
@@ -111,18 +152,25 @@ pub fn study(
     let formats = vec!["parquet".to_owned()];
     let existing = if replace { Existing::Replace } else { Existing::Resume };
     let work = |desk: &Desk<News>| {
-        let how = How { threads, stop: &desk.stop, existing, formats: &formats, command: &command };
+        let how = How {
+            threads,
+            stop: &desk.stop,
+            existing,
+            formats: &formats,
+            trace: None,
+            command: &command,
+        };
         run(&Order { study, level, set: &set, path: &path }, &how, &mut Teller::new(desk))
     };
     let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;
     let judged = judged.map_err(|failure| match failure {
         Failure::Scenario(failed) => error::scenario(py, &failed),
-        Failure::Results(failed) => error::results(py, &failed),
-        Failure::Study(failed) => error::results_text(py, failed.to_string()),
+        Failure::Results(failed) => refused(py, &failed),
+        Failure::Study(failed) => refused(py, &failed),
         Failure::Interrupted(name) => {
             error::results_text(py, format!("the study was interrupted in `{name}`"))
         }
     })?;
     let text = serde_json::to_string(&judged.result).expect("a study is JSON");
-    Ok((text, judged.page))
+    Ok((text, judged.page, pictures(&judged.result.sections)))
 }

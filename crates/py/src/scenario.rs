@@ -110,19 +110,21 @@ impl Checked {
     }
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`].
-    #[pyo3(signature = (variants, path, existing, threads, watch))]
+    #[pyo3(signature = (variants, place, trace, threads, watch))]
     fn execute(
         &self,
         py: Python<'_>,
         variants: Vec<String>,
-        path: PathBuf,
-        existing: &str,
+        place: (PathBuf, String),
+        trace: Option<&str>,
         threads: Option<usize>,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let (path, existing) = place;
         let variants: Vec<&Variant> =
             variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;
-        experiment::execute(py, (&self.0, &variants), (&path, existing), threads, watch.as_ref())
+        let place = (&*path, &*existing);
+        experiment::execute(py, (&self.0, &variants), place, trace, threads, watch.as_ref())
     }
 }
 

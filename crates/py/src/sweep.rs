@@ -1,14 +1,14 @@
 //! Sweeps, and their runs one by one, for whoever shares them out.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use floodway_lab::board::Board;
 use floodway_lab::sweep::{self as lab, Failure, Made, Order, Task};
 use floodway_lab::{Existing, How};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
-use floodway_report::sweep::{self as results, Row};
+use floodway_report::sweep::{self as results, Meaning, Row};
 use floodway_report::{INTERRUPTED, manifest};
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::sweep::{Spec, Until};
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
 use crate::error;
-use crate::experiment::{News, Teller, command, tell};
+use crate::experiment::{News, Picture, Teller, command, pictures, tell};
 use crate::table::Table;
 
 /// A sweep that is valid at every point.
@@ -37,8 +37,9 @@ pub struct Swept {
     page: PathBuf,
 }
 
-/// A run: its row as JSON, what its metrics are as JSON, and whether it was in the cache.
-type Found = (String, String, bool);
+/// A run: its row as JSON, what its metrics are as JSON, whether it was in the cache, the nanoseconds
+/// that it simulated, and its packet-hops, none if it was in the cache.
+type Found = (String, String, bool, f64, u64);
 
 #[pymethods]
 impl Grid {
@@ -62,11 +63,16 @@ impl Grid {
                 base.variant(name)?;
             }
             let mut spec: Spec = base.sweep.clone().unwrap_or_default();
+            if spec.vary.is_empty() && vary.is_empty() {
+                return Ok(Err(nothing_varied(&base.name)));
+            }
             if let Some(until) = until {
                 spec.until = Some(Until::parse(&until)?);
             }
-            if let (Some(until), Some(at_most)) = (&mut spec.until, at_most) {
-                until.at_most = at_most;
+            match (&mut spec.until, at_most) {
+                (Some(until), Some(at_most)) => until.at_most = at_most,
+                (None, Some(_)) => return Ok(Err(NO_UNTIL.to_owned())),
+                _ => {}
             }
             let wanted = |name: &&String| variants.is_empty() || variants.contains(name);
             let names: Vec<String> = base
@@ -77,15 +83,10 @@ impl Grid {
                 .cloned()
                 .collect();
             let sweep = Sweep::new(&spec, &vary, &overrides, load)?;
-            Ok(Self { sweep, variants: names })
+            Ok(Ok(Self { sweep, variants: names }))
         });
-        let made: Self = made.map_err(|failed| error::scenario(py, &failed))?;
-        match made.sweep.axes.is_empty() {
-            false => Ok(made),
-            true => Err(PyValueError::new_err(
-                "nothing is varied: give `vary`, or a scenario with [sweep]",
-            )),
-        }
+        let made: Result<Self, String> = made.map_err(|failed| error::scenario(py, &failed))?;
+        made.map_err(PyValueError::new_err)
     }
 
     /// By point: its settings.
@@ -126,7 +127,7 @@ impl Grid {
             lab::make(&order, &job, &desk.stop, &Board::new(1), 0)
         };
         let made = background::work(py, work, |()| Ok(()))?;
-        let Made { row, metrics, found, .. } =
+        let Made { row, metrics, simulated_ns, found } =
             made.map_err(|failed| error::results_text(py, failed.to_string()))?;
         let row = Row { point, ..row };
         let json = |value: &dyn Fn() -> serde_json::Result<String>| value().expect("it is JSON");
@@ -134,36 +135,42 @@ impl Grid {
             json(&|| serde_json::to_string(&row)),
             json(&|| serde_json::to_string(&metrics)),
             found,
+            simulated_ns,
+            if found { 0 } else { row.hops },
         ))
     }
 
-    /// Writes the results of runs that others have made; `metrics` says what they are, and so many
-    /// were in a cache.
+    /// Makes the results directory for runs that others make, before they begin. The time.
+    fn begin(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        let begun = results::begin(&path, &self.sweep.points[0].scenario.name);
+        begun.map_err(|failed| error::results_text(py, failed.to_string()))?;
+        Ok(manifest::now())
+    }
+
+    /// Whether runs with these metrics have those that are asked for; if not, it is raised.
+    fn look_for(&self, py: Python<'_>, metrics: Vec<String>, shown: Vec<String>) -> PyResult<()> {
+        let known = lab::known(&self.order(None, Path::new(""), &shown), &meanings(metrics)?);
+        known.map_err(|failure| failed(py, failure))
+    }
+
+    /// Writes the results of runs that others have made; `metrics` says what their numbers are.
+    /// `made` is how many of them were in a cache, when the first began, and how many threads made
+    /// them.
     fn finish(
         &self,
         py: Python<'_>,
         rows: Vec<String>,
         metrics: Vec<String>,
-        found: usize,
+        made: (usize, String, usize),
         path: PathBuf,
         shown: Vec<String>,
     ) -> PyResult<Swept> {
-        let rows = self.rows(rows)?;
-        let mut known = BTreeMap::new();
-        for text in metrics {
-            let more: BTreeMap<_, _> = serde_json::from_str(&text).map_err(malformed)?;
-            known.extend(more);
-        }
+        let (found, started, threads) = made;
+        let (rows, known) = (self.rows(rows)?, meanings(metrics)?);
         let order = self.order(None, &path, &shown);
-        lab::known(&order, &known).map_err(|failure| failed(py, failure))?;
-        let provenance = Provenance {
-            command: command(py),
-            started: manifest::now(),
-            threads: floodway_lab::all_cores(),
-            ..Provenance::default()
-        };
+        let provenance =
+            Provenance { command: command(py), started, threads, ..Provenance::default() };
         let written = py.detach(|| {
-            results::begin(&path, &self.sweep.points[0].scenario.name)?;
             let result = lab::result(&order, rows, known, found, provenance);
             let page = results::finish(&path, &result)?;
             Ok::<_, results::Error>(Swept { result, page })
@@ -186,7 +193,14 @@ impl Grid {
         let (threads, command) = (background::threads(threads)?, command(py));
         let work = |desk: &Desk<News>| {
             let existing = Existing::Resume;
-            let how = How { threads, stop: &desk.stop, existing, formats: &[], command: &command };
+            let how = How {
+                threads,
+                stop: &desk.stop,
+                existing,
+                formats: &[],
+                trace: None,
+                command: &command,
+            };
             lab::run(&order, &how, &mut Teller::new(desk))
         };
         let swept = background::work(py, work, |news| tell(watch.as_ref(), news))?;
@@ -199,7 +213,7 @@ impl Grid {
     fn order<'a>(
         &'a self,
         store: Option<&'a Store>,
-        path: &'a std::path::Path,
+        path: &'a Path,
         shown: &'a [String],
     ) -> Order<'a> {
         Order { sweep: &self.sweep, variants: &self.variants, store, path, shown }
@@ -238,12 +252,39 @@ impl Swept {
         self.result.answer()
     }
 
+    /// The charts of its page.
+    #[getter]
+    fn charts(&self) -> Vec<Picture> {
+        pictures(&self.result.sections())
+    }
+
     /// The tables `runs` and `points`.
     #[getter]
     fn tables(&self) -> (Table, Table) {
         let [runs, points] = self.result.tables();
         (runs.into(), points.into())
     }
+}
+
+/// Why there is no grid.
+fn nothing_varied(name: &str) -> String {
+    format!(
+        "the scenario `{name}` has no `[sweep]`, so nothing is varied; say what, as in \
+         `vary={{\"switch.queue.size\": [\"500KB\", \"1MB\"]}}`"
+    )
+}
+
+/// What is wrong with a number of replications alone.
+const NO_UNTIL: &str = "`at_most` says how long to go on with `until`, which is not given";
+
+/// What metrics are, of all these runs.
+fn meanings(metrics: Vec<String>) -> PyResult<BTreeMap<String, Meaning>> {
+    let mut known = BTreeMap::new();
+    for text in metrics {
+        let more: BTreeMap<_, _> = serde_json::from_str(&text).map_err(malformed)?;
+        known.extend(more);
+    }
+    Ok(known)
 }
 
 fn malformed(error: serde_json::Error) -> PyErr {

@@ -209,7 +209,7 @@ fn typeset_sides(sides: &mut Matrix) {
 
 impl Exhibit {
     /// Its short name.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Rows { name, .. }
             | Self::Lines { name, .. }
@@ -219,8 +219,19 @@ impl Exhibit {
         }
     }
 
+    /// What it asks or shows.
+    pub fn caption(&self) -> &str {
+        match self {
+            Self::Rows { caption, .. }
+            | Self::Lines { caption, .. }
+            | Self::Grid { caption, .. }
+            | Self::HeatMap { caption, .. }
+            | Self::Table { caption, .. } => caption,
+        }
+    }
+
     /// The chart as a file of its own; none of a table.
-    pub(crate) fn file(&self) -> Option<String> {
+    pub fn file(&self) -> Option<String> {
         let sheet = match self {
             Self::Rows { caption, chart, .. } => Sheet {
                 caption: plain(caption),

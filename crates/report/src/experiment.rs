@@ -9,6 +9,7 @@ use crate::entries::Window;
 use crate::links::Direction;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
+use crate::recording::Recording;
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Change, Estimate};
 use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
@@ -74,12 +75,14 @@ impl Experiment {
                 shapes.timeline.clear();
                 shapes.memory.clear();
                 shapes.links.clear();
+                shapes.recording = None;
                 shapes.rates.clear();
                 shapes.responses.clear();
             } else {
                 held.timeline.clear();
                 held.memory.clear();
                 held.links.clear();
+                held.recording = None;
                 held.rates.clear();
                 held.responses.clear();
             }
@@ -138,6 +141,12 @@ impl Experiment {
     pub fn links(&self, variant: usize) -> Option<&[Direction]> {
         let mut links = self.shapes_of(variant).map(|shapes| shapes.links.as_slice());
         links.find(|links| !links.is_empty())
+    }
+
+    /// The fabric over time in a variant, in its first replication; `None` without a record, and of a
+    /// network that is too large to be drawn.
+    pub fn recording(&self, variant: usize) -> Option<&Recording> {
+        self.shapes_of(variant).find_map(|shapes| shapes.recording.as_ref())
     }
 
     /// The rates over time of the flows of a variant that have no size, by flow, from its first

@@ -13,6 +13,7 @@
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory
 //! - [`mod@format`]: tables as files
+//! - [`trace`]: recorded runs for viewers of traces
 //! - [`store`]: runs by what simulation they are
 //! - [`terminal`]: the summary as text
 //! - [`chart`]: pictures as SVG
@@ -38,6 +39,7 @@ pub mod manifest;
 pub mod markdown;
 pub mod metrics;
 mod operations;
+pub mod recording;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;
@@ -47,6 +49,7 @@ pub mod summary;
 pub mod sweep;
 pub mod terminal;
 mod throughput;
+pub mod trace;
 pub mod words;
 
 pub use directory::{Directory, Earlier};

@@ -51,6 +51,10 @@ pub struct Manifest {
     pub fingerprint: Option<String>,
     /// The forms in which the tables are kept: names of [`crate::format::CATALOGUE`].
     pub formats: Vec<String>,
+    /// The form of the traces that are kept of recorded runs, a name of [`crate::trace::CATALOGUE`],
+    /// if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     /// The lower edges, in bytes, of the size classes after the first.
     pub size_classes: Vec<u64>,
     /// The runs, in order of variant and replication.
@@ -182,6 +186,7 @@ impl Manifest {
             peak_rss_bytes: None,
             fingerprint: None,
             formats: vec!["parquet".to_string()],
+            trace: None,
             size_classes: crate::metrics::SizeClasses::default().edges().to_vec(),
             runs: Vec::new(),
         }

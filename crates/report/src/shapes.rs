@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
 use crate::metrics::{FlowTime, SizeClasses, table};
+use crate::recording::Recording;
 
 /// How many points a thinned distribution or time series has at most.
 pub const POINTS: usize = 500;
@@ -133,6 +134,8 @@ pub struct Shapes {
     pub memory: Vec<InUse>,
     /// How busy and how paused links were.
     pub links: Vec<Direction>,
+    /// The fabric over time, if it was recorded.
+    pub recording: Option<Recording>,
     /// Distribution of backlogs by queue, over all tiers and ports.
     pub depths: BTreeMap<u64, Depths>,
     /// Distribution of what data takes of the memory of a `port` and of a `switch`, over all tiers.
@@ -167,6 +170,7 @@ impl Shapes {
             timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
             links: directions(tables, simulated_ns),
+            recording: Recording::of(tables),
             depths: table(tables, "depths").map(depths).unwrap_or_default(),
             occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }

@@ -8,6 +8,7 @@
 //! reads, on this machine or on others that share the file system, sees whole runs only.
 
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -104,14 +105,11 @@ impl Store {
 
     /// Keeps a run, unless it was cut short. One of the same key is replaced.
     pub fn put(&self, run: &Run) -> Result<(), IoError> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         if run.stop == INTERRUPTED {
             return Ok(());
         }
         let folder = self.folder(run.key);
-        // Of this process and of this call, so that nobody else writes there.
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let part = self.path.join(format!("part-{}-{number}", std::process::id()));
+        let part = self.path.join(part());
         let result = self.write(run, &part).and_then(|()| move_to(&part, &folder));
         if result.is_err() {
             // The first failure is the one to tell.
@@ -146,6 +144,15 @@ impl Store {
         })?;
         Ok(())
     }
+}
+
+/// The name of a folder into which nobody else writes: of this process and of this call. Others that
+/// share the file system may have processes of the same number, so chance is in it too.
+fn part() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let chance = RandomState::new().build_hasher().finish();
+    format!("part-{}-{number}-{chance:016x}", std::process::id())
 }
 
 /// Renames a folder, in place of another.

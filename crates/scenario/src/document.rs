@@ -59,6 +59,12 @@ pub struct Document {
     /// theirs (table `latencies`). Takes up to about 50 KB per host and workload. Default false.
     #[serde(default)]
     pub latencies: bool,
+    /// The most moments at which it is recorded what every port has sent, how long it was paused
+    /// and what waits in it (tables `record`, `moments`, `backlogs` and `stretches`), of the first
+    /// replication: samples (`sample_interval`), of which every second is dropped when there are
+    /// too many. The report plays it back. Default 0: no record.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub record: u32,
     /// Preamble and inter-frame gap that every frame costs on the wire. Default 20B (IEEE 802.3:
     /// 8 and 12).
     #[serde(default = "wire_overhead")]
@@ -114,6 +120,10 @@ pub struct Host {
     /// for `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn one_u64() -> u64 {

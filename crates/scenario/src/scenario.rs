@@ -173,12 +173,19 @@ impl Scenario {
 
     /// The simulation of one variant in one replication, counted from 0.
     pub fn build(&self, variant: &Variant, replication: u32) -> Spec {
-        variant.build(self.replication_seed(replication))
+        variant.build_replication(replication, self.replication_seed(replication))
     }
 }
 
 impl Variant {
-    /// The simulation under a seed.
+    /// The simulation of a replication, counted from 0, under its seed: the first one is recorded, if
+    /// the scenario says so.
+    pub fn build_replication(&self, replication: u32, seed: u64) -> Spec {
+        let moments = Some(self.settings.record).filter(|&moments| moments > 0 && replication == 0);
+        Spec { record: moments, ..self.build(seed) }
+    }
+
+    /// The simulation under a seed, without a record.
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let workload::Traffic { flows, triggers, operations } =
@@ -203,6 +210,7 @@ impl Variant {
             flow_samples: settings.flow_samples,
             departures: settings.departures,
             latencies: settings.latencies,
+            record: None,
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }

@@ -310,6 +310,34 @@ fn the_catalogue_has_no_two_of_one_name() {
 }
 
 #[test]
+fn a_record_takes_memory_of_every_port_and_moment() {
+    // 5 ms of samples every 10 us are 500; a star of 12 hosts has 24 ports.
+    let memory = |record: u32| {
+        let text = format!(
+            "name = \"r\"\narrivals = \"1ms\"\nlimit = \"5ms\"\nsample_interval = \"10us\"\n\
+             record = {record}\n[topology.star]\nhosts = 12\n\
+             [[workload]]\n[workload.incast]\nsenders = 4\n"
+        );
+        let scenario = Scenario::parse(&text, "r.toml", &Overrides::default()).unwrap();
+        scenario.derived().variants[0].memory.0
+    };
+    assert_eq!(memory(100) - memory(0), 100 * 24 * 200);
+    assert_eq!(memory(1_000) - memory(0), 500 * 24 * 200);
+}
+
+#[test]
+fn the_first_replication_is_recorded() {
+    let text = "name = \"r\"\narrivals = \"1ms\"\nlimit = \"5ms\"\nreplications = 2\n\
+                [topology.star]\nhosts = 4\n[[workload]]\n[workload.incast]\nsenders = 3\n\
+                [variants.without]\n[variants.with]\nrecord = 7\n";
+    let scenario = Scenario::parse(text, "r.toml", &Overrides::default()).unwrap();
+    let [without, with] = scenario.variants() else { panic!("there are two") };
+    let recorded = |variant| [0, 1].map(|replication| scenario.build(variant, replication).record);
+    assert_eq!((recorded(without), recorded(with)), ([None, None], [Some(7), None]));
+    assert_eq!(with.build(1).record, None);
+}
+
+#[test]
 fn virtual_output_queues_take_memory() {
     let memory = |fabric: &str| {
         let text = format!(

@@ -78,6 +78,9 @@ pub struct Spec {
     /// Whether every data packet that arrives during the measurement is recorded by how long it
     /// took from the memory of the source to that of the destination.
     pub latencies: bool,
+    /// The most moments, at least two, at which the state of every port is recorded; `None` for no
+    /// record.
+    pub record: Option<u32>,
     /// Links that fail; those of one link follow each other.
     pub failures: Vec<failure::Failure>,
     /// Decides every random choice.

@@ -185,7 +185,7 @@ impl Transmitter {
         let time = pause_time(quanta, self.seldom.link.rate);
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             let ended = self.seldom.pauses[class].set(now, now + time);
-            context.metrics.count_pause(class, ended);
+            context.metrics.count_pause((self.peer, self.peer_port), class, ended);
             self.last_pause_ends = self.last_pause_ends.max(now + time);
         }
     }
@@ -252,7 +252,7 @@ impl Transmitter {
     pub fn finish(&mut self, now: Instant, metrics: &mut Metrics) {
         for (class, pause) in self.seldom.pauses.iter_mut().enumerate() {
             let ended = pause.set(now, now);
-            metrics.count_pause(class, ended);
+            metrics.count_pause((self.peer, self.peer_port), class, ended);
         }
     }
 }

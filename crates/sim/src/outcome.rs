@@ -8,6 +8,7 @@ mod inputs;
 mod latencies;
 mod occupancy;
 mod operations;
+mod record;
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
@@ -21,7 +22,7 @@ use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
-use crate::metric::bin_edge;
+use crate::metric::{History, bin_edge};
 use crate::switch::Switch;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
@@ -31,7 +32,8 @@ use crate::switch::port::{DropReason, Drops};
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
-    /// `deadlocks`, `watchdog_events` and `counters`.
+    /// `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `moments`,
+    /// `backlogs` and `stretches`.
     pub tables: Vec<Table>,
     /// Why it ended.
     pub stop: Stop,
@@ -41,7 +43,8 @@ pub struct Outcome {
     pub hops: u64,
     /// Time that it took.
     pub wall: std::time::Duration,
-    /// Of all tables: the same for the same scenario and seed, on any number of threads.
+    /// Of all tables but those of the record: the same for the same scenario and seed, on any number
+    /// of threads.
     pub fingerprint: u64,
     /// What should not have happened, in a sentence each; empty in a sound run.
     pub violations: Vec<String>,
@@ -56,7 +59,7 @@ impl Outcome {
     ) -> Self {
         let flows = FlowFacts::gather(spec, finished);
         let flow_table = flow_table(spec, &flows, &mut violations);
-        let tables = vec![
+        let mut tables = vec![
             flow_table,
             queue_table(spec, finished),
             depth_table(finished),
@@ -78,6 +81,7 @@ impl Outcome {
             deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
         ];
+        tables.extend(record::tables(spec, finished));
         Self {
             fingerprint: fingerprint(&tables),
             tables,
@@ -332,6 +336,7 @@ struct End<'a> {
     tier: u64,
     port: usize,
     tx: &'a Transmitter,
+    history: Option<&'a History>,
     told: [Option<&'a Paused>; CLASSES],
 }
 
@@ -349,13 +354,16 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
     let mut ends = Vec::new();
     for host in &finished.hosts {
         let (node, tx) = (host.id(), &host.nic.tx);
-        ends.push(End { node, tier: HOST_TIER, port: 0, tx, told: [None; CLASSES] });
+        let history = host.record.as_ref().map(|record| &record.history);
+        let told = [None; CLASSES];
+        ends.push(End { node, tier: HOST_TIER, port: 0, tx, history, told });
     }
     for switch in &finished.switches {
         for (port, books) in switch.ports.iter().enumerate() {
             let told = std::array::from_fn(|class| switch.told(port, class));
             let (node, tier) = (switch.id(), switch.tier().into());
-            ends.push(End { node, tier, port, tx: &books.tx, told });
+            let (tx, history) = (&books.tx, switch.history.as_deref());
+            ends.push(End { node, tier, port, tx, history, told });
         }
     }
     ends

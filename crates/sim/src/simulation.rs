@@ -17,7 +17,7 @@ use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
-use crate::metric::{Metrics, Sampling};
+use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::switch::Switch;
@@ -71,7 +71,8 @@ impl Simulation {
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
-        let metrics = Metrics::new(sampling(&spec), usize::from(shared.tiers), queues);
+        let mut metrics = Metrics::new(sampling(&spec), usize::from(shared.tiers), queues);
+        metrics.stretches = spec.record.map(|_| Stretches::default());
         Self { spec, nodes, metrics, windows, longest_hop }
     }
 
@@ -196,6 +197,9 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         host.regulate(peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
+        if let Some(limit) = spec.record {
+            host.record(limit, &sampling(spec));
+        }
         host
     };
     spec.graph.hosts().map(make).collect()

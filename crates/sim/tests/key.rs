@@ -18,7 +18,7 @@ type Change = (&'static str, fn(&mut Spec));
 
 #[test]
 fn every_difference_makes_another_key() {
-    let changes: [Change; 20] = [
+    let changes: [Change; 21] = [
         ("nothing", |_| {}),
         ("seed", |spec| spec.seed += 1),
         ("end", |spec| spec.end += Duration(1)),
@@ -27,6 +27,7 @@ fn every_difference_makes_another_key() {
         ("sampling", |spec| spec.sample_interval += Duration(1)),
         ("departures", |spec| spec.departures = true),
         ("latencies", |spec| spec.latencies = true),
+        ("record", |spec| spec.record = Some(2)),
         ("samples of flows", |spec| spec.flow_samples = Some(Duration(1))),
         ("overhead", |spec| spec.wire_overhead += 1),
         ("a node more", |spec| {

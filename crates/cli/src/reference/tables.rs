@@ -11,6 +11,7 @@ const SMALLEST: &str = r#"
 name = "smallest"
 arrivals = "1us"
 limit = "100us"
+record = 2
 
 [topology.star]
 hosts = 2

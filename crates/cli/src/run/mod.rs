@@ -18,7 +18,7 @@ pub use signals::stop_on_signals;
 
 /// Runs a scenario.
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
-    let scenario = options.selection.load(settings(options))?;
+    let scenario = load(options)?;
     let variants = options.selection.variants(&scenario)?;
     announce(options, &scenario, &variants)?;
 
@@ -28,6 +28,7 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         stop: &*stop_on_signals()?,
         existing: existing(options),
         formats: &options.format,
+        trace: options.trace.as_deref(),
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));
@@ -42,6 +43,20 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         violations if violations.is_empty() => Ok(()),
         violations => Err(Failure::Violations(violations)),
     }
+}
+
+/// How many moments the record behind a trace has at most if the scenario does not say.
+const TRACED: u32 = 1000;
+
+/// Reads the scenario; one that is to be traced is recorded, too.
+fn load(options: &RunOptions) -> Result<Scenario, Failure> {
+    let scenario = options.selection.load(settings(options))?;
+    let recorded = scenario.variants().iter().any(|variant| variant.settings.record > 0);
+    if options.trace.is_none() || recorded {
+        return Ok(scenario);
+    }
+    let record = format!("record={TRACED}");
+    options.selection.load(settings(options).into_iter().chain([record]))
 }
 
 /// Options that stand for settings of the scenario.
@@ -105,5 +120,5 @@ fn show(options: &RunOptions, done: &Done, path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let table = terminal::table(&done.summary, output::style());
-    output::print(&(table + &words::closing(&done.cost, path)))
+    output::print(&(table + &words::closing(&done.cost, path, options.trace.as_deref())))
 }

@@ -6,6 +6,7 @@ use floodway_lab::{Cost, Done, Existing, How};
 use floodway_report::Run;
 use floodway_report::directory::READABLE;
 use floodway_report::manifest::hex;
+use floodway_report::trace;
 use floodway_report::words::{large, time};
 
 /// A line about a run that has ended.
@@ -36,7 +37,7 @@ pub fn there(kept: usize, of: usize, name: Option<&str>) -> String {
 }
 
 /// What follows the table: the cost in simulated time and cores, and where everything is.
-pub fn closing(cost: &Cost, path: &Path) -> String {
+pub fn closing(cost: &Cost, path: &Path, trace: Option<&str>) -> String {
     let mut text = String::new();
     if cost.runs > 0 {
         let runs = if cost.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cost.runs) };
@@ -46,11 +47,16 @@ pub fn closing(cost: &Cost, path: &Path) -> String {
             large(cost.hops as f64 / cost.thread_s),
         );
     }
-    text + &format!(
+    text += &format!(
         "results in {}; open {} in a browser\n",
         path.display(),
         path.join("report.html").display()
-    )
+    );
+    if let Some(form) = trace.and_then(trace::named) {
+        let file = trace::file(path, form, "*", 0);
+        text += &format!("traces in {}; {}\n", file.display(), form.opened_with);
+    }
+    text
 }
 
 /// What is left of an experiment that was cut short, and how to go on with it.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY};
 use crate::files::{self, named};
-use crate::format;
+use crate::{format, trace};
 
 /// Whose results a directory holds, if it holds any.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ fn clear_runs(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
         let ours = path
             .extension()
             .and_then(|end| end.to_str())
-            .is_some_and(|end| format::named(end).is_some() || end == "part");
+            .is_some_and(|end| end == "part" || format::named(end).is_some() || is_trace(end));
         if kept.contains(&path) {
             continue;
         } else if kind.is_dir() {
@@ -87,6 +87,11 @@ fn clear_runs(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether names of traces end like this.
+fn is_trace(end: &str) -> bool {
+    trace::CATALOGUE.iter().any(|form| form.extension == end)
 }
 
 /// Removes a file, if it is there.

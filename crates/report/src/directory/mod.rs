@@ -6,6 +6,7 @@
 //! report.html      the page
 //! dictionary.md    what the tables' columns mean
 //! runs/<variant>/<replication>/<table>.parquet
+//! runs/<variant>/<replication>/trace.pftrace    of recorded runs, if asked for
 //! ```
 //!
 //! The manifest has a run only after all its tables are there, with a checksum of each: whenever
@@ -26,7 +27,7 @@ use floodway_model::Table;
 use crate::files::{self, named};
 use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Manifest, Record, SCHEMA, TableFile, folder, hex};
-use crate::{Experiment, Run, Summary, html};
+use crate::{Experiment, Run, Summary, html, trace};
 use clear::{clear, owner};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
@@ -119,6 +120,7 @@ impl Directory {
     /// Keeps the tables of a finished run.
     pub fn add_run(&mut self, run: &Run) -> Result<(), Error> {
         let tables = self.write_tables(run, |_| true)?;
+        self.write_trace(run, |_| true)?;
         self.manifest.record(run, tables);
         self.write_progress()
     }
@@ -126,6 +128,17 @@ impl Directory {
     /// Writes the tables of an earlier run in the forms that are not there yet.
     pub fn complete_run(&self, run: &Run) -> Result<(), Error> {
         self.write_tables(run, |path| !path.exists())?;
+        self.write_trace(run, |path| !path.exists())
+    }
+
+    /// Writes the trace of a recorded run, if there is to be one.
+    fn write_trace(&self, run: &Run, wanted: impl Fn(&Path) -> bool) -> Result<(), Error> {
+        let form = self.manifest.trace.as_deref().and_then(trace::named);
+        let Some(form) = form.filter(|_| trace::recorded(run)) else { return Ok(()) };
+        let path = trace::file(&self.path, form, run.variant, run.replication);
+        if wanted(&path) {
+            files::write(&path, "the trace", |out| (form.write)(run.tables, out))?;
+        }
         Ok(())
     }
 

@@ -161,8 +161,13 @@ impl Figure {
 
 /// A text in the space that a page can spare for it: as zlib (RFC 1950) in base64. Time series have
 /// thousands of points, and numbers in full would make a page twice as large.
-fn packed(text: &str) -> String {
-    BASE64_STANDARD.encode(compress_to_vec_zlib(text.as_bytes(), 9))
+pub(super) fn packed(text: &str) -> String {
+    packed_bytes(text.as_bytes())
+}
+
+/// The same of bytes.
+pub(super) fn packed_bytes(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(compress_to_vec_zlib(bytes, 9))
 }
 
 /// How wide a chart is of which so many stand in a row.

@@ -7,6 +7,7 @@ mod figure;
 mod links;
 mod memory;
 mod network;
+mod playback;
 mod provenance;
 mod rates;
 mod responses;
@@ -45,7 +46,11 @@ pub(crate) struct Page<'a> {
 /// the shapes.
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
     let page = Page { manifest, summary, experiment };
-    let mut text = begin(&manifest.scenario.name, &manifest.scenario.name, &[]);
+    let (style, scripts): (&[&str], &[&str]) = match page.plays() {
+        true => (&[playback::STYLE], &[playback::SCRIPT]),
+        false => (&[], &[]),
+    };
+    let mut text = begin(&manifest.scenario.name, &manifest.scenario.name, style, scripts);
     page.head(&mut text);
     text += "<main>\n";
     page.guide(&mut text);
@@ -57,6 +62,7 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     page.throughputs(&mut text);
     page.rates(&mut text);
     page.responses(&mut text);
+    page.playback(&mut text);
     page.busy_links(&mut text);
     page.pauses(&mut text);
     page.queues(&mut text);
@@ -67,14 +73,14 @@ pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> 
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
              tables behind it are in the same folder, and <code>dictionary.md</code> says what \
              their columns mean.</footer>\n";
-    end(&mut text);
+    end(&mut text, scripts);
     text
 }
 
-/// What pages do beyond what they show: each source is a script of its own, and no other script may
-/// run on the page.
-fn scripts() -> [&'static str; 1] {
-    [include_str!("save.js")]
+/// What pages do beyond what they show, and `more` that one does: each source is a script of its own,
+/// and no other script may run on the page.
+fn scripts<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&[include_str!("save.js")], more].concat()
 }
 
 /// The hash by which a page's policy knows a script (CSP Level 3, section 2.3.1).
@@ -82,10 +88,10 @@ fn hash(script: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)))
 }
 
-/// The beginning of a page, up to its body, with more style than all pages have. Names of files that
-/// it saves begin with `name`.
-fn begin(title: &str, name: &str, style: &[&str]) -> String {
-    let hashes: Vec<String> = scripts().iter().map(|script| hash(script)).collect();
+/// The beginning of a page, up to its body, with more style and more scripts than all pages have. Names
+/// of files that it saves begin with `name`.
+fn begin(title: &str, name: &str, style: &[&str], more: &[&str]) -> String {
+    let hashes: Vec<String> = scripts(more).iter().map(|script| hash(script)).collect();
     let mut text = String::with_capacity(1 << 18);
     let _ = write!(
         text,
@@ -105,9 +111,9 @@ fn begin(title: &str, name: &str, style: &[&str]) -> String {
 }
 
 /// The end of a page: its scripts, and the style of the pictures that they save.
-fn end(text: &mut String) {
+fn end(text: &mut String, more: &[&str]) {
     let _ = writeln!(text, "<template id=\"chart-style\">{}</template>", escape(&chart::style()));
-    for script in scripts() {
+    for script in scripts(more) {
         let _ = writeln!(text, "<script>{script}</script>");
     }
     *text += "</body>\n</html>\n";
@@ -234,7 +240,7 @@ mod tests {
 
     #[test]
     fn scripts_cannot_be_ended_by_their_own_text() {
-        for script in scripts() {
+        for script in scripts(&[playback::SCRIPT]) {
             assert!(!script.contains("</script") && !script.contains("<!--"));
         }
     }

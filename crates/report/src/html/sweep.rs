@@ -13,7 +13,7 @@ use crate::words;
 
 /// The page.
 pub fn sweep(sweep: &Sweep) -> String {
-    let mut text = begin(&sweep.scenario, &format!("{}-sweep", sweep.scenario), &[STYLE]);
+    let mut text = begin(&sweep.scenario, &format!("{}-sweep", sweep.scenario), &[STYLE], &[]);
     head(&mut text, sweep);
     text += "<main>\n";
     grid(&mut text, sweep);
@@ -26,7 +26,7 @@ pub fn sweep(sweep: &Sweep) -> String {
     provenance(&mut text, sweep);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; every \
              metric of every run is in the tables beside it.</footer>\n";
-    end(&mut text);
+    end(&mut text, &[]);
     text
 }
 

@@ -4,6 +4,7 @@
 mod answer;
 mod charts;
 mod files;
+mod idle;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -178,6 +179,11 @@ impl Sweep {
     /// What it comes to, in sentences.
     pub fn answer(&self) -> Vec<String> {
         answer::answer(self)
+    }
+
+    /// What in the grid changes nothing, in sentences.
+    pub fn idle(&self) -> Vec<String> {
+        idle::idle(self)
     }
 
     /// The charts: a section for each metric that is shown.

@@ -71,6 +71,7 @@ pub fn check(
     let bounded = !findings.problems.iter().any(is_error);
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
+        check_record(settings, graph, &mut findings);
         flow_control::check(settings, graph, frame, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
@@ -177,6 +178,9 @@ const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
 /// about what flows have delivered.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// Rows of the record: a gigabyte or two while its tables are made.
+const MOST_ROWS: u64 = 10_000_000;
+
 fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
     let Document { arrivals, warmup, limit, .. } = *settings;
     if let Some(cause) = read::bad_name(&settings.name) {
@@ -218,6 +222,25 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
     }
     if let Some(interval) = settings.flow_samples {
         findings.positive("flow_samples", interval);
+    }
+}
+
+/// Whether the record can be kept.
+fn check_record(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+    let moments = u64::from(settings.record);
+    let ports: u64 = graph.nodes.iter().map(|node| node.ports.len() as u64).sum();
+    if moments == 1 {
+        findings.error(
+            &["record"],
+            "a record of one moment shows nothing that happens over time",
+            "write 2 or more, such as 200, or 0 for no record",
+        );
+    } else if moments * ports > MOST_ROWS {
+        findings.error(
+            &["record"],
+            format!("{moments} moments of {ports} ports make {} rows", moments * ports),
+            format!("at most {MOST_ROWS} are kept: write at most {}", MOST_ROWS / ports),
+        );
     }
 }
 

@@ -120,6 +120,11 @@ impl Memory {
         })
     }
 
+    /// Bytes of a class that wait.
+    pub(super) fn bytes(&self, class: usize) -> u64 {
+        self.classes[class].bytes
+    }
+
     /// Frames that wait.
     pub(super) fn len(&self) -> usize {
         let regulated = self.regulated.as_ref().map_or(0, Regulated::len);

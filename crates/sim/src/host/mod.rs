@@ -17,6 +17,7 @@ mod memory;
 mod nic;
 mod packets;
 mod receiver;
+mod record;
 mod regulated;
 mod segments;
 mod sender;
@@ -44,6 +45,7 @@ use holds::Holds;
 use indications::Indications;
 use lanes::Lanes;
 use nic::Nic;
+use record::Record;
 use sender::Sender;
 use transport::Sent;
 use turns::Turns;
@@ -121,6 +123,8 @@ pub struct Host {
     writes: BinaryHeap<Reverse<(Instant, u32)>>,
     /// When the next flow starts that waits for no other.
     next_start: Instant,
+    /// The earlier of that and of the next moment at which its port is recorded, if it is.
+    appointed: Instant,
     /// Which of the flows that it sends begin after one another, if any do.
     turns: Option<Box<Turns>>,
     /// The flows that it sends, in order of start.
@@ -143,6 +147,8 @@ pub struct Host {
     indications: Indications,
     /// What writes the data of some flows, in order of their start.
     pub applications: Vec<Application>,
+    /// Its port over time, if that is recorded.
+    pub record: Option<Box<Record>>,
     /// Senders that have ended, with what they counted.
     pub ended: Vec<(FlowId, Sent)>,
 }
@@ -173,6 +179,8 @@ impl Host {
             outgoing,
             started: 0,
             next_start: Instant::NEVER,
+            appointed: Instant::NEVER,
+            record: None,
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
@@ -226,6 +234,18 @@ impl Host {
         self.turns.as_ref()?.began(self.shared.places[flow.index()].0)
     }
 
+    /// Does what is due by itself, apart from the beginnings of flows and the record.
+    #[inline]
+    fn act(&mut self, now: Instant, context: &mut Context) {
+        self.nic.tx.turn(now, context);
+        self.start_early(now);
+        self.on_timeouts(now);
+        self.on_delayed(now);
+        self.on_writes(now);
+        self.send_next(now, context);
+        self.set_wake();
+    }
+
     /// When something is due here by itself.
     fn set_wake(&mut self) {
         let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
@@ -233,7 +253,7 @@ impl Host {
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
         let turn = self.nic.tx.next_turn();
-        self.wake = self.nic.next_wake().min(self.next_start).min(timer).min(turn);
+        self.wake = self.nic.next_wake().min(self.appointed).min(timer).min(turn);
         if let Some(turns) = &self.turns {
             self.wake = self.wake.min(turns.due());
         }
@@ -328,12 +348,9 @@ impl Node for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
-        self.nic.tx.turn(now, context);
-        self.start(now);
-        self.on_timeouts(now);
-        self.on_delayed(now);
-        self.on_writes(now);
-        self.send_next(now, context);
-        self.set_wake();
+        if self.appointed <= now {
+            return self.keep_appointments(now, context);
+        }
+        self.act(now, context);
     }
 }

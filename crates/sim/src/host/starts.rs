@@ -13,9 +13,10 @@ impl Host {
         self.started = place;
         let next = self.outgoing.get(place);
         self.next_start = next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
+        self.appoint();
     }
 
-    /// Starts the flows that are due.
+    /// Starts the flows that are due and wait for no other.
     pub(super) fn start(&mut self, now: Instant) {
         while self.next_start <= now {
             let place = self.started;
@@ -23,7 +24,6 @@ impl Host {
             self.set_started(self.turns.as_ref().map_or(next, |turns| turns.skip(next)));
             self.begin(place, now);
         }
-        self.start_early(now);
     }
 
     /// Starts the flow of this place.

@@ -4,17 +4,21 @@
 //! merging them in any order gives the same. What belongs to one port or flow is counted there.
 
 mod depth;
+mod history;
 mod latency;
 mod sojourn;
+mod stretches;
 mod tally;
 
 pub use depth::{BINS, bin_edge, bin_of};
+pub use history::{History, Snapshot};
 pub use latency::Latencies;
 pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
+pub use stretches::{MOST as MOST_STRETCHES, Stretch, Stretches};
 pub use tally::Tally;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Duration, Instant};
+use floodway_model::{Duration, Instant, NodeId, PortIx};
 
 use crate::switch::occupancy::Scope;
 
@@ -35,6 +39,11 @@ impl Sampling {
     /// The number of samples that are due before `at`.
     fn before(&self, at: Instant) -> usize {
         (at.since(self.from).0.div_ceil(self.interval.0) as usize).min(self.count)
+    }
+
+    /// The number of samples in a run that ended at `end`.
+    pub fn taken(&self, end: Instant) -> u64 {
+        self.before(end) as u64
     }
 
     /// The number of samples of the measurement in a run that ended at `end`.
@@ -86,6 +95,8 @@ pub struct Metrics {
     occupancy: Vec<u64>,
     /// Tallies at the beginning and at the end of the measurement, once taken.
     pub tallies: [Option<Tally>; 2],
+    /// Pauses from beginning to end, if they are recorded.
+    pub stretches: Option<Stretches>,
 }
 
 impl Metrics {
@@ -100,6 +111,7 @@ impl Metrics {
             depths: vec![0; tiers * queues * BINS],
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
+            stretches: None,
         }
     }
 
@@ -119,9 +131,21 @@ impl Metrics {
         self.flows_done += u64::from(flows);
     }
 
-    /// A port was not allowed to send a class in this stretch of time.
-    pub fn count_pause(&mut self, class: usize, stretch: Option<(Instant, Instant)>) {
+    /// A port was not allowed to send a class in this stretch of time. The other end of its link
+    /// tells which port.
+    pub fn count_pause(
+        &mut self,
+        peer: (NodeId, PortIx),
+        class: usize,
+        stretch: Option<(Instant, Instant)>,
+    ) {
         if let Some((since, until)) = stretch.filter(|_| class < self.queues) {
+            // The last queue is that of control.
+            if let Some(stretches) = &mut self.stretches
+                && class + 1 < self.queues
+            {
+                stretches.add(Stretch { since, peer, class, until });
+            }
             let (first, end) = (self.sampling.before(since), self.sampling.before(until));
             for (sample, change) in [(first, 1), (end, -1)] {
                 if let Some(moment) = self.timeline.get_mut(sample * self.queues + class) {
@@ -204,6 +228,9 @@ impl Metrics {
                 mine.get_or_insert_default().add(theirs);
             }
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.stretches, &other.stretches) {
+            mine.merge(theirs);
+        }
         let mine = self.depths.iter_mut().chain(&mut self.occupancy);
         for (mine, theirs) in mine.zip(other.depths.iter().chain(&other.occupancy)) {
             *mine += theirs;
@@ -228,9 +255,10 @@ mod tests {
         let (from, interval) = (Instant(1_000), Duration(100));
         let sampling = Sampling { from, interval, count: 10, measured_until: Instant::NEVER };
         let mut metrics = Metrics::new(sampling, 1, 2);
-        metrics.count_pause(1, Some((Instant(1_150), Instant(1_400))));
-        metrics.count_pause(1, Some((Instant(1_300), Instant(1_301))));
-        metrics.count_pause(1, Some((Instant(0), Instant(1_100))));
+        let peer = (NodeId(0), PortIx(0));
+        metrics.count_pause(peer, 1, Some((Instant(1_150), Instant(1_400))));
+        metrics.count_pause(peer, 1, Some((Instant(1_300), Instant(1_301))));
+        metrics.count_pause(peer, 1, Some((Instant(0), Instant(1_100))));
         let paused: Vec<u64> = metrics
             .timeline(Instant(1_650))
             .filter(|(_, queue, ..)| *queue == 1)

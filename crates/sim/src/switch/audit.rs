@@ -74,6 +74,16 @@ impl Switch {
         }
     }
 
+    /// The same of the record, if the sample is to be in it.
+    pub(super) fn record(&mut self, sample: usize, now: Instant) {
+        let Some(history) = self.history.as_mut() else { return };
+        if history.keeps(sample) {
+            for port in &self.ports {
+                history.keep(&port.tx, now, port.queues.iter().map(Queue::backlog));
+            }
+        }
+    }
+
     /// Adds what it has counted until `now`.
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;

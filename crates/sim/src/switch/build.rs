@@ -27,6 +27,7 @@ use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
+use crate::metric::History;
 use crate::routing::Routes;
 
 impl Switch {
@@ -84,6 +85,7 @@ impl Switch {
         let qcn = spec.flow_control.qcn.as_ref();
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
+        let queues = usize::from(spec.queue.count);
         let no_shortcut = spec.aqm.judges_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
@@ -118,6 +120,7 @@ impl Switch {
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
+            history: whole.record.map(|limit| Box::new(History::new(limit, links.len(), queues))),
             chance: Stream::named(whole.seed, &node.name),
             path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))

@@ -37,7 +37,7 @@ use floodway_model::random::Stream;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
 use crate::engine::{Alarms, Context, Node};
-use crate::metric::Tally;
+use crate::metric::{History, Tally};
 use crate::routing::{Hops, Routes};
 use aqm::Verdict;
 use buffer::Buffer;
@@ -116,6 +116,8 @@ pub struct Switch {
     pub lost: BTreeMap<FlowId, u64>,
     next_sample: usize,
     next_sample_at: Instant,
+    /// Its ports over time, if they are recorded.
+    pub history: Option<Box<History>>,
     /// What the choice among equal ways remembers.
     path: path::State,
     /// When links are known to have failed or to work again, ascending, and the routes from then on.

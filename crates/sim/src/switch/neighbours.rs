@@ -177,6 +177,7 @@ impl Switch {
         if self.next_sample_at <= now {
             if sampling.at(self.next_sample) == now {
                 self.sample(self.next_sample, context);
+                self.record(self.next_sample, now);
                 self.next_sample += 1;
             }
             let more = self.next_sample < sampling.count;

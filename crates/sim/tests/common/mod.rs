@@ -105,6 +105,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         flow_samples: None,
         departures: false,
         latencies: false,
+        record: None,
         failures: Vec::new(),
         seed: 1,
     }

@@ -17,7 +17,7 @@ pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The page.
 pub fn study(study: &Study) -> String {
-    let mut text = begin(&study.title, &format!("study-{}", study.study), &[STYLE]);
+    let mut text = begin(&study.title, &format!("study-{}", study.study), &[STYLE], &[]);
     head(&mut text, study);
     text += "<main>\n";
     claims::overview(&mut text, study);
@@ -31,7 +31,7 @@ pub fn study(study: &Study) -> String {
     provenance(&mut text, study);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
              detailed reports that it links to are in the folders beside it.</footer>\n";
-    end(&mut text);
+    end(&mut text, &[]);
     text
 }
 

@@ -183,6 +183,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         flow_samples: None,
         departures: false,
         latencies: false,
+        record: None,
         failures: Vec::new(),
         seed: 1,
     };

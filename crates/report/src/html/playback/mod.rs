@@ -1,0 +1,281 @@
+//! The section that plays the record of a run back: a picture of one moment, and for the script all
+//! moments of every variant.
+
+mod stage;
+mod still;
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::Page;
+use super::figure::{packed, packed_bytes};
+use super::r#type::set;
+use crate::evidence::WIDE;
+use crate::recording::{
+    Cell, Fabric, LEVELS_PER_DOUBLING, MOST_MOMENTS, Recording, SMALLEST, Total,
+};
+use crate::words;
+use stage::{BAR, Stage};
+use still::{FLOOR, PAUSES, STEPS};
+
+/// The script that plays.
+pub const SCRIPT: &str = include_str!("playback.js");
+/// How it looks.
+pub const STYLE: &str = include_str!("playback.css");
+
+/// More variants are not played back: the page would be too large.
+const MOST_VARIANTS: usize = 8;
+
+impl Page<'_> {
+    /// The recordings that are shown, with the places of their variants.
+    fn recordings(&self) -> Vec<(usize, &Recording)> {
+        let variants = 0..self.summary.order.len();
+        let all = variants.filter_map(|at| Some((at, self.experiment.recording(at)?)));
+        all.take(MOST_VARIANTS).collect()
+    }
+
+    /// Whether there is something to play back.
+    pub(super) fn plays(&self) -> bool {
+        !self.recordings().is_empty()
+    }
+
+    /// The fabric over time; nothing without a record.
+    pub(super) fn playback(&self, text: &mut String) {
+        let all = self.recordings();
+        if all.is_empty() {
+            return;
+        }
+        let deepest = all.iter().flat_map(|(_, recording)| &recording.cells);
+        let deepest = deepest.map(|cell| cell.depth).max().unwrap_or(0);
+        *text += "<h2>See the congestion</h2>\n<div class=\"playback\" id=\"playback\">\n";
+        *text += &self.reading(&all);
+        *text += &legend(&all, deepest);
+        *text += &self.picture(&all, deepest);
+        let _ = writeln!(
+            text,
+            "<template class=\"scene\">{}</template>",
+            packed(&self.scene(&all, deepest).to_string())
+        );
+        for (_, recording) in &all {
+            let _ = writeln!(
+                text,
+                "<template class=\"cells\">{}</template>",
+                packed_bytes(&recording.bytes())
+            );
+        }
+        *text += "</div>\n";
+    }
+
+    /// What is shown, and what is not.
+    fn reading(&self, all: &[(usize, &Recording)]) -> String {
+        let (_, first) = all[0];
+        let mut text = String::from(
+            "<p>The fabric over time, in the first replication: hosts at the bottom, every switch \
+             above those that it is linked to. The half of a link that is next to a node shows what \
+             that node sends. How busy and how long paused a port was is told of the time since the \
+             moment before, what waits in it of the moment itself.</p>\n",
+        );
+        let mut notes = Vec::new();
+        if all.iter().any(|(_, recording)| recording.fabric.bundles()) {
+            notes.push(
+                "There are too many hosts to draw each: those of a switch are one bundle, whose links \
+                 are told as one, with the mean of how busy they are, the deepest of their queues and \
+                 the longest of their pauses."
+                    .to_string(),
+            );
+        }
+        if first.every > 1 {
+            notes.push(format!(
+                "Every {} moment of the record is shown, {} of at most {MOST_MOMENTS}; what links did \
+                 between them is in the sums. The table moments has all of them.",
+                ordinal(first.every),
+                first.moments
+            ));
+        }
+        let recorded = (0..self.summary.order.len())
+            .filter(|&at| self.experiment.recording(at).is_some())
+            .count();
+        if recorded > all.len() {
+            notes.push(format!(
+                "Shown are the first {} of {recorded} variants that were recorded.",
+                all.len()
+            ));
+        }
+        if !notes.is_empty() {
+            let _ = writeln!(text, "<p class=\"small muted\">{}</p>", set(&notes.join(" ")));
+        }
+        text
+    }
+
+    /// The moment that shows most, of all variants.
+    fn picture(&self, all: &[(usize, &Recording)], deepest: u8) -> String {
+        let worst = |(at, recording): &(usize, &Recording)| {
+            let (moment, much) = recording.worst();
+            (*at, moment, much)
+        };
+        let most = all.iter().map(worst).max_by(|(a, _, (paused, waits)), (b, _, other)| {
+            // Of variants alike the first.
+            paused.total_cmp(&other.0).then(waits.cmp(&other.1)).then(b.cmp(a))
+        });
+        let (at, moment, (paused, _)) = most.expect("there is one");
+        let recording = self.experiment.recording(at).expect("it is among them");
+        let (name, total) = (&self.summary.order[at], &recording.totals[moment]);
+        let time = words::time(recording.time_ns(moment));
+        let why = if paused > 0.0 { "most is paused" } else { "most waits" };
+        let caption = format!("{name} at {time}, the moment at which {why}");
+        let note = format!("{}.", told(total));
+        let title = format!("The fabric of {caption}: {}", told(total));
+        format!(
+            "<figure class=\"still\">\n<figcaption>{}</figcaption>\n<div class=\"sideways\" \
+             tabindex=\"0\">{}</div><p>{}</p></figure>\n",
+            set(&caption),
+            still::svg(recording, moment, deepest, WIDE, &title),
+            set(&note)
+        )
+    }
+
+    /// What the script needs to know besides the moments.
+    fn scene(&self, all: &[(usize, &Recording)], deepest: u8) -> Value {
+        let mut fabrics: Vec<&Fabric> = Vec::new();
+        let mut variants = Vec::new();
+        for (at, recording) in all {
+            let known = fabrics.iter().position(|fabric| **fabric == recording.fabric);
+            if known.is_none() {
+                fabrics.push(&recording.fabric);
+            }
+            let column =
+                |of: fn(&Total) -> u64| -> Vec<u64> { recording.totals.iter().map(of).collect() };
+            variants.push(json!({
+                "name": self.summary.order[*at],
+                "fabric": known.unwrap_or(fabrics.len() - 1),
+                "first": recording.first_ns,
+                "interval": recording.interval_ns,
+                "moments": recording.moments,
+                "worst": recording.worst().0,
+                "paused": column(|total| total.paused.into()),
+                "roots": column(|total| total.roots.into()),
+                "backlog": column(|total| total.backlog),
+            }));
+        }
+        let (worst, _) =
+            all.iter().enumerate().fold((0, (-1.0, 0)), |most, (at, (_, recording))| {
+                let (_, much) = recording.worst();
+                if much.0 > most.1.0 || much.0 == most.1.0 && much.1 > most.1.1 {
+                    (at, much)
+                } else {
+                    most
+                }
+            });
+        json!({
+            "fabrics": fabrics.iter().map(|fabric| geometry(fabric)).collect::<Vec<_>>(),
+            "variants": variants,
+            "worst": worst,
+            "deepest": deepest,
+            "floor": FLOOR,
+            "bar": BAR,
+            "smallest": SMALLEST,
+            "perDoubling": LEVELS_PER_DOUBLING,
+            "steps": STEPS,
+            "pauses": PAUSES,
+        })
+    }
+}
+
+/// Where things lie: across as shares of the width, up and down in pixels.
+fn geometry(fabric: &Fabric) -> Value {
+    let stage = Stage::of(fabric);
+    let place = |x: f64| libm::round(x * 1e5) / 1e5;
+    let rows: Vec<Value> = fabric
+        .rows
+        .iter()
+        .zip(&stage.rows)
+        .map(|(name, (y, height))| json!([name, y, height]))
+        .collect();
+    let nodes: Vec<Value> = fabric
+        .nodes
+        .iter()
+        .map(|node| {
+            let (x, width) = (place(node.x), place(node.width));
+            json!([node.name, node.label, node.row, x, width, node.hosts])
+        })
+        .collect();
+    let ends: Vec<Value> = fabric
+        .ends
+        .iter()
+        .map(|end| {
+            let (x, top) = (place(end.x), u8::from(end.top));
+            json!([end.node, end.port, end.peer, end.back, x, top, end.links])
+        })
+        .collect();
+    json!({ "height": stage.height, "rows": rows, "nodes": nodes, "ends": ends })
+}
+
+/// What a whole fabric does at a moment.
+fn told(total: &Total) -> String {
+    let many = |many: u32, one: &str, more: &str| match many {
+        0 => format!("no {one}"),
+        1 => format!("1 {one}"),
+        many => format!("{} {more}", words::count(f64::from(many))),
+    };
+    let roots = match total.paused {
+        0 => String::new(),
+        _ => format!(", {}", many(total.roots, "root of pauses", "roots of pauses")),
+    };
+    format!(
+        "{}{roots}, {} waiting",
+        many(total.paused, "port paused", "ports paused"),
+        words::bytes(total.backlog as f64)
+    )
+}
+
+fn ordinal(number: usize) -> String {
+    match number {
+        2 => "second".to_string(),
+        3 => "third".to_string(),
+        many => format!("{many}th"),
+    }
+}
+
+/// What lines, bars and marks mean.
+fn legend(all: &[(usize, &Recording)], deepest: u8) -> String {
+    let paused = all.iter().any(|(_, of)| of.totals.iter().any(|total| total.paused > 0));
+    let steps: String = (0..=STEPS)
+        .map(|step| {
+            let x = 14 * step;
+            format!("<path class=\"busy b{step}\" d=\"M{x} 6h14\"/>")
+        })
+        .collect();
+    let item = |width: usize, drawn: &str, words: &str| {
+        format!(
+            "<li><svg width=\"{width}\" height=\"14\" aria-hidden=\"true\">{drawn}</svg>{words}</li>"
+        )
+    };
+    let deepest = Cell { depth: deepest, ..Default::default() }.backlog();
+    let mut text = String::from("<ul class=\"legend\">");
+    text += &item(14 * (STEPS + 1), &steps, "link, idle to 100 % busy");
+    let bars = "<path class=\"queue\" d=\"M3 13v-3M8 13v-6M13 13v-12\"/>";
+    text += &item(
+        17,
+        bars,
+        &format!(
+            "queue at the port that sends, up to {} (logarithmic from 1 KB)",
+            words::bytes(deepest)
+        ),
+    );
+    if paused {
+        let drawn = "<path class=\"paused p1\" d=\"M0 7h15\"/><path class=\"paused p2\" \
+                     d=\"M15 7h15\"/><path class=\"paused p3\" d=\"M30 7h15\"/>";
+        text += &item(45, drawn, "paused: may not send; the bolder the longer");
+        let drawn =
+            "<rect class=\"node pauses\" x=\"1\" y=\"2\" width=\"24\" height=\"10\" rx=\"3\"/>";
+        text += &item(26, drawn, "switch that pauses a neighbour");
+        let drawn = "<path class=\"root\" d=\"M7 2l5 5l-5 5l-5-5z\"/>";
+        text += &item(
+            14,
+            drawn,
+            "root: deepest queue of such a switch, at a port that may send; pauses spread from there",
+        );
+    }
+    text + "</ul>\n"
+}

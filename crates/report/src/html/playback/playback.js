@@ -1,0 +1,575 @@
+// Plays the record of a run back: the fabric at one moment after another, of one variant or of two
+// below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs).
+'use strict';
+{
+  // The names of rows stand beside the fabric, where there is room.
+  const MARGIN = 86;
+  const NARROW = 640;
+  // How near a pointer must be to a port, in pixels.
+  const NEAR = 14;
+  const STRIP = 24;
+  // How long the whole run takes, in seconds.
+  const SPEEDS = [60, 30, 15, 8];
+  // Changes a second where less motion was asked for.
+  const CALM = 2;
+  const ROOT = 255;
+
+  const root = document.getElementById('playback');
+  if (root && 'DecompressionStream' in window) start();
+
+  async function unpack(template) {
+    const packed = atob(template.content.textContent);
+    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Uint8Array(await new Response(whole).arrayBuffer());
+  }
+
+  async function start() {
+    const text = new TextDecoder().decode(await unpack(root.querySelector('.scene')));
+    const scene = JSON.parse(text);
+    const cells = await Promise.all([...root.querySelectorAll('.cells')].map(unpack));
+    scene.variants.forEach((variant, at) => (variant.cells = cells[at]));
+    scene.fabrics.forEach(prepare);
+    player(scene);
+  }
+
+  // Gives the parts of a fabric names.
+  function prepare(fabric) {
+    fabric.rows = fabric.rows.map(([name, y, height]) => ({ name, y, height }));
+    fabric.nodes = fabric.nodes.map(([name, label, row, x, width, hosts]) => {
+      return { name, label, row, x, width, hosts };
+    });
+    fabric.ends = fabric.ends.map(([node, port, peer, back, x, top, links]) => {
+      return { node, port, peer, back, x, top: top === 1, links };
+    });
+  }
+
+  // Words, as the page has them.
+
+  function digits(value) {
+    if (value === 0) return '0';
+    const whole = Math.floor(Math.log10(Math.abs(value)) + 1e-9);
+    return value.toFixed(Math.max(0, 2 - whole));
+  }
+
+  function scaled(value, units) {
+    const [scale, unit] = units.find(([scale]) => value >= scale) || units[units.length - 1];
+    return digits(value / scale) + '\u00a0' + unit;
+  }
+
+  const bytesInWords = (bytes) => scaled(bytes, [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB'], [1, 'B']]);
+
+  // A time with as many decimals as moments need, all in the same unit so that nothing jumps.
+  function clock(first, last, interval) {
+    const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+    const [scale, unit] = units.find(([scale]) => last >= scale) || units[3];
+    const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(interval / scale))));
+    return (ns) => (ns / scale).toFixed(decimals) + '\u00a0' + unit;
+  }
+
+  const counted = (many, one, more) => (many === 1 ? '1 ' + one : (many || 'no') + ' ' + more);
+
+  // Elements.
+
+  function element(parent, name, attributes = {}, text = '') {
+    const made = document.createElement(name);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    if (text) made.textContent = text;
+    parent.append(made);
+    return made;
+  }
+
+  function choice(parent, label, options, chosen, change) {
+    const made = element(parent, 'select', { 'aria-label': label });
+    options.forEach(([value, text]) => element(made, 'option', { value }, text));
+    made.value = chosen;
+    made.addEventListener('change', () => change(Number(made.value)));
+    return made;
+  }
+
+  // A canvas as sharp as the screen, with its size in pixels of the page.
+  function sized(canvas, width, height) {
+    const dots = window.devicePixelRatio || 1;
+    canvas.style.height = height + 'px';
+    canvas.width = Math.round(width * dots);
+    canvas.height = Math.round(height * dots);
+    const pen = canvas.getContext('2d');
+    pen.setTransform(dots, 0, 0, dots, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    return pen;
+  }
+
+  function colours() {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue('--' + name).trim();
+    const names = ['page', 'ink', 'muted', 'rule', 'zero', 'soft', 'alarm', 'd9'];
+    const all = Object.fromEntries(names.map((name) => [name, of(name)]));
+    all.busy = [0, 1, 2, 3, 4, 5, 6, 7].map((step) => of('q' + step));
+    return all;
+  }
+
+  // What a variant shows at a time: the moment before or at which it is, or none after its end.
+  function momentAt(variant, time) {
+    const moment = Math.max(0, Math.ceil((time - variant.first) / variant.interval - 1e-6));
+    return moment < variant.moments ? moment : -1;
+  }
+
+  function player(scene) {
+    const { variants } = scene;
+    const calm = matchMedia('(prefers-reduced-motion: reduce)');
+    let look = colours();
+    let shown = variants.length > 1 ? [0, variants.length - 1] : [0];
+    let ticks = [];
+    let tick = 0;
+    let playing = false;
+    let moved = false;
+    let seconds = 30;
+    let pointed = null;
+    let pinned = null;
+
+    // The controls.
+    const stage = element(root, 'div', { class: 'stage', role: 'group', 'aria-label': 'Playback' });
+    const bar = element(stage, 'div', { class: 'bar' });
+    const play = element(bar, 'button', { type: 'button', class: 'play' }, '▶ Play');
+    const timeShown = element(bar, 'output', { class: 'time' });
+    const speeds = SPEEDS.map((seconds) => [seconds, `whole run in ${seconds} s`]);
+    choice(bar, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
+    const worst = element(bar, 'button', { type: 'button' }, 'Worst moment');
+    if (variants.length > 1) {
+      const names = variants.map((variant, at) => [at, variant.name]);
+      element(bar, 'span', {}, 'Show');
+      choice(bar, 'Variant above', names, shown[0], (chosen) => {
+        shown[0] = chosen;
+        arrange();
+      });
+      element(bar, 'span', {}, 'and');
+      const below = [...names, [-1, 'nothing else']];
+      choice(bar, 'Variant below', below, shown[1], (chosen) => {
+        shown = chosen < 0 ? [shown[0]] : [shown[0], chosen];
+        arrange();
+      });
+    }
+    const over = element(stage, 'div', { class: 'over' });
+    const strip = element(over, 'canvas', { 'aria-hidden': 'true' });
+    const slider = element(stage, 'input', { type: 'range', min: 0, 'aria-label': 'Simulated time' });
+    const stripKey = element(stage, 'p', { class: 'keys' });
+    const panels = element(stage, 'div');
+    element(
+      stage,
+      'p',
+      { class: 'keys' },
+      'Point at a port to read it, click or tap to keep it. Space plays and stops, the arrow keys go to ' +
+        'the moment before and after.'
+    );
+
+    // Makes a panel for every variant that is shown, and the list of moments that any of them has.
+    function arrange() {
+      const now = ticks[tick];
+      const times = shown.flatMap((at) => {
+        const { first, interval, moments } = variants[at];
+        return Array.from({ length: moments }, (_, moment) => first + moment * interval);
+      });
+      times.sort((a, b) => a - b);
+      ticks = times.filter((time, at) => at === 0 || time - times[at - 1] > 1e-3);
+      slider.max = ticks.length - 1;
+      tick = now === undefined ? 0 : nearestTick(now);
+      pointed = pinned = null;
+      panels.replaceChildren();
+      shown.forEach((at) => panel(variants[at]));
+      const paused = variants.some((variant) => variant.paused.some((many) => many > 0));
+      stripKey.textContent =
+        'Over time, each variant in a row: what waits in all ports (area, up to ' +
+        bytesInWords(mostOf('backlog')) +
+        ')' +
+        (paused ? ` and how many ports are paused (red line, up to ${mostOf('paused')}).` : '.');
+      over.style.height = STRIP * shown.length + 2 + 'px';
+      draw();
+    }
+
+    const mostOf = (key) => Math.max(1, ...shown.map((at) => Math.max(...variants[at][key])));
+
+    function nearestTick(time) {
+      const at = ticks.findIndex((tick) => tick >= time - 1e-3);
+      return at < 0 ? ticks.length - 1 : at;
+    }
+
+    function panel(variant) {
+      const fabric = scene.fabrics[variant.fabric];
+      const place = element(panels, 'div', { class: 'panel' });
+      const head = element(place, 'div', { class: 'head' });
+      element(head, 'strong', {}, variant.name);
+      const total = element(head, 'span');
+      const canvas = element(place, 'canvas', { tabindex: 0, role: 'img' });
+      const told = element(place, 'p', { class: 'told' });
+      const at = { variant, fabric, canvas, total, told, x: null };
+      place.shows = at;
+      const find = (event) => {
+        const box = canvas.getBoundingClientRect();
+        const end = nearest(at, event.clientX - box.left, event.clientY - box.top);
+        return end < 0 ? null : key(fabric, end);
+      };
+      canvas.addEventListener('pointermove', (event) => {
+        if (event.pointerType === 'touch') return;
+        const found = find(event);
+        if (found === pointed) return;
+        pointed = found;
+        draw();
+      });
+      canvas.addEventListener('pointerleave', () => {
+        pointed = null;
+        draw();
+      });
+      canvas.addEventListener('click', (event) => {
+        const found = find(event);
+        pinned = found === pinned ? null : found;
+        draw();
+      });
+    }
+
+    // A port, in whatever fabric.
+    const key = (fabric, end) => fabric.nodes[fabric.ends[end].node].name + '\n' + fabric.ends[end].port;
+
+    function draw() {
+      const time = ticks[tick];
+      const words = clock(ticks[0], ticks[ticks.length - 1], smallest());
+      slider.value = tick;
+      slider.setAttribute('aria-valuetext', words(time));
+      timeShown.textContent = words(time);
+      for (const { shows } of panels.children) drawPanel(shows, time);
+      drawStrip();
+    }
+
+    const smallest = () => Math.min(...shown.map((at) => variants[at].interval));
+
+    function drawPanel(panel, time) {
+      const { variant, fabric, canvas } = panel;
+      const moment = momentAt(variant, time);
+      panel.total.textContent =
+        moment < 0
+          ? 'the run has ended'
+          : [
+              counted(variant.paused[moment], 'port paused', 'ports paused'),
+              ...(variant.paused[moment]
+                ? [counted(variant.roots[moment], 'root of pauses', 'roots of pauses')]
+                : []),
+              bytesInWords(variant.backlog[moment]) + ' waiting',
+            ].join(', ');
+      const width = canvas.clientWidth;
+      const pen = sized(canvas, width, fabric.height);
+      const margin = width < NARROW ? 0 : MARGIN;
+      // Half a pixel on either side, so that no line is cut off.
+      panel.x = (share) => margin + 1 + share * (width - margin - 2);
+      const cell = cellsAt(variant, fabric, moment);
+      drawLinks(pen, panel, cell);
+      drawNodes(pen, panel, cell, margin);
+      drawQueues(pen, panel, cell);
+      const selected = pointed || pinned;
+      const end = selected ? fabric.ends.findIndex((_, at) => key(fabric, at) === selected) : -1;
+      if (end >= 0) {
+        pen.strokeStyle = look.ink;
+        pen.lineWidth = 2.5;
+        pen.beginPath();
+        half(pen, panel, fabric.ends[end]);
+        pen.stroke();
+        const [x, y] = port(panel, fabric.ends[end]);
+        pen.beginPath();
+        pen.arc(x, y, 4, 0, 2 * Math.PI);
+        pen.stroke();
+      }
+      panel.told.textContent = end >= 0 ? inWords(fabric, end, cell) : '';
+      if (!playing) {
+        canvas.setAttribute('aria-label', `Fabric of ${variant.name}: ${panel.total.textContent}`);
+      }
+    }
+
+    // The three bytes of an end at a moment: bytes stand kind by kind and end by end.
+    function cellsAt(variant, fabric, moment) {
+      const { cells, moments } = variant;
+      const kind = fabric.ends.length * moments;
+      if (moment < 0) return () => [0, 0, 0];
+      return (end) => {
+        const at = end * moments + moment;
+        return [cells[at], cells[at + kind], cells[at + 2 * kind]];
+      };
+    }
+
+    function port({ fabric, x }, end) {
+      const row = fabric.rows[fabric.nodes[end.node].row];
+      return [x(end.x), end.top ? row.y : row.y + row.height];
+    }
+
+    // Adds the half of a link that is next to its sending end.
+    function half(pen, panel, end) {
+      const { fabric } = panel;
+      const [x, y] = port(panel, end);
+      const [toX, toY] = port(panel, fabric.ends[end.back]);
+      const [midX, midY] = [(x + toX) / 2, (y + toY) / 2];
+      pen.moveTo(x, y);
+      if (fabric.nodes[end.node].row !== fabric.nodes[end.peer].row) return pen.lineTo(midX, midY);
+      const high = Math.min(66, 14 + 0.1 * Math.abs(toX - x));
+      pen.quadraticCurveTo((x + midX) / 2, y - high, midX, midY - high);
+    }
+
+    const step = (share, steps) => Math.min(steps, Math.ceil((share * steps) / 200));
+
+    function drawLinks(pen, panel, cell) {
+      const { ends } = panel.fabric;
+      const busy = Array.from({ length: scene.steps + 1 }, () => []);
+      const paused = Array.from({ length: scene.pauses + 1 }, () => []);
+      ends.forEach((end, at) => {
+        const [share, , pause] = cell(at);
+        busy[step(share, scene.steps)].push(end);
+        if (pause !== ROOT) paused[step(pause, scene.pauses)].push(end);
+      });
+      const stroke = (some, colour, width) => {
+        pen.strokeStyle = colour;
+        pen.lineWidth = width;
+        pen.beginPath();
+        some.forEach((end) => half(pen, panel, end));
+        pen.stroke();
+      };
+      busy.forEach((some, at) => stroke(some, at ? look.busy[at] : look.rule, at ? 1.6 : 1));
+      pen.setLineDash([4, 2.5]);
+      [0, 1.4, 2, 3].forEach((width, at) => {
+        if (at === 0) return;
+        pen.globalAlpha = at === 1 ? 0.7 : 1;
+        stroke(paused[at], look.alarm, width);
+      });
+      pen.globalAlpha = 1;
+      pen.setLineDash([]);
+    }
+
+    function drawNodes(pen, { fabric, x }, cell, margin) {
+      const pauses = new Set();
+      fabric.ends.forEach((end, at) => {
+        const pause = cell(at)[2];
+        if (pause > 0 && pause !== ROOT) pauses.add(end.peer);
+      });
+      pen.font = '11px ' + getComputedStyle(root).fontFamily;
+      pen.textAlign = 'center';
+      pen.textBaseline = 'middle';
+      fabric.nodes.forEach((node, at) => {
+        const { y, height } = fabric.rows[node.row];
+        const wide = x(node.x + node.width / 2) - x(node.x - node.width / 2);
+        pen.fillStyle = look.soft;
+        pen.strokeStyle = pauses.has(at) ? look.alarm : look.zero;
+        pen.lineWidth = pauses.has(at) ? 2 : 1;
+        pen.beginPath();
+        if (node.width) pen.roundRect(x(node.x) - wide / 2, y, wide, height, 3);
+        else pen.arc(x(node.x), y + height / 2, 2, 0, 2 * Math.PI);
+        pen.fill();
+        pen.stroke();
+        if (pen.measureText(node.label).width + 2 > wide) return;
+        pen.fillStyle = look.ink;
+        pen.fillText(node.label, x(node.x), y + height / 2 + 0.5);
+      });
+      if (!margin) return;
+      pen.textAlign = 'left';
+      pen.fillStyle = look.muted;
+      fabric.rows.forEach(({ name, y, height }) => pen.fillText(name, 0, y + height / 2));
+    }
+
+    function bar(depth) {
+      if (!depth) return 0;
+      const over = Math.max(0, depth - scene.floor);
+      return Math.max(1.5, (scene.bar * over) / Math.max(1, scene.deepest - scene.floor));
+    }
+
+    function drawQueues(pen, panel, cell) {
+      const { ends } = panel.fabric;
+      const roots = [];
+      // As wide as ports are apart, up to three pixels.
+      pen.strokeStyle = look.d9;
+      pen.lineWidth = panel.fabric.ends.length > 1000 ? 1.5 : 3;
+      pen.beginPath();
+      ends.forEach((end, at) => {
+        const [, depth, pause] = cell(at);
+        if (!depth) return;
+        const [x, y] = port(panel, end);
+        const high = (end.top ? -1 : 1) * bar(depth);
+        pen.moveTo(x, y);
+        pen.lineTo(x, y + high);
+        if (pause === ROOT) roots.push([x, y + high + (end.top ? -5 : 5)]);
+      });
+      pen.stroke();
+      pen.fillStyle = look.alarm;
+      pen.strokeStyle = look.page;
+      pen.lineWidth = 1;
+      roots.forEach(([x, y]) => {
+        pen.beginPath();
+        [[0, -5], [5, 0], [0, 5], [-5, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
+        pen.closePath();
+        pen.fill();
+        pen.stroke();
+      });
+    }
+
+    // The end whose half of a link, or whose bar, is nearest to a place; -1 if none is near.
+    function nearest(panel, x, y) {
+      const { fabric } = panel;
+      let best = -1;
+      let least = NEAR;
+      fabric.ends.forEach((end, at) => {
+        const [fromX, fromY] = port(panel, end);
+        const [toX, toY] = port(panel, fabric.ends[end.back]);
+        const same = fabric.nodes[end.node].row === fabric.nodes[end.peer].row;
+        const high = same ? Math.min(66, 14 + 0.1 * Math.abs(toX - fromX)) : 0;
+        const [dx, dy] = [(toX - fromX) / 2, (toY - fromY) / 2 - high];
+        // Along the half, which is taken for straight.
+        const along = ((x - fromX) * dx + (y - fromY) * dy) / (dx * dx + dy * dy || 1);
+        const part = Math.min(1, Math.max(0, along));
+        // Where lines cross, the one whose port is nearer.
+        const away = Math.hypot(x - fromX - part * dx, y - fromY - part * dy) + 2 * part;
+        if (away < least) [best, least] = [at, away];
+      });
+      return best;
+    }
+
+    function inWords(fabric, at, cell) {
+      const end = fabric.ends[at];
+      const [busy, depth, pause] = cell(at);
+      const [node, peer] = [fabric.nodes[end.node], fabric.nodes[end.peer]];
+      const one = end.links === 1;
+      const share = (part) => Math.round(part / 2) + '\u00a0%';
+      const from = node.hosts || !one ? node.name : `${node.name}, port ${end.port},`;
+      const words = [`${from} to ${peer.name}: ${share(busy)} busy${one ? '' : ' on average'}`];
+      const waits = scene.smallest * 2 ** ((depth - 1) / scene.perDoubling);
+      if (depth) words.push(`${one ? 'about' : 'at most about'} ${bytesInWords(waits)} waiting`);
+      else words.push('nothing waiting');
+      if (pause === ROOT) words.push('not paused: pauses spread from here');
+      else if (pause) words.push(`${one ? '' : 'at most '}paused for ${share(pause)} of the time`);
+      return words.join(', ') + '.';
+    }
+
+    function drawStrip() {
+      const width = over.clientWidth;
+      const pen = sized(strip, width, STRIP * shown.length + 2);
+      const [first, last] = [ticks[0], ticks[ticks.length - 1]];
+      // The thumb of the slider does not reach the very ends.
+      const x = (time) => 8 + ((time - first) / Math.max(1, last - first)) * (width - 16);
+      const [mostWaits, mostPaused] = [mostOf('backlog'), mostOf('paused')];
+      shown.forEach((at, row) => {
+        const variant = variants[at];
+        const floor = STRIP * (row + 1) - 1;
+        const y = (value, most) => floor - (value / most) * (STRIP - 4);
+        const times = variant.backlog.map((_, moment) => variant.first + moment * variant.interval);
+        pen.fillStyle = look.d9;
+        pen.globalAlpha = 0.35;
+        pen.beginPath();
+        pen.moveTo(x(times[0]), floor);
+        times.forEach((time, moment) => pen.lineTo(x(time), y(variant.backlog[moment], mostWaits)));
+        pen.lineTo(x(times[times.length - 1]), floor);
+        pen.fill();
+        pen.globalAlpha = 1;
+        pen.strokeStyle = look.rule;
+        pen.lineWidth = 1;
+        pen.beginPath();
+        pen.moveTo(8, floor + 0.5);
+        pen.lineTo(width - 8, floor + 0.5);
+        pen.stroke();
+        if (!variant.paused.some((many) => many > 0)) return;
+        pen.strokeStyle = look.alarm;
+        pen.lineWidth = 1.3;
+        pen.beginPath();
+        times.forEach((time, moment) => pen.lineTo(x(time), y(variant.paused[moment], mostPaused)));
+        pen.stroke();
+      });
+      pen.strokeStyle = look.ink;
+      pen.lineWidth = 1.5;
+      pen.beginPath();
+      pen.moveTo(x(ticks[tick]), 0);
+      pen.lineTo(x(ticks[tick]), STRIP * shown.length + 2);
+      pen.stroke();
+    }
+
+    // Time.
+
+    let before = 0;
+    let owed = 0;
+    function go(now) {
+      if (!playing) return;
+      const least = calm.matches ? 1000 / CALM : 0;
+      const each = Math.max(least, (seconds * 1000) / ticks.length);
+      owed += before ? Math.min(now - before, 500) : 0;
+      before = now;
+      const steps = Math.floor(owed / each);
+      if (steps > 0) {
+        owed -= steps * each;
+        tick = Math.min(ticks.length - 1, tick + steps);
+        if (tick === ticks.length - 1) stop();
+        draw();
+      }
+      requestAnimationFrame(go);
+    }
+
+    function stop() {
+      playing = false;
+      play.textContent = '▶ Play';
+    }
+
+    function toggle() {
+      if (playing) {
+        stop();
+        return draw();
+      }
+      // The first time from the beginning, and again after the end.
+      if (!moved || tick === ticks.length - 1) tick = 0;
+      [playing, moved, before, owed] = [true, true, 0, 0];
+      play.textContent = '❚❚ Pause';
+      draw();
+      requestAnimationFrame(go);
+    }
+
+    function move(to) {
+      moved = true;
+      tick = Math.min(ticks.length - 1, Math.max(0, to));
+      draw();
+    }
+
+    function toWorst() {
+      const at = shown.reduce((a, b) => (busier(variants[b], variants[a]) ? b : a));
+      const { first, interval, worst } = variants[at];
+      move(nearestTick(first + interval * worst));
+    }
+
+    function busier(one, other) {
+      const of = (variant) => [variant.paused[variant.worst], variant.backlog[variant.worst]];
+      const [[paused, waits], [otherPaused, otherWaits]] = [of(one), of(other)];
+      return paused > otherPaused || (paused === otherPaused && waits > otherWaits);
+    }
+
+    play.addEventListener('click', toggle);
+    worst.addEventListener('click', () => {
+      stop();
+      toWorst();
+    });
+    slider.addEventListener('input', () => move(Number(slider.value)));
+    strip.addEventListener('pointerdown', (event) => {
+      const box = strip.getBoundingClientRect();
+      const part = (event.clientX - box.left - 8) / (box.width - 16);
+      move(nearestTick(ticks[0] + part * (ticks[ticks.length - 1] - ticks[0])));
+    });
+    stage.addEventListener('keydown', (event) => {
+      const { tagName } = event.target;
+      if (tagName === 'SELECT' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === ' ' && tagName !== 'BUTTON') toggle();
+      else if (event.key === 'ArrowLeft') move(tick - 1);
+      else if (event.key === 'ArrowRight') move(tick + 1);
+      else if (event.key === 'Home') move(0);
+      else if (event.key === 'End') move(ticks.length - 1);
+      else return;
+      event.preventDefault();
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      look = colours();
+      draw();
+    });
+
+    root.classList.add('live');
+    arrange();
+    const { first, interval, worst: moment } = variants[scene.worst];
+    tick = nearestTick(first + interval * moment);
+    new ResizeObserver(draw).observe(stage);
+    draw();
+  }
+}

@@ -1,0 +1,201 @@
+//! The record of a run as the page plays it back: the fabric at a bounded number of moments, each
+//! port in three bytes.
+
+mod cell;
+pub mod fabric;
+
+use std::collections::HashMap;
+
+use floodway_model::Table;
+
+use crate::metrics::table;
+pub use cell::{Cell, LEVELS_PER_DOUBLING, ROOT, SMALLEST};
+pub use fabric::{End, Fabric, Node};
+
+/// The most moments that are played back.
+pub const MOST_MOMENTS: usize = 200;
+/// The most ports at moments, so that a page stays small: fewer moments of a large fabric.
+const MOST_CELLS: usize = 600_000;
+
+/// The record of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Where things lie.
+    pub fabric: Fabric,
+    /// The first moment, ns. What it tells of time is from the beginning of the run on.
+    pub first_ns: f64,
+    /// Time from each moment to the next, ns.
+    pub interval_ns: f64,
+    /// How many moments there are.
+    pub moments: usize,
+    /// Each of so many moments of the record is one.
+    pub every: usize,
+    /// What ports were like: those of the first moment in the order of [`Fabric::ends`], then those of
+    /// the next.
+    pub cells: Vec<Cell>,
+    /// All of them together at each moment.
+    pub totals: Vec<Total>,
+}
+
+/// The whole fabric at a moment. Every link counts, also where several are drawn as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    /// Ports that were paused at some time since the moment before.
+    pub paused: u32,
+    /// Ports from which pauses spread.
+    pub roots: u32,
+    /// What waits in all ports, bytes.
+    pub backlog: u64,
+    /// Time paused, in shares of the interval, summed over ports.
+    pub paused_shares: f64,
+}
+
+/// A port between two moments, and at the second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    busy_ns: f64,
+    paused_ns: f64,
+    backlog: u64,
+}
+
+impl Recording {
+    /// From the tables of a run; `None` if it was not recorded or is too large to be drawn.
+    pub fn of(tables: &[Table]) -> Option<Self> {
+        let record = table(tables, "record")?;
+        let recorded = *record.u64s("moments").first()? as usize;
+        let (first_ns, step_ns) = (record.f64s("first_ns")[0], record.f64s("interval_ns")[0]);
+        let (fabric, of_row) = Fabric::of(tables)?;
+        let links = table(tables, "links")?;
+        let most = (MOST_CELLS / fabric.ends.len()).clamp(1, MOST_MOMENTS);
+        let every = recorded.div_ceil(most).max(1);
+        let moments = recorded.div_ceil(every);
+        if moments == 0 {
+            return None;
+        }
+        let sums = sums(tables, links, (first_ns, step_ns), (every, moments))?;
+        let mut recording = Self {
+            first_ns,
+            interval_ns: step_ns * every as f64,
+            moments,
+            every,
+            cells: Vec::with_capacity(moments * fabric.ends.len()),
+            totals: Vec::with_capacity(moments),
+            fabric,
+        };
+        // By row of the table: the switch that sends, and the one that receives.
+        let nodes = |row: usize| {
+            let end = &recording.fabric.ends[of_row[row]];
+            (end.node, end.peer)
+        };
+        let nodes: Vec<(usize, usize)> = (0..of_row.len()).map(nodes).collect();
+        for (moment, ports) in sums.chunks(of_row.len()).enumerate() {
+            let interval = if moment == 0 { first_ns } else { recording.interval_ns };
+            let roots = roots(&recording.fabric, &nodes, ports);
+            recording.add(interval, ports, &roots, &of_row);
+        }
+        Some(recording)
+    }
+
+    /// Adds a moment of the table's rows.
+    fn add(&mut self, interval: f64, ports: &[Sum], roots: &[bool], of_row: &[usize]) {
+        let mut cells = vec![cell::Members::default(); self.fabric.ends.len()];
+        let mut total = Total::default();
+        for ((port, &root), &end) in ports.iter().zip(roots).zip(of_row) {
+            let share = |ns: f64| if interval > 0.0 { (ns / interval).min(1.0) } else { 0.0 };
+            let paused = share(port.paused_ns);
+            cells[end].add(share(port.busy_ns), paused, port.backlog, root);
+            total.paused += u32::from(paused > 0.0);
+            total.roots += u32::from(root);
+            total.backlog += port.backlog;
+            total.paused_shares += paused;
+        }
+        self.cells.extend(cells.iter().map(cell::Members::cell));
+        self.totals.push(total);
+    }
+
+    /// A port, by its end, at a moment.
+    pub fn cell(&self, moment: usize, end: usize) -> Cell {
+        self.cells[moment * self.fabric.ends.len() + end]
+    }
+
+    /// When a moment is, ns.
+    pub fn time_ns(&self, moment: usize) -> f64 {
+        self.first_ns + self.interval_ns * moment as f64
+    }
+
+    /// The moment that shows most: where most was paused, or else where most waits. And how much that
+    /// is, to compare with that of other runs.
+    pub fn worst(&self) -> (usize, (f64, u64)) {
+        let much = |total: &Total| (total.paused_shares, total.backlog);
+        let moments = self.totals.iter().map(much).enumerate();
+        let worst = moments.max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        worst.unwrap_or_default()
+    }
+
+    /// The three bytes of every port at every moment, kind by kind and port by port, so that what is
+    /// alike stands together: how busy, how deep, how long paused.
+    pub fn bytes(&self) -> Vec<u8> {
+        let ends = self.fabric.ends.len();
+        let kinds: [fn(&Cell) -> u8; 3] = [|cell| cell.busy, |cell| cell.depth, |cell| cell.paused];
+        let mut bytes = Vec::with_capacity(3 * self.cells.len());
+        for kind in kinds {
+            for end in 0..ends {
+                bytes.extend(self.cells.iter().skip(end).step_by(ends).map(kind));
+            }
+        }
+        bytes
+    }
+}
+
+/// The ports of the table `links` at those of the record's moments that are played back, moment by
+/// moment: what they did is summed over the moments between, what waits is that of the moment.
+fn sums(
+    tables: &[Table],
+    links: &Table,
+    (first_ns, step_ns): (f64, f64),
+    (every, moments): (usize, usize),
+) -> Option<Vec<Sum>> {
+    let ports = links.texts("node").iter().map(String::as_str).zip(links.u64s("port").iter());
+    let row_of: HashMap<(&str, u64), usize> =
+        ports.enumerate().map(|(row, (node, &port))| ((node, port), row)).collect();
+    let rows = table(tables, "moments")?;
+    let mut sums = vec![Sum::default(); links.rows() * moments];
+    let (times, nodes, ports) = (rows.f64s("time_ns"), rows.texts("node"), rows.u64s("port"));
+    let (busy, paused) = (rows.f64s("busy_ns"), rows.f64s("paused_ns"));
+    let backlogs = rows.u64s("backlog_bytes");
+    for row in 0..rows.rows() {
+        let number = libm::round((times[row] - first_ns) / step_ns.max(1e-3)) as usize;
+        let moment = number.div_ceil(every);
+        let Some(&port) = row_of.get(&(nodes[row].as_str(), ports[row])) else { continue };
+        // What comes after the last that is played back.
+        let Some(sum) = sums.get_mut(moment * links.rows() + port) else { continue };
+        sum.busy_ns += busy[row];
+        sum.paused_ns += paused[row];
+        if number.is_multiple_of(every) {
+            sum.backlog = backlogs[row];
+        }
+    }
+    Some(sums)
+}
+
+/// Where pauses come from: of a switch that pauses others the ports that may send and where the most
+/// waits, or half as much. A switch whose deepest queue is that of a port that is paused itself only
+/// hands pauses on.
+fn roots(fabric: &Fabric, nodes: &[(usize, usize)], ports: &[Sum]) -> Vec<bool> {
+    let mut pauses = vec![false; fabric.nodes.len()];
+    let mut deepest = vec![0; fabric.nodes.len()];
+    for (&(node, peer), port) in nodes.iter().zip(ports) {
+        pauses[peer] |= port.paused_ns > 0.0 && fabric.nodes[peer].hosts == 0;
+        deepest[node] = port.backlog.max(deepest[node]);
+    }
+    let root = |(&(node, _), port): (&(usize, usize), &Sum)| {
+        pauses[node]
+            && port.paused_ns == 0.0
+            && port.backlog > 0
+            && 2 * port.backlog >= deepest[node]
+    };
+    nodes.iter().zip(ports).map(root).collect()
+}
+
+#[cfg(test)]
+mod tests;

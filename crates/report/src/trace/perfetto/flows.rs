@@ -1,0 +1,125 @@
+//! Flows as slices, by the host that sends them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::io;
+
+use floodway_model::Table;
+
+use super::FLOWS;
+use super::message::Annotation;
+use super::writer::{TrackId, Writer};
+use crate::metrics::table;
+use crate::words;
+
+/// Writes all flows that began; one that had not ended ends with the record.
+pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
+    let Some(flows) = table(tables, "flows").filter(|flows| flows.rows() > 0) else {
+        return Ok(());
+    };
+    let names = Names::of(tables);
+    let (starts, times) = (flows.f64s("start_ns"), flows.f64s("fct_ns"));
+    let mut order: Vec<usize> = (0..flows.rows()).collect();
+    order.sort_by(|a, b| starts[*a].total_cmp(&starts[*b]));
+    let left_out = order.len().saturating_sub(FLOWS);
+    order.truncate(FLOWS);
+    let end = end(tables, starts, times);
+
+    let description = match left_out {
+        0 => String::new(),
+        _ => format!("The first {FLOWS}; {left_out} that began later are left out."),
+    };
+    let group = writer.group(None, 0, "flows", &description)?;
+    let mut hosts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for row in order {
+        hosts.entry(flows.u64s("src")[row]).or_default().push(row);
+    }
+    for (rank, (host, rows)) in hosts.into_iter().enumerate() {
+        let host = writer.group(Some(group), rank, &names.of_node(host), "")?;
+        let mut lanes = Lanes::default();
+        for row in rows {
+            let until = if times[row].is_nan() { end } else { starts[row] + times[row] };
+            let lane = lanes.take(writer, host, (starts[row], until))?;
+            let receiver = names.of_node(flows.u64s("dst")[row]);
+            let size = match flows.u64s("bytes")[row] {
+                0 => "no size".to_owned(),
+                bytes => words::bytes(bytes as f64),
+            };
+            let name = format!("{size} → {receiver}");
+            writer.slice(lane, (starts[row], until), ("flow", &name), facts(flows, row))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is told of a flow beside its name.
+fn facts(flows: &Table, row: usize) -> Vec<Annotation> {
+    let whole = |name| Annotation::whole(name, flows.u64s(name)[row]);
+    let mut facts: Vec<_> =
+        ["flow", "workload", "src", "dst", "bytes", "delivered_bytes"].map(whole).into();
+    facts.extend(["retransmitted_packets", "lost_packets", "marked_packets"].map(whole));
+    let slowdown = flows.f64s("slowdown")[row];
+    facts.push(match slowdown.is_nan() {
+        true => Annotation::text("slowdown", "did not end"),
+        false => Annotation::real("slowdown", slowdown),
+    });
+    facts
+}
+
+/// When the trace ends: with the last thing that is known to have happened.
+fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
+    let moments = table(tables, super::fabric::MOMENTS);
+    let last = moments.map_or(&[][..], |moments| moments.f64s("time_ns")).iter().copied();
+    let ends = starts.iter().zip(times).map(|(start, time)| start + time);
+    // NaN, of a flow that did not end, is less than everything for `max`.
+    last.chain(ends).chain(starts.iter().copied()).fold(0.0, f64::max)
+}
+
+/// The names of nodes by their numbers.
+struct Names(HashMap<u64, String>);
+
+impl Names {
+    fn of(tables: &[Table]) -> Self {
+        let nodes = table(tables, "nodes");
+        let named =
+            nodes.map(|nodes| nodes.u64s("number").iter().copied().zip(nodes.texts("node")));
+        Self(named.into_iter().flatten().map(|(number, name)| (number, name.clone())).collect())
+    }
+
+    fn of_node(&self, number: u64) -> String {
+        self.0.get(&number).cloned().unwrap_or_else(|| format!("node {number}"))
+    }
+}
+
+/// Tracks of one host. Slices of a track must not overlap, so flows that are under way together have
+/// tracks of their own; the viewer shows tracks of one name as one.
+#[derive(Default)]
+struct Lanes {
+    /// When each track is free again, and which it is: the soonest first.
+    free: BinaryHeap<Reverse<(u64, usize)>>,
+    tracks: Vec<TrackId>,
+}
+
+impl Lanes {
+    /// A track that is free for this time; flows come in order of their starts.
+    fn take(
+        &mut self,
+        writer: &mut Writer,
+        host: TrackId,
+        (from, until): (f64, f64),
+    ) -> io::Result<TrackId> {
+        let (from, until) = (from.round() as u64, until.round() as u64);
+        let lane = match self.free.peek() {
+            Some(&Reverse((free, lane))) if free <= from => {
+                self.free.pop();
+                lane
+            }
+            _ => {
+                self.tracks.push(writer.group(Some(host), 0, "flows", "")?);
+                self.tracks.len() - 1
+            }
+        };
+        self.free.push(Reverse((until, lane)));
+        Ok(self.tracks[lane])
+    }
+}

@@ -1,0 +1,62 @@
+//! What a host writes down about its port over time, if that is recorded.
+
+use floodway_model::Instant;
+
+use super::Host;
+use crate::engine::Context;
+use crate::metric::{History, Sampling};
+
+/// The record of a host.
+#[derive(Debug)]
+pub struct Record {
+    /// What is kept.
+    pub history: History,
+    /// The sample that is next, and when it is due.
+    next: usize,
+    at: Instant,
+}
+
+impl Host {
+    /// Its port is to be recorded at this many samples at most.
+    pub fn record(&mut self, limit: u32, sampling: &Sampling) {
+        let classes = usize::from(self.shared.switch.queue.count);
+        let at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
+        let history = History::new(limit, 1, classes);
+        self.record = Some(Box::new(Record { history, next: 0, at }));
+        self.appoint();
+        self.set_wake();
+    }
+
+    /// After a change of the next start, or of the next moment of the record.
+    pub(super) fn appoint(&mut self) {
+        let recorded = self.record.as_ref().map_or(Instant::NEVER, |record| record.at);
+        self.appointed = self.next_start.min(recorded);
+    }
+
+    /// A flow is to begin or the port to be recorded. What else is due comes before the record, as in
+    /// switches; but a host that wakes for its record alone does nothing else.
+    #[inline(never)]
+    pub(super) fn keep_appointments(&mut self, now: Instant, context: &mut Context) {
+        let mut due = self.record.take_if(|record| record.at <= now);
+        if due.is_some() {
+            self.appoint();
+            self.set_wake();
+        }
+        if self.wake <= now {
+            self.nic.tx.turn(now, context);
+            self.start(now);
+            self.act(now, context);
+        }
+        let Some(record) = &mut due else { return };
+        if record.history.keeps(record.next) {
+            record.history.keep(&self.nic.tx, now, self.nic.backlogs());
+        }
+        let sampling = context.metrics.sampling();
+        let next = record.history.next_after(record.next, sampling);
+        (record.next, record.at) =
+            next.map_or((record.next, Instant::NEVER), |next| (next, sampling.at(next)));
+        self.record = due;
+        self.appoint();
+        self.set_wake();
+    }
+}

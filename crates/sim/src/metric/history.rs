@@ -1,0 +1,187 @@
+//! The ports of a node over time: what each had sent, how long it had been paused and what waited, at
+//! moments whose number is bounded.
+//!
+//! Kept are samples, first all of them. When the limit is reached, every second one is dropped and
+//! from then on only every second is kept, then every fourth, and so on. The rule asks for nothing but
+//! the number of the sample, so all nodes keep the same ones. Counters are kept as they stand, so what
+//! is between two moments is their difference, whatever was dropped between them.
+
+use floodway_model::Instant;
+
+use super::Sampling;
+use crate::link::Transmitter;
+
+/// What all ports of a node were like at the moments that are kept.
+#[derive(Debug)]
+pub struct History {
+    /// The most moments.
+    limit: usize,
+    /// Each of so many samples is kept: a power of two.
+    every: usize,
+    /// Data queues, or classes, of a port.
+    classes: usize,
+    /// Numbers of a moment.
+    width: usize,
+    /// By moment, of each port: bytes sent, time on the wire, time paused, and the backlog of each
+    /// data queue.
+    numbers: Vec<u64>,
+}
+
+/// A port at a moment, or between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot<'a> {
+    /// Bytes of the frames that have begun.
+    pub bytes: u64,
+    /// Time that they have taken on the wire, ps.
+    pub busy: u64,
+    /// Time paused, summed over data classes, ps.
+    pub paused: u64,
+    /// What waits, by data queue, bytes.
+    pub backlogs: &'a [u64],
+}
+
+/// What is kept before the backlogs.
+const COUNTERS: usize = 3;
+
+impl History {
+    /// Nothing kept yet of a node with so many ports and data queues, and of at most `limit` moments.
+    pub fn new(limit: u32, ports: usize, classes: usize) -> Self {
+        Self {
+            limit: limit as usize,
+            every: 1,
+            classes,
+            width: ports * (COUNTERS + classes),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Whether a sample is to be kept. They are asked for in order; room is made for one that is.
+    pub fn keeps(&mut self, sample: usize) -> bool {
+        if !sample.is_multiple_of(self.every) {
+            return false;
+        }
+        if self.moments() == self.limit {
+            self.thin();
+        }
+        sample.is_multiple_of(self.every)
+    }
+
+    /// Keeps a port at a sample that is to be kept; ports are told of in order.
+    pub fn keep(&mut self, tx: &Transmitter, now: Instant, backlogs: impl Iterator<Item = u64>) {
+        let paused = tx.pauses()[..self.classes].iter().map(|pause| pause.total_at(now).0);
+        let busy = tx.busy.0 - tx.unfinished(now).0;
+        self.numbers.extend([tx.bytes, busy, paused.sum()]);
+        self.numbers.extend(backlogs.take(self.classes));
+    }
+
+    /// Every second moment is dropped, and every second sample from now on.
+    fn thin(&mut self) {
+        let kept = self.moments().div_ceil(2);
+        for moment in 1..kept {
+            let from = 2 * moment * self.width;
+            self.numbers.copy_within(from..from + self.width, moment * self.width);
+        }
+        self.numbers.truncate(kept * self.width);
+        self.every *= 2;
+    }
+
+    /// How many moments are kept.
+    pub fn moments(&self) -> usize {
+        self.numbers.len() / self.width.max(1)
+    }
+
+    /// Every so many samples are kept.
+    pub fn every(&self) -> usize {
+        self.every
+    }
+
+    /// The next sample after this one that may be kept, if there is one.
+    pub fn next_after(&self, sample: usize, sampling: &Sampling) -> Option<usize> {
+        let next = (sample / self.every + 1) * self.every;
+        (next < sampling.count).then_some(next)
+    }
+
+    /// A port at a moment.
+    pub fn at(&self, moment: usize, port: usize) -> Snapshot<'_> {
+        let from = moment * self.width + port * (COUNTERS + self.classes);
+        let numbers = &self.numbers[from..from + COUNTERS + self.classes];
+        let (counters, backlogs) = numbers.split_at(COUNTERS);
+        Snapshot { bytes: counters[0], busy: counters[1], paused: counters[2], backlogs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_model::{Duration, NodeId, PortIx, Rate};
+
+    use super::*;
+    use crate::link::Link;
+
+    fn idle() -> Transmitter {
+        Transmitter::new(Link {
+            peer: NodeId(1),
+            peer_port: PortIx(0),
+            rate: Rate::from_gbps(10),
+            delay: Duration::ZERO,
+            latency: Duration::ZERO,
+            response: Duration::ZERO,
+            wire_overhead: 20,
+            largest_frame: 1_518,
+        })
+    }
+
+    /// The samples that are kept of so many, known by the backlog of the second of two ports.
+    fn kept(limit: u32, samples: u64) -> Vec<u64> {
+        let mut history = History::new(limit, 2, 1);
+        for sample in 0..samples {
+            if history.keeps(sample as usize) {
+                history.keep(&idle(), Instant::ZERO, [7].into_iter());
+                history.keep(&idle(), Instant::ZERO, [sample].into_iter());
+            }
+        }
+        let moments = 0..history.moments();
+        assert!(moments.clone().all(|moment| history.at(moment, 0).backlogs == [7]));
+        moments.map(|moment| history.at(moment, 1).backlogs[0]).collect()
+    }
+
+    #[test]
+    fn every_second_moment_is_dropped_when_there_are_too_many() {
+        assert!(kept(8, 0).is_empty());
+        assert_eq!(kept(8, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(kept(8, 9), [0, 2, 4, 6, 8]);
+        assert_eq!(kept(8, 15), [0, 2, 4, 6, 8, 10, 12, 14]);
+        // Full at 8 with every sample, at 16 with every second, at 32 with every fourth and at 64
+        // with every eighth.
+        assert_eq!(kept(8, 100), [0, 16, 32, 48, 64, 80, 96]);
+        assert_eq!(kept(5, 6), [0, 2, 4]);
+        assert_eq!(kept(2, 1_000), [0, 512]);
+    }
+
+    #[test]
+    fn there_are_between_half_the_limit_and_the_limit() {
+        for limit in 2..40 {
+            for samples in u64::from(limit)..400 {
+                let kept = kept(limit, samples).len() as u32;
+                assert!(limit.div_ceil(2) <= kept && kept <= limit, "{limit} {samples}: {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_next_sample_is_a_multiple_of_what_is_kept() {
+        let measured_until = Instant::NEVER;
+        let interval = Duration(10);
+        let sampling = Sampling { from: Instant(5), interval, count: 13, measured_until };
+        let mut history = History::new(2, 1, 1);
+        assert_eq!(history.next_after(0, &sampling), Some(1));
+        for sample in 0..=4 {
+            if history.keeps(sample) {
+                history.keep(&idle(), Instant::ZERO, [0].into_iter());
+            }
+        }
+        assert_eq!(history.every(), 4);
+        assert_eq!(history.next_after(4, &sampling), Some(8));
+        assert_eq!(history.next_after(8, &sampling), Some(12));
+        assert_eq!(history.next_after(12, &sampling), None);
+    }
+}

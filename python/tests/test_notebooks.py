@@ -1,0 +1,68 @@
+"""docs/notebooks: every cell runs, and they are kept as they were written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+for needed in ("ipykernel", "pandas", "polars", "duckdb", "pyarrow", "altair"):
+    pytest.importorskip(needed)
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs/notebooks").glob("*.ipynb"))
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def test_they_are_there():
+    names = [path.stem for path in NOTEBOOKS]
+    assert names == ["own-workload", "read-results", "tune-thresholds"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_cell_runs(path, tmp_path):
+    notebook = read(path)
+    # In a folder of its own, which becomes the kernel's.
+    resources = {"metadata": {"path": tmp_path}}
+    nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    # No warning, and nothing else that says something is not as it should be; bars are told there.
+    told = [output.text for output in shown if output.get("name") == "stderr"]
+    assert [text for text in told if "Warning" in text or "Traceback" in text] == []
+    printed = "".join(output.text for output in shown if output.get("name") == "stdout")
+    assert printed.count("\n") > 8
+    assert any("text/html" in output.get("data", {}) for output in shown)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_they_are_kept_without_outputs_and_explained(path):
+    notebook = read(path)
+    assert notebook.metadata.kernelspec.name == "python3"
+    before = None
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None), "strip its outputs"
+            assert before == "markdown", f"nothing explains {cell.source!r}"
+        before = cell.cell_type
+
+
+def test_they_are_pages_of_the_site(root, tmp_path):
+    command = [sys.executable, "docs/site.py", tmp_path / "site"]
+    subprocess.run(command, cwd=root, check=True)
+    book = tmp_path / "site/src"
+    summary = (book / "SUMMARY.md").read_text()
+    for path in NOTEBOOKS:
+        assert f"(docs/notebooks/{path.stem}.md)" in summary
+        page = (book / f"docs/notebooks/{path.stem}.md").read_text()
+        cells = read(path).cells
+        assert page.count("```python\n") == sum(cell.cell_type == "code" for cell in cells)
+        for cell in cells[1:]:
+            # Links to sources are plain text there.
+            assert cell.cell_type == "markdown" or cell.source in page
+        assert f"](./{path.name})" in page
+        assert (book / f"docs/notebooks/{path.name}").read_bytes() == path.read_bytes()
+    assert ".ipynb" not in (book / "docs/python.md").read_text()
