@@ -39,6 +39,7 @@ fn a_page_answers_its_question() {
         "How long do flows take?",
         "Who gains, the typical flow or the slowest?",
         "How do flows share the network over time?",
+        "Where is the traffic?",
         "How much traffic stands still?",
         "How deep are the queues?",
         "What is lost?",
@@ -72,6 +73,14 @@ fn every_figure_has_its_data() {
     assert_eq!(changes[0], "group,series,change [%],low,high");
     assert_eq!(changes.len(), 1 + 5 * 2);
     assert!(changes[1].starts_with("<100 KB,ci-local,-"), "{}", changes[1]);
+    // The map of 24 switches, in each of three variants: to and from a host.
+    let busy = of("links-busy");
+    assert_eq!(busy[0], "chart,switch,direction,port,busy [share]");
+    assert_eq!(busy.len(), 1 + 3 * 24 * 2);
+    assert_eq!(
+        busy[47..49],
+        ["without-ci,leaf 23,to hosts,0,0.46", "without-ci,leaf 23,from hosts,0,0.1"]
+    );
     // 1200 samples in 400 stretches of three, of which each has a largest and a mean.
     let depths = of("queue-0-over-time");
     assert_eq!(depths[0], "chart,series,simulated time [ns],backlog [bytes]");

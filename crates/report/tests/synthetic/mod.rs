@@ -129,6 +129,7 @@ pub fn tables(case: Case, variant: usize, replication: u32) -> Vec<Table> {
         queues(variant, &mut chance),
         depths(variant),
         switches(variant),
+        links(variant),
         occupancy(variant),
         timeline(variant, &mut chance),
         deliveries(variant),
@@ -226,10 +227,29 @@ fn switches(variant: usize) -> Table {
     let most = (4e6 * QUEUEING[variant].0) as u64;
     Table::new("switches", "one switch")
         .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
+        .u64("tier", "how far from the hosts it is", vec![0; rows])
         .u64("ports", "its ports", vec![16; rows])
         .f64("mean_occupancy_bytes", "mean over samples", vec![most as f64 / 12.0; rows])
         .u64("max_occupancy_bytes", "the most there was", vec![most; rows])
         .u64("max_port_occupancy_bytes", "the most there was in a port", vec![most / 3; rows])
+}
+
+/// A host at every switch, which sends to it for a tenth of the time and hears from it for a part of
+/// it that no two switches have.
+fn links(variant: usize) -> Table {
+    let [mut node, mut peer] = [(); 2].map(|()| Vec::new());
+    let mut busy = Vec::new();
+    for row in 0..24 {
+        let ends = [format!("host {row}"), format!("leaf {row}")];
+        node.extend(ends.clone());
+        peer.extend(ends.into_iter().rev());
+        busy.extend([0.1, f64::from(row) / 50.0 * QUEUEING[variant].0]);
+    }
+    Table::new("links", "one direction of a link")
+        .text("node", "who sends", node)
+        .u64("port", "by which port", vec![0; 48])
+        .text("peer", "who receives", peer)
+        .f64("utilisation", "share of the time in which it is busy", busy)
 }
 
 fn occupancy(variant: usize) -> Table {
@@ -313,6 +333,7 @@ fn pauses(variant: usize, chance: &mut Chance) -> Table {
     Table::new("pauses", "one traffic class of one port")
         .text("node", "whose port", (0..rows).map(|row| format!("node {row}")).collect())
         .u64("tier", "how far from the hosts it is; hosts: 255", (0..rows).map(tier).collect())
+        .u64("port", "the port", vec![0; rows])
         .u64("class", "the traffic class", vec![0; rows])
         .u64("xoff_frames", "XOFF frames sent, without refreshes", frames)
         .f64("paused_ns", "how long the port was stopped from sending", paused)
