@@ -37,7 +37,8 @@ check-docs: build
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
 
 # The Python package in an environment of its own, with all that its tests need. Tests of results
-# directories have the program make some.
+# directories have the program make some; those of pages need a Chromium, and are skipped without one
+# unless FLOODWAY_BROWSER=1 is set.
 python: build
 	python3 -m venv target/python
 	target/python/bin/pip install --quiet '.[test]'

@@ -80,6 +80,7 @@ pub fn tail_chart(heading: &str, marks: &[(f64, &str)], lines: Vec<Line>) -> Lin
         title: format!("Share of flows that take longer than so long, {heading}"),
         x: Axis::log("completion time, logarithmic", "ns"),
         y: Axis::log("share of flows that take longer", "share").within(floor, 1.0),
+        levels: vec![(1e-3, "p99.9".to_owned())],
         ..shares(heading, marks, lines)
     }
 }

@@ -47,6 +47,8 @@ pub struct Lines {
     pub lines: Vec<Line>,
     /// Values of the horizontal axis that a line across marks, with what they are: thresholds.
     pub marks: Vec<(f64, String)>,
+    /// Values of the vertical axis that a line along the chart marks, with what they are: quantiles.
+    pub levels: Vec<(f64, String)>,
     /// How high it is in pixels.
     pub height: f64,
 }
@@ -61,6 +63,7 @@ impl Default for Lines {
             y: Axis::default(),
             lines: Vec::new(),
             marks: Vec::new(),
+            levels: Vec::new(),
             height: 230.0,
         }
     }
@@ -159,6 +162,12 @@ impl Lines {
             let above = top - clear - mark.row as f64 * LABEL;
             svg.line(mark.x, above - LABEL + 3.0, mark.x, bottom, "mark");
             svg.text(mark.end, above - 4.0, "end", "tick", mark.label);
+        }
+        for (value, label) in self.levels.iter().filter(|level| y.holds(level.0)) {
+            let at = y.at(*value);
+            svg.line(left, at, width - 16.0, at, "mark");
+            // At the left, where what falls from 100 % leaves room.
+            svg.text(left + 4.0, at - 4.0, "start", "tick", label);
         }
         let many = lines().filter(|line| !line.intervals.is_empty()).count();
         let mut nth = 0;
@@ -354,6 +363,23 @@ mod tests {
         let of = |lines| Lines { x: x.clone(), y: y.clone(), lines, ..Lines::default() }.svg(300.0);
         let ticks = |svg: String| svg.matches("class=\"tick\"").count();
         assert_eq!(ticks(of(vec![data.clone(), law])), ticks(of(vec![data])));
+    }
+
+    #[test]
+    fn a_level_lies_across_at_its_value() {
+        let chart = Lines {
+            x: Axis::log("time", "").within(1e-4, 1.0),
+            y: Axis::log("flows", "").within(1.0, 1e4),
+            levels: vec![(100.0, "p99".to_string()), (1e5, "beyond".to_string())],
+            height: 204.0,
+            ..Lines::default()
+        };
+        // Half of the way from 164 up to 10.
+        let svg = chart.svg(270.0);
+        let line = "<line class=\"mark\" x1=\"68\" y1=\"87\" x2=\"254\" y2=\"87\"/>";
+        let label = "<text class=\"tick\" x=\"72\" y=\"83\" text-anchor=\"start\">p99</text>";
+        assert!(svg.contains(&format!("{line}{label}")), "{svg}");
+        assert!(!svg.contains("beyond"));
     }
 
     #[test]

@@ -143,11 +143,12 @@ impl Mosaic {
                     svg.text(left - 5.0, y + row / 2.0 + 3.5, "end", "side small", &name);
                     labelled = y;
                 }
-                svg.open("mosaic", block.tooltips.get(at).map_or("", String::as_str));
+                let tooltip = block.tooltips.get(at).map_or("", String::as_str);
+                svg.stroked("mosaic", row - gap(row), tooltip);
                 let mut x = left;
                 for band in &block.bands {
                     if let Some(spots) = band.rows.get(at) {
-                        tiles(&mut svg, spots, (x, y), (tile, row), &scale);
+                        tiles(&mut svg, spots, (x, y + (row - gap(row)) / 2.0), tile, &scale);
                     }
                     x += band.width(tile) + GAP;
                 }
@@ -160,25 +161,19 @@ impl Mosaic {
     }
 }
 
-/// A row of tiles from a place on, a path for each colour. Large ones stand a pixel apart.
-fn tiles(
-    svg: &mut Svg,
-    spots: &[Spot],
-    (x, y): (f64, f64),
-    (width, height): (f64, f64),
-    scale: &Scale,
-) {
-    let gap = |side: f64| if side >= 6.0 { 1.0 } else { 0.0 };
-    let high = short(height - gap(height));
+/// A row of tiles from a place on: strokes as wide as tiles are high, a path for each colour. Large
+/// tiles stand a pixel apart.
+fn tiles(svg: &mut Svg, spots: &[Spot], (x, y): (f64, f64), width: f64, scale: &Scale) {
+    let gap = gap(width);
     let step = |spot: &Spot| Colours::Sequential.step(scale, spot.value);
     for class in 0..Colours::Sequential.steps() {
         let mut data = String::new();
         let mut at = 0;
-        for run in spots.chunk_by(|a, b| gap(width) == 0.0 && step(a) == step(b)) {
+        for run in spots.chunk_by(|a, b| gap == 0.0 && step(a) == step(b)) {
             if step(&run[0]) == class {
-                let (from, wide) = (x + at as f64 * width, run.len() as f64 * width - gap(width));
+                let (from, wide) = (x + at as f64 * width, run.len() as f64 * width - gap);
                 let [from, wide, y] = [from, wide, y].map(short);
-                data += &format!("M{from} {y}h{wide}v{high}h-{wide}z");
+                data += &format!("M{from} {y}h{wide}");
             }
             at += run.len();
         }
@@ -188,11 +183,16 @@ fn tiles(
     }
 }
 
+/// What lies between tiles of this size.
+fn gap(side: f64) -> f64 {
+    if side >= 6.0 { 1.0 } else { 0.0 }
+}
+
 /// What the colours of charts with this scale are, which has limits: a bar with the ends of its
 /// steps.
 pub fn steps(axis: &Axis) -> String {
     let steps = Colours::Sequential.steps();
-    let (step, edge) = (30.0, 16.0);
+    let (step, edge) = (30.0, 20.0);
     let scale = axis.scale(std::iter::empty(), edge, edge + steps as f64 * step, 5);
     let mut svg = Svg::new(steps as f64 * step + 2.0 * edge, 30.0, "");
     for at in 0..steps {
@@ -202,7 +202,6 @@ pub fn steps(axis: &Axis) -> String {
     for tick in &scale.ticks {
         let x = scale.at(*tick);
         svg.line(x, 12.0, x, 15.0, "zero");
-        // Shares, which carry no sign, are shown as such.
         svg.text(x, 27.0, "middle", "tick", &axis.show(*tick));
     }
     svg.finish()
@@ -241,17 +240,18 @@ mod tests {
         // Names of six small letters: 33.6, that is 34, and 6. Tiles of 14 a pixel apart, and above
         // them 17 for the labels. `to hosts` needs 46.8 pixels, three tiles 42; then 8 between.
         // A tenth for each step: 0.2 is the third, 0.6 the seventh, what is beyond the last.
+        // Strokes lie in the middle of a tile: 6.5 below its upper edge.
         for tile in [
-            "<path class=\"q0\" d=\"M40 17h13v13h-13z\"/>",
-            "<path class=\"q2\" d=\"M54 17h13v13h-13z\"/>",
-            "<path class=\"q7\" d=\"M68 17h13v13h-13z\"/>",
-            "<path class=\"q5\" d=\"M94.8 17h13v13h-13z\"/>",
-            "<path class=\"q6\" d=\"M40 31h13v13h-13z\"/>",
+            "<path class=\"q0\" d=\"M40 23.5h13\"/>",
+            "<path class=\"q2\" d=\"M54 23.5h13\"/>",
+            "<path class=\"q7\" d=\"M68 23.5h13\"/>",
+            "<path class=\"q5\" d=\"M94.8 23.5h13\"/>",
+            "<path class=\"q6\" d=\"M40 37.5h13\"/>",
+            "<g class=\"mosaic\" stroke-width=\"13\"><title>the second</title>",
         ] {
             assert!(svg.contains(tile), "{tile} in {svg}");
         }
         assert_eq!(svg.matches("<path").count(), 5, "where there is no link there is no tile");
-        assert!(svg.contains("<title>the second</title>"));
     }
 
     #[test]
@@ -267,9 +267,9 @@ mod tests {
         };
         let svg = Mosaic { blocks: vec![block], ..mosaic() }.svg(244.0);
         // 432 / 72 = 6 high; of every second row 12 apart the label has room. From 46 on, 60 tiles
-        // have 198 pixels: 3 each, and equal ones are one stretch.
+        // have 198 pixels: 3 each, and equal ones are one stretch. Its middle is 2.5 below 17 + 6.
         assert_eq!(svg.matches("class=\"side small\"").count(), 36);
-        assert!(svg.contains("d=\"M46 23h180v5h-180z\""), "{svg}");
+        assert!(svg.contains("d=\"M46 25.5h180\""), "{svg}");
     }
 
     #[test]

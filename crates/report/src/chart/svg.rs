@@ -69,6 +69,11 @@ impl Svg {
         self.group(&format!("transform=\"translate({x} {y})scale({scale})\""), tooltip);
     }
 
+    /// Opens a group whose strokes are so wide.
+    pub fn stroked(&mut self, class: &str, width: f64, tooltip: &str) {
+        self.group(&format!("class=\"{class}\" stroke-width=\"{}\"", short(width)), tooltip);
+    }
+
     fn group(&mut self, attribute: &str, tooltip: &str) {
         let _ = write!(self.text, "<g {attribute}>");
         if !tooltip.is_empty() {

@@ -2,11 +2,15 @@
 
 use super::tables::cell;
 use super::r#type::plain;
-use super::{Figure, Page};
+use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
+use crate::shapes::Sketch;
 use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure};
 use crate::words;
+
+/// So many flows have a 99.9th percentile that is not their slowest.
+const ENOUGH: u64 = 1_000;
 
 type Metric = fn(&ClassSummary) -> &Measure;
 
@@ -89,7 +93,10 @@ impl Page<'_> {
             let rows = variants.filter_map(|(series, name)| {
                 let of = self.summary.class(name, &class.key)?;
                 Some(Row {
-                    figures: bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                    figures: match of.mean_ns.estimate.mean {
+                        Some(_) => bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                        None => "–".to_string(),
+                    },
                     tooltip: plain(&format!("{name}, {}: {}", class.label, quantiles(of))),
                     ..mean_row(name, series, &of.mean_ns, "ns")
                 })
@@ -171,18 +178,6 @@ impl Page<'_> {
         if charts.is_empty() {
             return;
         }
-        let tail = self.cdfs(0, true);
-        let least = tail.iter().flat_map(|line| &line.points).map(|point| point.1);
-        let floor = least.filter(|share| *share > 0.0).fold(0.1, f64::min) / 1.3;
-        let label = plain(&classes.label(0));
-        charts.push(Lines {
-            title: format!("Share of flows of size class {label} that take longer than a time"),
-            heading: format!("{label}: the tail"),
-            x: Axis::log("completion time, logarithmic", "ns"),
-            y: Axis::log("flows that take longer", "share").within(floor, 1.0),
-            lines: tail,
-            ..Lines::default()
-        });
         *text += "<h2>Who gains, the typical flow or the slowest?</h2>\n";
         let unfinished = self
             .summary
@@ -198,6 +193,58 @@ impl Page<'_> {
         let caption = "What share of flows has finished after a given time?";
         let figure = Figure::new("fct-distribution", caption).legend(self.legend()).note(note);
         *text += &figure.lines(2, &charts);
+        self.tails(text);
+    }
+
+    /// The slowest flows of the sizes that have enough of them for a 99.9th percentile, or else of
+    /// all sizes.
+    fn tails(&self, text: &mut String) {
+        let all = self.experiment.classes().all();
+        let variants = 0..self.summary.order.len();
+        let enough = |class: &usize| {
+            let many = |variant| self.experiment.fct(variant, *class).count();
+            *class == all || variants.clone().any(|variant| many(variant) >= ENOUGH)
+        };
+        let shown: Vec<usize> = (0..=all).filter(enough).collect();
+        let charts: Vec<Lines> = shown.iter().map(|class| self.tail(*class)).collect();
+        let slow = |variant: usize| {
+            let of = |class: &usize| {
+                let times = self.experiment.fct(variant, *class);
+                let what = if times.count() < ENOUGH { "slowest" } else { "p99.9" };
+                let label = self.experiment.classes().label(*class);
+                format!("{what} {} ({label})", slowest(&times))
+            };
+            shown.iter().map(of).collect::<Vec<_>>().join(", ")
+        };
+        let said: Vec<String> = variants.clone().map(slow).collect();
+        let names = self.summary.order.iter().cloned().enumerate().collect();
+        let note = "All replications pooled, also for these numbers; those of the table above are means \
+                    over replications.";
+        let figure = Figure::new("fct-tail", "How long do the slowest flows take?").note(note);
+        let figure = figure.legend(Legend::samples_with(names, &said));
+        *text += &figure.lines(if charts.len() == 1 { 1 } else { 2 }, &charts);
+    }
+
+    fn tail(&self, class: usize) -> Lines {
+        let lines = self.cdfs(class, true);
+        let least = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+        let least = least.filter(|share| *share > 0.0).fold(0.1, f64::min);
+        let least = least / 1.3;
+        let many = (0..self.summary.order.len()).map(|at| self.experiment.fct(at, class).count());
+        let (least, levels) = match many.max() >= Some(ENOUGH) {
+            true => (least.min(5e-4), vec![(1e-3, "p99.9".to_string())]),
+            false => (least, Vec::new()),
+        };
+        let label = plain(&self.experiment.classes().label(class));
+        Lines {
+            title: format!("Share of flows of size class {label} that take longer than a time"),
+            heading: label,
+            x: Axis::log("completion time, logarithmic", "ns"),
+            y: Axis::log("flows that take longer", "share").within(least, 1.0),
+            lines,
+            levels,
+            ..Lines::default()
+        }
     }
 
     /// The distribution functions of a class, or what they leave to 1.
@@ -212,8 +259,12 @@ impl Page<'_> {
                     points.push((*value, if tail { 1.0 } else { 0.0 }));
                 }
                 seen += many;
-                let share = seen as f64 / all;
-                points.push((*value, if tail { 1.0 - share } else { share }));
+                // To far less than a flow: more digits would only make the page longer.
+                let share = libm::round(seen as f64 / all * 1e9) / 1e9;
+                points.push((
+                    *value,
+                    if tail { libm::round((1.0 - share) * 1e9) / 1e9 } else { share },
+                ));
             }
             if tail && sketch.unfinished == 0 {
                 // Nothing takes longer than the slowest flow, and a logarithm has no place for it.
@@ -228,6 +279,16 @@ impl Page<'_> {
             Line { series, points, steps: true, tooltip, ..Line::default() }
         });
         lines.collect()
+    }
+}
+
+/// The 99.9th percentile in words, of fewer than a thousand flows the slowest; flows that did not finish take longest.
+fn slowest(times: &Sketch) -> String {
+    let rank = 0.999 * times.count() as f64;
+    match times.finished() as f64 {
+        finished if times.count() == 0 || finished < 1.0 => "–".to_string(),
+        finished if finished < rank => "not finished".to_string(),
+        finished => words::time(times.quantile(rank / finished * (1.0 - 1e-12))),
     }
 }
 
@@ -276,4 +337,26 @@ pub(super) fn change_row(name: &str, series: usize, measure: &Measure, unit: &st
     };
     let tooltip = format!("{name}: {said}, {} replications", change.n());
     Row { figures, range, value, interval, tooltip, ..empty }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_of_a_thousand_is_beyond_p99_9() {
+        let times = |finished: u32, not: usize| {
+            let missing = std::iter::repeat_n(f64::NAN, not);
+            Sketch::of((1..=finished).map(|at| f64::from(at) * 1e3).chain(missing))
+        };
+        // The 999th of 1000, in microseconds; one that is not finished is the slowest.
+        assert_eq!(slowest(&times(400, 0)), words::time(400e3));
+        assert_eq!(slowest(&times(399, 1)), "not finished");
+        let steps = [(1e3, 998), (7e3, 1), (9e3, 1)].to_vec();
+        assert_eq!(slowest(&Sketch { steps: steps.clone(), unfinished: 0 }), words::time(7e3));
+        let steps = steps[..2].to_vec();
+        assert_eq!(slowest(&Sketch { steps: steps.clone(), unfinished: 1 }), words::time(7e3));
+        assert_eq!(slowest(&Sketch { steps, unfinished: 2 }), "not finished");
+        assert_eq!(slowest(&Sketch::default()), "–");
+    }
 }

@@ -34,6 +34,14 @@ impl Legend {
         Self::of(names, sample)
     }
 
+    /// The same with something said of each series beside its name.
+    pub fn samples_with(names: Vec<(usize, String)>, said: &[String]) -> Self {
+        let label =
+            |((at, name), said): (&(usize, String), &String)| (*at, format!("{name}: {said}"));
+        let labels = names.iter().zip(said).map(label).collect();
+        Self { names, ..Self::of(labels, sample) }
+    }
+
     /// Of series that have neither markers nor dashes.
     pub fn strokes(names: Vec<(usize, String)>) -> Self {
         Self::of(names, stroke)
@@ -87,7 +95,7 @@ impl Figure {
 
     /// Of rows.
     pub fn rows(&self, chart: &Rows) -> String {
-        self.html(1, &chart.data(), &both(|width| chart.svg(width)))
+        self.html(1, &chart.data(), &both(WIDE, |width| chart.svg(width)))
     }
 
     /// Of a chart whose cells cannot become narrower; on a narrow screen it scrolls in its figure.
@@ -104,40 +112,33 @@ impl Figure {
     pub fn lines(&self, columns: usize, charts: &[Lines]) -> String {
         let data = |chart: &Lines| (chart.heading.clone(), chart.data(&self.legend.names));
         let data = Data::of_charts(charts.iter().map(data).collect());
-        self.side_by_side(columns, charts.len(), &data, |at, width| charts[at].svg(width))
+        // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
+        let draw = |chart: &Lines| match width(columns) {
+            HALF => chart.svg(HALF),
+            width => both(width, |width| chart.svg(width)),
+        };
+        self.side_by_side(columns, &data, charts.iter().map(draw))
     }
 
-    /// The same of charts of tiles.
+    /// The same of charts of tiles, which have little text and can be enlarged.
     pub fn mosaics(&self, columns: usize, charts: &[Mosaic]) -> String {
         let data = |chart: &Mosaic| (chart.heading.clone(), chart.data());
         let data = Data::of_charts(charts.iter().map(data).collect());
-        self.side_by_side(columns, charts.len(), &data, |at, width| charts[at].svg(width))
+        self.side_by_side(columns, &data, charts.iter().map(|chart| chart.svg(width(columns))))
     }
 
     fn side_by_side(
         &self,
         columns: usize,
-        charts: usize,
         data: &Data,
-        draw: impl Fn(usize, f64) -> String,
+        charts: impl Iterator<Item = String>,
     ) -> String {
-        // On a phone, a half can be enlarged to its width; other widths get a chart drawn for it.
-        let (class, width) = match columns {
-            1 => (" one", WIDE),
-            3 => (" three", THIRD),
-            _ => ("", HALF),
+        let class = match columns {
+            1 => " one",
+            3 => " three",
+            _ => "",
         };
-        let cell = |at: usize| match width == HALF {
-            true => format!("<div>{}</div>", draw(at, HALF)),
-            false => {
-                let (wide, narrow) = (draw(at, width), draw(at, NARROW));
-                format!(
-                    "<div><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div></div>"
-                )
-            }
-        };
-        let cells: String = (0..charts).map(cell).collect();
-        let columns = columns.clamp(1, 3);
+        let cells: String = charts.map(|chart| format!("<div>{chart}</div>")).collect();
         self.html(columns, data, &format!("<div class=\"grid{class}\">{cells}</div>"))
     }
 
@@ -169,9 +170,19 @@ pub(super) fn packed_bytes(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(compress_to_vec_zlib(bytes, 9))
 }
 
-/// A wide and a narrow rendition.
-fn both(draw: impl Fn(f64) -> String) -> String {
-    format!("<div class=\"wide\">{}</div><div class=\"narrow\">{}</div>", draw(WIDE), draw(NARROW))
+/// How wide a chart is of which so many stand in a row.
+fn width(columns: usize) -> f64 {
+    match columns {
+        1 => WIDE,
+        3 => THIRD,
+        _ => HALF,
+    }
+}
+
+/// A rendition of this width, and a narrow one.
+fn both(width: f64, draw: impl Fn(f64) -> String) -> String {
+    let (wide, narrow) = (draw(width), draw(NARROW));
+    format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>")
 }
 
 fn sideways(chart: &str) -> String {

@@ -107,7 +107,7 @@ impl Page<'_> {
         }
         let wide = charts.iter().any(|chart| chart.columns() >= MANY_COLUMNS);
         let columns = if wide { 2 } else { panels_of(charts.len()) };
-        let legend = Legend::steps(&scale, &format!("of the time {}", shown.axis));
+        let legend = Legend::steps(&scale, "of the time");
         let mut note = String::from(
             "First replication, the whole run. A row is a switch, a tile one direction of a link at \
              one of its ports; a pointer that rests on a row tells which is the highest in it.",
@@ -129,23 +129,23 @@ impl Page<'_> {
 
 /// What stands out, in a sentence.
 fn in_words(name: &str, links: &[Direction], shown: &Shown) -> String {
-    let most = links.iter().max_by(|a, b| (shown.value)(a).total_cmp(&(shown.value)(b)));
-    let Some(most) = most else { return String::new() };
-    let sentence = match (shown.value)(most) {
-        0.0 => format!("no link is ever {}", shown.axis),
-        value => {
-            let some = links.iter().filter(|link| (shown.value)(link) > 0.0).count();
-            format!(
-                "{} of {} directions of links are {} at some time; most of all that from {} to {}, \
-                 {} of the time",
-                words::count(some as f64),
-                words::count(links.len() as f64),
-                shown.axis,
-                most.node,
-                most.peer,
-                percent(value)
-            )
-        }
+    let mut ranked: Vec<&Direction> = links.iter().collect();
+    ranked.sort_by(|a, b| (shown.value)(b).total_cmp(&(shown.value)(a)));
+    let Some(most) = ranked.first() else { return String::new() };
+    let share = |link: &Direction| percent((shown.value)(link));
+    let some = ranked.iter().filter(|link| (shown.value)(link) > 0.0).count();
+    let first = format!("from {} to {}, {} of the time", most.node, most.peer, share(most));
+    let sentence = match shown.name == BUSY.name {
+        _ if some == 0 => format!("no link is ever {}", shown.axis),
+        true => format!(
+            "the busiest link is that {first}; the median is {}",
+            share(ranked[(ranked.len() - 1) / 2])
+        ),
+        false => format!(
+            "{} of {} links, each direction by itself, stand paused at some time; longest that {first}",
+            words::count(some as f64),
+            words::count(links.len() as f64)
+        ),
     };
     format!("<p><strong>{}</strong>: {}.</p>\n", escape(name), set(&sentence))
 }
@@ -328,6 +328,28 @@ mod tests {
         let to_hosts = values(&blocks[1].bands[0].rows[0]);
         assert_eq!(to_hosts.len(), 30);
         assert_eq!(to_hosts[29], ("58 to 59", 0.59));
+    }
+
+    #[test]
+    fn what_stands_out_is_said() {
+        // Six times 0.7, six times 0.6, of which the last is the twelfth of 24, and what is less.
+        let said = |links: &[Direction], shown| in_words("a < b", links, shown);
+        assert_eq!(
+            said(&fabric(3, 2), &BUSY),
+            "<p><strong>a &lt; b</strong>: the busiest link is that from host 0 to leaf 0, 70\u{a0}% of the \
+             time; the median is 60\u{a0}%.</p>\n"
+        );
+        let mut links = fabric(3, 2);
+        assert_eq!(
+            said(&links, &PAUSED),
+            "<p><strong>a &lt; b</strong>: no link is ever paused.</p>\n"
+        );
+        links[1].paused = 0.25;
+        assert_eq!(
+            said(&links, &PAUSED),
+            "<p><strong>a &lt; b</strong>: 1 of 24 links, each direction by itself, stand paused at some \
+             time; longest that from leaf 0 to host 0, 25\u{a0}% of the time.</p>\n"
+        );
     }
 
     #[test]

@@ -11,8 +11,9 @@ impl Page<'_> {
         let variants = 0..self.summary.order.len();
         let series: Vec<(usize, &Vec<InUse>)> =
             variants.filter_map(|at| Some((at, self.experiment.memory(at)?))).collect();
-        let samples = series.iter().flat_map(|(_, samples)| *samples);
-        let most = samples.map(|sample| sample.max_bytes).fold(0.0, f64::max);
+        let all = || series.iter().flat_map(|(_, samples)| *samples);
+        let most = all().map(|sample| sample.max_bytes).fold(0.0, f64::max);
+        let end = all().map(|sample| sample.time_ns).fold(0.0, f64::max);
         if most == 0.0 {
             return;
         }
@@ -28,8 +29,7 @@ impl Page<'_> {
             Lines {
                 title: format!("Memory in use over time, {name}"),
                 heading: name.clone(),
-                x: Axis::linear("simulated time", "ns")
-                    .within(0.0, samples.last().map_or(1.0, |sample| sample.time_ns)),
+                x: Axis::linear("simulated time", "ns").within(0.0, end),
                 y: Axis::linear("memory in use", "bytes").within(0.0, most),
                 lines: vec![
                     line(true, "the most", |sample| sample.max_bytes),

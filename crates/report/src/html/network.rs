@@ -20,11 +20,11 @@ impl Page<'_> {
             return;
         }
         *text += "<h2>How much traffic stands still?</h2>\n";
-        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
         if !self.happens("pause_frames") && !self.happens("xoff_frames") {
             *text += "<p>Nothing was paused in any variant.</p>\n";
             return;
         }
+        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
         let caption = "How many pause frames are sent, and by whom?";
         let note = "XOFF frames per replication from the warm-up to the end of arrivals, without those that only refresh a pause.";
         let figure = Figure::new("pause-frames", caption).note(note);
@@ -75,15 +75,16 @@ impl Page<'_> {
             let points = sum.values().map(|(time, ports)| (*time, *ports as f64)).collect();
             all.push((series, name, points));
         }
-        let most = all.iter().flat_map(|(_, _, points): &(_, _, Vec<(f64, f64)>)| points);
-        let most = most.map(|point| point.1).fold(0.0, f64::max);
+        let points = || all.iter().flat_map(|(_, _, points): &(_, _, Vec<(f64, f64)>)| points);
+        let most = points().map(|point| point.1).fold(0.0, f64::max);
+        let end = points().map(|point| point.0).fold(0.0, f64::max);
         if most == 0.0 {
             return Vec::new();
         }
         let chart = |(series, name, points): (usize, &String, Vec<(f64, f64)>)| Lines {
             title: format!("Paused ports over time, {name}"),
             heading: name.clone(),
-            x: Axis::linear("simulated time", "ns").within(0.0, last(&points)),
+            x: Axis::linear("simulated time", "ns").within(0.0, end),
             y: Axis::linear("paused ports", "").within(0.0, most),
             lines: vec![Line {
                 series,
@@ -243,8 +244,9 @@ impl Page<'_> {
         let series: Vec<(usize, &Vec<Moment>)> = (0..self.summary.order.len())
             .filter_map(|at| Some((at, self.experiment.timeline(at)?.get(&queue)?)))
             .collect();
-        let most = series.iter().flat_map(|(_, moments)| *moments);
-        let most = most.map(|moment| moment.max_backlog_bytes as f64).fold(10.0 * FLOOR, f64::max);
+        let all = || series.iter().flat_map(|(_, moments)| *moments);
+        let most = all().map(|moment| moment.max_backlog_bytes as f64).fold(10.0 * FLOOR, f64::max);
+        let end = all().map(|moment| moment.time_ns).fold(0.0, f64::max);
         let chart = |(at, moments): (usize, &Vec<Moment>)| {
             let line = |area: bool, value: fn(&Moment) -> f64| Line {
                 series: at,
@@ -258,8 +260,7 @@ impl Page<'_> {
             Lines {
                 title: format!("Backlog of queue {queue} over time, {name}"),
                 heading: name.clone(),
-                x: Axis::linear("simulated time", "ns")
-                    .within(0.0, moments.last().map_or(1.0, |moment| moment.time_ns)),
+                x: Axis::linear("simulated time", "ns").within(0.0, end),
                 y: Axis::log("backlog, logarithmic", "bytes").within(FLOOR, most),
                 lines: vec![
                     line(true, |moment| moment.max_backlog_bytes as f64),
@@ -354,11 +355,6 @@ pub(super) fn panels(charts: &[Lines]) -> usize {
 /// The same of so many charts of any kind.
 pub(super) fn panels_of(charts: usize) -> usize {
     if charts == 3 || charts > 4 { 3 } else { 2 }
-}
-
-/// The largest abscissa.
-fn last(points: &[(f64, f64)]) -> f64 {
-    points.last().map_or(1.0, |point| point.0)
 }
 
 /// The power of ten at or below this.

@@ -124,7 +124,7 @@ impl Page<'_> {
             .map_or_else(|| "<td class=\"muted\">–</td>".to_string(), cell_with_change)
     }
 
-    /// Every number about whole runs.
+    /// Every number about whole runs; of those that are 0 everywhere the names.
     pub(super) fn counters(&self, text: &mut String) {
         let mut names: Vec<(&String, &Counter)> =
             self.summary.variants.values().flat_map(|variant| &variant.counters).collect();
@@ -133,6 +133,11 @@ impl Page<'_> {
         if names.is_empty() {
             return;
         }
+        let nothing = |(name, _): &(&String, &Counter)| {
+            let mean = |of: &String| self.summary.counter(of, name)?.measure.estimate.mean;
+            self.summary.order.iter().filter_map(mean).all(|mean| mean == 0.0)
+        };
+        let (nothing, names): (Vec<_>, Vec<_>) = names.into_iter().partition(nothing);
         *text += "<h2>What else was counted?</h2>\n<p class=\"muted small\">Means over replications; \
                   below them the change from the baseline with its 95&nbsp;% confidence \
                   interval.</p>\n<div class=\"scroll\"><table>\n<thead><tr><th>per run</th>";
@@ -154,5 +159,16 @@ impl Page<'_> {
             *text += "</tr>\n";
         }
         *text += "</tbody></table></div>\n";
+        if !nothing.is_empty() {
+            let names: Vec<String> =
+                nothing.iter().map(|(name, _)| format!("<code>{}</code>", escape(name))).collect();
+            let _ = writeln!(
+                text,
+                "<details class=\"small\"><summary>{} more that are 0 in every variant</summary>\
+                 <p>{}</p></details>",
+                names.len(),
+                names.join(", ")
+            );
+        }
     }
 }

@@ -40,6 +40,10 @@ pub fn answer(sweep: &Sweep) -> Vec<String> {
             let (value, _) = words::measured(*percent, None, None, "%");
             format!("{value} at `{}`", sweep.name(*point))
         };
+        if changes.iter().all(|(percent, _)| *percent == 0.0) {
+            let at = if changes.len() == 1 { "" } else { " at all points" };
+            return Some(format!("{variant} leaves the {what} as it is with {baseline}{at}."));
+        }
         Some(match changes.len() {
             1 => format!("{variant} changes the {what} by {}, against {baseline}.", at(least)),
             _ => format!(
@@ -54,8 +58,22 @@ pub fn answer(sweep: &Sweep) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Row;
     use super::super::tests::sweep;
     use super::*;
+
+    #[test]
+    fn a_variant_that_changes_nothing_is_told_so() {
+        let mut sweep = sweep();
+        sweep.runs.retain(|row| row.variant == "a");
+        let same = |row: &Row| Row { variant: "b".to_owned(), ..row.clone() };
+        let same: Vec<Row> = sweep.runs.iter().map(same).collect();
+        sweep.runs.extend(same);
+        assert_eq!(
+            answer(&sweep),
+            ["b leaves the mean completion time of all flows as it is with a at all points."]
+        );
+    }
 
     #[test]
     fn the_range_of_the_changes_is_told() {
@@ -63,7 +81,7 @@ mod tests {
         assert_eq!(
             answer(&sweep),
             ["b changes the mean completion time of all flows by between -50 % at `load=0.2` and \
-              -38.8 % at `load=0.4`, against a."]
+              -39 % at `load=0.4`, against a."]
         );
         sweep.variants.pop();
         assert_eq!(

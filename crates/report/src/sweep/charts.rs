@@ -165,7 +165,7 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
     };
     Exhibit::Lines {
         name: metric.replace('_', "-"),
-        caption: format!("How does {what} change with {}?", first.path),
+        caption: format!("{} against {}", sentence(what), first.path),
         legend: sweep.variants.iter().cloned().enumerate().collect(),
         charts,
         columns,
@@ -193,7 +193,7 @@ fn rows(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit 
         label: sweep.name(point),
         rows: sweep.variants.iter().enumerate().map(|variant| row(point, variant)).collect(),
     };
-    let caption = format!("How does {what} change?");
+    let caption = format!("{} at every point", sentence(what));
     Exhibit::Rows {
         name: metric.replace('_', "-"),
         chart: Rows {
@@ -216,6 +216,11 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
     let values: Vec<_> = sweep.variants.iter().map(all).collect();
     let known = || values.iter().flatten().flatten().copied();
     let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    // Paths are long, and stand in full where the page says what was varied.
+    let [below, beside] = match short(&down.path) == short(&across.path) {
+        true => [&down.path, &across.path].map(String::as_str),
+        false => [&down.path, &across.path].map(|path| short(path)),
+    };
     let scale = match low > 0.0 && high / low > 10.0 {
         true => Axis::log(&format!("{what}, logarithmic"), unit).within(low, high),
         false => Axis::linear(what, unit).within(low.min(high), high),
@@ -238,9 +243,9 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
             chart: HeatMap {
                 title: caption.clone(),
                 sides: Matrix {
-                    across: across.path.clone(),
+                    across: beside.to_owned(),
                     columns: across.values.clone(),
-                    down: down.path.clone(),
+                    down: below.to_owned(),
                     rows: down.values.clone(),
                 },
                 cells: cells.collect(),

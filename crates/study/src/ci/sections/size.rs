@@ -61,8 +61,7 @@ pub fn scaling(evidence: &Evidence) -> Section {
         x: Axis::linear("servers", "").labelled(sizes.iter().map(|(_, servers)| *servers)),
         y: Axis::log("mean completion time", "ns"),
         lines: vec![line(0, WITHOUT, group), line(2, CI, group)],
-        height: 230.0,
-        marks: Vec::new(),
+        ..Lines::default()
     };
     section.exhibits.push(Exhibit::Lines {
         name: "scaling".to_owned(),
