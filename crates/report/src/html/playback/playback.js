@@ -7,7 +7,9 @@
   const NARROW = 640;
   // How near a pointer must be to a port, in pixels.
   const NEAR = 14;
-  const STRIP = 24;
+  // The height of a variant's row above the slider, and how far the slider's thumb stays from its ends.
+  const STRIP = 32;
+  const THUMB = 8;
   // How long the whole run takes, in seconds.
   const SPEEDS = [60, 30, 15, 8];
   // Changes a second where less motion was asked for.
@@ -42,6 +44,14 @@
     fabric.ends = fabric.ends.map(([node, port, peer, back, x, top, links]) => {
       return { node, port, peer, back, x, top: top === 1, links };
     });
+    // How far the ports of a switch are apart where they are closest, as a share of the width.
+    const gaps = fabric.nodes.flatMap(({ hosts }, node) => {
+      const of = (top) => fabric.ends.filter((end) => end.node === node && end.top === top);
+      const apart = (ends) => ends.slice(1).map((end, at) => end.x - ends[at].x);
+      const sorted = (ends) => ends.sort((a, b) => a.x - b.x);
+      return hosts ? [] : [...apart(sorted(of(true))), ...apart(sorted(of(false)))];
+    });
+    fabric.gap = Math.min(1, ...gaps);
   }
 
   // Words, as the page has them.
@@ -102,7 +112,7 @@
   function colours() {
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue('--' + name).trim();
-    const names = ['page', 'ink', 'muted', 'rule', 'zero', 'soft', 'alarm', 'd9'];
+    const names = ['page', 'ink', 'muted', 'rule', 'zero', 'soft', 'alarm', 's1'];
     const all = Object.fromEntries(names.map((name) => [name, of(name)]));
     all.busy = [0, 1, 2, 3, 4, 5, 6, 7].map((step) => of('q' + step));
     return all;
@@ -129,29 +139,36 @@
 
     // The controls.
     const stage = element(root, 'div', { class: 'stage', role: 'group', 'aria-label': 'Playback' });
-    const bar = element(stage, 'div', { class: 'bar' });
-    const play = element(bar, 'button', { type: 'button', class: 'play' }, '▶ Play');
-    const timeShown = element(bar, 'output', { class: 'time' });
+    const controls = element(stage, 'div', { class: 'bar' });
+    const play = element(controls, 'button', { type: 'button', class: 'play' }, '▶ Play');
+    const timeShown = element(controls, 'output', { class: 'time' });
     const speeds = SPEEDS.map((seconds) => [seconds, `whole run in ${seconds} s`]);
-    choice(bar, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
-    const worst = element(bar, 'button', { type: 'button' }, 'Worst moment');
+    choice(controls, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
+    const worst = element(controls, 'button', { type: 'button' }, 'Worst moment');
     if (variants.length > 1) {
       const names = variants.map((variant, at) => [at, variant.name]);
-      element(bar, 'span', {}, 'Show');
-      choice(bar, 'Variant above', names, shown[0], (chosen) => {
+      const which = element(controls, 'span', { class: 'bar' });
+      element(which, 'span', {}, 'Show');
+      choice(which, 'Variant above', names, shown[0], (chosen) => {
         shown[0] = chosen;
         arrange();
       });
-      element(bar, 'span', {}, 'and');
+      element(which, 'span', {}, 'and');
       const below = [...names, [-1, 'nothing else']];
-      choice(bar, 'Variant below', below, shown[1], (chosen) => {
+      choice(which, 'Variant below', below, shown[1], (chosen) => {
         shown = chosen < 0 ? [shown[0]] : [shown[0], chosen];
         arrange();
       });
     }
     const over = element(stage, 'div', { class: 'over' });
     const strip = element(over, 'canvas', { 'aria-hidden': 'true' });
-    const slider = element(stage, 'input', { type: 'range', min: 0, 'aria-label': 'Simulated time' });
+    const slider = element(stage, 'input', {
+      type: 'range',
+      min: 0,
+      max: 1,
+      step: 'any',
+      'aria-label': 'Simulated time',
+    });
     const stripKey = element(stage, 'p', { class: 'keys' });
     const panels = element(stage, 'div');
     element(
@@ -171,7 +188,6 @@
       });
       times.sort((a, b) => a - b);
       ticks = times.filter((time, at) => at === 0 || time - times[at - 1] > 1e-3);
-      slider.max = ticks.length - 1;
       tick = now === undefined ? 0 : nearestTick(now);
       pointed = pinned = null;
       panels.replaceChildren();
@@ -189,8 +205,9 @@
     const mostOf = (key) => Math.max(1, ...shown.map((at) => Math.max(...variants[at][key])));
 
     function nearestTick(time) {
-      const at = ticks.findIndex((tick) => tick >= time - 1e-3);
-      return at < 0 ? ticks.length - 1 : at;
+      const after = ticks.findIndex((tick) => tick >= time);
+      if (after < 0) return ticks.length - 1;
+      return after > 0 && time - ticks[after - 1] < ticks[after] - time ? after - 1 : after;
     }
 
     function panel(variant) {
@@ -232,13 +249,14 @@
     function draw() {
       const time = ticks[tick];
       const words = clock(ticks[0], ticks[ticks.length - 1], smallest());
-      slider.value = tick;
+      slider.value = (time - ticks[0]) / span();
       slider.setAttribute('aria-valuetext', words(time));
       timeShown.textContent = words(time);
       for (const { shows } of panels.children) drawPanel(shows, time);
       drawStrip();
     }
 
+    const span = () => Math.max(1, ticks[ticks.length - 1] - ticks[0]);
     const smallest = () => Math.min(...shown.map((at) => variants[at].interval));
 
     function drawPanel(panel, time) {
@@ -259,6 +277,8 @@
       const margin = width < NARROW ? 0 : MARGIN;
       // Half a pixel on either side, so that no line is cut off.
       panel.x = (share) => margin + 1 + share * (width - margin - 2);
+      // Lines are as wide as the distance of ports allows.
+      panel.fine = Math.min(1, Math.max(0.4, (fabric.gap * (width - margin)) / 4.5));
       const cell = cellsAt(variant, fabric, moment);
       drawLinks(pen, panel, cell);
       drawNodes(pen, panel, cell, margin);
@@ -323,14 +343,16 @@
       });
       const stroke = (some, colour, width) => {
         pen.strokeStyle = colour;
-        pen.lineWidth = width;
-        pen.beginPath();
-        some.forEach((end) => half(pen, panel, end));
-        pen.stroke();
+        for (const bundle of [false, true]) {
+          pen.lineWidth = width * (bundle ? 2 : panel.fine);
+          pen.beginPath();
+          some.filter((end) => end.links > 1 === bundle).forEach((end) => half(pen, panel, end));
+          pen.stroke();
+        }
       };
       busy.forEach((some, at) => stroke(some, at ? look.busy[at] : look.rule, at ? 1.6 : 1));
       pen.setLineDash([4, 2.5]);
-      [0, 1.4, 2, 3].forEach((width, at) => {
+      [0, 1.2, 1.7, 2.4].forEach((width, at) => {
         if (at === 0) return;
         pen.globalAlpha = at === 1 ? 0.7 : 1;
         stroke(paused[at], look.alarm, width);
@@ -378,9 +400,8 @@
     function drawQueues(pen, panel, cell) {
       const { ends } = panel.fabric;
       const roots = [];
-      // As wide as ports are apart, up to three pixels.
-      pen.strokeStyle = look.d9;
-      pen.lineWidth = panel.fabric.ends.length > 1000 ? 1.5 : 3;
+      pen.strokeStyle = look.s1;
+      pen.lineWidth = 3 * panel.fine;
       pen.beginPath();
       ends.forEach((end, at) => {
         const [, depth, pause] = cell(at);
@@ -389,7 +410,7 @@
         const high = (end.top ? -1 : 1) * bar(depth);
         pen.moveTo(x, y);
         pen.lineTo(x, y + high);
-        if (pause === ROOT) roots.push([x, y + high + (end.top ? -5 : 5)]);
+        if (pause === ROOT) roots.push([x, y + high + (end.top ? -6 : 6)]);
       });
       pen.stroke();
       pen.fillStyle = look.alarm;
@@ -397,7 +418,7 @@
       pen.lineWidth = 1;
       roots.forEach(([x, y]) => {
         pen.beginPath();
-        [[0, -5], [5, 0], [0, 5], [-5, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
+        [[0, -6], [6, 0], [0, 6], [-6, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx, y + dy));
         pen.closePath();
         pen.fill();
         pen.stroke();
@@ -444,16 +465,16 @@
     function drawStrip() {
       const width = over.clientWidth;
       const pen = sized(strip, width, STRIP * shown.length + 2);
-      const [first, last] = [ticks[0], ticks[ticks.length - 1]];
-      // The thumb of the slider does not reach the very ends.
-      const x = (time) => 8 + ((time - first) / Math.max(1, last - first)) * (width - 16);
+      const first = ticks[0];
+      pen.font = '11px ' + getComputedStyle(root).fontFamily;
+      const x = (time) => THUMB + ((time - first) / span()) * (width - 2 * THUMB);
       const [mostWaits, mostPaused] = [mostOf('backlog'), mostOf('paused')];
       shown.forEach((at, row) => {
         const variant = variants[at];
         const floor = STRIP * (row + 1) - 1;
         const y = (value, most) => floor - (value / most) * (STRIP - 4);
         const times = variant.backlog.map((_, moment) => variant.first + moment * variant.interval);
-        pen.fillStyle = look.d9;
+        pen.fillStyle = look.s1;
         pen.globalAlpha = 0.35;
         pen.beginPath();
         pen.moveTo(x(times[0]), floor);
@@ -464,15 +485,19 @@
         pen.strokeStyle = look.rule;
         pen.lineWidth = 1;
         pen.beginPath();
-        pen.moveTo(8, floor + 0.5);
-        pen.lineTo(width - 8, floor + 0.5);
+        pen.moveTo(THUMB, floor + 0.5);
+        pen.lineTo(width - THUMB, floor + 0.5);
         pen.stroke();
-        if (!variant.paused.some((many) => many > 0)) return;
-        pen.strokeStyle = look.alarm;
-        pen.lineWidth = 1.3;
-        pen.beginPath();
-        times.forEach((time, moment) => pen.lineTo(x(time), y(variant.paused[moment], mostPaused)));
-        pen.stroke();
+        if (variant.paused.some((many) => many > 0)) {
+          pen.strokeStyle = look.alarm;
+          pen.lineWidth = 1.3;
+          pen.beginPath();
+          times.forEach((time, moment) => pen.lineTo(x(time), y(variant.paused[moment], mostPaused)));
+          pen.stroke();
+        }
+        pen.textAlign = 'right';
+        pen.fillStyle = look.muted;
+        pen.fillText(variant.name, width - THUMB, floor - STRIP + 13);
       });
       pen.strokeStyle = look.ink;
       pen.lineWidth = 1.5;
@@ -484,19 +509,21 @@
 
     // Time.
 
+    // When a frame was last looked at, when the picture last changed, and the simulated time.
     let before = 0;
-    let owed = 0;
+    let changed = 0;
+    let time = 0;
     function go(now) {
       if (!playing) return;
-      const least = calm.matches ? 1000 / CALM : 0;
-      const each = Math.max(least, (seconds * 1000) / ticks.length);
-      owed += before ? Math.min(now - before, 500) : 0;
+      if (before) time += (Math.min(now - before, 500) / (seconds * 1000)) * span();
       before = now;
-      const steps = Math.floor(owed / each);
-      if (steps > 0) {
-        owed -= steps * each;
-        tick = Math.min(ticks.length - 1, tick + steps);
-        if (tick === ticks.length - 1) stop();
+      const last = ticks.length - 1;
+      let next = tick;
+      while (next < last && ticks[next + 1] <= time) next += 1;
+      if (next > tick && (!calm.matches || now - changed >= 1000 / CALM)) {
+        changed = now;
+        tick = next;
+        if (tick === last) stop();
         draw();
       }
       requestAnimationFrame(go);
@@ -514,7 +541,7 @@
       }
       // The first time from the beginning, and again after the end.
       if (!moved || tick === ticks.length - 1) tick = 0;
-      [playing, moved, before, owed] = [true, true, 0, 0];
+      [playing, moved, before, time] = [true, true, 0, ticks[tick]];
       play.textContent = '❚❚ Pause';
       draw();
       requestAnimationFrame(go);
@@ -523,13 +550,16 @@
     function move(to) {
       moved = true;
       tick = Math.min(ticks.length - 1, Math.max(0, to));
+      time = ticks[tick];
       draw();
     }
+
+    const moveTo = (time) => move(nearestTick(time));
 
     function toWorst() {
       const at = shown.reduce((a, b) => (busier(variants[b], variants[a]) ? b : a));
       const { first, interval, worst } = variants[at];
-      move(nearestTick(first + interval * worst));
+      moveTo(first + interval * worst);
     }
 
     function busier(one, other) {
@@ -543,11 +573,11 @@
       stop();
       toWorst();
     });
-    slider.addEventListener('input', () => move(Number(slider.value)));
+    slider.addEventListener('input', () => moveTo(ticks[0] + Number(slider.value) * span()));
     strip.addEventListener('pointerdown', (event) => {
       const box = strip.getBoundingClientRect();
-      const part = (event.clientX - box.left - 8) / (box.width - 16);
-      move(nearestTick(ticks[0] + part * (ticks[ticks.length - 1] - ticks[0])));
+      const part = (event.clientX - box.left - THUMB) / (box.width - 2 * THUMB);
+      moveTo(ticks[0] + part * span());
     });
     stage.addEventListener('keydown', (event) => {
       const { tagName } = event.target;

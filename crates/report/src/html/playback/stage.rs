@@ -13,7 +13,7 @@ const ABOVE_HOSTS: f64 = 66.0;
 const BETWEEN: f64 = 150.0;
 const BETWEEN_MANY: f64 = 230.0;
 /// From so many directions of links on.
-const MANY: usize = 1_000;
+pub const MANY: usize = 1_000;
 /// Above the first row, and where links there lead from switch to switch.
 const ABOVE: f64 = 6.0;
 const ABOVE_ARCS: f64 = 78.0;

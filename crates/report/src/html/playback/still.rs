@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::stage::{BAR, Stage, arc};
+use super::stage::{BAR, MANY, Stage, arc};
 use crate::chart::escape;
 use crate::recording::{Cell, End, Recording};
 
@@ -34,8 +34,9 @@ fn bar(depth: u8, deepest: u8) -> f64 {
 pub fn svg(recording: &Recording, moment: usize, deepest: u8, width: f64, title: &str) -> String {
     let still = Still { recording, moment, stage: Stage::of(&recording.fabric), width };
     let title = escape(title);
+    let class = if recording.fabric.ends.len() > MANY { "many" } else { "few" };
     let mut text = format!(
-        "<svg viewBox=\"0 0 {width} {0}\" width=\"{width}\" height=\"{0}\" role=\"img\" \
+        "<svg class=\"{class}\" viewBox=\"0 0 {width} {0}\" width=\"{width}\" height=\"{0}\" role=\"img\" \
          aria-label=\"{title}\"><title>{title}</title>",
         short(still.stage.height)
     );
@@ -155,8 +156,8 @@ impl Still<'_> {
                 let _ = write!(bars, "M{} {}v{}", short(x), short(y), short(high));
             }
             if cell.is_root() {
-                let [x, y] = [x, y + high + 5.0 * up].map(short);
-                let _ = write!(roots, "M{x} {y}m0-5l5 5l-5 5l-5-5z");
+                let [x, y] = [x, y + high + 6.0 * up].map(short);
+                let _ = write!(roots, "M{x} {y}m0-6l6 6l-6 6l-6-6z");
             }
         }
         for (class, data) in [("queue", bars), ("root", roots)] {
