@@ -117,19 +117,21 @@ impl Figure {
             HALF => chart.svg(HALF),
             width => both(width, |width| chart.svg(width)),
         };
-        self.side_by_side(columns, &data, charts.iter().map(draw))
+        self.side_by_side(columns, "", &data, charts.iter().map(draw))
     }
 
-    /// The same of charts of tiles, which have little text and can be enlarged.
+    /// The same of charts of tiles, which fit on every screen as they are.
     pub fn mosaics(&self, columns: usize, charts: &[Mosaic]) -> String {
         let data = |chart: &Mosaic| (chart.heading.clone(), chart.data());
         let data = Data::of_charts(charts.iter().map(data).collect());
-        self.side_by_side(columns, &data, charts.iter().map(|chart| chart.svg(width(columns))))
+        let charts = charts.iter().map(|chart| chart.svg(width(columns)));
+        self.side_by_side(columns, " tiles", &data, charts)
     }
 
     fn side_by_side(
         &self,
         columns: usize,
+        kind: &str,
         data: &Data,
         charts: impl Iterator<Item = String>,
     ) -> String {
@@ -139,7 +141,7 @@ impl Figure {
             _ => "",
         };
         let cells: String = charts.map(|chart| format!("<div>{chart}</div>")).collect();
-        self.html(columns, data, &format!("<div class=\"grid{class}\">{cells}</div>"))
+        self.html(columns, data, &format!("<div class=\"grid{class}{kind}\">{cells}</div>"))
     }
 
     /// The figure with these charts, so many in a row, and their numbers.
