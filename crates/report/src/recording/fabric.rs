@@ -236,13 +236,19 @@ impl Fabric {
         let (x, width) = (self.nodes[node].x, self.nodes[node].width);
         let (top, bottom) = self.edges(node, ends);
         for (mut edge, is_top) in [(top, true), (bottom, false)] {
+            // Within a row a link to the left begins left, and of those to one side an outer arc outside.
+            let key = |end: usize| {
+                let peer = &self.nodes[self.ends[end].peer];
+                match (peer.hosts > 0, peer.row == self.nodes[node].row) {
+                    (true, _) => (2, 0.0),
+                    (_, false) => (1, peer.x),
+                    (_, true) if peer.x < x => (0, -peer.x),
+                    (_, true) => (2, -peer.x),
+                }
+            };
             edge.sort_by(|&a, &b| {
-                let key = |end: usize| {
-                    let peer = &self.nodes[self.ends[end].peer];
-                    (peer.hosts > 0, if peer.hosts > 0 { 0.0 } else { peer.x })
-                };
-                let ((host, place), (other_host, other)) = (key(a), key(b));
-                host.cmp(&other_host).then(place.total_cmp(&other))
+                let ((side, place), (other_side, other)) = (key(a), key(b));
+                side.cmp(&other_side).then(place.total_cmp(&other))
             });
             let many = edge.len() as f64;
             for (place, end) in edge.into_iter().enumerate() {

@@ -127,7 +127,8 @@ impl Recording {
     /// is, to compare with that of other runs.
     pub fn worst(&self) -> (usize, (f64, u64)) {
         let much = |total: &Total| (total.paused_shares, total.backlog);
-        let moments = self.totals.iter().map(much).enumerate();
+        // Of moments alike the first: the last of the greatest, from the end.
+        let moments = self.totals.iter().map(much).enumerate().rev();
         let worst = moments.max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         worst.unwrap_or_default()
     }

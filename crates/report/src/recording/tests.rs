@@ -129,6 +129,21 @@ fn parallel_links_and_links_in_a_row_have_their_ways_back() {
 }
 
 #[test]
+fn arcs_in_a_row_do_not_cross_at_their_ports() {
+    // A ring of four: the first and the last are linked by the outermost arc.
+    let switches = [("s 0", 0), ("s 1", 0), ("s 2", 0), ("s 3", 0)];
+    let links = [("s 0", "s 1"), ("s 1", "s 2"), ("s 2", "s 3"), ("s 3", "s 0")];
+    let (fabric, _) = Fabric::of(&network(&switches, &links)).unwrap();
+    let towards = |node: &str, peer: &str| {
+        let is = |at: usize, name: &str| fabric.nodes[at].name == name;
+        fabric.ends.iter().find(|end| is(end.node, node) && is(end.peer, peer)).unwrap().x
+    };
+    assert!(towards("s 0", "s 3") < towards("s 0", "s 1"));
+    assert!(towards("s 1", "s 0") < towards("s 1", "s 2"));
+    assert!(towards("s 3", "s 2") < towards("s 3", "s 0"));
+}
+
+#[test]
 fn many_hosts_are_bundles() {
     let names: Vec<String> = (0..300).map(|host| format!("host {host}")).collect();
     let links: Vec<(&str, &str)> = names

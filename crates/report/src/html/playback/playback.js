@@ -141,7 +141,7 @@
     const stage = element(root, 'div', { class: 'stage', role: 'group', 'aria-label': 'Playback' });
     const controls = element(stage, 'div', { class: 'bar' });
     const play = element(controls, 'button', { type: 'button', class: 'play' }, '▶ Play');
-    const timeShown = element(controls, 'output', { class: 'time' });
+    const timeShown = element(controls, 'span', { class: 'time' });
     const speeds = SPEEDS.map((seconds) => [seconds, `whole run in ${seconds} s`]);
     choice(controls, 'Speed', speeds, seconds, (chosen) => (seconds = chosen));
     const worst = element(controls, 'button', { type: 'button' }, 'Worst moment');
