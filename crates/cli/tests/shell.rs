@@ -6,8 +6,9 @@ use std::fs;
 
 use common::{command, floodway, json, place, said, word};
 
-const COMMANDS: [&str; 10] =
-    ["run", "study", "check", "list", "new", "import", "bench", "schema", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "run", "study", "sweep", "check", "list", "new", "import", "bench", "schema", "completions", "man",
+];
 
 #[test]
 fn completions_know_commands_options_and_names() {
@@ -37,7 +38,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = place("man1");
     let said = floodway(&["man", "--out", word(&folder)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_eq!(said.out, format!("12 pages in {}\n", folder.display()));
+    assert_eq!(said.out, format!("13 pages in {}\n", folder.display()));
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
