@@ -7,7 +7,17 @@ use std::fs;
 use common::{command, floodway, json, place, said, word};
 
 const COMMANDS: [&str; 11] = [
-    "run", "study", "sweep", "check", "list", "new", "import", "bench", "schema", "completions", "man",
+    "run",
+    "study",
+    "sweep",
+    "check",
+    "list",
+    "new",
+    "import",
+    "bench",
+    "schema",
+    "completions",
+    "man",
 ];
 
 #[test]
