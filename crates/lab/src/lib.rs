@@ -1,7 +1,7 @@
 //! Experiments and studies: run over all cores, kept, and found again. Whoever runs them, the command
 //! line or a program, says what to run and watches.
 //!
-//! - [`execute`]: an experiment into its results directory
+//! - [`mod@execute`]: an experiment into its results directory
 //! - [`study`]: the experiments of a study, and the verdict on its claims
 //! - [`sweep`]: the same scenario at every point of a grid
 //! - [`queue`]: runs, shared out over threads
