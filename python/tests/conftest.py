@@ -142,3 +142,31 @@ def stored(program, tmp_path_factory):
     command = [program, "run", "stored.toml", "--out", "results", "--quiet"]
     subprocess.run(command, cwd=folder, check=True)
     return folder / "results"
+
+
+# With FLOODWAY_BROWSER=1 a browser that is not there fails tests instead of skipping them.
+REQUIRED = os.environ.get("FLOODWAY_BROWSER") == "1"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def missing(what):
+    """Skip, or fail where a browser is demanded."""
+    if REQUIRED:
+        pytest.fail(f"FLOODWAY_BROWSER=1, but {what}")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not found:
+        missing("there is no browser: install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("there is no playwright: pip install '.[browser]'")
+    with sync_playwright() as playwright:
+        # As root, as in a container, Chromium starts only without its sandbox.
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -3,15 +3,10 @@
 import csv
 import io
 import itertools
-import os
-import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-
-REQUIRED = os.environ.get("FLOODWAY_BROWSER") == "1"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # Two leaves and two spines, because a map of links needs a fabric; what waits is sampled often.
 RUN = """\
@@ -59,29 +54,6 @@ VIEWS = {
 
 # Browsers pass over downloads of a page beyond ten in a second.
 BURST = 10
-
-
-def missing(what):
-    """Skip, or fail where a browser is demanded."""
-    if REQUIRED:
-        pytest.fail(f"FLOODWAY_BROWSER=1, but {what}")
-    pytest.skip(what)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not found:
-        missing("there is no browser: install chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("there is no playwright: pip install '.[browser]'")
-    with sync_playwright() as playwright:
-        # As root, as in a container, Chromium starts only without its sandbox.
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import subprocess
 
 import pyarrow.parquet as parquet
 import pytest
-from test_browser import VIEWS, View, browser  # noqa: F401
+from test_browser import VIEWS, View
 
 # Six hosts of two leaves send to one of the first, faster than its link: pauses pass the spines.
 RUN = """\
@@ -47,7 +47,7 @@ def results(program, tmp_path_factory):
 
 
 @pytest.fixture
-def shown(browser, results):  # noqa: F811
+def shown(browser, results):
     with View(browser, results / "report.html", **VIEWS["light"]) as shown:
         shown.page.wait_for_selector(STAGE)
         yield shown
@@ -168,7 +168,7 @@ def test_a_port_is_told_as_the_tables_have_it(shown, results):
     shown.check()
 
 
-def test_it_fits_on_a_phone_and_in_the_dark(browser, results):  # noqa: F811
+def test_it_fits_on_a_phone_and_in_the_dark(browser, results):
     for view in ("narrow", "dark"):
         with View(browser, results / "report.html", **VIEWS[view]) as shown:
             shown.page.wait_for_selector(STAGE)
@@ -176,7 +176,7 @@ def test_it_fits_on_a_phone_and_in_the_dark(browser, results):  # noqa: F811
             shown.check()
 
 
-def test_paper_and_pages_without_scripts_have_a_picture(browser, results):  # noqa: F811
+def test_paper_and_pages_without_scripts_have_a_picture(browser, results):
     with View(browser, results / "report.html") as shown:
         shown.page.wait_for_selector(STAGE)
         still = shown.page.locator("#playback .still svg")
