@@ -85,10 +85,14 @@ site:
 	python3 docs/site.py target/site-source
 	mdbook build target/site-source --dest-dir "$(CURDIR)/target/site"
 
-# The picture in the README, from the demonstration's report.
+# The pictures in the README, from the demonstration's report and from that of a small network.
 picture: demo
 	python3 docs/images/extract.py results/demo/report.html \
 		"How does the mean completion time change" > docs/images/completion-times.svg
+	$(FLOODWAY) new seen --out results/seen.toml --force
+	$(FLOODWAY) run results/seen.toml --variant pfc --replications 1 --set record=200 \
+		--set sample_interval=2us --out results/seen --force --quiet
+	python3 docs/images/extract.py results/seen/report.html "pfc at" > docs/images/pauses.svg
 
 clean:
 	cargo clean

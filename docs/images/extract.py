@@ -25,11 +25,11 @@ def chart(page: str, caption: str) -> str:
 
 def picture(caption: str, svg: str, style: str) -> str:
     width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
-    inner = svg[svg.index(">") + 1 : svg.rindex("</svg>")]
+    place = f'<svg x="{MARGIN}" y="{MARGIN + CAPTION}"'
     whole_width, whole_height = width + 2 * MARGIN, height + 2 * MARGIN + CAPTION
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole_width:g} {whole_height:g}" \
-width="{whole_width:g}" height="{whole_height:g}" role="img">
+width="{whole_width:g}" height="{whole_height:g}" class="playback" role="img">
 <style><![CDATA[{style}
 svg {{ font: 15px system-ui, sans-serif; font-variant-numeric: tabular-nums; }}
 .page {{ fill: var(--page); }}
@@ -37,7 +37,7 @@ svg {{ font: 15px system-ui, sans-serif; font-variant-numeric: tabular-nums; }}
 ]]></style>
 <rect class="page" width="100%" height="100%" rx="8"/>
 <text class="caption" x="{MARGIN}" y="{MARGIN + 16}">{html.escape(caption)}</text>
-<g transform="translate({MARGIN} {MARGIN + CAPTION})">{inner}</g>
+{svg.replace("<svg", place, 1)}
 </svg>
 """
 

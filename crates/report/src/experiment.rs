@@ -9,7 +9,7 @@ use crate::entries::Window;
 use crate::links::Direction;
 use crate::manifest::{Ending, Manifest, Record, combined};
 use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
-use crate::recording::Recording;
+use crate::recording::{self, Recording};
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Change, Estimate};
 use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
@@ -30,6 +30,8 @@ pub struct Experiment {
     shapes: BTreeMap<(usize, u32), Shapes>,
     /// By variant and replication: the deadlocks that it ended in, in words.
     deadlocks: BTreeMap<(usize, u32), Vec<String>>,
+    /// Whether a network that was recorded is too large to be drawn.
+    too_large_to_draw: bool,
     /// What each table is, from those that were seen.
     dictionary: crate::dictionary::Dictionary,
 }
@@ -45,6 +47,7 @@ impl Experiment {
             waiting: BTreeMap::new(),
             shapes: BTreeMap::new(),
             deadlocks: BTreeMap::new(),
+            too_large_to_draw: false,
             dictionary: crate::dictionary::Dictionary::default(),
         }
     }
@@ -64,6 +67,7 @@ impl Experiment {
         self.runs.insert(key, metrics);
         let mut shapes = Shapes::of(run.tables, &flows, &self.classes, run.simulated_ns);
         self.keep_one_timeline(variant, run.replication, &mut shapes);
+        self.too_large_to_draw |= recording::too_large(run.tables);
         self.shapes.insert(key, shapes);
         self.pair(variant, run.replication, flows);
     }
@@ -147,6 +151,11 @@ impl Experiment {
     /// network that is too large to be drawn.
     pub fn recording(&self, variant: usize) -> Option<&Recording> {
         self.shapes_of(variant).find_map(|shapes| shapes.recording.as_ref())
+    }
+
+    /// Whether runs were recorded whose network is too large to be drawn.
+    pub fn too_large_to_draw(&self) -> bool {
+        self.too_large_to_draw
     }
 
     /// The rates over time of the flows of a variant that have no size, by flow, from its first

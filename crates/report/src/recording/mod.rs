@@ -58,6 +58,12 @@ struct Sum {
     backlog: u64,
 }
 
+/// Whether a run was recorded and its network is too large to be drawn.
+pub fn too_large(tables: &[Table]) -> bool {
+    table(tables, "record").is_some()
+        && table(tables, "links").is_some_and(|links| links.rows() > fabric::MOST_ENDS)
+}
+
 impl Recording {
     /// From the tables of a run; `None` if it was not recorded or is too large to be drawn.
     pub fn of(tables: &[Table]) -> Option<Self> {

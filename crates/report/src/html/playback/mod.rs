@@ -12,6 +12,7 @@ use super::Page;
 use super::figure::{packed, packed_bytes};
 use super::r#type::set;
 use crate::evidence::WIDE;
+use crate::recording::fabric::MOST_ENDS;
 use crate::recording::{
     Cell, Fabric, LEVELS_PER_DOUBLING, MOST_MOMENTS, Recording, SMALLEST, Total,
 };
@@ -44,6 +45,15 @@ impl Page<'_> {
     pub(super) fn playback(&self, text: &mut String) {
         let all = self.recordings();
         if all.is_empty() {
+            if self.experiment.too_large_to_draw() {
+                let _ = writeln!(
+                    text,
+                    "<h2>See the congestion</h2>\n<p>The runs were recorded, but a network with more \
+                     than {} ports is not drawn: the tables <code>moments</code>, <code>backlogs</code> \
+                     and <code>stretches</code> have what happened.</p>",
+                    words::count(MOST_ENDS as f64)
+                );
+            }
             return;
         }
         let deepest = all.iter().flat_map(|(_, recording)| &recording.cells);
