@@ -4,6 +4,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a file operation was for, and why it failed.
 #[derive(Debug)]
@@ -75,11 +77,19 @@ pub(crate) fn write(
     named(result, &format!("write {what}"), path)
 }
 
-/// The name under which a file is written first.
-pub(crate) fn part(path: &Path) -> PathBuf {
+/// A name under which a file is written first, which nobody else uses who writes the same file.
+fn part(path: &Path) -> PathBuf {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
+    name.push(format!(".{}-{number}.part", process::id()));
     path.with_file_name(name)
+}
+
+/// Whether a path is that of a file of this name that was not written to its end.
+pub(crate) fn is_part(path: &Path, of: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_prefix(of).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".part"))
 }
 
 fn fill_file(
@@ -185,6 +195,14 @@ mod tests {
                 format.entry.name
             );
         }
+    }
+
+    #[test]
+    fn files_under_way_are_told_from_others() {
+        let half = part(Path::new("out/summary.json"));
+        assert!(is_part(&half, "summary.json") && half.parent() == Some(Path::new("out")));
+        assert_ne!(half, part(Path::new("out/summary.json")), "each writer has its own");
+        assert!(!is_part(Path::new("summary.json"), "summary.json"));
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub(super) struct Owner {
 /// something else is refused.
 pub(super) fn owner(path: &Path) -> Result<Option<Owner>, Error> {
     // What a program leaves that dies before anything else is there.
-    let part = files::part(&path.join(MANIFEST));
     let something = match fs::read_dir(path) {
-        Ok(mut entries) => entries.any(|entry| entry.map_or(true, |entry| entry.path() != part)),
+        Ok(mut entries) => entries
+            .any(|entry| entry.map_or(true, |entry| !files::is_part(&entry.path(), MANIFEST))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory && path.is_file() => {
             return Err(Error::File(path.into()));
@@ -51,9 +51,16 @@ fn named_in(manifest: &Path) -> Option<Owner> {
 /// Removes results, except the tables in some folders and the manifest: what is left of a failed
 /// removal must still be known as results.
 pub(super) fn clear(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
-    for name in [SUMMARY, REPORT, DICTIONARY] {
+    let ours = [SUMMARY, REPORT, DICTIONARY];
+    for name in ours {
         remove(&path.join(name))?;
-        remove(&files::part(&path.join(name)))?;
+    }
+    let entries = named(fs::read_dir(path), "look into the old results", path)?;
+    for entry in entries {
+        let path = named(entry, "look into the old results", path)?.path();
+        if ours.iter().any(|name| files::is_part(&path, name)) {
+            remove(&path)?;
+        }
     }
     clear_runs(&path.join(RUNS), kept)
 }

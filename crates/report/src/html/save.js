@@ -73,7 +73,9 @@
     let high = 0;
     for (const item of figure.querySelectorAll('.legend li')) {
       const drawn = item.querySelector('svg');
-      const label = item.textContent;
+      // A scale has labels of its own.
+      const own = [...item.childNodes].filter((node) => node !== drawn);
+      const label = own.map((node) => node.textContent).join('').trim();
       const width = size(drawn, 'width') + 7 + label.length * 7.4;
       if (x > PAD && x + width > PAD + inner) {
         x = PAD;

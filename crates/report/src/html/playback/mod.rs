@@ -81,8 +81,8 @@ impl Page<'_> {
     fn reading(&self, all: &[(usize, &Recording)]) -> String {
         let (_, first) = all[0];
         let mut text = String::from(
-            "<p>The fabric over time, in the first replication: hosts at the bottom, every switch \
-             above those that it is linked to. The half of a link that is next to a node shows what \
+            "<p>The fabric over time, in the first replication: hosts at the bottom, switches above \
+             them by tier. The half of a link that is next to a node shows what \
              that node sends. How busy and how long paused a port was is told of the time since the \
              moment before, what waits in it of the moment itself.</p>\n",
         );
@@ -264,15 +264,12 @@ fn legend(all: &[(usize, &Recording)], deepest: u8) -> String {
     let deepest = Cell { depth: deepest, ..Default::default() }.backlog();
     let mut text = String::from("<ul class=\"legend\">");
     text += &item(14 * (STEPS + 1), &steps, "link, idle to 100 % busy");
-    let bars = "<path class=\"queue\" d=\"M3 13v-3M8 13v-6M13 13v-12\"/>";
-    text += &item(
-        17,
-        bars,
-        &format!(
-            "queue at the port that sends, up to {} (logarithmic from 1 KB)",
-            words::bytes(deepest)
-        ),
-    );
+    if deepest > 0.0 {
+        let bars = "<path class=\"queue\" d=\"M3 13v-3M8 13v-6M13 13v-12\"/>";
+        let most = words::bytes(deepest);
+        let label = format!("queue at the port that sends, up to {most} (logarithmic from 1 KB)");
+        text += &item(17, bars, &label);
+    }
     if paused {
         let drawn = "<path class=\"paused p1\" d=\"M0 7h15\"/><path class=\"paused p2\" \
                      d=\"M15 7h15\"/><path class=\"paused p3\" d=\"M30 7h15\"/>";

@@ -202,7 +202,7 @@
       draw();
     }
 
-    const mostOf = (key) => Math.max(1, ...shown.map((at) => Math.max(...variants[at][key])));
+    const mostOf = (key) => Math.max(0, ...shown.map((at) => Math.max(...variants[at][key])));
 
     function nearestTick(time) {
       const after = ticks.findIndex((tick) => tick >= time);
@@ -408,9 +408,11 @@
         if (!depth) return;
         const [x, y] = port(panel, end);
         const high = (end.top ? -1 : 1) * bar(depth);
-        pen.moveTo(x, y);
-        pen.lineTo(x, y + high);
-        if (pause === ROOT) roots.push([x, y + high + (end.top ? -6 : 6)]);
+        // Beside the port, whose link is to be seen.
+        const beside = x + 2.4 * panel.fine;
+        pen.moveTo(beside, y);
+        pen.lineTo(beside, y + high);
+        if (pause === ROOT) roots.push([beside, y + high + (end.top ? -6 : 6)]);
       });
       pen.stroke();
       pen.fillStyle = look.alarm;
@@ -472,7 +474,7 @@
       shown.forEach((at, row) => {
         const variant = variants[at];
         const floor = STRIP * (row + 1) - 1;
-        const y = (value, most) => floor - (value / most) * (STRIP - 4);
+        const y = (value, most) => floor - (value / (most || 1)) * (STRIP - 4);
         const times = variant.backlog.map((_, moment) => variant.first + moment * variant.interval);
         pen.fillStyle = look.s1;
         pen.globalAlpha = 0.35;

@@ -11,6 +11,9 @@ use crate::recording::{Cell, End, Recording};
 pub const STEPS: usize = 7;
 /// Steps in which a pause tells how long it was.
 pub const PAUSES: usize = 3;
+/// A queue's bar stands so far beside its port, whose link is to be seen.
+const BESIDE: f64 = 2.4;
+
 /// The depth from which on the bars of queues grow: 1 KB.
 pub const FLOOR: u8 = 33;
 /// What stands beside the fabric: the names of rows.
@@ -153,10 +156,10 @@ impl Still<'_> {
             let up = if end.top { -1.0 } else { 1.0 };
             let high = up * bar(cell.depth, deepest);
             if cell.depth > 0 {
-                let _ = write!(bars, "M{} {}v{}", short(x), short(y), short(high));
+                let _ = write!(bars, "M{} {}v{}", short(x + BESIDE), short(y), short(high));
             }
             if cell.is_root() {
-                let [x, y] = [x, y + high + 6.0 * up].map(short);
+                let [x, y] = [x + BESIDE, y + high + 6.0 * up].map(short);
                 let _ = write!(roots, "M{x} {y}m0-6l6 6l-6 6l-6-6z");
             }
         }

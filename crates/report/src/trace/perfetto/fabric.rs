@@ -78,7 +78,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         let name = format!("port {} → {}", place.1, links.texts("peer")[row]);
         let track = writer.group(Some(node), place.1 as usize, &name, "")?;
         if let Some(moments) = moments {
-            sent(writer, track, moments, &port.moments)?;
+            busy(writer, track, moments, &port.moments)?;
         }
         for (&queue, rows) in &port.backlogs {
             let backlogs = backlogs.expect("rows are of a table");
@@ -98,27 +98,28 @@ fn places(table: Option<&Table>) -> impl Iterator<Item = (usize, Place<'_>)> {
     named.into_iter().flatten().map(|(node, &port)| (node.as_str(), port)).enumerate()
 }
 
-/// What the port put on the wire, between one moment and the next.
-fn sent(writer: &mut Writer, port: TrackId, table: &Table, rows: &[usize]) -> io::Result<()> {
+/// How busy the port's wire was between one moment and the next, in percent.
+fn busy(writer: &mut Writer, port: TrackId, table: &Table, rows: &[usize]) -> io::Result<()> {
     let (times, spans) = (table.f64s("time_ns"), table.f64s("interval_ns"));
-    let bytes = table.u64s("sent_bytes");
-    if rows.iter().all(|row| bytes[*row] == 0) {
+    let busy = table.f64s("busy_ns");
+    if rows.iter().all(|row| busy[*row] == 0.0) {
         return Ok(());
     }
     let counter = Counter {
-        unit_name: Some("Gb/s".to_owned()),
-        y_axis_share_key: Some("sent".to_owned()),
+        unit_name: Some("%".to_owned()),
+        y_axis_share_key: Some("busy".to_owned()),
         ..Counter::default()
     };
-    let track = writer.counter(port, 0, "sent", counter)?;
+    let track = writer.counter(port, 0, "busy", counter)?;
     let mut known_until = 0.0;
-    for &row in rows {
+    // The moment at which a run begins has no time before it.
+    for &row in rows.iter().filter(|row| spans[**row] > 0.0) {
         let from = times[row] - spans[row];
         // Of moments at which the port did nothing there are no rows.
         if from > known_until {
             writer.real(track, known_until, 0.0)?;
         }
-        writer.real(track, from, bytes[row] as f64 * 8.0 / spans[row])?;
+        writer.real(track, from, busy[row] / spans[row] * 100.0)?;
         known_until = times[row];
     }
     writer.real(track, known_until, 0.0)

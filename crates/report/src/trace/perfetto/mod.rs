@@ -4,7 +4,7 @@
 //! ```text
 //! flows             host by host: a slice for every flow, from its start to its last byte
 //! switches (tier n) switch by switch and port by port:
-//!                     sent        Gb/s of the wire, a counter
+//!                     busy        percent of the time, a counter
 //!                     queue k     bytes that wait, a counter
 //!                     paused k    slices: class k may not be sent
 //! hosts             the same for the ports of hosts

@@ -64,25 +64,25 @@ fn fabric() -> Vec<Table> {
 
 fn moments() -> Table {
     Table::new("moments", "")
-        .f64("time_ns", "", vec![2_000.0, 4_000.0, 4_000.0])
-        .f64("interval_ns", "", vec![1_000.0; 3])
-        .text("node", "", texts(&["leaf0", "leaf0", "h0"]))
-        .u64("port", "", vec![3, 3, 0])
-        .u64("sent_bytes", "", vec![12_500, 6_250, 0])
+        .f64("time_ns", "", vec![0.0, 2_000.0, 4_000.0, 4_000.0])
+        .f64("interval_ns", "", vec![0.0, 1_000.0, 1_000.0, 1_000.0])
+        .text("node", "", texts(&["leaf0", "leaf0", "leaf0", "h0"]))
+        .u64("port", "", vec![3, 3, 3, 0])
+        .f64("busy_ns", "", vec![0.0, 1_000.0, 500.0, 0.0])
 }
 
 #[test]
-fn links_are_counters_of_gigabits_and_idle_between_their_rows() {
+fn links_are_counters_and_idle_between_their_rows() {
     let tracks = read(&[fabric(), vec![moments()]].concat());
     let names: Vec<_> = tracks.iter().map(|track| track.0.as_str()).collect();
     let port = "switches next to hosts (tier 0)/leaf0/port 3 → h0";
-    // The port of the host sent nothing, and has no counter.
+    // The port of the host was never busy, and has no counter.
     let host = ["hosts", "hosts/h0", "hosts/h0/port 0 → leaf0"];
     let tier = "switches next to hosts (tier 0)";
     let switch = format!("{tier}/leaf0");
-    let sent = format!("{port}/sent");
-    assert_eq!(names, [&[tier, &switch, port, &sent][..], &host].concat());
-    // 12,500 bytes in 1 us are 100 Gb/s; the rows are of 1 to 2 us and 3 to 4 us.
+    let busy = format!("{port}/busy");
+    assert_eq!(names, [&[tier, &switch, port, &busy][..], &host].concat());
+    // The rows are of 1 to 2 us and 3 to 4 us; the one of the beginning is of no time at all.
     let values: Vec<_> = tracks[3]
         .1
         .iter()
