@@ -166,8 +166,17 @@ def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, pro
     with pytest.raises(ValueError) as caught:
         swept.sweep(at_most=4)
     assert str(caught.value) == "`at_most` says how long to go on with `until`, which is not given"
-    with pytest.raises(ValueError, match="a run needs at least 1 thread"):
-        swept.sweep(threads=0)
+    for threads in (0, -1):
+        with pytest.raises(
+            ValueError,
+            match=f"^a run needs at least 1 thread, and `threads` is {threads}: leave it out",
+        ):
+            swept.sweep(threads=threads)
+    for name in ("out", "cache"):
+        with pytest.raises(
+            ValueError, match=f"^`{name}` is empty: name a directory, or leave `{name}` out$"
+        ):
+            swept.sweep(**{name: ""})
     with pytest.raises(TypeError, match="`variants` is one text: write a list of texts"):
         swept.sweep(variants="deep")
     with pytest.raises(TypeError, match="`metrics` is one text: write a list of texts"):
