@@ -451,6 +451,8 @@ class Scenario:
             If there is a point at which it cannot run.
         ResultsError
             If `out` holds something else, or results cannot be kept.
+        RuntimeError
+            If `client` is closed. What was finished before is in the cache.
 
         Warns
         -----
