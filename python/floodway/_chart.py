@@ -20,8 +20,14 @@ class Chart:
     """The picture, with its style."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, which browsers and drawing programs open."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        """Write it to an SVG file, which browsers and drawing programs open."""
+        path = Path(path)
+        if path.suffix.lower() not in ("", ".svg"):
+            raise ValueError(
+                f"{path.name} would not be what its name says: charts are SVG; save it as "
+                f"{path.stem}.svg, which browsers and drawing programs convert"
+            )
+        path.write_text(self.svg, encoding="utf-8")
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -18,7 +18,7 @@ class Problem:
     severity: str
     """``error``, ``warning`` or ``advice``."""
     file: str
-    """The file, or ``--set`` for what was changed afterwards."""
+    """The file, the argument, such as ``vary``, or ``--set`` for what was changed afterwards."""
     line: int | None
     """The line, from 1, as far as it is known."""
     column: int | None

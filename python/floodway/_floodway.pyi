@@ -82,6 +82,12 @@ class Outcome:
 class Table:
     """A table as Arrow."""
 
+    def __new__(
+        cls, name: str, doc: str, columns: list[tuple[str, str, str, bytes | list[str]]]
+    ) -> Table: ...
+    def __getnewargs__(
+        self,
+    ) -> tuple[str, str, list[tuple[str, str, str, bytes | list[str]]]]: ...
     @property
     def name(self) -> str: ...
     @property

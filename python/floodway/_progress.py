@@ -91,6 +91,11 @@ def shown(progress: bool | Callable[[Any], object], label: str) -> Shown | None:
     """Choose how to show progress: in a notebook or a terminal if there is one."""
     if callable(progress):
         return Told(progress)
+    if not isinstance(progress, bool):
+        raise TypeError(
+            f"`progress` is {progress!r}: write True, False, or a function that is told how far it "
+            "is"
+        )
     if not progress or not (_in_notebook() or sys.stderr.isatty()):
         return None
     # In a notebook the bar of tqdm needs another package, and warns if that is not there.

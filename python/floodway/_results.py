@@ -94,6 +94,10 @@ class Results:
         there = ", ".join(f"{run.variant} {run.replication}" for run in self.runs) or "none"
         raise KeyError(f"there is no run {variant} {replication}; there are {there}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the path: the tables stay in their files."""
+        return open, (os.path.abspath(self.path),)
+
     def __getattr__(self, name: str) -> Table:
         tables = self.__dict__.get("tables", {})
         if name in tables:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from floodway._html import table as html_table
 from floodway._table import Table
@@ -26,6 +27,10 @@ class Tables(Mapping[str, Table]):
 
     def __len__(self) -> int:
         return len(self._tables)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what reads them: the tables of a run, or the path of a results directory."""
+        return Tables, (list(self), self._read)
 
     def __repr__(self) -> str:
         return f"<Tables {', '.join(self)}>"

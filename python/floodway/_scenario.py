@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floodway import _floodway, _sweep, _toml
+from floodway import _arguments, _floodway, _sweep, _toml
 from floodway._errors import Problem, warn_of
 from floodway._html import details
 from floodway._html import table as html_table
@@ -145,6 +145,18 @@ class Scenario:
     def __reduce__(self) -> tuple[Any, ...]:
         """Write it as its text, so that another process can read it."""
         return Scenario._of, (self._text, self._file, self._quick, self._set)
+
+    def _made_from(self) -> tuple[str, str, bool, tuple[str, ...]]:
+        return self._text, self._file, self._quick, tuple(self._set)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of the same text, file, overlay ``[quick]`` and changes."""
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self._made_from() == other._made_from()
+
+    def __hash__(self) -> int:
+        return hash(self._made_from())
 
     @property
     def name(self) -> str:
@@ -300,6 +312,7 @@ class Scenario:
             If something happened that should not, which is then in ``violations``.
         """
         variant = self._one(variant)
+        threads = _arguments.threads(threads)
         bar = shown(progress, f"{self.name} {variant} {replication}")
         watch = (lambda *values: bar(Progress(*values))) if bar else None
         try:
@@ -366,7 +379,9 @@ class Scenario:
         RuntimeWarning
             If something happened that should not, which is then in ``violations`` of the runs.
         """
-        path = Path(out) if out is not None else Path("results") / self.name
+        default = Path("results") / self.name
+        path = _arguments.directory("out", default if out is None else out)
+        threads = _arguments.threads(threads)
         names = list(self.variants) if variants is None else _toml.texts("variants", variants)
         if not names:
             raise ValueError("nothing is compared: name at least one variant, or None for all")
@@ -436,13 +451,18 @@ class Scenario:
             If there is a point at which it cannot run.
         ResultsError
             If `out` holds something else, or results cannot be kept.
+        RuntimeError
+            If `client` is closed. What was finished before is in the cache.
 
         Warns
         -----
         RuntimeWarning
             If something happened that should not, which is then in ``violations``.
         """
-        path = Path(out) if out is not None else Path("results") / f"sweep-{self.name}"
+        default = Path("results") / f"sweep-{self.name}"
+        path = _arguments.directory("out", default if out is None else out)
+        place = None if cache is None else _arguments.directory("cache", cache)
+        threads = _arguments.threads(threads)
         recipe: _sweep.Recipe = (
             self._text,
             self._file,
@@ -453,7 +473,6 @@ class Scenario:
             at_most,
             tuple(_toml.texts("variants", variants)),
         )
-        place = Path(cache) if cache is not None else None
         label = f"sweep of {self.name}"
         wanted = _toml.texts("metrics", metrics)
         sweep = _sweep.run(recipe, path, place, wanted, threads, progress, client, label)

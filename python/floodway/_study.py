@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from floodway import _floodway, _toml
+from floodway import _arguments, _floodway, _toml
 from floodway._chart import Chart, by_name
 from floodway._errors import warn_of
 from floodway._html import table as html_table
@@ -106,7 +106,9 @@ def study(
     """
     texts = _toml.settings(set) if isinstance(set, Mapping) else _toml.texts("set", set)
     end = "-quick" if level == "quick" else ""
-    path = Path(out) if out is not None else Path("results") / f"study-{name}{end}"
+    default = Path("results") / f"study-{name}{end}"
+    path = _arguments.directory("out", default if out is None else out)
+    threads = _arguments.threads(threads)
     bar = shown(progress, f"study {name}")
     watch = (lambda *values: bar(Advance(*values))) if bar else None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -92,12 +93,34 @@ def dimensions(vary: Mapping[str, str | Iterable[object]]) -> list[str]:
     >>> dimensions({"a.b": [0.2, 0.4], "c": ["1KB", "2KB"], "d": "1us..100us/3log"})
     ['a.b=0.2,0.4', 'c=1KB,2KB', 'd=1us..100us/3log']
     """
-    texts = []
-    for path, values in vary.items():
-        if not isinstance(values, str):
-            values = ",".join(_toml.plain(value) for value in values)
-        texts.append(f"{path}={values}")
-    return texts
+    if not isinstance(vary, Mapping):
+        raise TypeError(
+            f"`vary` is {vary!r}: write a mapping of paths to values, like "
+            "{'switch.queue.size': ['500KB', '1MB']}"
+        )
+    return [f"{path}={_values(path, values)}" for path, values in vary.items()]
+
+
+def _values(path: str, values: object) -> str:
+    """Write the values of a dimension: a range, or a list of values in their order."""
+    if isinstance(values, str):
+        return values
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(
+            f"`vary` has a set for {path!r}, and a set has no order: write a list, or "
+            "sorted(...) of the set"
+        )
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"`vary` has a mapping for {path!r}: write the whole path with dots, like "
+            "{'switch.queue.size': ['500KB', '1MB']}"
+        )
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"`vary` has {values!r} for {path!r}, which is one value: write a list, as in "
+            f"[{values!r}], or a range like '0.2..0.8/4'"
+        )
+    return ",".join(_toml.plain(value) for value in values)
 
 
 def run(
@@ -111,6 +134,8 @@ def run(
     label: str,
 ) -> Sweep:
     """Run a sweep here, or on the workers of a client of Dask."""
+    if client is not None:
+        _look_at(client)
     # Made before the bar, so that what is wrong is told on a clean line.
     grid = _grid(recipe)
     bar = shown(progress, label)
@@ -148,6 +173,24 @@ def _make(
     return _grid(recipe).make(task, cache, 1)
 
 
+def _look_at(client: Any) -> None:
+    """Raise what is wrong with a client."""
+    # Who has a client has imported this.
+    distributed = sys.modules.get("distributed")
+    if distributed is None or not isinstance(client, distributed.Client):
+        raise TypeError(
+            f"`client` is {client!r}: a sweep needs a distributed.Client, or None to run here"
+        )
+    if client.asynchronous:
+        raise TypeError("`client` is asynchronous: make it without asynchronous=True")
+    if _is_closed(client):
+        raise RuntimeError("the client is closed: keep it open until the sweep has ended")
+
+
+def _is_closed(client: Any) -> bool:
+    return client.status in ("closing", "closed")
+
+
 def _distributed(
     recipe: Recipe,
     path: Path,
@@ -172,11 +215,12 @@ def _distributed(
     meanings: dict[str, None] = {}
     found = 0
     while tasks := grid.due(list(rows.values())):
-        # Not pure: Dask has a memory of its own for what is, but runs are in the cache.
-        futures = client.map(make, tasks, pure=False)
         simulated_ns, hops = 0.0, 0
-        by_future = {future.key: task for future, task in zip(futures, tasks, strict=True)}
+        futures: list[Any] = []
         try:
+            # Not pure: Dask has a memory of its own for what is, but runs are in the cache.
+            futures = client.map(make, tasks, pure=False)
+            by_future = {future.key: task for future, task in zip(futures, tasks, strict=True)}
             for done, future in enumerate(as_completed(futures), 1):
                 row, meaning, was_there, its_ns, its_hops = future.result()
                 rows[by_future[future.key]] = row
@@ -185,10 +229,18 @@ def _distributed(
                 simulated_ns, hops = simulated_ns + its_ns, hops + its_hops
                 if bar:
                     bar(Advance(None, done / len(tasks), done, len(tasks), simulated_ns, hops))
-        except BaseException:
-            # Those that have begun go on to their end, and into the cache.
-            client.cancel(futures)
-            raise
+        except BaseException as error:
+            if not _is_closed(client):
+                # Those that have begun go on to their end, and into the cache.
+                client.cancel(futures)
+                raise
+            if not isinstance(error, Exception):
+                raise
+            kept = f"what is finished is in {cache}" if cache else "nothing is kept without a cache"
+            raise RuntimeError(
+                f"the client was closed before the sweep had ended; {kept}: keep the client open, "
+                "and run the sweep again"
+            ) from error
         # As soon as it is known what runs have, and not after all of them.
         grid.look_for(list(meanings), metrics)
     ordered = [rows[task] for task in sorted(rows)]

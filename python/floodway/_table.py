@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
 from typing import Any, overload
 
 from floodway import _floodway
@@ -46,6 +47,14 @@ class Table:
     def __getitem__(self, key: list[str]) -> Table: ...
     def __getitem__(self, key: str | list[str]) -> Column | Table:
         """Take one column by its name, or a table of some columns by a list of names."""
+        names = key if isinstance(key, list) else [key]
+        if not all(isinstance(name, str) for name in names):
+            first = self.columns[0]
+            raise TypeError(
+                f"{key!r} is no column of table {self.name}, which is indexed by names: write "
+                f"[{first!r}] for a column, [{first!r}][0] for its first value, or `to_pandas()` "
+                "for rows"
+            )
         try:
             if isinstance(key, str):
                 return Column(self._inner.select([key]), key)
@@ -58,7 +67,12 @@ class Table:
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
+    def __iter__(self) -> Iterator[str]:
+        """Give the names of the columns, in order."""
+        return iter(self.columns)
+
     def __len__(self) -> int:
+        """Count the rows."""
         return len(self._inner)
 
     def to_pandas(self) -> Any:
@@ -153,7 +167,32 @@ class Column:
         """Hand over the values, as a table with one column."""
         return self._inner.__arrow_c_stream__(requested_schema)
 
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        """Take one value, or a list of values by a slice."""
+        if isinstance(key, slice):
+            rows = range(len(self))[key]
+            if rows.step == 1:
+                return self._inner.to_list(self._name, rows.start, max(rows.start, rows.stop))
+            return self.to_list()[key]
+        try:
+            row = range(len(self))[index(key)]
+        except TypeError:
+            raise TypeError(
+                f"column {self._name} is indexed by whole numbers and slices, not by {key!r}; "
+                "`to_numpy()` takes more"
+            ) from None
+        except IndexError:
+            raise IndexError(
+                f"column {self._name} has {len(self)} values, and none at {key!r}"
+            ) from None
+        return self._inner.to_list(self._name, row, row + 1)[0]
+
     def __len__(self) -> int:
+        """Count the values."""
         return len(self._inner)
 
     def __iter__(self) -> Iterator[Any]:

@@ -76,6 +76,10 @@ def test_some_variants_in_another_order(swept, tmp_path):
         swept.compare(tmp_path / "other", variants=[])
     with pytest.raises(TypeError, match="`variants` is one text"):
         swept.compare(tmp_path / "other", variants="deep")
+    with pytest.raises(ValueError, match="at least 1 thread, and `threads` is -1"):
+        swept.compare(tmp_path / "other", threads=-1)
+    with pytest.raises(ValueError, match="`out` is empty: name a directory"):
+        swept.compare("")
     assert not (tmp_path / "other").exists()
 
 

@@ -136,8 +136,17 @@ def test_what_a_run_raises_ends_the_sweep(client, scenarios, folder):
 
 
 def test_what_is_wrong_is_told_before_anything_is_sent(scenarios, folder):
-    class Nobody:
-        """Not a client: nothing of it is there."""
+    class Nobody(distributed.Client):
+        """Nobody to send anything to."""
+
+        asynchronous = False
+        status = "running"
+
+        def __init__(self):
+            pass
+
+        def __del__(self):
+            pass
 
     swept = floodway.load(scenarios / "swept.toml")
     with pytest.raises(floodway.ScenarioError, match="has no field `bites`"):
@@ -145,6 +154,41 @@ def test_what_is_wrong_is_told_before_anything_is_sent(scenarios, folder):
     (folder / "thesis.tex").write_text("")
     with pytest.raises(floodway.ResultsError, match="does not hold a sweep of `swept`"):
         swept.sweep(out=folder, client=Nobody())
+
+
+def test_what_is_no_client_is_told(scenarios, folder):
+    swept = floodway.load(scenarios / "swept.toml")
+    with pytest.raises(TypeError) as caught:
+        swept.sweep(client=3)
+    assert str(caught.value) == (
+        "`client` is 3: a sweep needs a distributed.Client, or None to run here"
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_a_client_that_is_closed_is_told_and_what_is_finished_is_kept(scenarios, folder):
+    swept = floodway.load(scenarios / "swept.toml")
+
+    def close(progress):
+        if progress.runs_done == 2:
+            client.close()
+
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        client = distributed.Client(cluster)
+        with pytest.raises(RuntimeError) as caught:
+            swept.sweep(cache="cache", client=client, progress=close)
+    assert str(caught.value) == (
+        "the client was closed before the sweep had ended; what is finished is in cache: keep the "
+        "client open, and run the sweep again"
+    )
+    assert client.status == "closed"
+    with pytest.raises(RuntimeError) as caught:
+        swept.sweep(cache="other", client=client)
+    assert str(caught.value) == "the client is closed: keep it open until the sweep has ended"
+    assert not (folder / "other").exists()
+    assert swept.sweep(cache="cache", progress=False).reused >= 2
 
 
 def test_a_worker_with_another_package_is_refused():

@@ -1,6 +1,7 @@
 """Results directories."""
 
 import json
+import pickle
 import shutil
 
 import pytest
@@ -58,6 +59,25 @@ def test_numbers_of_many_runs_as_numpy(stored):
     pytest.importorskip("pyarrow")
     flows = floodway.open(stored).flows
     assert numpy.asarray(flows["bytes"]).tolist() == [20_000] * 12
+
+
+def test_results_go_to_other_processes_by_their_path(stored, monkeypatch):
+    monkeypatch.chdir(stored.parent)
+    results = floodway.open(stored.name)
+    run = results.run("marks", 1)
+    # One that was read already is read again.
+    flows, all_flows = run.flows.to_dict(), results.flows.to_dict()
+    texts = [pickle.dumps(thing) for thing in (results, run)]
+    monkeypatch.chdir("/")
+    again, its_run = map(pickle.loads, texts)
+    assert again.path == stored
+    # As texts, because NaN is not equal to itself.
+    assert str(again.flows.to_dict()) == str(all_flows)
+    assert (its_run.seed, str(its_run.flows.to_dict())) == (run.seed, str(flows))
+    # The tables of several runs are in several pieces, and arrive in one.
+    table = pickle.loads(pickle.dumps(results.flows))
+    assert str(table.to_dict()) == str(all_flows)
+    assert table["variant"].doc == results.flows["variant"].doc
 
 
 def test_one_run(stored):

@@ -34,8 +34,9 @@ def test_results_are_the_same_for_any_number_of_threads(root):
     assert len({run.fingerprint for run in runs}) == 1
     assert scenario.run("ci", replication=1).fingerprint != runs[0].fingerprint
     assert scenario.run("ci", replication=1).seed == scenario.run("ci-local", 1).seed
-    with pytest.raises(ValueError, match="at least 1 thread"):
-        scenario.run("ci", threads=0)
+    for threads in (0, -1):
+        with pytest.raises(ValueError, match="at least 1 thread"):
+            scenario.run("ci", threads=threads)
 
 
 def test_other_threads_go_on(long):

@@ -1,5 +1,6 @@
 """Scenarios: built, loaded, changed, refused."""
 
+import copy
 import pickle
 import sys
 
@@ -198,3 +199,18 @@ def test_it_shows_itself(turns):
     html = turns.with_(question="a < b?")._repr_html_()
     assert "a &lt; b?" in html and "<table>" in html
     assert repr(turns) == "<Scenario turns: variant base; 1 replication>"
+
+
+def test_what_is_made_from_the_same_is_equal(turns):
+    text, path = turns.toml, {"switch.latency": "1us"}
+    assert floodway.parse(text) == floodway.parse(text) != floodway.parse(text, "other.toml")
+    changed = turns.with_(path)
+    assert changed == turns.with_(path) != turns
+    small = floodway.parse(f'{text}\n[quick]\nlimit = "100us"\n')
+    assert small.as_quick() != small
+    # Not with what is no scenario.
+    assert turns != turns.toml
+    for again in (copy.copy(changed), copy.deepcopy(changed), pickle.loads(pickle.dumps(changed))):
+        assert again == changed
+        assert again.variant("base") == changed.variant("base")
+        assert {again, changed, turns} == {turns, changed}

@@ -77,6 +77,10 @@ def test_what_is_wrong_is_told_before_anything_runs(tmp_path, monkeypatch):
         floodway.study("ci", set={"sed": 2})
     with pytest.raises(TypeError, match="`set` is one text: write a list of texts"):
         floodway.study("ci", set="seed=2")
+    with pytest.raises(ValueError, match="`out` is empty: name a directory"):
+        floodway.study("ci", out="")
+    with pytest.raises(ValueError, match="at least 1 thread, and `threads` is -1"):
+        floodway.study("ci", threads=-1)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +69,9 @@ def test_what_comes_out(swept, folder):
     assert sweep.points.columns[:4] == ["point", "workload.0.incast.senders", path, "variant"]
     # The second axis goes fastest, with two variants at each point.
     assert sweep.points[path].to_list() == [20e3, 20e3, 40e3, 40e3, 60e3, 60e3] * 2
+    again = pickle.loads(pickle.dumps(sweep))
+    assert (again.json, again.charts) == (sweep.json, sweep.charts)
+    assert str(again.points.to_dict()) == str(sweep.points.to_dict())
     # Each number is what a run by itself says.
     last = swept.with_({"workload.0.incast": {"senders": 4, "bytes": "60KB"}}).run("deep", 1)
     assert sweep.runs["fingerprint"].to_list()[-1] == last.fingerprint
@@ -86,6 +91,13 @@ def test_charts_are_pictures(swept, folder):
     root = ElementTree.fromstring(chart.svg)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert {"shallow", "deep"} <= {text.strip() for text in root.itertext()}
+    with pytest.raises(ValueError) as caught:
+        chart.save("chart.png")
+    assert str(caught.value) == (
+        "chart.png would not be what its name says: charts are SVG; save it as chart.svg, which "
+        "browsers and drawing programs convert"
+    )
+    assert not (folder / "chart.png").exists()
     chart.save("chart.svg")
     assert (folder / "chart.svg").read_text() == chart.svg == chart._repr_svg_()
     assert "<svg" not in repr(chart)
@@ -135,15 +147,17 @@ def test_it_goes_on_until_enough_is_known(scenarios, folder):
 
 
 def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, program, folder):
-    def words(*options):
+    def words(option, value):
         done = subprocess.run(
-            [program, "sweep", "swept.toml", *options],
+            [program, "sweep", "swept.toml", option, value],
             cwd=scenarios,
             capture_output=True,
             text=True,
         )
         assert done.returncode == 2
-        return done.stderr.strip().replace("swept.toml", os.fspath(scenarios / "swept.toml"))
+        said = done.stderr.strip().replace("swept.toml", os.fspath(scenarios / "swept.toml"))
+        # Only the place has another name here.
+        return said.replace(f" --> {option}:1:1\n", f" --> {option[2:]}:1:1\n")
 
     path = "workload.0.incast.bites"
     with pytest.raises(floodway.ScenarioError) as caught:
@@ -156,6 +170,25 @@ def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, pro
     with pytest.raises(floodway.ScenarioError) as caught:
         swept.sweep(variants=["deeper"])
     assert str(caught.value) == words("--variant", "deeper")
+    assert " --> variant:1:1\n" in str(caught.value)
+    assert caught.value.problems[0].file == "variant"
+    with pytest.raises(floodway.ScenarioError) as caught:
+        swept.sweep({"switch.latency": "1us..2us"})
+    assert str(caught.value).startswith(
+        "error: the range does not say in how many steps\n --> vary:1:1\n"
+    )
+    (problem,) = caught.value.problems
+    assert problem.help == (
+        'write a list like `vary={"switch.queue.size": ["500KB", "1MB"]}`, or a range like '
+        '`vary={"workload.0.many_to_many.load": "0.2..0.8/4"}`'
+    )
+    assert problem.help in problem.text and problem.file == "vary"
+    with pytest.raises(floodway.ScenarioError) as caught:
+        swept.sweep(until="fct_p99_ns=much")
+    assert " --> until:1:1\n" in str(caught.value)
+    assert caught.value.problems[0].help == 'write it like `until="fct_p99_ns=0.05"`'
+    with pytest.raises(floodway.ScenarioError, match="or run it without `quick`"):
+        swept.as_quick()
 
     with pytest.raises(ValueError) as caught:
         turns.sweep()
@@ -166,8 +199,33 @@ def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, pro
     with pytest.raises(ValueError) as caught:
         swept.sweep(at_most=4)
     assert str(caught.value) == "`at_most` says how long to go on with `until`, which is not given"
-    with pytest.raises(ValueError, match="a run needs at least 1 thread"):
-        swept.sweep(threads=0)
+    for threads in (0, -1):
+        with pytest.raises(
+            ValueError,
+            match=f"^a run needs at least 1 thread, and `threads` is {threads}: leave it out",
+        ):
+            swept.sweep(threads=threads)
+    for name in ("out", "cache"):
+        with pytest.raises(
+            ValueError, match=f"^`{name}` is empty: name a directory, or leave `{name}` out$"
+        ):
+            swept.sweep(**{name: ""})
+    with pytest.raises(TypeError) as caught:
+        swept.sweep(progress=3)
+    assert str(caught.value) == (
+        "`progress` is 3: write True, False, or a function that is told how far it is"
+    )
+    for vary, words in [
+        ({"seed": {1, 2}}, "has a set for 'seed', and a set has no order: write a list, or sorted"),
+        (
+            {"switch": {"latency": [1]}},
+            "has a mapping for 'switch': write the whole path with dots",
+        ),
+        ({"seed": 1}, "has 1 for 'seed', which is one value: write a list, as in [1], or a range"),
+        (["seed=1,2"], "is ['seed=1,2']: write a mapping of paths to values, like"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(f"`vary` {words}")):
+            swept.sweep(vary)
     with pytest.raises(TypeError, match="`variants` is one text: write a list of texts"):
         swept.sweep(variants="deep")
     with pytest.raises(TypeError, match="`metrics` is one text: write a list of texts"):

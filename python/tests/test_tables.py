@@ -1,10 +1,13 @@
 """Tables: opened by others without a copy, and by nothing but Python."""
 
+import copy
 import math
+import pickle
 
 import pytest
 
 import floodway
+from floodway import _floodway
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -91,6 +94,66 @@ def test_without_other_packages(run):
     assert flows[["src", "dst"]].to_dict() == {"src": [0, 1], "dst": [2, 2]}
     with pytest.raises(KeyError, match="table flows has no column fct; it has flow, workload"):
         _ = flows["fct"]
+
+
+def test_values_by_their_places(run):
+    numpy = pytest.importorskip("numpy")
+    sources = run.flows["src"]
+    assert (sources[0], sources[1], sources[-1], sources[numpy.int64(1)]) == (0, 1, 1, 1)
+    assert (sources[:], sources[1:], sources[:-1], sources[5:], sources[1:0]) == (
+        [0, 1],
+        [1],
+        [0],
+        [],
+        [],
+    )
+    assert (sources[::-1], sources[::2]) == ([1, 0], [0])
+    assert len(sources) == 2 and list(sources) == [0, 1]
+    with pytest.raises(IndexError, match=r"^column src has 2 values, and none at 2$"):
+        sources[2]
+    with pytest.raises(
+        TypeError, match=r"^column src is indexed by whole numbers and slices, not "
+    ):
+        sources["0"]
+
+
+def test_a_table_is_gone_through_by_its_columns(run):
+    assert list(run.flows) == run.flows.columns
+    for key in (0, slice(1), [0], ("src", "dst")):
+        with pytest.raises(TypeError) as caught:
+            run.flows[key]
+        assert str(caught.value) == (
+            f"{key!r} is no column of table flows, which is indexed by names: write ['flow'] for a "
+            "column, ['flow'][0] for its first value, or `to_pandas()` for rows"
+        )
+
+
+def test_runs_and_tables_go_to_other_processes(turns):
+    # Both flows are cut off, so that there are values that are not there; and there is no pause.
+    run = turns.with_(limit="1.5us").run()
+    again = pickle.loads(pickle.dumps(run))
+    assert repr(again) == repr(run)
+    assert list(again.tables) == list(run.tables)
+    kinds = {field.type for table in run.tables.values() for field in pyarrow.schema(table)}
+    assert kinds == {pyarrow.uint64(), pyarrow.float64(), pyarrow.string()}
+    assert any(len(table) == 0 for table in run.tables.values())
+    for name, table in run.tables.items():
+        pickled = again.tables[name]
+        assert pyarrow.schema(pickled).equals(pyarrow.schema(table), check_metadata=True)
+        # As texts, because NaN is not equal to itself.
+        assert str(pickled.to_dict()) == str(table.to_dict())
+    column = pickle.loads(pickle.dumps(run.flows["src"]))
+    assert (column.name, column.doc, list(column)) == ("src", run.flows["src"].doc, [0, 1])
+    assert copy.deepcopy(run).flows["src"].to_list() == [0, 1]
+
+
+def test_a_pickled_table_that_was_spoilt_is_refused():
+    one = ("a", "", "u64", bytes(8))
+    assert _floodway.Table("a", "", [one]).to_list("a", 0, 1) == [0]
+    with pytest.raises(ValueError, match="columns are not as long as each other"):
+        _floodway.Table("a", "", [one, ("b", "", "text", [])])
+    with pytest.raises(ValueError, match="columns have no values of type `i8`"):
+        _floodway.Table("a", "", [("a", "", "i8", b"")])
 
 
 def test_numpy(run):

@@ -15,17 +15,34 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
         let problems: Vec<_> =
             error.problems().iter().map(|found| problem(py, found)).collect::<PyResult<_>>()?;
         let class = py.import(MODULE)?.getattr("ScenarioError")?;
-        Ok(PyErr::from_value(class.call1((error.plain().trim_end(), problems))?))
+        Ok(PyErr::from_value(class.call1((in_python(error.plain().trim_end()), problems))?))
     };
     raised().unwrap_or_else(|failed| failed)
 }
 
-/// What options of the program are called in Python; messages name them as remedies.
-const ARGUMENTS: [(&str, &str); 3] = [
+/// What options of the program are called in Python; messages name them as places and as remedies.
+const ARGUMENTS: [(&str, &str); 10] = [
+    ("--> --variant:", "--> variant:"),
+    ("--> --vary:", "--> vary:"),
+    ("--> --until:", "--> until:"),
+    ("--vary switch.queue.size=500KB,1MB", "`vary={\"switch.queue.size\": [\"500KB\", \"1MB\"]}`"),
+    (
+        "--vary workload.0.many_to_many.load=0.2..0.8/4",
+        "`vary={\"workload.0.many_to_many.load\": \"0.2..0.8/4\"}`",
+    ),
+    ("--until fct_p99_ns=0.05", "`until=\"fct_p99_ns=0.05\"`"),
+    ("without --quick", "without `quick`"),
     ("`--out DIR`", "`out=`"),
     ("`--resume`", "`existing=\"resume\"`"),
     ("`--force`", "`existing=\"replace\"`"),
 ];
+
+/// A message with the arguments of Python in place of the options.
+fn in_python(text: &str) -> String {
+    ARGUMENTS
+        .iter()
+        .fold(text.to_owned(), |text, (option, argument)| text.replace(option, argument))
+}
 
 /// A `ResultsError`.
 pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
@@ -34,8 +51,7 @@ pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
 
 /// A `ResultsError` that says this.
 pub fn results_text(py: Python<'_>, text: String) -> PyErr {
-    let text =
-        ARGUMENTS.iter().fold(text, |text, (option, argument)| text.replace(option, argument));
+    let text = in_python(&text);
     let raised = || -> PyResult<PyErr> {
         let class = py.import(MODULE)?.getattr("ResultsError")?;
         Ok(PyErr::from_value(class.call1((text,))?))
@@ -48,7 +64,7 @@ pub fn problem<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, P
     let position = problem.place.position();
     let fields = PyDict::new(py);
     fields.set_item("message", &problem.message)?;
-    fields.set_item("help", &problem.help)?;
+    fields.set_item("help", in_python(&problem.help))?;
     fields.set_item(
         "severity",
         match problem.severity {
@@ -57,10 +73,12 @@ pub fn problem<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, P
             Severity::Advice => "advice",
         },
     )?;
-    fields.set_item("file", problem.place.source.name())?;
+    let file = problem.place.source.name();
+    let option = file.strip_prefix("--").filter(|name| *name != "set");
+    fields.set_item("file", option.unwrap_or(file))?;
     fields.set_item("line", position.as_ref().map(|at| at.line))?;
     fields.set_item("column", position.as_ref().map(|at| at.column))?;
     fields.set_item("variants", &problem.variants)?;
-    fields.set_item("text", problem.plain().trim_end())?;
+    fields.set_item("text", in_python(problem.plain().trim_end()))?;
     py.import(MODULE)?.getattr("Problem")?.call((), Some(&fields))
 }

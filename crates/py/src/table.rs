@@ -12,9 +12,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use floodway_model::table::{Column, Values};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyList};
 
 /// The key of a meaning in the metadata of a table and of a column, as in its Parquet file.
 const DOC: &str = "floodway.doc";
@@ -101,8 +101,70 @@ fn column(column: Column) -> (Field, ArrayRef) {
     (Field::new(name, kind, false).with_metadata(metadata), array)
 }
 
+/// A column as it is pickled: its name, its meaning, the type of its values, and these: numbers as
+/// bytes, least significant first, and texts as a list.
+type Pickled<'py> = (String, String, String, Bound<'py, PyAny>);
+
+/// The values of a column that was pickled.
+fn unpickled(kind: &str, values: &Bound<'_, PyAny>) -> PyResult<Values> {
+    let words = || -> PyResult<Vec<[u8; 8]>> {
+        let bytes = values.cast::<PyBytes>()?.as_bytes();
+        let words = bytes.chunks_exact(8);
+        Ok(words.map(|word| word.try_into().expect("it has 8 bytes")).collect())
+    };
+    match kind {
+        "u64" => Ok(Values::U64(words()?.into_iter().map(u64::from_le_bytes).collect())),
+        "f64" => Ok(Values::F64(words()?.into_iter().map(f64::from_le_bytes).collect())),
+        "text" => Ok(Values::Text(values.extract()?)),
+        _ => Err(PyValueError::new_err(format!("columns have no values of type `{kind}`"))),
+    }
+}
+
 #[pymethods]
 impl Table {
+    /// The table that was pickled, in one piece.
+    #[new]
+    fn new(name: String, doc: String, columns: Vec<Pickled<'_>>) -> PyResult<Self> {
+        let read = |(name, doc, kind, values): Pickled<'_>| -> PyResult<Column> {
+            let values = unpickled(&kind, &values)?;
+            Ok(Column { name: name.into(), doc: doc.into(), values })
+        };
+        let columns = columns.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        if columns.windows(2).any(|pair| pair[0].values.len() != pair[1].values.len()) {
+            return Err(PyValueError::new_err("columns are not as long as each other"));
+        }
+        Ok(Self::from(floodway_model::Table { name: name.into(), doc: doc.into(), columns }))
+    }
+
+    /// What [`Self::new`] takes: for pickling, which copies all of it.
+    fn __getnewargs__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(String, String, Vec<Pickled<'py>>)> {
+        let bytes = |place: usize| {
+            let mut bytes = Vec::new();
+            for array in self.pieces.iter().map(|piece| piece.column(place).as_any()) {
+                if let Some(array) = array.downcast_ref::<UInt64Array>() {
+                    bytes.extend(array.values().iter().flat_map(|value| value.to_le_bytes()));
+                } else if let Some(array) = array.downcast_ref::<Float64Array>() {
+                    bytes.extend(array.values().iter().flat_map(|value| value.to_le_bytes()));
+                }
+            }
+            PyBytes::new(py, &bytes).into_any()
+        };
+        let mut columns = Vec::new();
+        for (place, field) in self.schema.fields().iter().enumerate() {
+            let (kind, values) = match field.data_type() {
+                DataType::UInt64 => ("u64", bytes(place)),
+                DataType::Float64 => ("f64", bytes(place)),
+                _ => ("text", self.to_list(py, field.name(), 0, self.__len__())?.into_any()),
+            };
+            let doc = field.metadata().get(DOC).cloned().unwrap_or_default();
+            columns.push((field.name().clone(), doc, kind.to_owned(), values));
+        }
+        Ok((self.name.clone(), self.doc().cloned().unwrap_or_default(), columns))
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.name
