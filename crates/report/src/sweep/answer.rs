@@ -7,16 +7,33 @@ use crate::words;
 
 /// A sentence for each variant after the first: between what its change lies, and at how many points
 /// it is clear. Of a single variant, one about where the metric is least and where it is largest. Of
-/// the first metric that is shown.
+/// the first metric that is shown; where there are no numbers, that there are none.
 pub fn answer(sweep: &Sweep) -> Vec<String> {
-    let Some(metric) = sweep.shown().first().copied() else { return Vec::new() };
-    let Some(meaning) = sweep.metrics.get(metric) else { return Vec::new() };
     let Some((baseline, others)) = sweep.variants.split_first() else { return Vec::new() };
-    if others.is_empty() {
-        return alone(sweep, metric, meaning, baseline).into_iter().collect();
+    if sweep.runs.iter().all(|row| row.numbers.is_empty()) {
+        return vec!["No run of this sweep has any number.".to_owned()];
     }
-    let sentence = |variant: &String| compared(sweep, metric, meaning, (baseline, variant));
-    others.iter().filter_map(sentence).collect()
+    let first = sweep.shown().first().copied();
+    let Some((metric, meaning)) = first.and_then(|name| sweep.metrics.get_key_value(name)) else {
+        let said = "These runs have none of the metrics that usually matter. Those that they have are \
+                    in `points.csv`, and are shown if they are asked for by name.";
+        return vec![said.to_owned()];
+    };
+    let what = meaning.meaning.trim_end_matches('.');
+    if others.is_empty() {
+        let nothing = || format!("No run has a number for the {what}.");
+        return vec![alone(sweep, metric, meaning, baseline).unwrap_or_else(nothing)];
+    }
+    let sentence = |variant: &String| {
+        let nothing = || {
+            format!(
+                "Nothing is known of what {variant} does to the {what}: at no point do {variant} and \
+                 {baseline} both have a number for it."
+            )
+        };
+        compared(sweep, metric, meaning, (baseline, variant)).unwrap_or_else(nothing)
+    };
+    others.iter().map(sentence).collect()
 }
 
 /// Where the metric of the only variant is least and largest.
@@ -31,9 +48,9 @@ fn alone(sweep: &Sweep, metric: &str, meaning: &Meaning, variant: &str) -> Optio
     let most = means.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let at = |(mean, estimate, point): &(f64, Estimate, usize)| {
         let show = |value| words::quantity(value, &meaning.unit);
-        let interval = estimate.interval().map_or_else(String::new, |(low, high)| {
-            format!(" [{}, {}]", show(low), show(high))
-        });
+        let interval = estimate
+            .interval()
+            .map_or_else(String::new, |(low, high)| format!(" [{}, {}]", show(low), show(high)));
         format!("{}{interval} at `{}`", show(*mean), sweep.name(*point))
     };
     Some(match least.0 == most.0 {
@@ -66,9 +83,7 @@ fn compared(
         Change::Difference { from, to, .. } => from == to,
     };
     if all.len() == sweep.points.len() && all.iter().all(|(change, _)| same(change)) {
-        return Some(format!(
-            "{variant} leaves the {what} as it is with {baseline}{everywhere}."
-        ));
+        return Some(format!("{variant} leaves the {what} as it is with {baseline}{everywhere}."));
     }
     let in_percent = all.iter().filter_map(|(of, point)| Some((of.percent()?, of, *point)));
     let in_percent: Vec<(f64, &Change, usize)> = in_percent.collect();
@@ -78,8 +93,7 @@ fn compared(
         return Some(from_nothing(&all, sweep, meaning, (baseline, variant)));
     };
     let shown = |(percent, change, _): &(f64, &Change, usize)| percentage(change, *percent);
-    let at =
-        |end: &(f64, &Change, usize)| format!("{} at `{}`", shown(end), sweep.name(end.2));
+    let at = |end: &(f64, &Change, usize)| format!("{} at `{}`", shown(end), sweep.name(end.2));
     let left_out = sweep.points.len() - in_percent.len();
     let by = match in_percent.len() {
         1 if left_out == 0 => shown(least),
@@ -125,9 +139,8 @@ fn from_nothing(
 }
 
 /// A change in percent with its interval, where that is in percent too.
-fn percentage(change: &Change, percent: f64) -> String {
-    let ratio = matches!(change, Change::Ratio { .. });
-    let (low, high) = change.interval().filter(|_| ratio).unzip();
+pub(super) fn percentage(change: &Change, percent: f64) -> String {
+    let (low, high) = change.percent_interval().unzip();
     let (value, range) = words::measured(percent, low, high, "%");
     format!("{value} {range}").trim_end().to_owned()
 }
@@ -179,9 +192,11 @@ mod tests {
         // 0.405 apart: ± 12.706 · 0.2027, from 0.0466 to 8.05 times.
         assert_eq!(
             answer(&sweep),
-            ["b changes the mean completion time of all flows by between -50.0 % [-50.0, -50.0] at \
+            [
+                "b changes the mean completion time of all flows by between -50.0 % [-50.0, -50.0] at \
               `load=0.2` and -39 % [-95, +705] at `load=0.4`, against a. At 1 of 2 points the \
-              interval contains 0."]
+              interval contains 0."
+            ]
         );
         sweep.variants.pop();
         // 101 ± 12.7 and 210 ± 127.
@@ -223,8 +238,42 @@ mod tests {
         set(&mut sweep, [10.0, 10.0, 0.0, 0.0, 30.0, 30.0, 0.0, 0.0]);
         assert_eq!(
             answer(&sweep),
-            ["b changes the mean completion time of all flows by -100.0 % at all points, against a."]
+            [
+                "b changes the mean completion time of all flows by -100.0 % at all points, against a."
+            ]
         );
+    }
+
+    #[test]
+    fn a_sweep_without_numbers_says_so() {
+        let mut sweep = sweep();
+        sweep.runs[..].iter_mut().filter(|row| row.variant == "b").for_each(|row| {
+            row.numbers.remove("fct_mean_ns");
+        });
+        assert_eq!(
+            answer(&sweep),
+            [
+                "Nothing is known of what b does to the mean completion time of all flows: at no point \
+              do b and a both have a number for it."
+            ]
+        );
+        sweep.variants.remove(0);
+        sweep.shown = vec!["fct_mean_ns".to_owned()];
+        assert_eq!(
+            answer(&sweep),
+            ["No run has a number for the mean completion time of all flows."]
+        );
+        sweep.shown.clear();
+        sweep.runs.iter_mut().for_each(|row| {
+            row.numbers = [("odd".to_owned(), 1.0)].into();
+        });
+        let page = crate::html::sweep(&sweep);
+        let said = crate::terminal::sweep(&sweep, crate::terminal::Style::default());
+        assert!(answer(&sweep)[0].starts_with("These runs have none of the metrics that usually"));
+        assert!(page.contains("These runs have none of the metrics"));
+        assert!(said.contains("These runs have none of the metrics"), "{said}");
+        sweep.runs.iter_mut().for_each(|row| row.numbers.clear());
+        assert_eq!(answer(&sweep), ["No run of this sweep has any number."]);
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Sweep {
     }
 
     /// The metrics that the page shows: those that were asked for, or of those that usually matter
-    /// the ones that are not the same in all runs.
+    /// the ones that are not the same in all runs, or if all are, all that there are.
     pub fn shown(&self) -> Vec<&str> {
         if !self.shown.is_empty() {
             return self.shown.iter().map(String::as_str).collect();
@@ -173,7 +173,12 @@ impl Sweep {
             let first = values.next();
             values.any(|value| Some(value) != first)
         };
-        USUAL.iter().copied().filter(differs).collect()
+        let different: Vec<&str> = USUAL.iter().copied().filter(differs).collect();
+        if !different.is_empty() {
+            return different;
+        }
+        let exists = |metric: &&str| self.runs.iter().any(|row| row.numbers.contains_key(*metric));
+        USUAL.iter().copied().filter(exists).collect()
     }
 
     /// What it comes to, in sentences.
@@ -280,6 +285,12 @@ mod tests {
         assert_eq!(sweep.shown(), ["fct_mean_ns"]);
         sweep.shown = vec!["dropped_packets".to_owned()];
         assert_eq!(sweep.shown(), ["dropped_packets"]);
+        // If nothing does, all there are.
+        sweep.shown.clear();
+        for row in &mut sweep.runs {
+            row.numbers.insert("fct_mean_ns".to_owned(), 7.0);
+        }
+        assert_eq!(sweep.shown(), ["fct_mean_ns", "dropped_packets"]);
     }
 
     #[test]
