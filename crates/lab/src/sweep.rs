@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_report::manifest::{self, SCHEMA, hex};
@@ -102,11 +103,26 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
         let board = Board::new(jobs.len());
         books.watcher.begin(None, None, jobs.len());
         let queue = Queue::new(jobs, how.threads);
+        let wrong = OnceLock::new();
         let work = |job: &Job, place: usize| {
             let task = tasks[job.place];
-            (task, make(order, job, how.stop, &board, place))
+            let made = make(order, job, how.stop, &board, place);
+            // Here and not where runs are taken, which is in their order: the first may take hours.
+            if let Ok(made) = &made
+                && made.row.stop != INTERRUPTED
+                && let Err(failure) = possible(order, &made.metrics)
+            {
+                let _ = wrong.set(failure);
+                how.stop.store(true, Ordering::Relaxed);
+            }
+            (task, made)
         };
-        queue.run(how.stop, &board, work, &mut books)?;
+        let taken = queue.run(how.stop, &board, work, &mut books);
+        if let Some(failure) = wrong.into_inner() {
+            books.watcher.end();
+            return Err(failure);
+        }
+        taken?;
         books.watcher.end();
         if how.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted(books.rows.len()));
@@ -131,6 +147,10 @@ fn variant<'a>(scenario: &'a Scenario, name: &str) -> &'a Variant {
     found.expect("all points have all variants")
 }
 
+/// With fewer replications it is not asked whether a metric is known well enough: two that are close
+/// by chance look as if they knew it, and intervals at which that stops are too narrow too often.
+const FIRST_LOOK: u32 = 5;
+
 /// What is to be run next: the replications that the scenario asks for, and then, as long as the
 /// metric of [`Sweep::until`] is not known well enough at a point, more of all its variants there.
 /// Nothing: there are enough.
@@ -140,7 +160,7 @@ pub fn due(sweep: &Sweep, variants: &[String], rows: &BTreeMap<Task, Row>) -> Ve
         let wanted = match &sweep.until {
             None => at.scenario.replications,
             Some(until) => {
-                let least = at.scenario.replications.clamp(2, until.at_most);
+                let least = at.scenario.replications.max(FIRST_LOOK).min(until.at_most);
                 (0..variants.len())
                     .map(|variant| {
                         let values = (0..until.at_most)
@@ -249,8 +269,22 @@ fn made(run: &Run, found: bool) -> Made {
 
 /// Whether runs have the metrics that were asked for.
 pub fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
+    missing(order, metrics, |_| true)
+}
+
+/// Whether there may be runs that have the metrics that were asked for, if one has these.
+fn possible(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
+    missing(order, metrics, |name| !results::may_be_missing(name))
+}
+
+fn missing(
+    order: &Order,
+    metrics: &BTreeMap<String, Meaning>,
+    counts: impl Fn(&str) -> bool,
+) -> Result<(), Failure> {
     let until = order.sweep.until.iter().map(|until| &until.metric);
-    match until.chain(order.shown).find(|name| !metrics.contains_key(*name)) {
+    let mut wanted = until.chain(order.shown);
+    match wanted.find(|name| !metrics.contains_key(*name) && counts(name)) {
         None => Ok(()),
         Some(name) => {
             let known = metrics.keys().cloned().collect();
@@ -406,6 +440,11 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
         );
     }
     if let Some(until) = &sweep.until {
+        caveats.push(
+            "Runs were repeated until intervals were narrow enough, and that makes them somewhat too \
+             narrow: less than 95 % of them hold the true mean."
+                .to_owned(),
+        );
         let short = cells().filter(|(point, variant)| {
             let estimate = result.estimate(*point, variant, &until.metric);
             let known =

@@ -16,46 +16,63 @@ pub struct IoError {
     pub path: PathBuf,
     /// What the system said.
     pub source: io::Error,
+    /// The option that names another place: [`OUT`] or [`CACHE`].
+    pub elsewhere: &'static str,
+}
+
+/// How results go elsewhere.
+pub(crate) const OUT: &str = "`--out DIR`";
+
+/// How the cache goes elsewhere.
+pub(crate) const CACHE: &str = "`--cache DIR`, or none at all: `--no-cache`";
+
+impl IoError {
+    /// The same of a file of the cache.
+    pub(crate) fn of_cache(self) -> Self {
+        Self { elsewhere: CACHE, ..self }
+    }
 }
 
 impl fmt::Display for IoError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (reason, remedy) = explain(&self.source);
-        write!(f, "cannot {} at `{}`: {reason}; {remedy}", self.action, self.path.display())
+        let (reason, remedy, with) = explain(&self.source);
+        write!(f, "cannot {} at `{}`: {reason}; {remedy}", self.action, self.path.display())?;
+        if with { write!(f, ": {}", self.elsewhere) } else { Ok(()) }
     }
 }
 
 impl std::error::Error for IoError {}
 
-fn explain(error: &io::Error) -> (String, &'static str) {
+/// The reason, a remedy, and whether another place is one, whose option is to follow.
+fn explain(error: &io::Error) -> (String, &'static str, bool) {
     use io::ErrorKind as Kind;
     let (reason, remedy) = match error.kind() {
-        Kind::StorageFull => {
-            ("the disk is full", "free some space, or use another disk: `--out DIR`")
-        }
+        Kind::StorageFull => ("the disk is full", "free some space, or use another disk"),
         Kind::QuotaExceeded => {
-            ("your disk quota is used up", "free some space, or use another disk: `--out DIR`")
+            ("your disk quota is used up", "free some space, or use another disk")
         }
-        Kind::PermissionDenied => (
-            "permission denied",
-            "make the directory writable for you, or use another: `--out DIR`",
-        ),
-        Kind::ReadOnlyFilesystem => {
-            ("the file system is read-only", "use a directory on another: `--out DIR`")
+        Kind::PermissionDenied => {
+            ("permission denied", "make the directory writable for you, or use another")
         }
+        Kind::ReadOnlyFilesystem => ("the file system is read-only", "use a directory on another"),
         Kind::NotADirectory => (
             "a part of this path is a file, not a directory",
-            "rename that file, or use another directory: `--out DIR`",
+            "rename that file, or use another directory",
         ),
-        Kind::NotFound => ("it does not exist", "check the path"),
-        _ => return (error.to_string(), "see to the cause, or use another directory: `--out DIR`"),
+        Kind::NotFound => return ("it does not exist".to_string(), "check the path", false),
+        _ => return (error.to_string(), "see to the cause, or use another directory", true),
     };
-    (reason.to_string(), remedy)
+    (reason.to_string(), remedy, true)
 }
 
 /// Names what an operation was for in its error.
 pub(crate) fn named<T>(result: io::Result<T>, action: &str, path: &Path) -> Result<T, IoError> {
-    result.map_err(|source| IoError { action: action.to_string(), path: path.into(), source })
+    result.map_err(|source| IoError {
+        action: action.to_string(),
+        path: path.into(),
+        source,
+        elsewhere: OUT,
+    })
 }
 
 /// Writes a file whole: under another name first, which becomes the file when all is there. A
@@ -157,6 +174,7 @@ mod tests {
                 action: "write the manifest".into(),
                 path: "out/manifest.json".into(),
                 source: kind.into(),
+                elsewhere: OUT,
             }
             .to_string()
         };

@@ -199,6 +199,12 @@ impl Change {
         }
     }
 
+    /// Both ends of the interval of [`Self::percent`]; none of a difference, whose interval is in the
+    /// metric's unit.
+    pub fn percent_interval(&self) -> Option<(f64, f64)> {
+        self.interval().filter(|_| matches!(self, Self::Ratio { .. }))
+    }
+
     /// How many replications are paired.
     pub fn n(&self) -> u64 {
         match *self {

@@ -115,7 +115,7 @@ impl Store {
             // The first failure is the one to tell.
             let _ = fs::remove_dir_all(&part);
         }
-        result
+        result.map_err(IoError::of_cache)
     }
 
     fn write(&self, run: &Run, folder: &Path) -> Result<(), IoError> {
@@ -230,6 +230,23 @@ mod tests {
             assert!(store.find(run.key).is_some());
             fs::remove_file(store.folder(run.key).join(RUN)).unwrap();
             assert!(store.find(run.key).is_none());
+        });
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_names_its_own_options() {
+        with_run(|store, run| {
+            fs::write(store.path(), "a file").unwrap();
+            let said = store.put(run).unwrap_err().to_string();
+            assert!(said.starts_with("cannot make a folder of the cache at `"), "{said}");
+            assert!(
+                said.ends_with(
+                    "a part of this path is a file, not a directory; rename that file, or use \
+                     another directory: `--cache DIR`, or none at all: `--no-cache`"
+                ),
+                "{said}"
+            );
+            fs::remove_file(store.path()).unwrap();
         });
     }
 

@@ -20,16 +20,19 @@
 //! all variants are there and all that is wrong is told before anything runs. Replications have the
 //! same seeds at all points.
 
-use std::collections::BTreeSet;
+mod meaning;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Place, Problem, Source};
+
+use meaning::{fixed, keys, meant, numbers};
 
 /// What a scenario file says of its sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +134,7 @@ pub struct Sweep {
     pub points: Vec<Point>,
 }
 
-/// The most points that a sweep may have.
+/// The most points that a sweep may have, and so the most values of an axis.
 const MOST_POINTS: usize = 100_000;
 
 impl Sweep {
@@ -147,14 +150,12 @@ impl Sweep {
         for vary in &spec.vary {
             axes.push(vary.axis("[[sweep.vary]]")?);
         }
-        let mut seen = BTreeSet::new();
-        if let Some(twice) = axes.iter().find(|axis| !seen.insert(axis.path.clone())) {
-            let message = format!("`{}` is varied twice", twice.path);
-            return Err(problem("[[sweep.vary]]", &twice.path, message, "leave one out").into());
-        }
-        for argument in vary {
-            let axis = Vary::parse(argument)?.axis("--vary")?;
-            match axes.iter_mut().find(|known| known.path == axis.path) {
+        once(&axes, "[[sweep.vary]]")?;
+        let more = vary.iter().map(|argument| Vary::parse(argument)?.axis("--vary"));
+        let more: Vec<Axis> = more.collect::<Result<_, Error>>()?;
+        once(&more, "--vary")?;
+        for axis in more {
+            match axes.iter_mut().find(|known| keys(&known.path) == keys(&axis.path)) {
                 Some(known) => *known = axis,
                 None => axes.push(axis),
             }
@@ -166,7 +167,9 @@ impl Sweep {
             axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.values.len()));
         let count = count.filter(|count| *count <= MOST_POINTS).ok_or_else(|| {
             let message = format!("the sweep has more than {MOST_POINTS} points");
-            problem("[[sweep.vary]]", "vary", message, "vary less, or in fewer steps")
+            let sizes = axes.iter().map(|axis| format!("{} of {}", axis.values.len(), axis.path));
+            let sizes = sizes.collect::<Vec<_>>().join(" × ");
+            problem("[[sweep.vary]]", &sizes, message, "vary less, or in fewer steps")
         })?;
         let points = (0..count).map(|number| {
             let mut rest = number;
@@ -180,7 +183,11 @@ impl Sweep {
             let scenario = load(&overrides).map_err(|error| at_point(error, &axes, &at))?;
             Ok(Point { scenario, at })
         });
-        let points = points.collect::<Result<_, Error>>()?;
+        let points: Vec<Point> = points.collect::<Result<_, Error>>()?;
+        if let Some(until) = &spec.until {
+            until
+                .allow(points.iter().map(|point| point.scenario.replications).max().unwrap_or(1))?;
+        }
         Ok(Self { axes, until: spec.until.clone(), points })
     }
 
@@ -220,6 +227,22 @@ impl Until {
         let until = Self { metric: metric.trim().to_owned(), half_width, at_most: at_most() };
         until.check()?;
         Ok(until)
+    }
+
+    /// Whether the most replications are at least those that the scenario asks for.
+    fn allow(&self, replications: u32) -> Result<(), Error> {
+        if self.at_most >= replications {
+            return Ok(());
+        }
+        let message = format!(
+            "at_most is {}, but the scenario asks for {replications} replications at least",
+            self.at_most
+        );
+        let help = format!(
+            "lower `replications` (`--replications`), or raise `at_most` (`--at-most`) to \
+             {replications}"
+        );
+        Err(problem("sweep.until", &self.metric, message, &help).into())
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -271,12 +294,20 @@ impl Vary {
 
     fn axis(&self, whose: &str) -> Result<Axis, Error> {
         let wrong = |message: String, help: &str| problem(whose, &self.path, message, help);
-        if self.path.is_empty() {
+        if self.path.trim().is_empty() {
             return Err(wrong("the path is empty".to_owned(), "name what is varied").into());
+        }
+        if let Some((reason, help)) = fixed(&keys(&self.path)) {
+            return Err(wrong(format!("`{}` cannot be varied: {reason}", self.path), help).into());
         }
         let values = match (&self.values, &self.from, &self.to, self.steps) {
             (Some(values), None, None, None) => values.iter().map(as_written).collect(),
             (None, Some(from), Some(to), Some(steps)) => self.range(from, to, steps, &wrong)?,
+            (Some(_), ..) => {
+                let message = format!("`{}` has both a list and a range", self.path);
+                let help = "keep `values`, or `from`, `to` and `steps`; not both";
+                return Err(wrong(message, help).into());
+            }
             _ => {
                 let message = format!("`{}` has neither a list nor a whole range", self.path);
                 let help = "give `values`, or `from`, `to` and `steps`";
@@ -286,10 +317,22 @@ impl Vary {
         if values.is_empty() {
             return Err(wrong(format!("`{}` has no values", self.path), "give one at least").into());
         }
-        let mut seen = BTreeSet::new();
-        if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
-            let message = format!("`{}` has the value {twice} twice", self.path);
-            return Err(wrong(message, "every point is run once").into());
+        if let Some(at) = values.iter().position(|value| value.trim().is_empty()) {
+            let message = format!("value {} of `{}` is empty", at + 1, self.path);
+            return Err(wrong(message, "write a value there, or leave out a comma").into());
+        }
+        let mut seen: BTreeMap<String, &String> = BTreeMap::new();
+        for value in &values {
+            let message = match seen.insert(meant(value), value) {
+                None => continue,
+                Some(other) if other == value => {
+                    format!("`{}` has the value {value} twice", self.path)
+                }
+                Some(other) => {
+                    format!("`{}` has the same value twice, as {other} and {value}", self.path)
+                }
+            };
+            return Err(wrong(message, "leave one out: every point is run once").into());
         }
         let numbers = numbers(&values);
         Ok(Axis { path: self.path.clone(), values, numbers })
@@ -315,6 +358,10 @@ impl Vary {
         if steps < 2 {
             let message = format!("a range cannot have {steps} steps");
             return Err(wrong(message, "both ends are steps: give 2 at least").into());
+        }
+        if steps as usize > MOST_POINTS {
+            let message = format!("a range of {steps} steps has more than {MOST_POINTS} values");
+            return Err(wrong(message, "take fewer steps: a run is made for each").into());
         }
         if self.scale == Scale::Log && !(first > 0.0 && last > 0.0) {
             let message = format!("{from} to {to} has no ratios");
@@ -354,8 +401,21 @@ fn split(text: &str) -> Vec<&str> {
         }
     }
     parts.push(text[begin..].trim());
-    parts.retain(|part| !part.is_empty());
-    parts
+    if parts == [""] { Vec::new() } else { parts }
+}
+
+/// Refuses axes of the same path.
+fn once(axes: &[Axis], whose: &str) -> Result<(), Error> {
+    let mut seen: BTreeMap<Vec<String>, &str> = BTreeMap::new();
+    for Axis { path, .. } in axes {
+        let message = match seen.insert(keys(path), path) {
+            None => continue,
+            Some(other) if other == path => format!("`{path}` is varied twice"),
+            Some(other) => format!("`{other}` and `{path}` are the same, so it is varied twice"),
+        };
+        return Err(problem(whose, path, message, "leave one out").into());
+    }
+    Ok(())
 }
 
 /// A value as a `--set` takes it.
@@ -388,21 +448,6 @@ fn in_unit(text: &str) -> (Option<f64>, &str) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || "._+-eE".contains(c)));
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
     (number.replace('_', "").parse().ok().filter(|value: &f64| value.is_finite()), unit)
-}
-
-/// All values as numbers in one base unit.
-fn numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
-    let all = |of: &dyn Fn(&str) -> Option<f64>| -> Option<Vec<f64>> {
-        values.iter().map(|value| of(value)).collect()
-    };
-    let plain = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
-    let time = |text: &str| Some(text.parse::<Duration>().ok()?.0 as f64 / 1e3);
-    let bytes = |text: &str| Some(text.parse::<Bytes>().ok()?.0 as f64);
-    let rate = |text: &str| Some(text.parse::<Rate>().ok()?.0 as f64);
-    None.or_else(|| Some((all(&plain)?, "")))
-        .or_else(|| Some((all(&time)?, "ns")))
-        .or_else(|| Some((all(&bytes)?, "bytes")))
-        .or_else(|| Some((all(&rate)?, "b/s")))
 }
 
 fn problem(whose: &str, text: &str, message: String, help: &str) -> Problem {
@@ -452,7 +497,31 @@ mod tests {
             ("a", "there is no `=` between path and values"),
             ("a=", "`a` has no values"),
             ("=1", "the path is empty"),
+            (
+                "seed=9007199254740992,9007199254740993,9007199254740993",
+                "`seed` has the value 9007199254740993 twice",
+            ),
             ("a=1,2,1", "`a` has the value 1 twice"),
+            ("a=0.2,0.20", "`a` has the same value twice, as 0.2 and 0.20"),
+            ("a=1MB,2MB,1000KB", "`a` has the same value twice, as 1MB and 1000KB"),
+            ("a=[1,2],[1, 2]", "`a` has the same value twice, as [1,2] and [1, 2]"),
+            ("a=red,\"red\"", "`a` has the same value twice, as red and \"red\""),
+            ("a=0.2,,", "value 2 of `a` is empty"),
+            ("a=,1", "value 1 of `a` is empty"),
+            ("a=0.2..0.8/1000000000", "a range of 1000000000 steps has more than 100000 values"),
+            (
+                "name=a,b",
+                "`name` cannot be varied: it says what the whole sweep is and changes no run",
+            ),
+            (
+                "replications=1,2",
+                "`replications` cannot be varied: it says how often each point is run and changes no \
+                 run",
+            ),
+            (
+                "variants.ci=true,false",
+                "`variants.ci` cannot be varied: all points have the same variants",
+            ),
             ("a=1..2", "the range does not say in how many steps"),
             ("a=1..2/x", "`x` is no number of steps"),
             ("a=1..2/1", "a range cannot have 1 steps"),
@@ -462,6 +531,54 @@ mod tests {
         ] {
             assert_eq!(axis(argument).unwrap_err(), message);
         }
+    }
+
+    fn grid(spec: &str, vary: &[&str]) -> Result<Sweep, Problem> {
+        const SCENARIO: &str = "name = \"s\"\narrivals = \"1us\"\nlimit = \"1ms\"\nreplications = 5\n\
+            topology.star.hosts = 6\n[[workload]]\nincast = { senders = 2, bytes = \"20KB\" }\n\
+            [[workload]]\nincast = { senders = 1, bytes = \"20KB\" }\n";
+        let spec: Spec = toml::from_str(spec).unwrap();
+        let vary: Vec<String> = vary.iter().map(|vary| (*vary).to_owned()).collect();
+        let load = |overrides: &Overrides| Scenario::parse(SCENARIO, "s.toml", overrides);
+        Sweep::new(&spec, &vary, &Overrides::default(), load)
+            .map_err(|error| error.problems()[0].clone())
+    }
+
+    #[test]
+    fn a_path_is_varied_once_however_it_is_written() {
+        let twice = |vary: &[&str]| grid("vary = []", vary).unwrap_err().message;
+        assert_eq!(twice(&["seed=1,2", "seed=3,4"]), "`seed` is varied twice");
+        assert_eq!(
+            twice(&["workload.1.incast.senders=1", "workload.01.incast.senders=2"]),
+            "`workload.1.incast.senders` and `workload.01.incast.senders` are the same, so it is \
+             varied twice"
+        );
+        // What the command line varies replaces what the file does.
+        let file = "[[vary]]\npath = \"workload.1.incast.senders\"\nvalues = [1, 2]";
+        let sweep = grid(file, &["workload.01.incast.senders=2"]).unwrap();
+        assert_eq!((sweep.axes.len(), sweep.points.len()), (1, 1));
+    }
+
+    #[test]
+    fn what_a_file_says_twice_or_too_large_is_told() {
+        let both = "[[vary]]\npath = \"seed\"\nvalues = [1]\nfrom = 1\nto = 2\nsteps = 2";
+        let problem = grid(both, &[]).unwrap_err();
+        assert_eq!(problem.message, "`seed` has both a list and a range");
+        assert_eq!(problem.help, "keep `values`, or `from`, `to` and `steps`; not both");
+        let wide = ["seed=1..1000/1000", "workload.0.incast.bytes=1KB..1000KB/1000"];
+        let problem = grid("vary = []", &wide).unwrap_err();
+        assert_eq!(problem.message, "the sweep has more than 100000 points");
+        let until = "vary = []\nuntil = { metric = \"fct_p99_ns\", at_most = 4 }";
+        let problem = grid(until, &["seed=1,2"]).unwrap_err();
+        assert_eq!(
+            problem.message,
+            "at_most is 4, but the scenario asks for 5 replications at least"
+        );
+        assert_eq!(
+            problem.help,
+            "lower `replications` (`--replications`), or raise `at_most` (`--at-most`) to 5"
+        );
+        assert!(grid(&until.replace('4', "5"), &["seed=1,2"]).is_ok());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Sheet;
-use crate::files::{IoError, named};
+use crate::files::{IoError, OUT, named};
 
 /// How many values are converted at a time, so that a long column is never held twice.
 const BATCH: usize = 16_384;
@@ -169,7 +169,8 @@ pub fn read(path: &Path) -> Result<Table, Error> {
     let file = named(File::open(path), "read a table", path)?;
     read_file(file).map_err(|error| match io_error(error) {
         source if source.raw_os_error().is_some() => {
-            IoError { action: "read a table".to_owned(), path: path.into(), source }.into()
+            IoError { action: "read a table".to_owned(), path: path.into(), source, elsewhere: OUT }
+                .into()
         }
         error => Error::Malformed { path: path.into(), reason: error.to_string() },
     })

@@ -1,5 +1,6 @@
 //! A metric of a sweep as charts.
 
+use super::answer::percentage;
 use super::tables::change;
 use super::{Axis as Dimension, Sweep};
 use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
@@ -55,9 +56,17 @@ fn unit(unit: &str) -> &'static str {
     ["ns", "bytes", "b/s", "Gb/s"].into_iter().find(|known| *known == unit).unwrap_or("")
 }
 
-/// The last part of a path, which says what it is: `load`.
-fn short(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
+/// The shortest end of an axis's path that no other axis has: `load`, or `1.many_to_many.load`. Paths
+/// are long, and stand in full where the page says what was varied.
+fn short<'a>(sweep: &Sweep, axis: &'a Dimension) -> &'a str {
+    let path = axis.path.as_str();
+    let others = || sweep.axes.iter().filter(|other| other.path != path);
+    let ends = path.rmatch_indices('.').map(|(dot, _)| &path[dot..]);
+    let unique = |end: &&str| {
+        let part = &end[1..];
+        others().all(|other| other.path != part && !other.path.ends_with(end))
+    };
+    ends.into_iter().find(|end| unique(end)).map_or(path, |end| &end[1..])
 }
 
 /// The combinations of the values of all axes but the first, each with its points in the order of
@@ -77,7 +86,7 @@ fn families(sweep: &Sweep) -> Vec<(Vec<usize>, Vec<usize>)> {
 /// The other axes' values in words; empty if there is none.
 fn heading(sweep: &Sweep, rest: &[usize]) -> String {
     let part =
-        |(axis, at): (&Dimension, &usize)| format!("{} {}", short(&axis.path), axis.values[*at]);
+        |(axis, at): (&Dimension, &usize)| format!("{} {}", short(sweep, axis), axis.values[*at]);
     sweep.axes.iter().skip(1).zip(rest).map(part).collect::<Vec<_>>().join(", ")
 }
 
@@ -216,11 +225,7 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
     let values: Vec<_> = sweep.variants.iter().map(all).collect();
     let known = || values.iter().flatten().flatten().copied();
     let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
-    // Paths are long, and stand in full where the page says what was varied.
-    let [below, beside] = match short(&down.path) == short(&across.path) {
-        true => [&down.path, &across.path].map(String::as_str),
-        false => [&down.path, &across.path].map(|path| short(path)),
-    };
+    let [below, beside] = [down, across].map(|axis| short(sweep, axis));
     let scale = match low > 0.0 && high / low > 10.0 {
         true => Axis::log(&format!("{what}, logarithmic"), unit).within(low, high),
         false => Axis::linear(what, unit).within(low.min(high), high),
@@ -262,7 +267,7 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
 /// The means with their intervals, and the changes from the first variant.
 fn table(sweep: &Sweep, metric: &str, unit: &str) -> Exhibit {
     let mut head: Vec<String> =
-        sweep.axes.iter().map(|axis| short(&axis.path).to_owned()).collect();
+        sweep.axes.iter().map(|axis| short(sweep, axis).to_owned()).collect();
     for (number, variant) in sweep.variants.iter().enumerate() {
         head.push(variant.clone());
         if number > 0 {
@@ -307,12 +312,7 @@ fn figures(estimate: &Estimate, unit: &str) -> (String, String) {
 fn changed(sweep: &Sweep, point: usize, variant: &str, metric: &str) -> String {
     let Some(change) = change(sweep, point, variant, metric) else { return "-".to_owned() };
     let Some(percent) = change.percent() else { return "-".to_owned() };
-    let ends = matches!(change, crate::statistics::Change::Ratio { .. })
-        .then(|| change.interval())
-        .flatten();
-    let (value, range) =
-        words::measured(percent, ends.map(|ends| ends.0), ends.map(|ends| ends.1), "%");
-    format!("{value} {range}").trim_end().to_owned()
+    percentage(&change, percent)
 }
 
 #[cfg(test)]
@@ -351,6 +351,27 @@ mod tests {
         let Exhibit::Lines { charts, .. } = &section.exhibits[0] else { panic!("lines") };
         assert_eq!(charts.len(), 2);
         assert_eq!(charts[1].heading, "size 2KB");
+    }
+
+    #[test]
+    fn names_of_axes_are_as_long_as_it_takes_to_tell_them_apart() {
+        let mut sweep = sweep();
+        let names = |sweep: &mut Sweep, paths: &[&str]| -> Vec<String> {
+            sweep.axes = paths.iter().map(|path| Axis2::of(path, &["1", "2"])).collect();
+            sweep.axes.iter().map(|axis| short(sweep, axis).to_owned()).collect()
+        };
+        let paths = ["workload.0.many_to_many.load", "workload.1.many_to_many.load", "switch.size"];
+        let expected = ["0.many_to_many.load", "1.many_to_many.load", "size"];
+        assert_eq!(names(&mut sweep, &paths), expected);
+        assert_eq!(
+            names(&mut sweep, &["load", "a.load", "b.overload"]),
+            ["load", "a.load", "overload"]
+        );
+        sweep.axes = paths[..2].iter().map(|path| Axis2::of(path, &["1", "2"])).collect();
+        sweep.points = vec![vec![0, 0], vec![0, 1]];
+        let section = section(&sweep, "fct_mean_ns");
+        let Some(Exhibit::Table { head, .. }) = section.exhibits.last() else { panic!("a table") };
+        assert_eq!(head[..2], expected[..2]);
     }
 
     struct Axis2;

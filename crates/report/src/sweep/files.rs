@@ -19,6 +19,8 @@ use crate::html;
 
 const SWEEP: &str = "sweep.json";
 const REPORT: &str = "report.html";
+/// The names of [`Sweep::tables`].
+const TABLES: [&str; 2] = ["runs", "points"];
 
 /// Why a sweep's results cannot be kept.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +39,8 @@ pub enum Error {
     Foreign(PathBuf, String),
 }
 
-/// Makes the directory of a sweep of this scenario, or goes on in one that has been begun.
+/// Makes the directory of a sweep of this scenario, or begins anew in one that is there: its page and
+/// tables may be of another grid, and would be taken for this one's if it is interrupted.
 pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
     if path.is_file() {
         return Err(Error::File(path.into()));
@@ -50,11 +53,21 @@ pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
     if !ours && !empty {
         return Err(Error::Foreign(path.into(), scenario.to_owned()));
     }
-    if !ours {
-        named(std::fs::create_dir_all(path), "make the results directory", path)?;
-        let begun = serde_json::json!({ "scenario": scenario });
-        files::write(&file, "the sweep", |out| writeln!(out, "{begun}"))?;
+    named(std::fs::create_dir_all(path), "make the results directory", path)?;
+    let tables = TABLES.iter().flat_map(|table| {
+        format::CATALOGUE.iter().map(move |format| format!("{table}.{}", format.entry.name))
+    });
+    for name in tables.chain([REPORT.to_owned()]) {
+        let old = path.join(name);
+        match std::fs::remove_file(&old) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                named(Err(error), "remove old results", &old)?;
+            }
+            _ => {}
+        }
     }
+    let begun = serde_json::json!({ "scenario": scenario });
+    files::write(&file, "the sweep", |out| writeln!(out, "{begun}"))?;
     Ok(())
 }
 
@@ -76,4 +89,33 @@ pub fn finish(path: &Path, sweep: &Sweep) -> Result<PathBuf, Error> {
     let page = html::sweep(sweep);
     files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sweep;
+    use super::*;
+
+    #[test]
+    fn a_sweep_that_begins_leaves_nothing_of_the_one_before() {
+        let folder = std::env::temp_dir().join(format!("floodway-sweep-{}", std::process::id()));
+        let names = || {
+            let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        begin(&folder, "tiny").unwrap();
+        finish(&folder, &sweep()).unwrap();
+        for table in TABLES {
+            assert!(names().contains(&format!("{table}.csv")), "{:?}", names());
+        }
+        std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+        begin(&folder, "tiny").unwrap();
+        assert_eq!(names(), ["notes.txt", "sweep.json"]);
+        let text = std::fs::read_to_string(folder.join(SWEEP)).unwrap();
+        assert_eq!(text, "{\"scenario\":\"tiny\"}\n");
+        assert!(matches!(begin(&folder, "other"), Err(Error::Foreign(..))));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -138,6 +138,43 @@ pub fn numbers(tables: &[Table]) -> BTreeMap<String, Scalar> {
     numbers
 }
 
+/// Whether a metric may be missing in some runs of a sweep and exist in others: those of flows of a
+/// size, of a queue, a tier or a workload, of what was dropped for a reason, and means of what need not
+/// occur. All others are in every run.
+pub fn may_be_missing(metric: &str) -> bool {
+    const FLOWS: [&str; 9] = [
+        "finished",
+        "unfinished",
+        "fct_mean_ns",
+        "fct_p50_ns",
+        "fct_p95_ns",
+        "fct_p99_ns",
+        "fct_p999_ns",
+        "slowdown_mean",
+        "slowdown_p99",
+    ];
+    const FAMILIES: [&str; 7] =
+        ["dropped_packets_", "queue_", "tier_", "hosts_", "workload_", "port_", "switch_"];
+    const OTHERS: [&str; 6] = [
+        "persistent_goodput_gbps",
+        "throughput_bps",
+        "mean_latency_ns",
+        "p50_latency_ns",
+        "p99_latency_ns",
+        "p999_latency_ns",
+    ];
+    let classes = SizeClasses::default();
+    let of_flows = (0..=classes.all()).any(|class| {
+        let of_class =
+            metric.strip_prefix(&classes.key(class)).and_then(|rest| rest.strip_prefix('_'));
+        of_class.is_some_and(|name| FLOWS.contains(&name))
+    });
+    of_flows
+        || FLOWS.contains(&metric)
+        || OTHERS.contains(&metric)
+        || FAMILIES.iter().any(|family| metric.starts_with(family))
+}
+
 impl Sweep {
     /// The runs of a variant at a point that count: those that were not cut short.
     fn runs_of<'a>(&'a self, point: usize, variant: &'a str) -> impl Iterator<Item = &'a Row> {
@@ -163,7 +200,7 @@ impl Sweep {
     }
 
     /// The metrics that the page shows: those that were asked for, or of those that usually matter
-    /// the ones that are not the same in all runs.
+    /// the ones that are not the same in all runs, or if all are, all that there are.
     pub fn shown(&self) -> Vec<&str> {
         if !self.shown.is_empty() {
             return self.shown.iter().map(String::as_str).collect();
@@ -173,7 +210,12 @@ impl Sweep {
             let first = values.next();
             values.any(|value| Some(value) != first)
         };
-        USUAL.iter().copied().filter(differs).collect()
+        let different: Vec<&str> = USUAL.iter().copied().filter(differs).collect();
+        if !different.is_empty() {
+            return different;
+        }
+        let exists = |metric: &&str| self.runs.iter().any(|row| row.numbers.contains_key(*metric));
+        USUAL.iter().copied().filter(exists).collect()
     }
 
     /// What it comes to, in sentences.
@@ -280,6 +322,22 @@ mod tests {
         assert_eq!(sweep.shown(), ["fct_mean_ns"]);
         sweep.shown = vec!["dropped_packets".to_owned()];
         assert_eq!(sweep.shown(), ["dropped_packets"]);
+        // If nothing does, all there are.
+        sweep.shown.clear();
+        for row in &mut sweep.runs {
+            row.numbers.insert("fct_mean_ns".to_owned(), 7.0);
+        }
+        assert_eq!(sweep.shown(), ["fct_mean_ns", "dropped_packets"]);
+    }
+
+    #[test]
+    fn some_metrics_are_not_in_every_run() {
+        for name in ["fct_p99_ns", "over_10MB_fct_mean_ns", "queue_3_max_backlog_bytes"] {
+            assert!(may_be_missing(name), "{name}");
+        }
+        for name in ["fct_p99", "over_10MB_fct_p99", "marked_packets", "paused"] {
+            assert!(!may_be_missing(name), "{name}");
+        }
     }
 
     #[test]

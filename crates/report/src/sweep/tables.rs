@@ -78,6 +78,16 @@ pub fn points(sweep: &Sweep) -> Table {
                 format!("{name}_change_percent"),
                 "Change from the first variant at this point in percent, paired by replication; empty for the first, and where that is 0.",
                 column(&|row| changes[row].as_ref()?.percent()),
+            )
+            .f64(
+                format!("{name}_change_percent_low"),
+                "Lower end of the 95 % interval of that change in percent; empty of one replication, and where a value is 0.",
+                column(&|row| Some(changes[row].as_ref()?.percent_interval()?.0)),
+            )
+            .f64(
+                format!("{name}_change_percent_high"),
+                "Upper end of the 95 % interval of that change in percent; empty of one replication, and where a value is 0.",
+                column(&|row| Some(changes[row].as_ref()?.percent_interval()?.1)),
             );
     }
     table
@@ -139,6 +149,15 @@ mod tests {
         assert!(changes[0].is_nan() && (changes[1] + 50.0).abs() < 1e-9);
         // The geometric mean of 150/200 and 110/220.
         assert!((changes[3] - 100.0 * ((0.75f64 * 0.5).sqrt() - 1.0)).abs() < 1e-9);
+        // Their logarithms are ± 12.706 · ln(0.75 / 0.5) / 2 from its own.
+        let factor = (12.706_204_7 * 1.5f64.ln() / 2.0).exp();
+        let middle = (0.75f64 * 0.5).sqrt();
+        for (column, end) in [("low", middle / factor), ("high", middle * factor)] {
+            let ends = points.f64s(&format!("fct_mean_ns_change_percent_{column}"));
+            assert!(ends[0].is_nan() && (ends[3] - 100.0 * (end - 1.0)).abs() < 1e-4, "{ends:?}");
+        }
+        // Nothing is dropped, so there is no ratio and no interval in percent.
+        assert!(points.f64s("dropped_packets_change_percent_low")[3].is_nan());
         assert_eq!(doc("mean of it"), "Mean of it.");
     }
 }
