@@ -55,8 +55,7 @@ pub(super) fn clear(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
     for name in ours {
         remove(&path.join(name))?;
     }
-    let entries = named(fs::read_dir(path), "look into the old results", path)?;
-    for entry in entries {
+    for entry in entries(path)? {
         let path = named(entry, "look into the old results", path)?.path();
         if ours.iter().any(|name| files::is_part(&path, name)) {
             remove(&path)?;
@@ -67,12 +66,7 @@ pub(super) fn clear(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
 
 /// Removes tables, and folders that are empty then. Files of other kinds stay.
 fn clear_runs(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Ok(named(Err(error), "look into the old results", path)?),
-    };
-    for entry in entries {
+    for entry in entries(path)? {
         let entry = named(entry, "look into the old results", path)?;
         let kind = named(entry.file_type(), "look into the old results", &entry.path())?;
         let path = entry.path();
@@ -88,12 +82,23 @@ fn clear_runs(path: &Path, kept: &[PathBuf]) -> Result<(), Error> {
             remove(&path)?;
         }
     }
+    use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     match fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
+        Err(error) if !matches!(error.kind(), DirectoryNotEmpty | NotFound) => {
             Ok(named(Err(error), "remove an old folder", path)?)
         }
         _ => Ok(()),
     }
+}
+
+/// What is in a folder: nothing if it does not exist.
+fn entries(path: &Path) -> Result<impl Iterator<Item = io::Result<fs::DirEntry>>, Error> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Ok(named(Err(error), "look into the old results", path)?),
+    };
+    Ok(entries.into_iter().flatten())
 }
 
 /// Whether names of traces end like this.
