@@ -180,7 +180,9 @@ def _distributed(
             for done, future in enumerate(as_completed(futures), 1):
                 row, meaning, was_there, its_ns, its_hops = future.result()
                 rows[by_future[future.key]] = row
-                meanings[meaning] = None
+                if meaning not in meanings:
+                    grid.possible(meaning, metrics)
+                    meanings[meaning] = None
                 found += was_there
                 simulated_ns, hops = simulated_ns + its_ns, hops + its_hops
                 if bar:
@@ -189,7 +191,7 @@ def _distributed(
             # Those that have begun go on to their end, and into the cache.
             client.cancel(futures)
             raise
-        # As soon as it is known what runs have, and not after all of them.
+        # Some metrics are only in some runs of a round.
         grid.look_for(list(meanings), metrics)
     ordered = [rows[task] for task in sorted(rows)]
     made = (found, started, threads)

@@ -21,8 +21,10 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as remedies.
-const ARGUMENTS: [(&str, &str); 3] = [
+const ARGUMENTS: [(&str, &str); 5] = [
     ("`--out DIR`", "`out=`"),
+    ("`--cache DIR`", "`cache=`"),
+    ("`--no-cache`", "`cache=None`"),
     ("`--resume`", "`existing=\"resume\"`"),
     ("`--force`", "`existing=\"replace\"`"),
 ];
