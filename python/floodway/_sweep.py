@@ -224,7 +224,9 @@ def _distributed(
             for done, future in enumerate(as_completed(futures), 1):
                 row, meaning, was_there, its_ns, its_hops = future.result()
                 rows[by_future[future.key]] = row
-                meanings[meaning] = None
+                if meaning not in meanings:
+                    grid.possible(meaning, metrics)
+                    meanings[meaning] = None
                 found += was_there
                 simulated_ns, hops = simulated_ns + its_ns, hops + its_hops
                 if bar:
@@ -241,7 +243,7 @@ def _distributed(
                 f"the client was closed before the sweep had ended; {kept}: keep the client open, "
                 "and run the sweep again"
             ) from error
-        # As soon as it is known what runs have, and not after all of them.
+        # Some metrics are only in some runs of a round.
         grid.look_for(list(meanings), metrics)
     ordered = [rows[task] for task in sorted(rows)]
     made = (found, started, threads)

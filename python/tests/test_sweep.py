@@ -233,14 +233,14 @@ def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, pro
     assert list(folder.iterdir()) == []
 
 
-def test_an_unknown_metric_is_told_after_the_first_runs(swept, folder):
+def test_an_unknown_metric_is_told_after_the_first_run(swept, folder):
     for wrong in ({"until": "fct_p99=0.1"}, {"metrics": ["fct_p99"]}):
         with pytest.raises(
             ValueError, match="these runs have no metric `fct_p99`; did you mean `fct_p99_ns`"
         ):
             swept.sweep(progress=False, **wrong)
-    # They are not lost.
-    assert swept.sweep(progress=False).reused == 24
+    # What has ended is not lost.
+    assert swept.sweep(progress=False).reused >= 1
 
 
 def test_a_foreign_directory_is_left_alone(swept, folder):

@@ -109,8 +109,40 @@ fn it_goes_on_until_enough_is_known() {
         assert_eq!(point[0].0, point[1].0, "{numbers:?}");
         assert!(point[0].0 == 9 || point.iter().all(|cell| cell.1), "{numbers:?}");
     }
-    // Two replications are not enough for anything here.
-    assert!(numbers.iter().all(|cell| cell.0 > 2), "{numbers:?}");
+    // Nobody looks at fewer than five.
+    assert!(numbers.iter().all(|cell| cell.0 >= 5), "{numbers:?}");
+    let caveats = sweep["caveats"].as_array().unwrap();
+    let told = "Runs were repeated until intervals were narrow enough, and that makes them somewhat \
+                too narrow: less than 95 % of them hold the true mean.";
+    assert!(caveats.contains(&told.into()), "{caveats:?}");
+
+    // Any width will do, and still there are five; or fewer, if no more are allowed.
+    for (at_most, replications) in [("9", 5), ("3", 3)] {
+        let any = ["--until", "fct_mean_ns=1000", "--at-most", at_most, "--json"];
+        let vary = ["--vary", "workload.0.many_to_many.load=0.3"];
+        let sweep = json(&words("tiny.toml", &out, &cache, &[&vary[..], &any].concat()));
+        assert_eq!(runs(&sweep).len(), 2 * replications);
+    }
+}
+
+#[test]
+fn a_wrong_metric_is_told_when_the_first_run_ends() {
+    // Of each point one variant is done at once, and the other takes hours.
+    for (name, more) in [
+        ("wrong-until", &["--until", "fct_p99=0.1"][..]),
+        ("wrong-metric", &["--metric", "fct_p99"]),
+    ] {
+        let (out, cache) = (place(name), place(&format!("{name}-cache")));
+        let vary = ["--vary", "workload.0.incast.senders=2,3", "--threads", "2"];
+        let said = floodway(&words("endless.toml", &out, &cache, &[&vary[..], more].concat()));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        let told = "error: these runs have no metric `fct_p99`; did you mean `fct_p99_ns`?";
+        assert!(said.err.contains(told), "{}", said.err);
+        // What has ended is not lost.
+        let vary = ["--vary", "workload.0.incast.senders=2", "--variant", "short", "--json"];
+        let sweep = json(&words("endless.toml", &out, &cache, &vary));
+        assert_eq!(sweep["provenance"]["reused"], 1);
+    }
 }
 
 #[test]
@@ -149,6 +181,23 @@ fn what_is_wrong_is_told_before_anything_runs() {
             "error: these runs have no metric `fct_p99`; did you mean `fct_p99_ns`?",
         ),
         (&["--at-most", "4"], 2, "error: `--at-most` says how long to go on with `--until`"),
+        (
+            &["--until", "fct_p99_ns", "--at-most", "2", "--replications", "5"],
+            2,
+            "error: at_most is 2, but the scenario asks for 5 replications at least\n",
+        ),
+        (
+            &["--vary", "workload.0.incast.bytes=1KB..2KB/1000000000"],
+            2,
+            "error: a range of 1000000000 steps has more than 100000 values\n",
+        ),
+        (
+            &["--vary", "seed=1..400/400", "--vary", "switch.latency=1ns..400ns/400"],
+            2,
+            "error: the sweep has more than 100000 points\n",
+        ),
+        (&["--vary", "seed=1,2", "--vary", "seed=3"], 2, "error: `seed` is varied twice\n"),
+        (&["--vary", "seed=1,,2"], 2, "error: value 2 of `seed` is empty\n"),
         (&["--variant", "deeper"], 2, "did you mean `deep`?"),
         (&["--until", "fct_p99_ns=-1"], 2, "half_width is -1, not above 0"),
     ] {

@@ -272,9 +272,20 @@ pub fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), F
     missing(order, metrics, |_| true)
 }
 
-/// Whether there may be runs that have the metrics that were asked for, if one has these.
-fn possible(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
-    missing(order, metrics, |name| !results::may_be_missing(name))
+/// Whether there may be runs that have the metrics that were asked for, if one has these. Asked of the
+/// first runs that end, so that hours are not spent on a name that was mistyped.
+pub fn possible(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
+    let found = missing(order, metrics, |name| !results::may_be_missing(name));
+    found.map_err(|failure| match failure {
+        // A run without flows should not hide what was meant.
+        Failure::Metric { name, mut known } => {
+            known.extend(results::OF_FLOWS.map(str::to_owned));
+            known.sort();
+            known.dedup();
+            Failure::Metric { name, known }
+        }
+        other => other,
+    })
 }
 
 fn missing(

@@ -21,7 +21,7 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as places and as remedies.
-const ARGUMENTS: [(&str, &str); 10] = [
+const ARGUMENTS: [(&str, &str); 12] = [
     ("--> --variant:", "--> variant:"),
     ("--> --vary:", "--> vary:"),
     ("--> --until:", "--> until:"),
@@ -33,6 +33,8 @@ const ARGUMENTS: [(&str, &str); 10] = [
     ("--until fct_p99_ns=0.05", "`until=\"fct_p99_ns=0.05\"`"),
     ("without --quick", "without `quick`"),
     ("`--out DIR`", "`out=`"),
+    ("`--cache DIR`", "`cache=`"),
+    ("`--no-cache`", "`cache=None`"),
     ("`--resume`", "`existing=\"resume\"`"),
     ("`--force`", "`existing=\"replace\"`"),
 ];

@@ -153,6 +153,14 @@ impl Grid {
         known.map_err(|failure| failed(py, failure))
     }
 
+    /// Whether there may be runs with the metrics that are asked for, if one has these; if not, it is
+    /// raised.
+    fn possible(&self, py: Python<'_>, metrics: String, shown: Vec<String>) -> PyResult<()> {
+        let order = self.order(None, Path::new(""), &shown);
+        let possible = lab::possible(&order, &meanings(vec![metrics])?);
+        possible.map_err(|failure| failed(py, failure))
+    }
+
     /// Writes the results of runs that others have made; `metrics` says what their numbers are.
     /// `made` is how many of them were in a cache, when the first began, and how many threads made
     /// them.

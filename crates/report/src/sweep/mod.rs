@@ -138,21 +138,23 @@ pub fn numbers(tables: &[Table]) -> BTreeMap<String, Scalar> {
     numbers
 }
 
+/// Metrics of flows, which are there as soon as there is one.
+pub const OF_FLOWS: [&str; 9] = [
+    "finished",
+    "unfinished",
+    "fct_mean_ns",
+    "fct_p50_ns",
+    "fct_p95_ns",
+    "fct_p99_ns",
+    "fct_p999_ns",
+    "slowdown_mean",
+    "slowdown_p99",
+];
+
 /// Whether a metric may be missing in some runs of a sweep and exist in others: those of flows of a
 /// size, of a queue, a tier or a workload, of what was dropped for a reason, and means of what need not
 /// occur. All others are in every run.
 pub fn may_be_missing(metric: &str) -> bool {
-    const FLOWS: [&str; 9] = [
-        "finished",
-        "unfinished",
-        "fct_mean_ns",
-        "fct_p50_ns",
-        "fct_p95_ns",
-        "fct_p99_ns",
-        "fct_p999_ns",
-        "slowdown_mean",
-        "slowdown_p99",
-    ];
     const FAMILIES: [&str; 7] =
         ["dropped_packets_", "queue_", "tier_", "hosts_", "workload_", "port_", "switch_"];
     const OTHERS: [&str; 6] = [
@@ -167,10 +169,10 @@ pub fn may_be_missing(metric: &str) -> bool {
     let of_flows = (0..=classes.all()).any(|class| {
         let of_class =
             metric.strip_prefix(&classes.key(class)).and_then(|rest| rest.strip_prefix('_'));
-        of_class.is_some_and(|name| FLOWS.contains(&name))
+        of_class.is_some_and(|name| OF_FLOWS.contains(&name))
     });
     of_flows
-        || FLOWS.contains(&metric)
+        || OF_FLOWS.contains(&metric)
         || OTHERS.contains(&metric)
         || FAMILIES.iter().any(|family| metric.starts_with(family))
 }
