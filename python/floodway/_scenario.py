@@ -27,9 +27,6 @@ Changes = Mapping[str, Any]
 _BUILT = "<scenario>"
 """Stands in messages for the file of a scenario that was built in code."""
 
-# Moments of the record behind a trace, if the scenario does not say how many.
-_TRACED = 1000
-
 _VARIANTS = re.compile(r"^\s*\[?\s*variants\b", re.MULTILINE)
 """Where variants begin in a scenario's text."""
 
@@ -385,13 +382,10 @@ class Scenario:
         names = list(self.variants) if variants is None else _toml.texts("variants", variants)
         if not names:
             raise ValueError("nothing is compared: name at least one variant, or None for all")
-        checked = self._checked
-        if trace and not any(self.settings(name).get("record") for name in names):
-            checked = self.with_(record=_TRACED)._checked
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
-            checked.execute(names, (os.fspath(path), existing), trace, threads, watch)
+            self._checked.execute(names, (os.fspath(path), existing), trace, threads, watch)
         finally:
             if bar:
                 bar.close()

@@ -118,6 +118,14 @@ def program():
     return found
 
 
+def results(program, folder, text, *options):
+    """Run a scenario with the program, and give the path of its results."""
+    (folder / "scenario.toml").write_text(text)
+    command = [program, "run", "scenario.toml", "--out", "results", "--quiet", *options]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "results"
+
+
 SCENARIO = """\
 name = "stored"
 arrivals = "10us"
@@ -137,11 +145,7 @@ bytes = "20KB"
 @pytest.fixture(scope="session")
 def stored(program, tmp_path_factory):
     """The path of a results directory with two variants and two replications."""
-    folder = tmp_path_factory.mktemp("stored")
-    (folder / "stored.toml").write_text(SCENARIO)
-    command = [program, "run", "stored.toml", "--out", "results", "--quiet"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "results"
+    return results(program, tmp_path_factory.mktemp("stored"), SCENARIO)
 
 
 # With FLOODWAY_BROWSER=1 a browser that is not there fails tests instead of skipping them.

@@ -1,10 +1,10 @@
 """The playback of a record in a browser: it shows what the tables say, when it is told to."""
 
 import re
-import subprocess
 
 import pyarrow.parquet as parquet
 import pytest
+from conftest import results
 from test_browser import VIEWS, View
 
 # Six hosts of two leaves send to one of the first, faster than its link: pauses pass the spines.
@@ -38,17 +38,13 @@ STAGE = "#playback .stage"
 
 
 @pytest.fixture(scope="module")
-def results(program, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("played")
-    (folder / "played.toml").write_text(RUN)
-    command = [program, "run", "played.toml", "--out", "run", "--quiet"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "run"
+def played(program, tmp_path_factory):
+    return results(program, tmp_path_factory.mktemp("played"), RUN)
 
 
 @pytest.fixture
-def shown(browser, results):
-    with View(browser, results / "report.html", **VIEWS["light"]) as shown:
+def shown(browser, played):
+    with View(browser, played / "report.html", **VIEWS["light"]) as shown:
         shown.page.wait_for_selector(STAGE)
         yield shown
 
@@ -86,9 +82,9 @@ def test_it_plays_when_it_is_told_to(shown):
     shown.check()
 
 
-def test_keys_and_the_slider_go_through_the_moments(shown, results):
+def test_keys_and_the_slider_go_through_the_moments(shown, played):
     page = shown.page
-    record = parquet.read_table(results / "runs/plain/0/record.parquet")
+    record = parquet.read_table(played / "runs/plain/0/record.parquet")
     moments = column(record, "moments")[0]
     page.get_by_label("Variant below").select_option("-1")
     assert page.locator(f"{STAGE} .panel").count() == 1
@@ -124,9 +120,9 @@ def test_variants_that_were_recorded_can_be_chosen(shown):
     shown.check()
 
 
-def test_a_port_is_told_as_the_tables_have_it(shown, results):
+def test_a_port_is_told_as_the_tables_have_it(shown, played):
     page = shown.page
-    run = results / "runs/plain/0"
+    run = played / "runs/plain/0"
     record = parquet.read_table(run / "record.parquet")
     interval = column(record, "interval_ns")[0]
     page.get_by_label("Variant below").select_option("-1")
@@ -168,21 +164,21 @@ def test_a_port_is_told_as_the_tables_have_it(shown, results):
     shown.check()
 
 
-def test_it_fits_on_a_phone_and_in_the_dark(browser, results):
+def test_it_fits_on_a_phone_and_in_the_dark(browser, played):
     for view in ("narrow", "dark"):
-        with View(browser, results / "report.html", **VIEWS[view]) as shown:
+        with View(browser, played / "report.html", **VIEWS[view]) as shown:
             shown.page.wait_for_selector(STAGE)
             assert canvas(shown.page).is_visible()
             shown.check()
 
 
-def test_paper_and_pages_without_scripts_have_a_picture(browser, results):
-    with View(browser, results / "report.html") as shown:
+def test_paper_and_pages_without_scripts_have_a_picture(browser, played):
+    with View(browser, played / "report.html") as shown:
         shown.page.wait_for_selector(STAGE)
         still = shown.page.locator("#playback .still svg")
         assert not still.is_visible()
         shown.page.emulate_media(media="print")
         assert still.is_visible() and not shown.page.locator(STAGE).is_visible()
-    with View(browser, results / "report.html", java_script_enabled=False) as shown:
+    with View(browser, played / "report.html", java_script_enabled=False) as shown:
         assert shown.page.locator("#playback .still svg").is_visible()
         assert shown.page.locator(STAGE).count() == 0

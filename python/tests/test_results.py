@@ -22,7 +22,7 @@ def test_what_is_there(stored):
 
 
 def test_a_run_is_the_same_in_results_and_in_memory(stored):
-    scenario = floodway.load(stored.parent / "stored.toml")
+    scenario = floodway.load(stored.parent / "scenario.toml")
     for kept in floodway.open(stored).runs:
         run = scenario.run(kept.variant, kept.replication)
         assert (kept.fingerprint, kept.seed, kept.hops) == (run.fingerprint, run.seed, run.hops)

@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import subprocess
 from collections import defaultdict
 from itertools import pairwise
 
 import pytest
+from conftest import results
 
 import floodway
 
@@ -36,10 +36,7 @@ bytes = "200KB"
 def traced(program, tmp_path_factory):
     """A results directory with a trace of the first run of each variant."""
     folder = tmp_path_factory.mktemp("traced")
-    (folder / "traced.toml").write_text(SCENARIO)
-    command = [program, "run", "traced.toml", "--out", "results", "--trace", "perfetto", "--quiet"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "results"
+    return results(program, folder, SCENARIO, "--trace", "perfetto")
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +120,7 @@ def test_counters_and_slices_are_what_the_tables_say(traced, tracks):
 
 
 def test_a_comparison_keeps_the_same_trace(traced, tmp_path):
-    scenario = floodway.load(traced.parent / "traced.toml")
+    scenario = floodway.load(traced.parent / "scenario.toml")
     scenario.compare(tmp_path / "out", trace="perfetto", progress=False)
     trace = "runs/plain/0/trace.pftrace"
     assert (tmp_path / "out" / trace).read_bytes() == (traced / trace).read_bytes()

@@ -74,7 +74,7 @@ pub fn execute(
     watcher: &mut dyn Watcher,
     take: impl FnMut(&Run),
 ) -> Result<Done, Error> {
-    let jobs = queue::jobs(scenario, variants);
+    let jobs = queue::jobs(scenario, variants, how.trace.is_some());
     let manifest = manifest(scenario, variants, how);
     let earlier = match how.existing {
         Existing::Resume => Some(Directory::earlier(path, &manifest)?),

@@ -30,12 +30,20 @@ pub struct Job<'a> {
     pub seed: u64,
     /// How many threads worked on it.
     pub threads: usize,
+    /// Whether the first replication is to be traced, which needs a record.
+    pub traced: bool,
 }
+
+/// How many moments the record behind a trace has at most if the scenario does not say.
+const TRACED: u32 = 1000;
 
 impl Job<'_> {
     /// Its simulation, which is recorded if it is one of those that are.
     pub fn spec(&self) -> Spec {
-        self.variant.build_replication(self.replication, self.seed)
+        let spec = self.variant.build_replication(self.replication, self.seed);
+        let unrecorded = self.traced && self.replication == 0 && spec.record.is_none();
+        let record = unrecorded.then(|| TRACED.min(self.variant.most_moments()).max(2));
+        Spec { record: spec.record.or(record), ..spec }
     }
 }
 
@@ -70,12 +78,12 @@ impl Finished {
 
 /// Every variant in every replication; by replication, so that all sides of a comparison are
 /// early there.
-pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant]) -> Vec<Job<'a>> {
+pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant], traced: bool) -> Vec<Job<'a>> {
     let pairs = (0..scenario.replications)
         .flat_map(|replication| variants.iter().map(move |&variant| (replication, variant)));
     let job = |(place, (replication, variant))| {
         let seed = scenario.replication_seed(replication);
-        Job { place, variant, replication, seed, threads: 1 }
+        Job { place, variant, replication, seed, threads: 1, traced }
     };
     pairs.enumerate().map(job).collect()
 }

@@ -139,7 +139,7 @@ pub fn job<'a>(order: &Order<'a>, (place, task): (usize, &Task)) -> Job<'a> {
     let scenario = &order.sweep.points[task.point].scenario;
     let variant = variant(scenario, &order.variants[task.variant]);
     let (replication, seed) = (task.replication, scenario.replication_seed(task.replication));
-    Job { place, variant, replication, seed, threads: 1 }
+    Job { place, variant, replication, seed, threads: 1, traced: false }
 }
 
 fn variant<'a>(scenario: &'a Scenario, name: &str) -> &'a Variant {

@@ -185,6 +185,11 @@ impl Variant {
         Spec { record: moments, ..self.build(seed) }
     }
 
+    /// The most moments that a record of it can have.
+    pub fn most_moments(&self) -> u32 {
+        u32::try_from(check::most_moments(&self.graph)).unwrap_or(u32::MAX)
+    }
+
     /// The simulation under a seed, without a record.
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;

@@ -18,7 +18,7 @@ pub use signals::stop_on_signals;
 
 /// Runs a scenario.
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
-    let scenario = load(options)?;
+    let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
     announce(options, &scenario, &variants)?;
 
@@ -43,20 +43,6 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         violations if violations.is_empty() => Ok(()),
         violations => Err(Failure::Violations(violations)),
     }
-}
-
-/// How many moments the record behind a trace has at most if the scenario does not say.
-const TRACED: u32 = 1000;
-
-/// Reads the scenario; one that is to be traced is recorded, too.
-fn load(options: &RunOptions) -> Result<Scenario, Failure> {
-    let scenario = options.selection.load(settings(options))?;
-    let recorded = scenario.variants().iter().any(|variant| variant.settings.record > 0);
-    if options.trace.is_none() || recorded {
-        return Ok(scenario);
-    }
-    let record = format!("record={TRACED}");
-    options.selection.load(settings(options).into_iter().chain([record]))
 }
 
 /// Options that stand for settings of the scenario.

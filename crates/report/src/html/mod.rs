@@ -47,7 +47,7 @@ pub(crate) struct Page<'a> {
 pub fn page(manifest: &Manifest, summary: &Summary, experiment: &Experiment) -> String {
     let page = Page { manifest, summary, experiment };
     let (style, scripts): (&[&str], &[&str]) = match page.plays() {
-        true => (&[playback::STYLE], &[playback::SCRIPT]),
+        true => (&[playback::STYLE], &playback::SCRIPTS),
         false => (&[], &[]),
     };
     let mut text = begin(&manifest.scenario.name, &manifest.scenario.name, style, scripts);
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn scripts_cannot_be_ended_by_their_own_text() {
-        for script in scripts(&[playback::SCRIPT]) {
+        for script in scripts(&playback::SCRIPTS) {
             assert!(!script.contains("</script") && !script.contains("<!--"));
         }
     }

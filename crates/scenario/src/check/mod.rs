@@ -227,21 +227,30 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
 
 /// Whether the record can be kept.
 fn check_record(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
-    let moments = u64::from(settings.record);
-    let ports: u64 = graph.nodes.iter().map(|node| node.ports.len() as u64).sum();
+    let (moments, most) = (u64::from(settings.record), most_moments(graph));
     if moments == 1 {
         findings.error(
             &["record"],
             "a record of one moment shows nothing that happens over time",
             "write 2 or more, such as 200, or 0 for no record",
         );
-    } else if moments * ports > MOST_ROWS {
+    } else if moments > most {
+        let ports = ports(graph);
         findings.error(
             &["record"],
             format!("{moments} moments of {ports} ports make {} rows", moments * ports),
-            format!("at most {MOST_ROWS} are kept: write at most {}", MOST_ROWS / ports),
+            format!("at most {MOST_ROWS} are kept: write at most {most}"),
         );
     }
+}
+
+/// The most moments that a record of this network can have.
+pub(crate) fn most_moments(graph: &Graph) -> u64 {
+    MOST_ROWS / ports(graph).max(1)
+}
+
+fn ports(graph: &Graph) -> u64 {
+    graph.nodes.iter().map(|node| node.ports.len() as u64).sum()
 }
 
 /// A size for reading, to three digits.

@@ -20,8 +20,8 @@ use crate::words;
 use stage::{BAR, Stage};
 use still::{FLOOR, PAUSES, STEPS};
 
-/// The script that plays.
-pub const SCRIPT: &str = include_str!("playback.js");
+/// The scripts: what reads the record from the page, and what plays it.
+pub const SCRIPTS: [&str; 2] = [include_str!("recording.js"), include_str!("playback.js")];
 /// How it looks.
 pub const STYLE: &str = include_str!("playback.css");
 

@@ -2,6 +2,8 @@
 // below each other. It draws what the still picture shows, by the same geometry (stage.rs, still.rs).
 'use strict';
 {
+  const { unpack, prepare, momentAt, bytesInWords, clock, counted } = recording;
+
   // The names of rows stand beside the fabric, where there is room.
   const MARGIN = 86;
   const NARROW = 640;
@@ -19,13 +21,6 @@
   const root = document.getElementById('playback');
   if (root && 'DecompressionStream' in window) start();
 
-  async function unpack(template) {
-    const packed = atob(template.content.textContent);
-    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Uint8Array(await new Response(whole).arrayBuffer());
-  }
-
   async function start() {
     const text = new TextDecoder().decode(await unpack(root.querySelector('.scene')));
     const scene = JSON.parse(text);
@@ -34,50 +29,6 @@
     scene.fabrics.forEach(prepare);
     player(scene);
   }
-
-  // Gives the parts of a fabric names.
-  function prepare(fabric) {
-    fabric.rows = fabric.rows.map(([name, y, height]) => ({ name, y, height }));
-    fabric.nodes = fabric.nodes.map(([name, label, row, x, width, hosts]) => {
-      return { name, label, row, x, width, hosts };
-    });
-    fabric.ends = fabric.ends.map(([node, port, peer, back, x, top, links]) => {
-      return { node, port, peer, back, x, top: top === 1, links };
-    });
-    // How far the ports of a switch are apart where they are closest, as a share of the width.
-    const gaps = fabric.nodes.flatMap(({ hosts }, node) => {
-      const of = (top) => fabric.ends.filter((end) => end.node === node && end.top === top);
-      const apart = (ends) => ends.slice(1).map((end, at) => end.x - ends[at].x);
-      const sorted = (ends) => ends.sort((a, b) => a.x - b.x);
-      return hosts ? [] : [...apart(sorted(of(true))), ...apart(sorted(of(false)))];
-    });
-    fabric.gap = Math.min(1, ...gaps);
-  }
-
-  // Words, as the page has them.
-
-  function digits(value) {
-    if (value === 0) return '0';
-    const whole = Math.floor(Math.log10(Math.abs(value)) + 1e-9);
-    return value.toFixed(Math.max(0, 2 - whole));
-  }
-
-  function scaled(value, units) {
-    const [scale, unit] = units.find(([scale]) => value >= scale) || units[units.length - 1];
-    return digits(value / scale) + '\u00a0' + unit;
-  }
-
-  const bytesInWords = (bytes) => scaled(bytes, [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB'], [1, 'B']]);
-
-  // A time with as many decimals as moments need, all in the same unit so that nothing jumps.
-  function clock(first, last, interval) {
-    const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-    const [scale, unit] = units.find(([scale]) => last >= scale) || units[3];
-    const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(interval / scale))));
-    return (ns) => (ns / scale).toFixed(decimals) + '\u00a0' + unit;
-  }
-
-  const counted = (many, one, more) => (many === 1 ? '1 ' + one : (many || 'no') + ' ' + more);
 
   // Elements.
 
@@ -116,12 +67,6 @@
     const all = Object.fromEntries(names.map((name) => [name, of(name)]));
     all.busy = [0, 1, 2, 3, 4, 5, 6, 7].map((step) => of('q' + step));
     return all;
-  }
-
-  // What a variant shows at a time: the moment before or at which it is, or none after its end.
-  function momentAt(variant, time) {
-    const moment = Math.max(0, Math.ceil((time - variant.first) / variant.interval - 1e-6));
-    return moment < variant.moments ? moment : -1;
   }
 
   function player(scene) {
