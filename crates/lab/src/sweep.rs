@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_report::manifest::{self, SCHEMA, hex};
-use floodway_report::statistics::Estimate;
+use floodway_report::statistics::{Estimate, Scale};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Axis, Meaning, Row};
@@ -193,7 +193,7 @@ pub fn due(sweep: &Sweep, variants: &[String], rows: &BTreeMap<Task, Row>) -> Ve
 /// their number.
 fn wanted(values: &[f64], half_width: f64) -> u32 {
     let done = values.len() as u32;
-    let estimate = Estimate::of(values.iter().copied());
+    let estimate = Estimate::of(values.iter().copied(), Scale::NON_NEGATIVE);
     let (Some(mean), Some((low, high))) = (estimate.mean, estimate.interval()) else {
         // There is nothing that more of the same would tell.
         return done;
@@ -246,7 +246,7 @@ pub fn make(
 
 /// The numbers of a run; its point is not known here.
 fn made(run: &Run, found: bool) -> Made {
-    let numbers = results::numbers(run.tables);
+    let numbers = results::numbers(run.tables, run.simulated_ns);
     let row = Row {
         point: 0,
         variant: run.variant.to_owned(),
@@ -258,12 +258,10 @@ fn made(run: &Run, found: bool) -> Made {
         wall_s: run.wall_s,
         stop: run.stop.to_owned(),
         violations: run.violations.to_vec(),
-        numbers: numbers.iter().map(|(name, number)| (name.clone(), number.value)).collect(),
+        numbers: numbers.iter().map(|(name, of)| (name.clone(), of.scalar.value)).collect(),
+        bounds: numbers.iter().filter(|of| of.1.bound).map(|of| of.0.clone()).collect(),
     };
-    let metrics = numbers.into_iter().map(|(name, number)| {
-        let unit = number.unit.to_owned();
-        (name, Meaning { unit, meaning: number.meaning })
-    });
+    let metrics = numbers.iter().map(|(name, number)| (name.clone(), Meaning::of(number)));
     Made { row, metrics: metrics.collect(), simulated_ns: run.simulated_ns, found }
 }
 

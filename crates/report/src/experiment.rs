@@ -8,11 +8,16 @@ use std::collections::BTreeMap;
 use crate::entries::Window;
 use crate::links::Direction;
 use crate::manifest::{Ending, Manifest, Record, combined};
-use crate::metrics::{ClassMetrics, FlowTime, PairMetrics, RunMetrics, SizeClasses, flow_times};
+use crate::metrics::{
+    ClassMetrics, Distribution, FlowTime, PairMetrics, Quantile, RunMetrics, SizeClasses,
+    flow_times,
+};
 use crate::recording::{self, Recording};
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
-use crate::statistics::{Change, Estimate};
-use crate::summary::{ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary};
+use crate::statistics::{Scale, least_values};
+use crate::summary::{
+    Basis, ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary,
+};
 use crate::{INTERRUPTED, Run, answer, deadlock};
 
 /// The runs of an experiment as they come in, in any order.
@@ -62,7 +67,7 @@ impl Experiment {
         if run.stop == INTERRUPTED {
             return;
         }
-        let flows = flow_times(run.tables);
+        let flows = flow_times(run.tables, run.simulated_ns);
         let metrics = RunMetrics::of(run.tables, &flows, &self.classes);
         self.runs.insert(key, metrics);
         let mut shapes = Shapes::of(run.tables, &flows, &self.classes, run.simulated_ns);
@@ -235,6 +240,7 @@ impl Experiment {
         let classes = 0..self.classes.count();
         VariantSummary {
             summary: self.manifest.variants[variant].summary.clone(),
+            same_as: self.same_as(variant),
             replications: self.runs_of(variant).count() as u64,
             fct: classes
                 .map(|class| (self.classes.key(class), self.class(variant, class)))
@@ -255,27 +261,53 @@ impl Experiment {
             .range((variant, 0)..=(variant, u32::MAX))
             .map(|(_, pair)| &pair[class])
             .collect();
-        let measure = |metric: fn(&ClassMetrics) -> f64| Measure {
-            estimate: Estimate::of(runs.iter().map(|run| metric(run))),
-            change: Change::of(pairs.iter().map(|pair| (metric(&pair.from), metric(&pair.to)))),
+        let measure = |of: fn(&ClassMetrics) -> &Distribution, quantile: Option<Quantile>, unit| {
+            let value = |run: &ClassMetrics| match quantile {
+                Some(quantile) => quantile.of(of(run)),
+                None => of(run).mean,
+            };
+            let basis = quantile.map_or_else(Basis::default, |quantile| Basis {
+                bound: runs.iter().any(|run| of(run).is_bound(quantile)),
+                needed: least_values(quantile.share()),
+                least: runs.iter().map(|run| of(run).count).min().unwrap_or(0),
+            });
+            Measure::of(
+                runs.iter().map(|run| value(run)),
+                pairs.iter().map(|pair| (value(&pair.from), value(&pair.to))),
+                Scale::of_unit(unit),
+                basis,
+            )
         };
-        let unfinished = runs.iter().map(|run| run.unfinished).sum();
+        let fct = |quantile| measure(|class| &class.fct, quantile, "ns");
+        let slowdown = |quantile| measure(|class| &class.slowdown, quantile, "x");
         ClassSummary {
-            finished: runs.iter().map(|run| run.fct.count).sum(),
-            unfinished,
-            lower_bound: unfinished > 0,
+            finished: runs.iter().map(|run| run.finished()).sum(),
+            unfinished: runs.iter().map(|run| run.unfinished).sum(),
             paired: (!pairs.is_empty()).then(|| Paired {
                 flows: pairs.iter().map(|pair| pair.flows).sum(),
                 of: pairs.iter().map(|pair| pair.of).sum(),
             }),
-            mean_ns: measure(|class| class.fct.mean),
-            p50_ns: measure(|class| class.fct.p50),
-            p95_ns: measure(|class| class.fct.p95),
-            p99_ns: measure(|class| class.fct.p99),
-            p999_ns: measure(|class| class.fct.p999),
-            mean_slowdown: measure(|class| class.slowdown.mean),
-            p99_slowdown: measure(|class| class.slowdown.p99),
+            mean_ns: fct(None),
+            p50_ns: fct(Some(Quantile::P50)),
+            p95_ns: fct(Some(Quantile::P95)),
+            p99_ns: fct(Some(Quantile::P99)),
+            p999_ns: fct(Some(Quantile::P999)),
+            mean_slowdown: slowdown(None),
+            p99_slowdown: slowdown(Some(Quantile::P99)),
         }
+    }
+
+    /// The first variant before this one whose runs are the same to the bit.
+    fn same_as(&self, variant: usize) -> Option<String> {
+        let of = |name: &str| -> BTreeMap<u32, &str> {
+            let counts = |run: &&Record| run.variant == name && run.stop != INTERRUPTED;
+            let runs = self.manifest.runs.iter().filter(counts);
+            runs.map(|run| (run.replication, run.fingerprint.as_str())).collect()
+        };
+        let names: Vec<&str> = self.manifest.variants.iter().map(|of| of.name.as_str()).collect();
+        let mine = of(names[variant]);
+        let same = |other: &&&str| !mine.is_empty() && of(other) == mine;
+        names[..variant].iter().find(same).map(|name| (*name).to_string())
     }
 
     fn counters(&self, variant: usize) -> BTreeMap<String, Counter> {
@@ -297,19 +329,19 @@ impl Experiment {
             return counters;
         }
         for (name, scalar) in sample {
-            let estimate = Estimate::of(self.runs_of(variant).map(|(_, run)| value(run, name)));
             let pair = |(at, run): (u32, &RunMetrics)| {
-                Some((value(self.runs.get(&(0, at))?, name), value(run, name)))
+                let baseline = self.runs.get(&(0, at)).filter(|_| variant > 0)?;
+                Some((value(baseline, name), value(run, name)))
             };
-            let change =
-                (variant > 0).then(|| Change::of(self.runs_of(variant).filter_map(pair))).flatten();
+            let measure = Measure::of(
+                self.runs_of(variant).map(|(_, run)| value(run, name)),
+                self.runs_of(variant).filter_map(pair),
+                scalar.scale(),
+                Basis::default(),
+            );
             counters.insert(
                 name.clone(),
-                Counter {
-                    unit: scalar.unit.to_string(),
-                    meaning: scalar.meaning.clone(),
-                    measure: Measure { estimate, change },
-                },
+                Counter { unit: scalar.unit.to_string(), meaning: scalar.meaning.clone(), measure },
             );
         }
         counters
@@ -371,10 +403,9 @@ impl Experiment {
             let Some(flows) = summary.class(name, &all) else { continue };
             if flows.unfinished > 0 {
                 caveats.push(format!(
-                    "{name}: {} of {} measured flows had not finished when their run ended. Means \
-                     and percentiles are over the others and therefore lower bounds. \
-                     Changes compare the flows that finished in both variants, so they leave out \
-                     the flows that {name} delays most.",
+                    "{name}: {} of {} measured flows had not completed when their run ended. They \
+                     count with the time that they had taken by then, so means are restricted means; \
+                     a percentile that lies among them is a lower bound (≥).",
                     crate::words::count(flows.unfinished as f64),
                     crate::words::count((flows.finished + flows.unfinished) as f64),
                 ));

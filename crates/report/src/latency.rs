@@ -5,7 +5,7 @@ use floodway_model::Table;
 use std::collections::BTreeMap;
 
 use crate::metrics::table;
-use crate::scalars::{Scalar, put};
+use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
 use crate::shapes::{Depths, quantile};
 use crate::summary::Summary;
 use crate::throughput::Shown;
@@ -61,7 +61,8 @@ fn numbers(key: &str, of: &str, latencies: &Latencies, scalars: &mut BTreeMap<St
     for (name, p, label) in PERCENTILES {
         let meaning = format!("{what}, {label}th percentile, up to 1.6 % high");
         let value = quantile(&latencies.times, p) as f64;
-        put(scalars, &format!("{key}{name}_latency_ns"), value, "ns", &meaning);
+        let name = format!("{key}{name}_latency_ns");
+        put_binned(scalars, &name, (value, TIME_BINS), "ns", &meaning);
     }
 }
 

@@ -4,7 +4,7 @@ use floodway_model::Table;
 use std::collections::BTreeMap;
 
 use crate::scalars::{Scalar, scalars};
-use crate::statistics::{mean, quantile};
+use crate::statistics::{mean, quantile, ranks};
 
 /// Ranges of flow sizes, and one class more that holds them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,23 +86,37 @@ pub struct FlowTime {
     pub flow: u64,
     /// Its size.
     pub bytes: u64,
-    /// Its completion time; NaN if it did not finish.
+    /// Which workload of the scenario made it, counted from 0.
+    pub workload: u64,
+    /// Its completion time; of a flow that had not completed when the run ended, the time that it had
+    /// taken until then.
     pub fct_ns: f64,
-    /// Its completion time over that of an idle network; NaN if it did not finish.
+    /// That time over the completion time in an idle network; NaN where that is not known.
     pub slowdown: f64,
+    /// Whether it completed.
+    pub finished: bool,
 }
 
-/// The measured flows of a run (table `flows`), by number.
-pub fn flow_times(tables: &[Table]) -> Vec<FlowTime> {
+/// The measured flows of a run (table `flows`) that ended at `end_ns`, by number. Those that had not
+/// completed count with the time that they had taken by then: their means are restricted means
+/// (Royston and Parmar, "Restricted mean survival time", BMC Medical Research Methodology 13, 2013).
+pub fn flow_times(tables: &[Table], end_ns: f64) -> Vec<FlowTime> {
     let Some(flows) = table(tables, "flows") else { return Vec::new() };
     let numbers = flows.u64s("flow");
     let (bytes, measured) = (flows.u64s("bytes"), flows.u64s("measured"));
-    let (fct, slowdown) = (flows.f64s("fct_ns"), flows.f64s("slowdown"));
-    let row = |at: usize| FlowTime {
-        flow: numbers[at],
-        bytes: bytes[at],
-        fct_ns: fct[at],
-        slowdown: slowdown[at],
+    let (workloads, starts) = (flows.u64s("workload"), flows.f64s("start_ns"));
+    let (fct, ideal) = (flows.f64s("fct_ns"), flows.f64s("ideal_fct_ns"));
+    let row = |at: usize| {
+        let finished = !fct[at].is_nan();
+        let fct_ns = if finished { fct[at] } else { end_ns - starts[at] };
+        FlowTime {
+            flow: numbers[at],
+            bytes: bytes[at],
+            workload: workloads[at],
+            fct_ns,
+            slowdown: fct_ns / ideal[at],
+            finished,
+        }
     };
     let mut times: Vec<FlowTime> =
         (0..flows.rows()).filter(|at| measured[*at] == 1).map(row).collect();
@@ -110,7 +124,56 @@ pub fn flow_times(tables: &[Table]) -> Vec<FlowTime> {
     times
 }
 
-/// Mean and quantiles of one metric within a run.
+/// A percentile of completion times or slowdowns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantile {
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
+    /// The 99.9th percentile.
+    P999,
+}
+
+impl Quantile {
+    /// All of them, rising.
+    pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
+
+    /// In a word: `p99.9`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p99.9",
+        }
+    }
+
+    /// The share of flows that take no longer.
+    pub const fn share(self) -> f64 {
+        match self {
+            Self::P50 => 0.5,
+            Self::P95 => 0.95,
+            Self::P99 => 0.99,
+            Self::P999 => 0.999,
+        }
+    }
+
+    /// Of a distribution.
+    pub const fn of(self, distribution: &Distribution) -> f64 {
+        match self {
+            Self::P50 => distribution.p50,
+            Self::P95 => distribution.p95,
+            Self::P99 => distribution.p99,
+            Self::P999 => distribution.p999,
+        }
+    }
+}
+
+/// Mean and quantiles of one metric of flows within a run. Flows that had not completed count with
+/// what they had reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
     /// How many values.
@@ -125,54 +188,70 @@ pub struct Distribution {
     pub p99: f64,
     /// The 99.9th percentile.
     pub p999: f64,
+    /// How many of the smallest values would be the same if every flow had completed.
+    certain: u64,
 }
 
 impl Distribution {
-    /// Of these values, of which none is NaN.
-    pub fn of(mut values: Vec<f64>) -> Self {
+    /// Of these values, of which none is NaN, each with whether its flow completed.
+    pub fn of(values: impl IntoIterator<Item = (f64, bool)>) -> Self {
+        let mut least = f64::INFINITY;
+        let value = |(value, finished): (f64, bool)| {
+            if !finished {
+                least = value.min(least);
+            }
+            value
+        };
+        let mut values: Vec<f64> = values.into_iter().map(value).collect();
         // Equal values are the same bits, so that their order does not matter.
         values.sort_unstable_by(f64::total_cmp);
-        Self::of_sorted(&values)
-    }
-
-    /// Of values in ascending order.
-    pub fn of_sorted(values: &[f64]) -> Self {
         Self {
             count: values.len() as u64,
-            mean: mean(values),
-            p50: quantile(values, 0.5),
-            p95: quantile(values, 0.95),
-            p99: quantile(values, 0.99),
-            p999: quantile(values, 0.999),
+            mean: mean(&values),
+            p50: quantile(&values, 0.5),
+            p95: quantile(&values, 0.95),
+            p99: quantile(&values, 0.99),
+            p999: quantile(&values, 0.999),
+            certain: values.partition_point(|value| *value < least) as u64,
         }
+    }
+
+    /// Whether a quantile is only a lower bound, because a flow that had not completed may come before
+    /// it or is it.
+    pub fn is_bound(&self, quantile: Quantile) -> bool {
+        let Some(last) = self.count.checked_sub(1) else { return false };
+        let (below, above, part) = ranks(last as usize, quantile.share());
+        let rank = if part > 0.0 { above } else { below };
+        rank as u64 >= self.certain
     }
 }
 
 /// The flows of one size class in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassMetrics {
-    /// How many measured flows had not finished when the run ended.
+    /// How many measured flows had not completed when the run ended.
     pub unfinished: u64,
-    /// Completion times of the finished ones in nanoseconds.
+    /// Completion times in nanoseconds.
     pub fct: Distribution,
-    /// Slowdowns of the finished ones.
+    /// Slowdowns.
     pub slowdown: Distribution,
 }
 
 impl ClassMetrics {
     /// Of these flows.
-    pub fn of<'a>(flows: impl Iterator<Item = &'a FlowTime>) -> Self {
-        let (mut fct, mut slowdown, mut unfinished) = (Vec::new(), Vec::new(), 0);
-        for flow in flows {
-            if flow.fct_ns.is_nan() {
-                unfinished += 1;
-            } else {
-                fct.push(flow.fct_ns);
-                slowdown.push(flow.slowdown);
-            }
+    pub fn of<'a>(flows: impl Iterator<Item = &'a FlowTime> + Clone) -> Self {
+        let unfinished = flows.clone().filter(|flow| !flow.finished).count() as u64;
+        let slowdowns = flows.clone().filter(|flow| !flow.slowdown.is_nan());
+        Self {
+            unfinished,
+            fct: Distribution::of(flows.map(|flow| (flow.fct_ns, flow.finished))),
+            slowdown: Distribution::of(slowdowns.map(|flow| (flow.slowdown, flow.finished))),
         }
-        slowdown.retain(|value| !value.is_nan());
-        Self { unfinished, fct: Distribution::of(fct), slowdown: Distribution::of(slowdown) }
+    }
+
+    /// How many flows completed.
+    pub fn finished(&self) -> u64 {
+        self.fct.count - self.unfinished
     }
 
     /// Of these flows, for every class in order.
@@ -184,11 +263,11 @@ impl ClassMetrics {
     }
 }
 
-/// One size class in two variants that had the same traffic: the flows that finished in both.
-/// That is all of them where all finished.
+/// One size class in two runs with the same traffic: the flows that began in both, whether they
+/// completed or not. That is all of them, except where flows begin when others have completed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairMetrics {
-    /// How many flows finished in both.
+    /// How many flows began in both.
     pub flows: u64,
     /// How many were measured in either.
     pub of: u64,
@@ -213,10 +292,8 @@ impl PairMetrics {
             match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if (x.flow, x.bytes) == (y.flow, y.bytes) => {
                     count(x.bytes);
-                    if !x.fct_ns.is_nan() && !y.fct_ns.is_nan() {
-                        both_from.push(**x);
-                        both_to.push(**y);
-                    }
+                    both_from.push(**x);
+                    both_to.push(**y);
                     a.next();
                     b.next();
                 }
@@ -268,7 +345,12 @@ mod tests {
     use super::*;
 
     fn flow(flow: u64, bytes: u64, fct_ns: f64) -> FlowTime {
-        FlowTime { flow, bytes, fct_ns, slowdown: fct_ns / 10.0 }
+        FlowTime { flow, bytes, workload: 0, fct_ns, slowdown: fct_ns / 10.0, finished: true }
+    }
+
+    /// One that had taken so long when its run ended.
+    fn unfinished(number: u64, bytes: u64, so_far: f64) -> FlowTime {
+        FlowTime { finished: false, ..flow(number, bytes, so_far) }
     }
 
     #[test]
@@ -284,26 +366,56 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_flows_are_counted_and_not_averaged() {
-        let flows = [flow(1, 10, 100.0), flow(2, 10, f64::NAN), flow(3, 20_000_000, 300.0)];
+    fn unfinished_flows_count_with_the_time_so_far() {
+        let flows = [flow(1, 10, 100.0), unfinished(2, 10, 500.0), flow(3, 20_000_000, 300.0)];
         let classes = ClassMetrics::by_class(&flows, &SizeClasses::default());
-        assert_eq!((classes[0].unfinished, classes[0].fct.count), (1, 1));
-        assert_eq!(classes[0].fct.mean, 100.0);
-        assert_eq!((classes[4].unfinished, classes[4].fct.mean), (1, 200.0));
-        assert_eq!(classes[4].slowdown.mean, 20.0);
+        assert_eq!((classes[0].unfinished, classes[0].finished(), classes[0].fct.count), (1, 1, 2));
+        assert_eq!((classes[0].fct.mean, classes[0].slowdown.mean), (300.0, 30.0));
+        assert_eq!((classes[4].unfinished, classes[4].fct.mean), (1, 300.0));
         assert_eq!((classes[1].unfinished, classes[1].fct.count), (0, 0));
-        assert!(classes[1].fct.mean.is_nan());
+        assert!(classes[1].fct.mean.is_nan() && !classes[1].fct.is_bound(Quantile::P99));
     }
 
     #[test]
-    fn pairs_hold_the_flows_that_finished_in_both() {
-        let from = [flow(1, 10, 100.0), flow(2, 10, f64::NAN), flow(3, 10, 300.0)];
-        let to = [flow(1, 10, 50.0), flow(2, 10, 80.0), flow(3, 10, f64::NAN), flow(4, 10, 1.0)];
+    fn a_percentile_among_unfinished_flows_is_a_bound() {
+        // 100 flows that take 1 to 100; that of 96 had not completed.
+        let of = |open: u64| {
+            let value = |at: u64| (at as f64, at != open);
+            let of = Distribution::of((1..=100).map(value));
+            Quantile::ALL.map(|quantile| of.is_bound(quantile))
+        };
+        // Rank 0.95 x 99 = 94.05 lies between the values 95 and 96.
+        assert_eq!(of(96), [false, true, true, true]);
+        assert_eq!(of(97), [false, false, true, true]);
+        assert_eq!(of(1), [true; 4]);
+        assert_eq!(of(0), [false; 4]);
+    }
+
+    #[test]
+    fn the_time_so_far_is_that_from_the_start_to_the_end_of_the_run() {
+        let flows = Table::new("flows", "")
+            .u64("flow", "", vec![1, 0, 2])
+            .u64("workload", "", vec![0, 0, 1])
+            .u64("bytes", "", vec![10, 10, 10])
+            .f64("start_ns", "", vec![200.0, 100.0, 0.0])
+            .f64("fct_ns", "", vec![f64::NAN, 50.0, 7.0])
+            .f64("ideal_fct_ns", "", vec![100.0, 25.0, 7.0])
+            .u64("measured", "", vec![1, 1, 0]);
+        let times = flow_times(&[flows], 1_000.0);
+        let seen: Vec<_> =
+            times.iter().map(|of| (of.flow, of.fct_ns, of.slowdown, of.finished)).collect();
+        assert_eq!(seen, [(0, 50.0, 2.0, true), (1, 800.0, 8.0, false)]);
+    }
+
+    #[test]
+    fn pairs_hold_the_flows_that_began_in_both() {
+        let from = [flow(1, 10, 100.0), unfinished(2, 10, 900.0), flow(3, 10, 200.0)];
+        let to = [flow(1, 10, 50.0), flow(2, 10, 80.0), unfinished(3, 10, 470.0), flow(4, 10, 1.0)];
         let pairs = PairMetrics::by_class(&from, &to, &SizeClasses::default());
         for class in [0, 4] {
             let pair = &pairs[class];
-            assert_eq!((pair.flows, pair.of), (1, 4));
-            assert_eq!((pair.from.fct.mean, pair.to.fct.mean), (100.0, 50.0));
+            assert_eq!((pair.flows, pair.of), (3, 4));
+            assert_eq!((pair.from.fct.mean, pair.to.fct.mean), (400.0, 200.0));
         }
         assert_eq!((pairs[1].flows, pairs[1].of), (0, 0));
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::latency;
 use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
-use crate::statistics::mean;
+use crate::statistics::{Scale, mean};
 use crate::{entries, operations, throughput};
 
 /// One number about a whole run.
@@ -18,6 +18,16 @@ pub struct Scalar {
     pub unit: &'static str,
     /// What it says.
     pub meaning: String,
+    /// The width of the histogram bin that it was read from, relative to the value, which is the
+    /// bin's upper edge; 0 of an exact number.
+    pub resolution: f64,
+}
+
+impl Scalar {
+    /// The scale on which its intervals are formed.
+    pub fn scale(&self) -> Scale {
+        Scale { resolution: self.resolution, ..Scale::of_unit(self.unit) }
+    }
 }
 
 /// The scalars of a run: every row of `counters`, among them `tier_<n>_xoff_frames` and
@@ -88,6 +98,13 @@ fn backlogs(queues: &Table, scalars: &mut BTreeMap<String, Scalar>) {
     }
 }
 
+/// The width of the bins of occupancy, four per doubling, relative to their upper edges.
+const OCCUPANCY_BINS: f64 = 1.0 - 0.840_896_415_253_714_6;
+
+/// The width of the bins of times that packets take or wait, at least 64 per doubling, relative to
+/// their upper edges.
+pub(crate) const TIME_BINS: f64 = 1.0 / 64.0;
+
 /// How much memory data takes in ports and in switches.
 fn occupancies(switches: &Table, samples: &Table, scalars: &mut BTreeMap<String, Scalar>) {
     let means = switches.f64s("mean_occupancy_bytes");
@@ -100,18 +117,19 @@ fn occupancies(switches: &Table, samples: &Table, scalars: &mut BTreeMap<String,
         ("port", of_port, most("max_port_occupancy_bytes")),
         ("switch", of_switch, most("max_occupancy_bytes")),
     ] {
-        let mut put = |name: &str, value: f64, meaning: String| {
-            put(scalars, &format!("{scope}_{name}_occupancy_bytes"), value, "bytes", &meaning);
+        let mut put = |name: &str, value: (f64, f64), meaning: String| {
+            let name = format!("{scope}_{name}_occupancy_bytes");
+            put_binned(scalars, &name, value, "bytes", &meaning);
         };
         let what = format!("data that waits in a {scope}");
-        put("mean", mean, format!("{what}, mean over time and all of them"));
-        put("max", most as f64, format!("{what}, the most there ever was in any of them"));
+        put("mean", (mean, 0.0), format!("{what}, mean over time and all of them"));
+        put("max", (most as f64, 0.0), format!("{what}, the most there ever was in any of them"));
         let Some(distribution) = distributions.get(scope) else { continue };
         for (name, p, label) in [("p50", 0.5, "50"), ("p99", 0.99, "99"), ("p999", 0.999, "99.9")] {
-            // The bins are a fifth of their values wide, and the last has no upper edge.
+            // The last bin has no upper edge, and no sample is above the most there ever was.
             let value = quantile(distribution, p).min(most) as f64;
             let meaning = format!("{what}, {label}th percentile of the samples, up to 19 % high");
-            put(name, value, meaning);
+            put(name, (value, OCCUPANCY_BINS), meaning);
         }
     }
 }
@@ -134,7 +152,19 @@ pub(crate) fn put(
     unit: &'static str,
     meaning: &str,
 ) {
-    scalars.insert(name.to_string(), Scalar { value, unit, meaning: meaning.to_string() });
+    put_binned(scalars, name, (value, 0.0), unit, meaning);
+}
+
+/// A number that was read from a histogram, with the relative width of its bins.
+pub(crate) fn put_binned(
+    scalars: &mut BTreeMap<String, Scalar>,
+    name: &str,
+    (value, resolution): (f64, f64),
+    unit: &'static str,
+    meaning: &str,
+) {
+    let meaning = meaning.to_string();
+    scalars.insert(name.to_string(), Scalar { value, unit, meaning, resolution });
 }
 
 fn add(

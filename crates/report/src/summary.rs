@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::statistics::{Change, Estimate};
+use crate::statistics::{Change, Estimate, NoInterval, Scale};
 
 /// The results of an experiment in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +59,10 @@ pub struct ClassName {
 pub struct VariantSummary {
     /// What the variant is, in one line; may be empty.
     pub summary: String,
+    /// The first variant whose runs are the same to the bit, if there is one before this one: what
+    /// differs between their settings never acted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
     /// How many replications its numbers rest on.
     pub replications: u64,
     /// Flow completion, by size class.
@@ -70,12 +74,11 @@ pub struct VariantSummary {
 /// Flow completion of one size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassSummary {
-    /// Measured flows that finished, over all replications.
+    /// Measured flows that completed, over all replications.
     pub finished: u64,
-    /// Measured flows that had not finished when their run ended, over all replications.
+    /// Measured flows that had not completed when their run ended, over all replications. They count
+    /// with the time that they had taken by then.
     pub unfinished: u64,
-    /// Whether means and percentiles are lower bounds, because flows are unfinished.
-    pub lower_bound: bool,
     /// The flows that the changes rest on; none for the baseline.
     pub paired: Option<Paired>,
     /// Mean completion time in nanoseconds.
@@ -94,8 +97,8 @@ pub struct ClassSummary {
     pub p99_slowdown: Measure,
 }
 
-/// The flows that a paired change rests on: those that finished both in the variant and in the
-/// baseline, over all replications.
+/// The flows that a paired change rests on: those that began both in the variant and in the baseline,
+/// over all replications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paired {
     /// How many there are.
@@ -117,9 +120,55 @@ pub struct Measure {
     /// The mean over replications with its interval.
     #[serde(flatten)]
     pub estimate: Estimate,
+    /// Whether it is only a lower bound: a percentile that lies among flows that had not completed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bound: bool,
     /// The paired change from the baseline; none for the baseline itself, and where nothing can
     /// be paired.
     pub change: Option<Change>,
+}
+
+/// What the values of a percentile rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Basis {
+    /// Whether one of them is only a lower bound.
+    pub bound: bool,
+    /// Flows that a replication must have for it.
+    pub needed: u64,
+    /// Flows of the replication that has fewest.
+    pub least: u64,
+}
+
+impl Basis {
+    /// Why it has no interval, if it can have none.
+    pub fn refusal(&self) -> Option<NoInterval> {
+        if self.bound {
+            return Some(NoInterval::Bound);
+        }
+        let Self { needed, least, .. } = *self;
+        (least < needed).then_some(NoInterval::FewFlows { needed, least })
+    }
+}
+
+impl Measure {
+    /// Of the values of the replications and of the pairs with the baseline.
+    pub fn of(
+        values: impl IntoIterator<Item = f64>,
+        pairs: impl IntoIterator<Item = (f64, f64)>,
+        scale: Scale,
+        basis: Basis,
+    ) -> Self {
+        let (estimate, change) = (Estimate::of(values, scale), Change::of(pairs, scale));
+        let whole = Self { estimate, bound: basis.bound, change };
+        match basis.refusal() {
+            Some(why) if whole.estimate.n > 0 => Self {
+                estimate: whole.estimate.refuse(why),
+                change: whole.change.map(|change| change.refuse(why)),
+                ..whole
+            },
+            _ => whole,
+        }
+    }
 }
 
 /// One number about whole runs, over replications.

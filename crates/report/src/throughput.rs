@@ -5,7 +5,7 @@ use floodway_model::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metrics::table;
-use crate::scalars::{Scalar, put};
+use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
 use crate::shapes::{Deliveries, Depths, deliveries, quantile};
 use crate::statistics::mean;
 use crate::summary::Summary;
@@ -84,7 +84,8 @@ fn waits(sojourns: &Table, departures: &Table, scalars: &mut BTreeMap<String, Sc
         put(scalars, &format!("queue_{queue}_mean_sojourn_ns"), means[at], "ns", &meaning);
         let meaning = format!("99th percentile of the time that packets waited {where_}");
         let p99 = quantile(&times, 0.99) as f64;
-        put(scalars, &format!("queue_{queue}_p99_sojourn_ns"), p99, "ns", &meaning);
+        let name = format!("queue_{queue}_p99_sojourn_ns");
+        put_binned(scalars, &name, (p99, TIME_BINS), "ns", &meaning);
     }
 }
 

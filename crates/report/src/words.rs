@@ -69,9 +69,9 @@ fn unit_for<'a>(value: f64, units: &[(f64, &'a str)]) -> (f64, &'a str) {
     *units.iter().find(|(scale, _)| value.abs() >= scale * 0.9995).unwrap_or(smallest)
 }
 
-/// Half an interval beside its mean, in the mean's unit and with its decimals: `± 0.9` beside
+/// An interval beside its mean, in the mean's unit and with its decimals: `[41.6, 43.4]` beside
 /// `42.5 µs`.
-pub fn spread(mean: f64, half: f64, unit: &str) -> String {
+pub fn range(mean: f64, (low, high): (f64, f64), unit: &str) -> String {
     let shown = quantity(mean, unit);
     let number = shown.split(' ').next().unwrap_or("");
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
@@ -80,10 +80,10 @@ pub fn spread(mean: f64, half: f64, unit: &str) -> String {
         "bytes" => unit_for(mean, BYTES).0,
         "b/s" => unit_for(mean, RATES).0,
         "" if mean.abs() >= 1e7 => unit_for(mean, COUNTS).0,
-        "" => return format!("± {}", count(half)),
+        "" => return format!("[{}, {}]", count(low), count(high)),
         _ => 1.0,
     };
-    format!("± {:.decimals$}", half / scale)
+    format!("[{:.decimals$}, {:.decimals$}]", low / scale, high / scale)
 }
 
 const TIMES: &[(f64, &str)] = &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -130,33 +130,31 @@ pub fn estimate(measure: &Measure, unit: &str) -> String {
 
 /// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `none`.
 pub fn change(change: &Change, unit: &str) -> String {
-    match *change {
-        Change::Ratio { percent, low, high, .. } => {
-            let decimals = decimals(percent, low.zip(high));
-            let interval = low.zip(high).map_or_else(String::new, |(low, high)| {
-                format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
-            });
-            format!("{} %{interval}", signed(percent, decimals))
-        }
-        Change::Difference { from: 0.0, to: 0.0, .. } => "none".to_string(),
-        Change::Difference { from, to, .. } => {
-            format!("from {} to {}", quantity(from, unit), quantity(to, unit))
-        }
+    if change.is_none() {
+        return "none".to_string();
+    }
+    match change.percent {
+        Some(percent) if change.to > 0.0 => percentage(change, percent),
+        _ => format!("from {} to {}", quantity(change.from, unit), quantity(change.to, unit)),
     }
 }
 
-/// A change beside the value that it leads to: `-63 % [-70, -55]`, `from 0`, `-93 % of means`.
+/// A change beside the value that it leads to: `-63 % [-70, -55]`, `from 0`, `-100 %`.
 pub fn beside(change: &Change) -> String {
-    match *change {
-        Change::Ratio { .. } => self::change(change, ""),
-        Change::Difference { from: 0.0, to: 0.0, .. } => "none".to_string(),
-        Change::Difference { from: 0.0, .. } => "from 0".to_string(),
-        Change::Difference { to: 0.0, .. } => "-100 %".to_string(),
-        Change::Difference { from, to, .. } => {
-            let percent = (to - from) / from * 100.0;
-            format!("{} % of means", signed(percent, decimals(percent, None)))
-        }
+    match change.percent {
+        _ if change.is_none() => "none".to_string(),
+        None => "from 0".to_string(),
+        Some(percent) => percentage(change, percent),
     }
+}
+
+/// A change in percent with its interval, where it has one.
+fn percentage(change: &Change, percent: f64) -> String {
+    let decimals = decimals(percent, change.interval());
+    let interval = change.interval().map_or_else(String::new, |(low, high)| {
+        format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
+    });
+    format!("{} %{interval}", signed(percent, decimals))
 }
 
 /// A measured value and its interval, both in the value's unit: (`-63 %`, `[-70, -55]`). Of an
@@ -227,7 +225,9 @@ fn unsigned(text: String) -> String {
 /// not round away, and that only what is gone altogether reads -100 %.
 fn decimals(percent: f64, interval: Option<(f64, f64)>) -> usize {
     let narrow = interval.is_some_and(|(low, high)| high - low < 4.0);
-    if percent < -99.9 && percent > -100.0 {
+    if percent == -100.0 {
+        0
+    } else if percent < -99.9 {
         2
     } else if percent.abs() < 9.5 || percent < -99.0 || narrow {
         1
@@ -244,6 +244,7 @@ fn signed(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::{Kind, Scale};
 
     #[test]
     fn three_digits_tell_enough() {
@@ -316,34 +317,40 @@ mod tests {
     }
 
     #[test]
-    fn half_an_interval_has_the_unit_of_its_mean() {
-        assert_eq!(spread(42_500.0, 852.0, "ns"), "± 0.9");
-        assert_eq!(spread(1_050_000.0, 279_000.0, "ns"), "± 0.28");
-        assert_eq!(spread(5_044.0, 778.3, ""), "± 778");
-        assert_eq!(spread(59.8, 4.6, ""), "± 4.60");
-        assert_eq!(spread(14.8, 0.602, "x"), "± 0.6");
-        assert_eq!(spread(88e6, 2.5e6, ""), "± 2.5");
+    fn an_interval_has_the_unit_of_its_mean() {
+        assert_eq!(range(42_500.0, (41_648.0, 43_352.0), "ns"), "[41.6, 43.4]");
+        assert_eq!(range(1_050_000.0, (771_000.0, 1_430_000.0), "ns"), "[0.77, 1.43]");
+        assert_eq!(range(5_044.0, (4_266.0, 5_822.0), ""), "[4,266, 5,822]");
+        assert_eq!(range(59.8, (55.2, 64.6), ""), "[55.2, 64.6]");
+        assert_eq!(range(14.8, (14.2, 15.4), "x"), "[14.2, 15.4]");
+        assert_eq!(range(88e6, (85.5e6, 90.57e6), ""), "[85.5, 90.6]");
     }
 
     #[test]
     fn changes_read_as_a_sentence_needs_them() {
-        let ratio = |percent, interval: Option<(f64, f64)>| Change::Ratio {
-            percent,
+        let of = |percent, interval: Option<(f64, f64)>| Change {
+            kind: Kind::Ratio,
+            from: 1.0,
+            to: 1.0,
+            percent: Some(percent),
             low: interval.map(|interval| interval.0),
             high: interval.map(|interval| interval.1),
             n: 5,
+            p: None,
+            no_interval: None,
         };
-        assert_eq!(change(&ratio(-63.2, Some((-70.4, -54.8))), "ns"), "-63 % [-70, -55]");
-        assert_eq!(change(&ratio(2.34, Some((-1.0, 5.9))), "ns"), "+2.3 % [-1.0, +5.9]");
-        assert_eq!(change(&ratio(-99.97, None), ""), "-99.97 %");
-        assert_eq!(change(&ratio(0.01, None), ""), "0.0 %");
-        let difference = |from, to| Change::Difference { from, to, low: None, high: None, n: 1 };
-        assert_eq!(change(&difference(0.0, 1_500.0), ""), "from 0 to 1,500");
-        assert_eq!(change(&difference(3_000.0, 0.0), "ns"), "from 3.00 µs to 0 ns");
-        assert_eq!(change(&difference(0.0, 0.0), ""), "none");
-        assert_eq!(beside(&difference(0.0, 0.0)), "none");
-        assert_eq!(beside(&difference(0.0, 2.0)), "from 0");
-        assert_eq!(beside(&difference(2.0, 0.0)), "-100 %");
-        assert_eq!(beside(&difference(30.0, 2.0)), "-93 % of means");
+        assert_eq!(change(&of(-63.2, Some((-70.4, -54.8))), "ns"), "-63 % [-70, -55]");
+        assert_eq!(change(&of(2.34, Some((-1.0, 5.9))), "ns"), "+2.3 % [-1.0, +5.9]");
+        assert_eq!(change(&of(-99.97, None), ""), "-99.97 %");
+        assert_eq!(change(&of(0.01, None), ""), "0.0 %");
+        let of =
+            |pairs: &[(f64, f64)]| Change::of(pairs.iter().copied(), Scale::NON_NEGATIVE).unwrap();
+        let (new, gone) = (of(&[(0.0, 1_500.0)]), of(&[(3_000.0, 0.0)]));
+        let (none, same) = (of(&[(0.0, 0.0), (0.0, 0.0)]), of(&[(7.0, 7.0), (7.0, 7.0)]));
+        assert_eq!(change(&new, ""), "from 0 to 1,500");
+        assert_eq!(change(&gone, "ns"), "from 3.00 µs to 0 ns");
+        assert_eq!([change(&none, ""), change(&same, "ns")], ["none", "none"]);
+        assert_eq!([&none, &new, &gone].map(beside), ["none", "from 0", "-100 %"]);
+        assert_eq!(beside(&of(&[(30.0, 2.0), (30.0, 2.0)])), "-93 %");
     }
 }

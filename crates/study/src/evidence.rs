@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
+use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
 use floodway_report::shapes::{Depths, depths, memory};
 use floodway_report::{INTERRUPTED, Run, entries};
@@ -11,7 +12,7 @@ use floodway_scenario::Scenario;
 use crate::Study;
 use crate::deliveries::Deliveries;
 use crate::departures::{Counts, Departures, Kind, Place};
-use crate::flows::{Flow, FlowGroup, Summary, measured};
+use crate::flows::{Flow, FlowGroup, Summary};
 use crate::frames::Frames;
 use crate::histogram::Histogram;
 use crate::plan::Level;
@@ -86,14 +87,14 @@ impl Facts {
             |name: &str| found(name).unwrap_or_else(|| panic!("every run has a table {name}"));
         let rows = table("flows");
         let lost = rows.u64s("lost_packets").iter().zip(rows.u64s("measured"));
-        let flows = measured(rows, run.simulated_ns);
+        let flows = flow_times(run.tables, run.simulated_ns);
         let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
             (*group, Summary::of(flows.iter().filter(|flow| group.holds(flow))))
         };
         Self {
             measured: flows.len() as u64,
-            unfinished: flows.iter().filter(|flow| !flow.finished()).count() as u64,
+            unfinished: flows.iter().filter(|flow| !flow.finished).count() as u64,
             flows_with_loss: lost.filter(|(lost, measured)| **lost > 0 && **measured == 1).count()
                 as u64,
             groups: study.groups.iter().map(summary).collect(),

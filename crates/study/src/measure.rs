@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_report::statistics::{Change, Estimate, quantile};
+use floodway_report::statistics::{Change, Estimate, Scale, quantile};
 
 use crate::evidence::{Case, Evidence, Facts};
 use crate::flows::{Flow, FlowGroup, Quantile, by_number};
@@ -48,7 +48,7 @@ impl Measured {
 
 /// The mean over replications.
 pub fn estimate(values: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
-    let Estimate { mean, low, high, .. } = Estimate::of(values);
+    let Estimate { mean, low, high, .. } = Estimate::of(values, Scale::NON_NEGATIVE);
     Measured { value: mean, low, high, unit, unfinished: None }
 }
 
@@ -63,19 +63,16 @@ pub fn geometric(logs: impl IntoIterator<Item = f64>, unit: &'static str) -> Mea
 /// Where a value is zero there are no ratios; then it is the difference of the means, in percent of
 /// the first, and as a plain number if the first is zero.
 pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
-    match Change::of(pairs) {
-        Some(Change::Ratio { percent, low, high, .. }) => {
-            Measured { value: Some(percent), low, high, unit: "%", unfinished: None }
+    let Some(of) = Change::of(pairs, Scale::NON_NEGATIVE) else {
+        return Measured { unit: "%", ..Measured::default() };
+    };
+    match of.percent {
+        Some(_) => {
+            Measured { value: of.percent, low: of.low, high: of.high, unit: "%", unfinished: None }
         }
         // Nothing before and nothing after: there was nothing to change.
-        Some(Change::Difference { from: 0.0, to: 0.0, .. }) => {
-            Measured { unit: "%", ..Measured::default() }
-        }
-        Some(Change::Difference { from, to, low, high, .. }) => {
-            let difference = Measured { value: Some(to - from), low, high, ..Measured::default() };
-            if from > 0.0 { difference.scaled(100.0 / from, "%") } else { difference }
-        }
-        None => Measured { unit: "%", ..Measured::default() },
+        None if of.to == 0.0 => Measured { unit: "%", ..Measured::default() },
+        None => Measured { value: Some(of.to - of.from), ..Measured::default() },
     }
 }
 
@@ -126,7 +123,7 @@ impl Evidence {
         assert!(self.study.keeps_flows, "the study does not keep its flows");
         let median = |(_, a, b): (u32, &Facts, &Facts)| {
             let others = by_number(&b.flows);
-            let finished = |flow: &&Flow| flow.finished();
+            let finished = |flow: &&Flow| flow.finished;
             let difference = |flow: &Flow| {
                 let other = others.get(&flow.flow).copied().filter(finished)?;
                 Some((other.fct_ns - flow.fct_ns) / 1e3)
@@ -149,7 +146,8 @@ impl Evidence {
         quantile: Quantile,
     ) -> Measured {
         let of = |facts: &Facts| quantile.of(&facts.group(group).fct);
-        let bound = |case| self.runs(case).any(|(_, facts)| facts.group(group).is_bound(quantile));
+        let bound =
+            |case| self.runs(case).any(|(_, facts)| facts.group(group).fct.is_bound(quantile));
         let left = self.unfinished_of(from, to, group);
         let unfinished = left.filter(|_| bound(from) || bound(to));
         Measured { unfinished, ..self.change(from, to, of) }
@@ -231,7 +229,10 @@ pub fn magnitudes(first: &Logs, second: &Logs) -> Measured {
 /// of the summed squares of both half widths, each with the t of its own sample; that is a little
 /// wider than Welch's.
 pub fn unpaired_contrast(first: &Logs, second: &Logs) -> Measured {
-    let (a, b) = (Estimate::of(first.values().copied()), Estimate::of(second.values().copied()));
+    let (a, b) = (
+        Estimate::of(first.values().copied(), Scale::REAL),
+        Estimate::of(second.values().copied(), Scale::REAL),
+    );
     let half = |of: &Estimate| of.interval().map(|(low, high)| (high - low) / 2.0);
     let Some(difference) = a.mean.zip(b.mean).map(|(a, b)| a - b) else {
         return Measured { unit: "%", ..Measured::default() };

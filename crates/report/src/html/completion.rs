@@ -5,7 +5,6 @@ use super::r#type::plain;
 use super::{Figure, Legend, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use crate::shapes::Sketch;
-use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure};
 use crate::words;
 
@@ -94,7 +93,7 @@ impl Page<'_> {
                 let of = self.summary.class(name, &class.key)?;
                 Some(Row {
                     figures: match of.mean_ns.estimate.mean {
-                        Some(_) => bound(of) + &plain(&words::mean(&of.mean_ns, "ns")),
+                        Some(_) => plain(&words::mean(&of.mean_ns, "ns")),
                         None => "–".to_string(),
                     },
                     tooltip: plain(&format!("{name}, {}: {}", class.label, quantiles(of))),
@@ -146,7 +145,7 @@ impl Page<'_> {
                     }
                 );
                 for (_, unit, metric) in columns {
-                    *text += &cell(metric(of), unit, &bound(of));
+                    *text += &cell(metric(of), unit, if metric(of).bound { "≥ " } else { "" });
                 }
                 *text += "</tr>\n";
             }
@@ -292,11 +291,6 @@ fn slowest(times: &Sketch) -> String {
     }
 }
 
-/// The sign of a lower bound, where the class has unfinished flows.
-fn bound(class: &ClassSummary) -> String {
-    if class.lower_bound { "≥ ".to_string() } else { String::new() }
-}
-
 fn quantiles(class: &ClassSummary) -> String {
     format!(
         "median {}, p99 {}, p99.9 {}, {} unfinished",
@@ -315,7 +309,7 @@ pub(super) fn mean_row(name: &str, series: usize, measure: &Measure, unit: &str)
         value: measure.estimate.mean,
         interval: measure.estimate.interval(),
         figures: plain(&words::mean(measure, unit)),
-        range: measure.estimate.spread(unit),
+        range: super::tables::range(measure, unit),
         tooltip: plain(&format!("{name}: {}", words::estimate(measure, unit))),
         ..Row::default()
     }
@@ -331,11 +325,8 @@ pub(super) fn change_row(name: &str, series: usize, measure: &Measure, unit: &st
         Some((figures, range)) => (figures.to_string(), format!("[{range}")),
         None => (said.clone(), String::new()),
     };
-    let (value, interval) = match change {
-        Change::Ratio { percent, .. } => (Some(percent), change.interval()),
-        Change::Difference { .. } => (change.percent(), None),
-    };
-    let tooltip = format!("{name}: {said}, {} replications", change.n());
+    let (value, interval) = (change.percent, change.interval());
+    let tooltip = format!("{name}: {said}, {} replications", change.n);
     Row { figures, range, value, interval, tooltip, ..empty }
 }
 

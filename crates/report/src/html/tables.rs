@@ -8,6 +8,7 @@ use crate::chart::{LOOKS, escape};
 use crate::entries;
 use crate::latency;
 use crate::operations;
+use crate::statistics::NoInterval;
 use crate::summary::{Counter, Measure};
 use crate::throughput::{self, Shown};
 use crate::words;
@@ -17,16 +18,27 @@ pub(super) fn key(series: usize, name: &str) -> String {
     format!("<span class=\"key c{}\"></span>{}", series % LOOKS, escape(name))
 }
 
-/// A mean with half its interval below.
+/// A mean with its interval below, or with why it has none.
 pub(super) fn cell(measure: &Measure, unit: &str, bound: &str) -> String {
     let Some(mean) = measure.estimate.mean else {
         return "<td class=\"muted\">–</td>".to_string();
     };
-    let spread = match measure.estimate.spread(unit) {
-        spread if spread.is_empty() => spread,
-        spread => format!("<span class=\"range\">{spread}</span>"),
+    let range = match range(measure, unit) {
+        range if range.is_empty() => range,
+        range => format!("<span class=\"range\">{range}</span>"),
     };
-    format!("<td>{bound}{}{spread}</td>", set(&words::quantity(mean, unit)))
+    format!("<td>{bound}{}{range}</td>", set(&words::quantity(mean, unit)))
+}
+
+/// The interval of a measure, `[41.6, 43.4]`, or why it has none; empty of one replication, which the
+/// page says once.
+pub(super) fn range(measure: &Measure, unit: &str) -> String {
+    let estimate = &measure.estimate;
+    match (estimate.mean.zip(estimate.interval()), estimate.no_interval) {
+        (Some((mean, ends)), _) => set(&words::range(mean, ends, unit)),
+        (None, Some(NoInterval::OneReplication) | None) => String::new(),
+        (None, Some(why)) => set(&why.to_string()),
+    }
 }
 
 /// A mean with its change below.

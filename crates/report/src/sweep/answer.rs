@@ -78,14 +78,10 @@ fn compared(
         return None;
     }
     let everywhere = if all.len() == 1 { "" } else { " at all points" };
-    let same = |change: &Change| match *change {
-        Change::Ratio { percent, .. } => percent == 0.0,
-        Change::Difference { from, to, .. } => from == to,
-    };
-    if all.len() == sweep.points.len() && all.iter().all(|(change, _)| same(change)) {
+    if all.len() == sweep.points.len() && all.iter().all(|(change, _)| change.is_none()) {
         return Some(format!("{variant} leaves the {what} as it is with {baseline}{everywhere}."));
     }
-    let in_percent = all.iter().filter_map(|(of, point)| Some((of.percent()?, of, *point)));
+    let in_percent = all.iter().filter_map(|(of, point)| Some((of.percent?, of, *point)));
     let in_percent: Vec<(f64, &Change, usize)> = in_percent.collect();
     let least = in_percent.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let most = in_percent.iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -124,12 +120,8 @@ fn from_nothing(
     (baseline, variant): (&str, &str),
 ) -> String {
     let what = meaning.meaning.trim_end_matches('.');
-    let to = |change: &Change| match *change {
-        Change::Difference { to, .. } => to,
-        Change::Ratio { .. } => 0.0,
-    };
-    let most = all.iter().max_by(|a, b| to(&a.0).total_cmp(&to(&b.0))).expect("there is one");
-    let value = words::quantity(to(&most.0), &meaning.unit);
+    let most = all.iter().max_by(|a, b| a.0.to.total_cmp(&b.0.to)).expect("there is one");
+    let value = words::quantity(most.0.to, &meaning.unit);
     let up_to = if all.len() == 1 { "" } else { "up to " };
     format!(
         "{variant} changes the {what} from 0 with {baseline} to {up_to}{value} at `{}`.{}",
@@ -140,7 +132,7 @@ fn from_nothing(
 
 /// A change in percent with its interval, where that is in percent too.
 pub(super) fn percentage(change: &Change, percent: f64) -> String {
-    let (low, high) = change.percent_interval().unzip();
+    let (low, high) = change.interval().unzip();
     let (value, range) = words::measured(percent, low, high, "%");
     format!("{value} {range}").trim_end().to_owned()
 }

@@ -311,7 +311,7 @@ fn figures(estimate: &Estimate, unit: &str) -> (String, String) {
 
 fn changed(sweep: &Sweep, point: usize, variant: &str, metric: &str) -> String {
     let Some(change) = change(sweep, point, variant, metric) else { return "-".to_owned() };
-    let Some(percent) = change.percent() else { return "-".to_owned() };
+    let Some(percent) = change.percent else { return "-".to_owned() };
     percentage(&change, percent)
 }
 

@@ -7,16 +7,17 @@ mod files;
 mod idle;
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::INTERRUPTED;
-use crate::metrics::{Distribution, RunMetrics, SizeClasses, flow_times};
+use crate::metrics::{Distribution, Quantile, RunMetrics, SizeClasses, flow_times};
 use crate::scalars::Scalar;
-use crate::statistics::Estimate;
+use crate::statistics::{Change, Estimate, Scale, least_values};
 use crate::study::{Provenance, Section};
+use crate::summary::Basis;
 
 pub use files::{Error, begin, finish};
 
@@ -92,50 +93,96 @@ pub struct Row {
     pub violations: Vec<String>,
     /// Its numbers by metric; one that does not exist in this run is missing.
     pub numbers: BTreeMap<String, f64>,
+    /// Those of them that are only lower bounds: percentiles among flows that had not completed.
+    pub bounds: BTreeSet<String>,
 }
 
 /// What a metric is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Meaning {
     /// Its unit: `ns`, `bytes`; empty for a count.
     pub unit: String,
     /// What it says.
     pub meaning: String,
+    /// The relative width of the bins from which it is read; 0 of an exact number.
+    pub resolution: f64,
+    /// Flows that a run must have for it: 100 for a 99th percentile.
+    pub needs: u64,
 }
 
-/// The numbers of a run, by metric: completion times and slowdowns of all flows (`fct_mean_ns`,
+impl Meaning {
+    /// Of a number.
+    pub fn of(number: &Number) -> Self {
+        let Scalar { unit, ref meaning, resolution, .. } = number.scalar;
+        Self { unit: unit.to_owned(), meaning: meaning.clone(), resolution, needs: number.needs }
+    }
+
+    /// The scale on which its intervals are formed.
+    pub fn scale(&self) -> Scale {
+        Scale { resolution: self.resolution, ..Scale::of_unit(&self.unit) }
+    }
+}
+
+/// The numbers of a run that ended at `end_ns`, by metric: completion times and slowdowns of all flows (`fct_mean_ns`,
 /// `fct_p99_ns`, `slowdown_p99`, …) and by size class (`under_100KB_fct_p99_ns`), and
 /// [`scalars`](crate::scalars::scalars). A number that does not exist is missing.
-pub fn numbers(tables: &[Table]) -> BTreeMap<String, Scalar> {
+pub fn numbers(tables: &[Table], end_ns: f64) -> BTreeMap<String, Number> {
     let classes = SizeClasses::default();
-    let flows = flow_times(tables);
+    let flows = flow_times(tables, end_ns);
     let RunMetrics { classes: of_classes, scalars } = RunMetrics::of(tables, &flows, &classes);
-    let mut numbers = scalars;
+    let number = |(name, scalar)| (name, Number { scalar, bound: false, needs: 0 });
+    let mut numbers: BTreeMap<String, Number> = scalars.into_iter().map(number).collect();
     for (class, metrics) in of_classes.iter().enumerate() {
         let (prefix, whose) = match class == classes.all() {
             true => (String::new(), "all flows".to_owned()),
             false => (classes.key(class) + "_", format!("flows {}", classes.label(class))),
         };
-        if metrics.fct.count + metrics.unfinished == 0 {
+        if metrics.fct.count == 0 {
             continue;
         }
         let mut put = |name: &str, value: f64, unit: &'static str, what: &str| {
             let meaning = format!("{what} of {whose}");
-            numbers.insert(format!("{prefix}{name}"), Scalar { value, unit, meaning });
+            let scalar = Scalar { value, unit, meaning, resolution: 0.0 };
+            let number = Number { scalar, bound: false, needs: 0 };
+            numbers.insert(format!("{prefix}{name}"), number);
         };
-        put("finished", metrics.fct.count as f64, "", "measured flows that finished,");
-        put("unfinished", metrics.unfinished as f64, "", "measured flows that did not finish,");
-        let Distribution { mean, p50, p95, p99, p999, .. } = metrics.fct;
-        put("fct_mean_ns", mean, "ns", "mean completion time");
-        put("fct_p50_ns", p50, "ns", "median completion time");
-        put("fct_p95_ns", p95, "ns", "95th percentile of the completion time");
-        put("fct_p99_ns", p99, "ns", "99th percentile of the completion time");
-        put("fct_p999_ns", p999, "ns", "99.9th percentile of the completion time");
-        put("slowdown_mean", metrics.slowdown.mean, "", "mean slowdown");
-        put("slowdown_p99", metrics.slowdown.p99, "", "99th percentile of the slowdown");
+        put("finished", metrics.finished() as f64, "", "measured flows that completed,");
+        put("unfinished", metrics.unfinished as f64, "", "measured flows that did not complete,");
+        put("fct_mean_ns", metrics.fct.mean, "ns", "mean completion time");
+        put("slowdown_mean", metrics.slowdown.mean, "x", "mean slowdown");
+        let mut put =
+            |name: &str, of: (&Distribution, Quantile), unit: &'static str, what: &str| {
+                let (distribution, quantile) = of;
+                let meaning = format!("{what} of {whose}");
+                let value = quantile.of(distribution);
+                let number = Number {
+                    scalar: Scalar { value, unit, meaning, resolution: 0.0 },
+                    bound: distribution.is_bound(quantile),
+                    needs: least_values(quantile.share()),
+                };
+                numbers.insert(format!("{prefix}{name}"), number);
+            };
+        let fct = |quantile| (&metrics.fct, quantile);
+        put("fct_p50_ns", fct(Quantile::P50), "ns", "median completion time");
+        put("fct_p95_ns", fct(Quantile::P95), "ns", "95th percentile of the completion time");
+        put("fct_p99_ns", fct(Quantile::P99), "ns", "99th percentile of the completion time");
+        put("fct_p999_ns", fct(Quantile::P999), "ns", "99.9th percentile of the completion time");
+        let slowdown = (&metrics.slowdown, Quantile::P99);
+        put("slowdown_p99", slowdown, "x", "99th percentile of the slowdown");
     }
-    numbers.retain(|_, number| number.value.is_finite());
+    numbers.retain(|_, number| number.scalar.value.is_finite());
     numbers
+}
+
+/// A number of a run, and what it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// The number.
+    pub scalar: Scalar,
+    /// Whether it is only a lower bound.
+    pub bound: bool,
+    /// Flows that a run must have for it.
+    pub needs: u64,
 }
 
 /// Metrics of flows, which are there as soon as there is one.
@@ -188,9 +235,49 @@ impl Sweep {
 
     /// The mean of a metric over the replications of a variant at a point.
     pub fn estimate(&self, point: usize, variant: &str, metric: &str) -> Estimate {
-        Estimate::of(
-            self.runs_of(point, variant).filter_map(|row| row.numbers.get(metric).copied()),
-        )
+        let value = |row: &Row| row.numbers.get(metric).copied();
+        let estimate =
+            Estimate::of(self.runs_of(point, variant).filter_map(value), self.scale(metric));
+        match self.basis(&[(point, variant)], metric).refusal() {
+            Some(why) if estimate.n > 0 => estimate.refuse(why),
+            _ => estimate,
+        }
+    }
+
+    /// The change of a metric from one point and variant to another, paired by replication.
+    pub fn change(&self, from: (usize, &str), to: (usize, &str), metric: &str) -> Option<Change> {
+        let pairs = self.runs_of(from.0, from.1).filter_map(|a| {
+            let b = self.runs_of(to.0, to.1).find(|b| b.replication == a.replication)?;
+            Some((*a.numbers.get(metric)?, *b.numbers.get(metric)?))
+        });
+        let change = Change::of(pairs, self.scale(metric))?;
+        Some(match self.basis(&[from, to], metric).refusal() {
+            Some(why) => change.refuse(why),
+            None => change,
+        })
+    }
+
+    fn scale(&self, metric: &str) -> Scale {
+        self.metrics.get(metric).map_or(Scale::NON_NEGATIVE, Meaning::scale)
+    }
+
+    /// What a metric rests on in the runs of these points and variants.
+    pub fn basis(&self, of: &[(usize, &str)], metric: &str) -> Basis {
+        let needed = self.metrics.get(metric).map_or(0, |meaning| meaning.needs);
+        // Of a class of flow sizes the metrics begin alike.
+        let prefix =
+            metric.find("fct_").or(metric.find("slowdown_")).map_or("", |at| &metric[..at]);
+        let [done, not] = ["finished", "unfinished"].map(|name| format!("{prefix}{name}"));
+        let number = |row: &Row, name: &str| row.numbers.get(name).copied().unwrap_or(0.0);
+        let rows = || of.iter().flat_map(|of| self.runs_of(of.0, of.1));
+        Basis {
+            bound: rows().any(|row| row.bounds.contains(metric)),
+            needed,
+            least: rows()
+                .map(|row| (number(row, &done) + number(row, &not)) as u64)
+                .min()
+                .unwrap_or(0),
+        }
     }
 
     /// A point in words: `workload.0.many_to_many.load=0.2, switch.queue.size=1MB`.
@@ -276,6 +363,7 @@ mod tests {
         let meaning = |unit: &str, meaning: &str| Meaning {
             unit: unit.to_owned(),
             meaning: meaning.to_owned(),
+            ..Meaning::default()
         };
         Sweep {
             schema: crate::manifest::SCHEMA,

@@ -77,17 +77,17 @@ pub fn points(sweep: &Sweep) -> Table {
             .f64(
                 format!("{name}_change_percent"),
                 "Change from the first variant at this point in percent, paired by replication; empty for the first, and where that is 0.",
-                column(&|row| changes[row].as_ref()?.percent()),
+                column(&|row| changes[row].as_ref()?.percent),
             )
             .f64(
                 format!("{name}_change_percent_low"),
                 "Lower end of the 95 % interval of that change in percent; empty of one replication, and where a value is 0.",
-                column(&|row| Some(changes[row].as_ref()?.percent_interval()?.0)),
+                column(&|row| Some(changes[row].as_ref()?.low?)),
             )
             .f64(
                 format!("{name}_change_percent_high"),
                 "Upper end of the 95 % interval of that change in percent; empty of one replication, and where a value is 0.",
-                column(&|row| Some(changes[row].as_ref()?.percent_interval()?.1)),
+                column(&|row| Some(changes[row].as_ref()?.high?)),
             );
     }
     table
@@ -96,11 +96,7 @@ pub fn points(sweep: &Sweep) -> Table {
 /// The change of a metric from the first variant, paired by replication; none for the first.
 pub fn change(sweep: &Sweep, point: usize, variant: &str, metric: &str) -> Option<Change> {
     let baseline = sweep.variants.first().filter(|first| *first != variant)?;
-    let pairs = sweep.runs_of(point, baseline).filter_map(|from| {
-        let to = sweep.runs_of(point, variant).find(|to| to.replication == from.replication)?;
-        Some((*from.numbers.get(metric)?, *to.numbers.get(metric)?))
-    });
-    Change::of(pairs)
+    sweep.change((point, baseline), (point, variant), metric)
 }
 
 /// The values of all axes at these points, as text, and as numbers where they are.

@@ -4,7 +4,6 @@ mod claims;
 mod sweep;
 
 use crate::latency;
-use crate::statistics::Change;
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
 use crate::{entries, operations, throughput};
@@ -150,9 +149,7 @@ fn times(summary: &Summary) -> Vec<Row> {
         label: format!("  {}", class.label),
         cells: cells(summary, |name| {
             let class = summary.class(name, &class.key)?;
-            let bound = if class.lower_bound { "≥" } else { "" };
-            let value = bound.to_string() + &words::mean(&class.mean_ns, "ns");
-            Some((value, beside(&class.mean_ns, true)))
+            Some((words::mean(&class.mean_ns, "ns"), beside(&class.mean_ns, true)))
         }),
     });
     let all = summary.classes.last().map_or("", |class| class.key.as_str());
@@ -226,9 +223,8 @@ fn cells(
 /// What a measure's change looks like: painted only if its interval leaves no doubt.
 fn beside(measure: &Measure, less_is_better: bool) -> Beside {
     let Some(change) = measure.change else { return Beside::default() };
-    let nothing = matches!(change, Change::Difference { from: 0.0, to: 0.0, .. });
-    let text = if nothing { String::new() } else { words::beside(&change) };
-    let paint = match (change.is_clear(), change.percent()) {
+    let text = if change.is_none() { String::new() } else { words::beside(&change) };
+    let paint = match (change.is_clear(), change.percent) {
         (Some(false), _) => Some(Paint::Dim),
         (Some(true), Some(percent)) if less_is_better => {
             Some(if percent < 0.0 { Paint::Green } else { Paint::Red })

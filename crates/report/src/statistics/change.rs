@@ -1,0 +1,233 @@
+//! What a metric does from a baseline to something else, paired by replication.
+
+use serde::{Deserialize, Serialize};
+
+use super::domain::{Domain, Scale};
+use super::estimate::NoInterval;
+use super::{CONFIDENCE, deviation, mean, student_p, student_t};
+
+/// How a change is expressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// All values are above zero: the geometric mean of the ratios of the pairs.
+    Ratio,
+    /// Some value is zero: the ratio of the means.
+    Means,
+    /// The baseline is zero in all replications: there is no ratio.
+    FromZero,
+}
+
+/// The change of a metric from a baseline, paired by replication.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// How it is expressed.
+    pub kind: Kind,
+    /// The mean of the baseline over the pairs.
+    pub from: f64,
+    /// The mean of the other side over the pairs.
+    pub to: f64,
+    /// The change in percent, -50 for half; none from zero.
+    pub percent: Option<f64>,
+    /// The lower end of its 95 % interval in percent, where there is one.
+    pub low: Option<f64>,
+    /// The upper end of its 95 % interval in percent, where there is one.
+    pub high: Option<f64>,
+    /// How many replications are paired.
+    pub n: u64,
+    /// The probability of a change at least as large if there were none; none of one replication.
+    pub p: Option<f64>,
+    /// Why there is no interval; none if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<NoInterval>,
+}
+
+impl Change {
+    /// The change over pairs of (baseline, other), one per replication, of a quantity that is zero or
+    /// more. A pair in which a value is not finite does not count; none of no pairs.
+    ///
+    /// The interval is Student's, on the logarithms of the ratios; where a value is zero on the
+    /// logarithm of the ratio of the means, by the delta method. With all replications of one side
+    /// zero there is no interval, and the probability is that of Student's test of the differences.
+    pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>, scale: Scale) -> Option<Self> {
+        debug_assert!(scale.domain != Domain::Real, "differences have no ratio");
+        let finite = |pair: &(f64, f64)| pair.0.is_finite() && pair.1.is_finite();
+        let pairs: Vec<(f64, f64)> = pairs.into_iter().filter(finite).collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let (from, to): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let (from, to) = (mean(&from), mean(&to));
+        let n = pairs.len() as u64;
+        let plain = Self {
+            kind: Kind::Means,
+            from,
+            to,
+            percent: (from > 0.0).then(|| (to - from) / from * 100.0),
+            low: None,
+            high: None,
+            n,
+            p: None,
+            no_interval: None,
+        };
+        if from == 0.0 || to == 0.0 {
+            let kind = if from == 0.0 { Kind::FromZero } else { Kind::Means };
+            let no_interval = Some(NoInterval::NoRatio);
+            return Some(Self { kind, p: probability(&pairs), no_interval, ..plain });
+        }
+        let positive = pairs.iter().all(|(from, to)| *from > 0.0 && *to > 0.0);
+        let (kind, terms): (Kind, Vec<f64>) = if positive {
+            (Kind::Ratio, pairs.iter().map(|(from, to)| libm::log(to / from)).collect())
+        } else {
+            let log = libm::log(to / from);
+            let term = |pair: &(f64, f64)| log + pair.1 / to - pair.0 / from;
+            (Kind::Means, pairs.iter().map(term).collect())
+        };
+        Some(Self { kind, ..plain }.with(&terms, scale.resolution))
+    }
+
+    /// With the interval of the mean of these logarithms of ratios.
+    fn with(self, logs: &[f64], resolution: f64) -> Self {
+        let center = mean(logs);
+        let percent = |log: f64| libm::expm1(log) * 100.0;
+        let whole = Self { percent: Some(percent(center)), ..self };
+        let Some(spread) = deviation(logs) else {
+            return Self { no_interval: Some(NoInterval::OneReplication), ..whole };
+        };
+        if logs.iter().all(|log| *log == logs[0]) && resolution == 0.0 {
+            let p = if center == 0.0 { 1.0 } else { 0.0 };
+            return Self { p: Some(p), no_interval: Some(NoInterval::AllEqual), ..whole };
+        }
+        // Both sides are rounded to their bins.
+        let spread = spread.max(resolution / libm::sqrt(6.0));
+        let error = spread / libm::sqrt(self.n as f64);
+        let bin = -libm::log1p(-resolution);
+        let half = student_t(self.n - 1, CONFIDENCE) * error + bin;
+        Self {
+            low: Some(percent(center - half)),
+            high: Some(percent(center + half)),
+            p: Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error)),
+            ..whole
+        }
+    }
+
+    /// The same without its interval, for this reason.
+    pub fn refuse(self, why: NoInterval) -> Self {
+        Self { low: None, high: None, p: None, no_interval: Some(why), ..self }
+    }
+
+    /// Both ends of the interval in percent.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// Whether both sides are the same in every replication.
+    pub fn is_none(&self) -> bool {
+        self.from == self.to && self.p == Some(1.0)
+    }
+
+    /// Whether "no change" is ruled out with the confidence of the intervals; none if that is not
+    /// known.
+    pub fn is_clear(&self) -> Option<bool> {
+        self.p.map(|p| p <= 1.0 - CONFIDENCE)
+    }
+}
+
+/// The probability of a mean difference at least as large if there were none, by Student's test of the
+/// differences; none of one pair.
+fn probability(pairs: &[(f64, f64)]) -> Option<f64> {
+    let differences: Vec<f64> = pairs.iter().map(|(from, to)| to - from).collect();
+    let spread = deviation(&differences)?;
+    let mean = mean(&differences);
+    if spread == 0.0 {
+        return Some(if mean == 0.0 { 1.0 } else { 0.0 });
+    }
+    let n = pairs.len() as u64;
+    Some(student_p(n - 1, mean * libm::sqrt(n as f64) / spread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(pairs: &[(f64, f64)]) -> Change {
+        Change::of(pairs.iter().copied(), Scale::NON_NEGATIVE).unwrap()
+    }
+
+    fn near(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+    }
+
+    #[test]
+    fn ratios_average_geometrically() {
+        // Half and double cancel.
+        let of = change(&[(2.0, 1.0), (1.0, 2.0)]);
+        near(of.percent.unwrap(), 0.0, 1e-12);
+        assert_eq!((of.kind, of.is_clear()), (Kind::Ratio, Some(false)));
+        // The interval is symmetric in the logarithm: ln 0.5 ± t(2) s / √3.
+        let of = change(&[(1.0, 0.4), (1.0, 0.5), (1.0, 0.625)]);
+        near(of.percent.unwrap(), -50.0, 1e-12);
+        let half = 4.302_65 * libm::log(1.25) / libm::sqrt(3.0);
+        let (low, high) = of.interval().unwrap();
+        near(low, (0.5 * libm::exp(-half) - 1.0) * 100.0, 1e-3);
+        near(high, (0.5 * libm::exp(half) - 1.0) * 100.0, 1e-3);
+        assert_eq!(of.is_clear(), Some(true));
+        // t = ln 2 / (ln 1.25 / √3) = 5.380, of which two degrees of freedom exceed 3.29 %.
+        near(of.p.unwrap(), 0.032_9, 2e-4);
+    }
+
+    #[test]
+    fn a_zero_makes_it_the_ratio_of_the_means() {
+        // Means 4 and 2; terms ln(1/2) + to / 2 - from / 4: -0.6931 + (0 - 0.5, 0.5 - 1, 2.5 - 1.5).
+        let of = change(&[(2.0, 0.0), (4.0, 1.0), (6.0, 5.0)]);
+        assert_eq!((of.kind, of.percent), (Kind::Means, Some(-50.0)));
+        let half = 4.302_65 * libm::sqrt(0.75) / libm::sqrt(3.0);
+        near(of.low.unwrap(), (0.5 * libm::exp(-half) - 1.0) * 100.0, 1e-3);
+        near(of.high.unwrap(), (0.5 * libm::exp(half) - 1.0) * 100.0, 1e-2);
+    }
+
+    #[test]
+    fn what_is_gone_has_no_interval() {
+        let gone = change(&[(10.0, 0.0), (30.0, 0.0)]);
+        assert_eq!(
+            (gone.percent, gone.interval(), gone.is_clear()),
+            (Some(-100.0), None, Some(false))
+        );
+        assert_eq!(gone.no_interval, Some(NoInterval::NoRatio));
+        // t = 20 / 10 with one degree of freedom: 1 - 2 atan(2) / pi.
+        near(gone.p.unwrap(), 1.0 - 2.0 * libm::atan(2.0) / std::f64::consts::PI, 1e-9);
+        assert_eq!(change(&[(1.0, 0.0), (1.1, 0.0), (0.9, 0.0)]).is_clear(), Some(true));
+        let new = change(&[(0.0, 3.0), (0.0, 5.0)]);
+        assert_eq!((new.kind, new.percent, new.from, new.to), (Kind::FromZero, None, 0.0, 4.0));
+        let nothing = change(&[(0.0, 0.0), (0.0, 0.0)]);
+        assert_eq!((nothing.is_none(), nothing.is_clear()), (true, Some(false)));
+    }
+
+    #[test]
+    fn the_same_change_in_all_replications_has_no_width() {
+        let of = change(&[(2.0, 1.0), (2.0, 1.0)]);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::AllEqual)));
+        assert_eq!(of.is_clear(), Some(true));
+        let same = change(&[(2.0, 2.0), (3.0, 3.0)]);
+        assert_eq!((same.percent, same.is_none()), (Some(0.0), true));
+        let one = change(&[(4.0, 1.0)]);
+        assert_eq!((one.percent, one.no_interval), (Some(-75.0), Some(NoInterval::OneReplication)));
+        assert_eq!(one.is_clear(), None);
+    }
+
+    #[test]
+    fn bins_widen_the_interval() {
+        let scale = Scale { resolution: 0.01, ..Scale::NON_NEGATIVE };
+        let of = Change::of([(100.0, 100.0); 3], scale).unwrap();
+        let half = 4.302_65 * 0.01 / libm::sqrt(6.0) / libm::sqrt(3.0) - libm::log(0.99);
+        near(of.high.unwrap(), libm::expm1(half) * 100.0, 1e-4);
+        assert_eq!(of.is_clear(), Some(false));
+    }
+
+    #[test]
+    fn pairs_that_lack_a_side_do_not_count() {
+        let of = change(&[(f64::NAN, 1.0), (2.0, 1.0), (1.0, f64::INFINITY)]);
+        assert_eq!((of.percent, of.n), (Some(-50.0), 1));
+        assert_eq!(Change::of([(f64::NAN, 1.0)], Scale::NON_NEGATIVE), None);
+    }
+}

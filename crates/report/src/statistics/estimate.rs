@@ -1,0 +1,206 @@
+//! A quantity over replications.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use super::domain::{Domain, Scale};
+use super::{CONFIDENCE, deviation, mean, student_t};
+
+/// Why there is no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoInterval {
+    /// There is one replication.
+    OneReplication,
+    /// All replications have the same value, so that nothing is known of how it varies.
+    AllEqual,
+    /// It is zero in all replications of one side of the comparison, so that there is no ratio.
+    NoRatio,
+    /// It is a percentile that lies among flows that had not completed, so that only a bound is known.
+    Bound,
+    /// It is a percentile of fewer flows than it has parts: the 99.9th of fewer than 1,000.
+    FewFlows {
+        /// Flows that a replication must have.
+        needed: u64,
+        /// Flows of the replication that has fewest.
+        least: u64,
+    },
+}
+
+impl fmt::Display for NoInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneReplication => f.write_str("one replication"),
+            Self::AllEqual => f.write_str("the same in all replications"),
+            Self::NoRatio => f.write_str("zero in all replications of one side"),
+            Self::Bound => f.write_str("a bound, because flows had not completed"),
+            Self::FewFlows { needed, least } => {
+                write!(f, "needs at least {needed} flows in every replication; one has {least}")
+            }
+        }
+    }
+}
+
+/// The mean of a metric over replications, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The arithmetic mean; none if no replication has the metric.
+    pub mean: Option<f64>,
+    /// The lower end of the 95 % interval, where there is one.
+    pub low: Option<f64>,
+    /// The upper end of the 95 % interval, where there is one.
+    pub high: Option<f64>,
+    /// How many replications have the metric.
+    pub n: u64,
+    /// Why there is no interval; none if there is one, and of no replication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<NoInterval>,
+}
+
+impl Estimate {
+    /// The mean of `values`, one of each replication, with its interval on their scale. Values that
+    /// are not finite do not count.
+    ///
+    /// The interval is symmetric on the scale of the domain: of a number that is zero or more on that
+    /// of its logarithm, of a share on that of its logit. Its half width is Student's t times the
+    /// standard error, carried over by the delta method, and of positive numbers not less than that of
+    /// a log-normal mean (Olsson, "Confidence intervals for the mean of a log-normal distribution",
+    /// Journal of Statistics Education 13, 2005). Bins add to it: their rounding error to the standard
+    /// deviation, and one bin below, because values are upper edges.
+    pub fn of(values: impl IntoIterator<Item = f64>, scale: Scale) -> Self {
+        let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        let n = values.len() as u64;
+        if values.is_empty() {
+            return Self { mean: None, low: None, high: None, n: 0, no_interval: None };
+        }
+        let center = mean(&values);
+        match interval(&values, center, scale) {
+            Ok((low, high)) => {
+                Self { mean: Some(center), low: Some(low), high: Some(high), n, no_interval: None }
+            }
+            Err(why) => Self { mean: Some(center), ..Self::without_interval(n, why) },
+        }
+    }
+
+    fn without_interval(n: u64, why: NoInterval) -> Self {
+        Self { mean: None, low: None, high: None, n, no_interval: Some(why) }
+    }
+
+    /// The same without its interval, for this reason.
+    pub fn refuse(self, why: NoInterval) -> Self {
+        Self { mean: self.mean, ..Self::without_interval(self.n, why) }
+    }
+
+    /// Both ends of the interval, where there is one.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
+fn interval(values: &[f64], center: f64, scale: Scale) -> Result<(f64, f64), NoInterval> {
+    let n = values.len() as f64;
+    let deviation = deviation(values).ok_or(NoInterval::OneReplication)?;
+    let equal = values.iter().all(|value| *value == values[0]);
+    if equal && (scale.resolution == 0.0 || center == 0.0) {
+        return Err(NoInterval::AllEqual);
+    }
+    let t = student_t(values.len() as u64 - 1, CONFIDENCE);
+    // A value is anywhere in its bin: the standard deviation of a uniform distribution.
+    let rounding = center * scale.resolution / libm::sqrt(12.0);
+    let error = deviation.max(rounding) / libm::sqrt(n);
+    let bin = 1.0 - scale.resolution;
+    let (low, high) = match scale.domain {
+        Domain::Real => (center - t * error, center + t * error),
+        Domain::Share => {
+            let logit = libm::log(center / (1.0 - center));
+            let half = t * error / (center * (1.0 - center));
+            let share = |logit: f64| 1.0 / (1.0 + libm::exp(-logit));
+            (share(logit - half), share(logit + half))
+        }
+        domain => {
+            let floor = domain.floor();
+            let above = center - floor;
+            let factor = libm::exp((t * error / above).max(t * log_normal(values, floor)));
+            (floor + above / factor, floor + above * factor)
+        }
+    };
+    Ok((if scale.resolution > 0.0 { low * bin } else { low }, high))
+}
+
+/// The standard error of the logarithm of the mean of a log-normal variable; 0 if a value has no
+/// logarithm.
+fn log_normal(values: &[f64], floor: f64) -> f64 {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log(value - floor)).collect();
+    if logs.iter().any(|log| !log.is_finite()) {
+        return 0.0;
+    }
+    let variance = deviation(&logs).map_or(0.0, |deviation| deviation * deviation);
+    let n = values.len() as f64;
+    libm::sqrt(variance / n + variance * variance / (2.0 * (n - 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+    }
+
+    #[test]
+    fn a_difference_has_students_interval() {
+        // Mean 3, s² = 2.5, t(4) = 2.7764: half = 2.7764 √(2.5 / 5) = 1.9632.
+        let estimate = Estimate::of([1.0, 2.0, 3.0, 4.0, 5.0], Scale::REAL);
+        assert_eq!((estimate.mean, estimate.n), (Some(3.0), 5));
+        near(estimate.low.unwrap(), 3.0 - 1.9632, 1e-4);
+        near(estimate.high.unwrap(), 3.0 + 1.9632, 1e-4);
+    }
+
+    #[test]
+    fn a_time_has_an_interval_of_factors() {
+        // With a zero there is no log-normal mean: mean 2, s = 2, so s / √3 = 1.1547 and the factor
+        // exp(4.3027 · 1.1547 / 2).
+        let estimate = Estimate::of([0.0, 2.0, 4.0], Scale::NON_NEGATIVE);
+        let factor = libm::exp(4.302_653 * 1.154_701 / 2.0);
+        near(estimate.low.unwrap(), 2.0 / factor, 1e-6);
+        near(estimate.high.unwrap(), 2.0 * factor, 1e-4);
+        // Logarithms -1 and 1: variance 2, error √(2 / 2 + 4 / 2) = √3, more than the other.
+        let of = Estimate::of([libm::exp(-1.0), libm::exp(1.0)], Scale::NON_NEGATIVE);
+        let factor = libm::exp(12.706_205 * libm::sqrt(3.0));
+        near(of.high.unwrap() / (of.mean.unwrap() * factor), 1.0, 1e-4);
+        // A slowdown is never below one.
+        let of = Estimate::of([1.001, 1.2, 1.4], Scale::of_unit("x"));
+        assert!(of.low.unwrap() >= 1.0 && of.high.unwrap() > 1.4, "{of:?}");
+    }
+
+    #[test]
+    fn a_share_has_an_interval_of_odds() {
+        // Mean 0.2, s = 0.1: logit -1.3863, half = 4.3027 · 0.057735 / 0.16 = 1.5526.
+        let of = Estimate::of([0.1, 0.2, 0.3], Scale::SHARE);
+        near(of.low.unwrap(), 1.0 / (1.0 + libm::exp(1.386_294 + 1.552_588)), 1e-6);
+        near(of.high.unwrap(), 1.0 / (1.0 + libm::exp(1.386_294 - 1.552_588)), 1e-6);
+    }
+
+    #[test]
+    fn an_interval_is_at_least_as_wide_as_the_bin() {
+        // All in the bin from 390 to 400: the error is 10 / √12 / √4, and one bin is below.
+        let scale = Scale { resolution: 0.025, ..Scale::NON_NEGATIVE };
+        let of = Estimate::of([400.0; 4], scale);
+        let factor = libm::exp(3.182_446 * 10.0 / libm::sqrt(12.0) / 2.0 / 400.0);
+        near(of.low.unwrap(), 390.0 / factor, 1e-3);
+        near(of.high.unwrap(), 400.0 * factor, 1e-3);
+    }
+
+    #[test]
+    fn without_an_interval_there_is_a_reason() {
+        let one = Estimate::of([2.0, f64::NAN], Scale::NON_NEGATIVE);
+        assert_eq!((one.mean, one.interval(), one.n), (Some(2.0), None, 1));
+        assert_eq!(one.no_interval, Some(NoInterval::OneReplication));
+        let same = Estimate::of([2.0, 2.0], Scale::NON_NEGATIVE);
+        assert_eq!((same.interval(), same.no_interval), (None, Some(NoInterval::AllEqual)));
+        assert_eq!(Estimate::of([0.0, 0.0], Scale::SHARE).no_interval, Some(NoInterval::AllEqual));
+        assert_eq!(Estimate::of([f64::NAN], Scale::REAL).mean, None);
+        let few = NoInterval::FewFlows { needed: 1_000, least: 214 };
+        assert_eq!(few.to_string(), "needs at least 1000 flows in every replication; one has 214");
+    }
+}
