@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::check;
 use crate::document::Document;
 use crate::loads;
+use crate::measured::Measured;
 use crate::scenario::{Scenario, Variant};
 use crate::topology;
 use crate::workload::{self, Demand};
@@ -50,6 +51,8 @@ pub struct DerivedVariant {
     pub oversubscription: Option<f64>,
     /// The same of an aggregation switch, in a network of three tiers.
     pub aggregation_oversubscription: Option<f64>,
+    /// The measured interval, in which counters are taken.
+    pub measured: Measured,
     /// Round-trip time of a full packet and its acknowledgement between the hosts farthest from
     /// each other in an empty network, store and forward.
     pub unloaded_rtt: Duration,
@@ -151,6 +154,7 @@ impl Variant {
                 topology::Spec::FatTree(spec) => Some(spec.aggregation_oversubscription()),
                 _ => None,
             },
+            measured: self.measured(),
             unloaded_rtt,
             bdp: slowest.bytes_in(unloaded_rtt),
             congestion_window: profiles
@@ -355,6 +359,7 @@ impl fmt::Display for Derived {
         let ratio = |x| format!("{x:.2}:1");
         row("oversubscription", &|v| optional(v.oversubscription, ratio));
         row("of the aggregations", &|v| optional(v.aggregation_oversubscription, ratio));
+        row("measured interval", &|v| v.measured.to_string());
         row("unloaded round trip", &|v| microseconds(v.unloaded_rtt));
         row("bandwidth x delay", &|v| kilobytes(v.bdp));
         row("initial window", &|v| optional(v.congestion_window, kilobytes));

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::failure;
+use crate::measured::MeasureUntil;
 use crate::presets;
 use crate::sweep;
 use crate::topology;
@@ -36,6 +37,13 @@ pub struct Document {
     pub warmup: Duration,
     /// When to stop at the latest; a run ends when all flows that end are done.
     pub limit: Duration,
+    /// When the measured interval ends, in which counters, queue depths, waiting times and rates are
+    /// taken; it begins after the warm-up: `arrivals`, when the arrivals end; `completion`, when all
+    /// flows that have a size have completed; or a time. Default by workload: arrivals of traffic that
+    /// goes on by a rate or without end; completion of work that is given in bytes (incasts with
+    /// `bytes`, lists, files, permutations, collectives); of both together the later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure_until: Option<MeasureUntil>,
     /// Decides every random choice. Variants share it, so they send the same flows. Default 1.
     #[serde(default = "one_u64")]
     pub seed: u64,

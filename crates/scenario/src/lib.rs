@@ -24,6 +24,7 @@
 //! - [`failure`]: links that fail
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
+//! - [`measured`]: over which part of a run counters are taken
 //! - [`presets`]: named sets of values
 //! - [`schema`]: what can be written, for editors
 //! - [`sweep`]: the same at every point of a grid
@@ -36,6 +37,7 @@ pub mod failure;
 pub mod files;
 pub mod import;
 mod loads;
+pub mod measured;
 pub mod presets;
 mod read;
 mod scenario;
@@ -49,6 +51,7 @@ use floodway_model::family::Entry;
 
 pub use document::Document;
 pub use files::InputFile;
+pub use measured::{MeasureUntil, Measured};
 pub use read::bad_name;
 pub use scenario::{Overrides, Scenario, Variant};
 pub use schema::{file_schema, json_schema};

@@ -11,6 +11,7 @@ use miette::Severity;
 use crate::check;
 use crate::document::Document;
 use crate::files::{Files, InputFile};
+use crate::measured::Measured;
 use crate::presets;
 use crate::read::{self, Reader, Written};
 use crate::sweep;
@@ -193,6 +194,7 @@ impl Variant {
     /// The simulation under a seed, without a record.
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
+        let measured = self.measured();
         let workload::Traffic { flows, triggers, operations } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
@@ -210,7 +212,8 @@ impl Variant {
             wire_overhead: settings.wire_overhead.0 as u16,
             end: settings.limit,
             warmup: settings.warmup,
-            measured_until: settings.arrivals,
+            measured_until: measured.until,
+            awaited: measured.awaited,
             sample_interval: settings.sample_interval(),
             flow_samples: settings.flow_samples,
             departures: settings.departures,
@@ -219,6 +222,11 @@ impl Variant {
             failures: settings.failure.iter().flat_map(|entry| entry.build(graph)).collect(),
             seed,
         }
+    }
+
+    /// What ends the measured interval, and which workloads it waits for.
+    pub fn measured(&self) -> Measured {
+        Measured::of(&self.settings, &self.workloads)
     }
 
     /// The network.

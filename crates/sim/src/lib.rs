@@ -64,9 +64,12 @@ pub struct Spec {
     /// When the measurement begins: flows that start before this do not count, nor does what
     /// switches and hosts do, and queues are not sampled.
     pub warmup: Duration,
-    /// When the measurement ends: what switches and hosts do after this does not count, so that
-    /// variants that take longer to finish are not charged for the additional time.
+    /// When the measured interval ends, at the earliest: what switches and hosts do after it does not
+    /// count.
     pub measured_until: Duration,
+    /// By workload: whether the measured interval lasts until its flows have completed, if that is
+    /// later than `measured_until`; empty for none.
+    pub awaited: Vec<bool>,
     /// Time between two samples of all queue depths.
     pub sample_interval: Duration,
     /// Time between two samples of what every flow that has no size has delivered; above zero, or

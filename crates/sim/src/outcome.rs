@@ -482,7 +482,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let [before, after] = &finished.metrics.tallies;
     let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
     let mut rows = after.since(&before).rows(usize::from(spec.switch.queue.count));
-    let end = finished.now.0.min(spec.measured_until.0);
+    let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());
     let unfinished =
@@ -492,9 +492,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         (
             "measured_ns",
             end.saturating_sub(spec.warmup.0) / 1_000,
-            "Length of the measurement, in which everything above was counted.",
+            "Length of the measured interval, in which everything above was counted.",
         ),
-        ("warmup_ns", spec.warmup.0 / 1_000, "Length of the warm-up, after which it began."),
+        ("warmup_ns", spec.warmup.0 / 1_000, "Length of the warm-up, at whose end it begins."),
         ("flows", begun.len() as u64, "Flows of the run, those that never end included."),
         ("flows_persistent", persistent, "Flows that never end."),
         ("flows_unfinished", unfinished, "Flows that end but had not when the run did."),
@@ -516,7 +516,7 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     }
     Table::new(
         "counters",
-        "What the mechanisms did during the measurement: from the warm-up to the end of arrivals. What they did before and after it, such as drops while the last flows finish, is in the tables of ports and queues only.",
+        "What the mechanisms did during the measured interval, from `warmup_ns` on for `measured_ns`. What they did before and after it is in the tables of ports and queues only, which cover the whole run.",
     )
     .text("name", "Name of the counter.", names)
     .u64("value", "Its value.", values)

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowId, Graph, Instant, NodeId, PortIx, Rate, Trigger};
+use floodway_model::{
+    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
+};
 
 use crate::Spec;
 use crate::deadlock;
@@ -32,6 +34,8 @@ pub struct Simulation {
     metrics: Metrics,
     windows: Windows,
     longest_hop: Duration,
+    /// Flows until whose completion the measured interval lasts.
+    awaited: u64,
 }
 
 /// How to run it.
@@ -48,6 +52,8 @@ impl Simulation {
     /// Builds all nodes.
     pub fn new(spec: Spec) -> Self {
         let nodes = spec.graph.nodes.len();
+        let by_flow = awaited(&spec);
+        let awaited = by_flow.iter().filter(|awaited| **awaited).count() as u64;
         let shared = Arc::new(Shared {
             host: spec.host.clone(),
             profiles: profiles(&spec),
@@ -60,6 +66,7 @@ impl Simulation {
             telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
             flow_samples: spec.flow_samples,
             latencies: spec.latencies,
+            awaited: by_flow,
             seed: spec.seed,
         });
         let tables = Routes::of(&spec.graph);
@@ -71,9 +78,9 @@ impl Simulation {
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
-        let mut metrics = Metrics::new(sampling(&spec), usize::from(shared.tiers), queues);
+        let mut metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         metrics.stretches = spec.record.map(|_| Stretches::default());
-        Self { spec, nodes, metrics, windows, longest_hop }
+        Self { spec, nodes, metrics, windows, longest_hop, awaited }
     }
 
     /// Runs it to its end on one thread.
@@ -99,6 +106,7 @@ impl Simulation {
             end: Instant(self.spec.end.0),
             flows: ending as u64,
             measurement: [self.spec.warmup, self.spec.measured_until].map(|span| Instant(span.0)),
+            awaited: self.awaited,
             stop: run.stop,
             watch: run.watch,
         };
@@ -148,7 +156,7 @@ fn wants_telemetry(spec: &Spec) -> bool {
 /// By flow: its place among those its sender sends and those its receiver receives.
 fn places(spec: &Spec) -> Vec<(u32, u32)> {
     let mut next = vec![(0, 0); spec.graph.nodes.len()];
-    let place = |flow: &floodway_model::FlowSpec| {
+    let place = |flow: &FlowSpec| {
         let sent = next[flow.src.index()].0;
         next[flow.src.index()].0 += 1;
         let received = next[flow.dst.index()].1;
@@ -198,7 +206,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         let end = (id, PortIx(0));
         host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         if let Some(limit) = spec.record {
-            host.record(limit, &sampling(spec));
+            host.record(limit, &sampling(spec, 0));
         }
         host
     };
@@ -272,14 +280,34 @@ fn tiers(graph: &Graph) -> u8 {
     graph.switches().map(tier).max().unwrap_or(0)
 }
 
-fn sampling(spec: &Spec) -> Sampling {
+/// By flow: whether the measured interval lasts until it has completed, which are those of awaited
+/// workloads that are measured; empty for none.
+fn awaited(spec: &Spec) -> Vec<bool> {
+    if !spec.awaited.contains(&true) {
+        return Vec::new();
+    }
+    // When those begin that wait for others is not known before.
+    let mut waits: Vec<bool> = spec.flows.iter().map(|flow| flow.in_turn).collect();
+    spec.triggers.iter().for_each(|trigger| waits[trigger.begins.index()] = true);
+    let is_awaited = |(flow, waits): (&FlowSpec, bool)| {
+        let of_workload = spec.awaited.get(usize::from(flow.workload)).copied().unwrap_or(false);
+        of_workload && !flow.is_persistent() && (waits || flow.start.0 >= spec.warmup.0)
+    };
+    spec.flows.iter().zip(waits).map(is_awaited).collect()
+}
+
+/// What is sampled when, in a run in which so many flows are awaited.
+fn sampling(spec: &Spec, awaited: u64) -> Sampling {
     let span = spec.end.0.saturating_sub(spec.warmup.0);
     let interval = spec.sample_interval.0.max(1);
     Sampling {
         from: Instant(spec.warmup.0),
         interval: Duration(interval),
         count: span.div_ceil(interval) as usize,
-        measured_until: Instant(spec.measured_until.0),
+        measured_until: match awaited {
+            0 => Instant(spec.measured_until.0),
+            _ => Instant::NEVER,
+        },
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod files;
 mod flow_control;
 mod host;
 pub(crate) mod list;
+mod measured;
 pub(crate) mod named;
 mod network;
 mod path;
@@ -61,6 +62,7 @@ pub fn check(
     findings.problems.extend(files::read_network(document, settings, files));
     let settings = &*settings;
     names_and_times(settings, &mut findings);
+    measured::check(settings, &mut findings);
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
@@ -76,6 +78,9 @@ pub fn check(
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
+        if !findings.problems.iter().any(is_error) {
+            measured::check_on(settings, graph, &workloads, &mut findings);
+        }
     }
     let sound = findings.problems.iter().all(|problem| !is_error(problem));
     let checked = match graph {

@@ -205,6 +205,10 @@ impl Workload for Placed {
         true
     }
 
+    fn is_finite(&self) -> bool {
+        true
+    }
+
     fn largest_flow(&self) -> u64 {
         chunk(self.spec.bytes, self.chunks(), 0)
     }

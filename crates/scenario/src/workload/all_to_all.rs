@@ -93,6 +93,10 @@ impl Workload for Placed {
         hosts * (hosts - 1.0)
     }
 
+    fn is_finite(&self) -> bool {
+        true
+    }
+
     fn largest_flow(&self) -> u64 {
         self.spec.bytes.0
     }

@@ -85,6 +85,10 @@ impl Workload for Read {
         self.list.persistent_flows()
     }
 
+    fn is_finite(&self) -> bool {
+        self.list.is_finite()
+    }
+
     fn largest_flow(&self) -> u64 {
         self.list.largest_flow()
     }

@@ -75,6 +75,10 @@ impl Workload for Spec {
         if self.bytes.is_none() { self.all_flows() } else { 0 }
     }
 
+    fn is_finite(&self) -> bool {
+        self.bytes.is_some()
+    }
+
     fn largest_flow(&self) -> u64 {
         self.bytes.map_or(0, |bytes| bytes.0)
     }

@@ -82,6 +82,10 @@ impl Workload for Spec {
         (self.flow.len() - self.sized().count()) as u64
     }
 
+    fn is_finite(&self) -> bool {
+        self.sized().next().is_some()
+    }
+
     fn largest_flow(&self) -> u64 {
         self.sized().max().unwrap_or(0)
     }

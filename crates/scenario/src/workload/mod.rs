@@ -161,6 +161,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Where it may be written how large that is, most telling first.
     fn size_fields(&self) -> Vec<String>;
 
+    /// Whether how much it sends is given, at least of some flows, and neither a rate nor a time: it is
+    /// measured until that has arrived.
+    fn is_finite(&self) -> bool {
+        false
+    }
+
     /// Whether how much a NIC takes decides how many flows it has.
     fn fills_memory(&self) -> bool {
         false

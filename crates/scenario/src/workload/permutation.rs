@@ -94,6 +94,10 @@ impl Workload for Placed {
         if self.spec.bytes.is_none() { self.hosts.len() as u64 } else { 0 }
     }
 
+    fn is_finite(&self) -> bool {
+        self.spec.bytes.is_some()
+    }
+
     fn largest_flow(&self) -> u64 {
         self.spec.bytes.map_or(0, |bytes| bytes.0)
     }

@@ -24,6 +24,8 @@ pub struct Telling {
     pub hops: AtomicU64,
     /// Flows that have ended.
     pub flows_done: AtomicU64,
+    /// Of these, flows until whose completion the measured interval lasts.
+    pub awaited_done: AtomicU64,
     /// Whether somebody asked for an end, which the first thread tells.
     pub interrupted: AtomicBool,
 }

@@ -111,9 +111,11 @@ pub(crate) struct Limits<'a> {
     pub end: Instant,
     /// Flows that end.
     pub flows: u64,
-    /// When the measurement begins and ends: a tally is taken before the first window that
-    /// touches the time after it.
+    /// When the measured interval begins, and when it ends at the earliest: a tally is taken before the
+    /// first window that touches the time after it.
     pub measurement: [Instant; 2],
+    /// Flows until whose completion it lasts: it ends with the window in which the last of them ends.
+    pub awaited: u64,
     pub stop: &'a AtomicBool,
     pub watch: &'a (dyn Fn(Progress) + Sync),
 }

@@ -56,6 +56,8 @@ impl Worker {
         let mut parcels: Vec<Parcel> = Vec::new();
 
         let mut past_end = false;
+        // The end of the last window that was run.
+        let mut simulated = Instant::ZERO;
         for round in 0u64.. {
             // Tell the others what is next, and read the same from all of them.
             let turn = (round & 1) as usize;
@@ -65,6 +67,7 @@ impl Worker {
             telling.next_window.store(next, Ordering::Relaxed);
             telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
             telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
+            telling.awaited_done.store(self.context.metrics.awaited_done(), Ordering::Relaxed);
             if self.thread == 0 {
                 let interrupted = limits.stop.load(Ordering::Relaxed);
                 telling.interrupted.store(interrupted, Ordering::Relaxed);
@@ -81,7 +84,13 @@ impl Worker {
             let window = meeting.next_window(turn);
             let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
             let start = windows.start(window);
-            for (number, mark) in limits.measurement.into_iter().enumerate() {
+            if self.context.metrics.sampling().measured_until == Instant::NEVER
+                && meeting.sum(turn, |telling| &telling.awaited_done) >= limits.awaited
+            {
+                self.context.metrics.end_measurement(simulated.max(limits.measurement[1]));
+            }
+            let until = self.context.metrics.sampling().measured_until;
+            for (number, mark) in [limits.measurement[0], until].into_iter().enumerate() {
                 if start >= mark && self.context.metrics.tallies[number].is_none() {
                     self.context.metrics.tallies[number] = Some(self.tally(mark));
                 }
@@ -109,6 +118,7 @@ impl Worker {
             // What is left of the last window is not simulated.
             past_end = end == limits.end;
             self.run_window((start, end), past_end);
+            simulated = end;
 
             // Hand over what goes to other threads; they read it after the next barrier.
             let mail = &meeting.mail[1 - turn];

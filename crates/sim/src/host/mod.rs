@@ -81,11 +81,18 @@ pub struct Shared {
     pub flow_samples: Option<Duration>,
     /// Whether receivers record how long packets took.
     pub latencies: bool,
+    /// By flow: whether the measured interval lasts until it has completed; empty for none.
+    pub awaited: Vec<bool>,
     /// Decides every random choice.
     pub seed: u64,
 }
 
 impl Shared {
+    /// Whether the measured interval lasts until a flow has completed.
+    pub fn is_awaited(&self, flow: FlowId) -> bool {
+        self.awaited.get(flow.index()).copied().unwrap_or(false)
+    }
+
     /// How a flow is sent.
     #[inline]
     pub fn profile(&self, flow: FlowId) -> &Profile {

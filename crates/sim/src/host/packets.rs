@@ -43,7 +43,7 @@ impl Host {
         };
         if arrived.completes {
             receiver.finished = Some(now);
-            context.metrics.count_flow_done();
+            context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
         let completes = arrived.completes;
         if notify {

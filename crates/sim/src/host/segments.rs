@@ -36,7 +36,7 @@ impl Host {
         let arrived = tcp.on_segment(spec, &segment, now);
         if arrived.completes {
             receiver.finished = Some(now);
-            context.metrics.count_flow_done();
+            context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
         let back = receiver.back;
         for reply in arrived.replies.into_iter().flatten() {

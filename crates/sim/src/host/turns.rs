@@ -226,7 +226,9 @@ impl Host {
             turns.early.push(Reverse((at, place)));
         } else {
             // It is too late, for this flow and for those after it: the run does not wait for them.
-            context.metrics.count_flows_lost(self.shared.followers[flow.index()]);
+            let (flows, awaited) =
+                (self.shared.followers[flow.index()], self.shared.is_awaited(flow));
+            context.metrics.count_flows_lost(flows, awaited);
         }
     }
 
@@ -275,6 +277,7 @@ mod tests {
             distances: None,
             tiers: 1,
             flow_samples: None,
+            awaited: Vec::new(),
             latencies: false,
             seed: 1,
         }

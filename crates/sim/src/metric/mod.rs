@@ -31,7 +31,8 @@ pub struct Sampling {
     pub interval: Duration,
     /// How many there are at most.
     pub count: usize,
-    /// Those before this belong to the measurement; later ones only show how the run went on.
+    /// The end of the measured interval, to which earlier samples belong; later ones only show how the
+    /// run went on. [`Instant::NEVER`] as long as flows are awaited.
     pub measured_until: Instant,
 }
 
@@ -87,6 +88,8 @@ pub struct Metrics {
     queues: usize,
     hops: u64,
     flows_done: u64,
+    /// Of these, flows until whose completion the measured interval lasts.
+    awaited_done: u64,
     /// `timeline[sample * queues + queue]`.
     timeline: Vec<Moment>,
     /// `depths[(tier * queues + queue) * BINS + bin]`: samples.
@@ -107,6 +110,7 @@ impl Metrics {
             queues,
             hops: 0,
             flows_done: 0,
+            awaited_done: 0,
             timeline: vec![Moment::default(); sampling.count * queues],
             depths: vec![0; tiers * queues * BINS],
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
@@ -121,14 +125,27 @@ impl Metrics {
         self.hops += 1;
     }
 
-    /// A flow that ends has arrived complete.
-    pub fn count_flow_done(&mut self) {
-        self.flows_done += 1;
+    /// A flow that ends has arrived complete, one that is awaited or another.
+    pub fn count_flow_done(&mut self, awaited: bool) {
+        self.count_flows_lost(1, awaited);
     }
 
     /// So many flows that end will not begin in this run.
-    pub fn count_flows_lost(&mut self, flows: u32) {
+    pub fn count_flows_lost(&mut self, flows: u32, awaited: bool) {
         self.flows_done += u64::from(flows);
+        if awaited {
+            self.awaited_done += u64::from(flows);
+        }
+    }
+
+    /// Flows that are awaited and have ended so far.
+    pub fn awaited_done(&self) -> u64 {
+        self.awaited_done
+    }
+
+    /// Ends the measured interval at `until`, now that all awaited flows have ended.
+    pub fn end_measurement(&mut self, until: Instant) {
+        self.sampling.measured_until = until;
     }
 
     /// A port was not allowed to send a class in this stretch of time. The other end of its link
@@ -218,6 +235,9 @@ impl Metrics {
     pub fn merge(&mut self, other: &Self) {
         self.hops += other.hops;
         self.flows_done += other.flows_done;
+        self.awaited_done += other.awaited_done;
+        // The threads have ended it at the same time.
+        self.sampling.measured_until = other.sampling.measured_until;
         for (mine, theirs) in self.timeline.iter_mut().zip(&other.timeline) {
             mine.sum += theirs.sum;
             mine.max = mine.max.max(theirs.max);

@@ -63,12 +63,12 @@ pub fn entries(spec: &Spec, finished: &Finished, facts: &FlowFacts) -> Table {
             rows.push((application.flow.0.into(), *entry, arrivals.next(entry.last)));
         }
     }
-    let measured = spec.warmup.0..spec.measured_until.0;
+    let measured = spec.warmup.0..finished.metrics.sampling().measured_until.0;
     Table::new("entries", "One row per database entry that a client handed to its transport; empty without such applications.")
         .u64("flow", "Number of the flow.", rows.iter().map(|row| row.0).collect())
         .f64("requested_ns", "When it was handed over.", rows.iter().map(|row| nanoseconds(row.1.requested)).collect())
         .u64("bytes", "Its payload.", rows.iter().map(|row| row.1.bytes).collect())
         .f64("arrived_ns", "When it had arrived completely and in order at the server; empty if that did not happen before the run ended.", rows.iter().map(|row| row.2).collect())
         .f64("completed_ns", "When the client had an acknowledgement of all of it; empty if that did not happen before the run ended.", rows.iter().map(|row| row.1.completed.map_or(f64::NAN, nanoseconds)).collect())
-        .u64("measured", "1 if it was handed over from the warm-up to the end of arrivals.", rows.iter().map(|row| u64::from(measured.contains(&row.1.requested.0))).collect())
+        .u64("measured", "1 if it was handed over during the measured interval.", rows.iter().map(|row| u64::from(measured.contains(&row.1.requested.0))).collect())
 }

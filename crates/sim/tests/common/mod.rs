@@ -101,6 +101,7 @@ pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
         end: Duration::from_ms(100),
         warmup: Duration::ZERO,
         measured_until: Duration::from_ms(1_000),
+        awaited: Vec::new(),
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,

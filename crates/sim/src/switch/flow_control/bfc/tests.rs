@@ -179,6 +179,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
         end,
         warmup: Duration::ZERO,
         measured_until: end,
+        awaited: Vec::new(),
         sample_interval: Duration::from_us(10),
         flow_samples: None,
         departures: false,
