@@ -218,6 +218,8 @@ fn manifest(scenario: &Scenario, variants: &[&Variant], how: &How) -> Manifest {
     let variant = |variant: &&Variant| floodway_report::Variant {
         name: variant.name.clone(),
         summary: String::new(),
+        interval_end: variant.measured().end,
+        arrivals_ns: variant.settings.arrivals.0 / 1_000,
     };
     Manifest {
         replications: scenario.replications,

@@ -13,6 +13,7 @@ pub mod family;
 pub mod flow;
 pub mod graph;
 pub mod id;
+pub mod interval;
 pub mod packet;
 pub mod random;
 pub mod table;
@@ -21,6 +22,7 @@ pub mod units;
 pub use flow::{FlowSpec, Operation, Trigger};
 pub use graph::Graph;
 pub use id::{Class, FlowId, NodeId, PortIx};
+pub use interval::IntervalEnd;
 pub use packet::{
     AckFlags, Body, Dscp, Echo, Ecn, EcnFeedback, Packet, SackBlock, SegmentFlags, Tos,
 };

@@ -7,12 +7,19 @@ use crate::summary::{Measure, Summary};
 use crate::throughput::{self, Shown};
 use crate::words;
 
-/// One sentence for each variant after the baseline: `ci against without-ci: mice (<100 KB)
+/// One sentence for each variant after the baseline: `ci vs. without-ci: mice (<100 KB)
 /// -63 % [-70, -55], all flows -38 % [-45, -30] mean completion time; pause frames …`.
 pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
     let Some(baseline) = summary.baseline() else { return Vec::new() };
     let others = summary.order.iter().skip(1);
-    others.map(|name| format!("{name} against {baseline}: {}", parts(summary, name))).collect()
+    let sentence = |name: &String| match &summary.variant(name).same_as {
+        Some(other) => format!(
+            "{name} vs. {other}: these are the same runs, to the bit: what differs between them never \
+             acted"
+        ),
+        None => format!("{name} vs. {baseline}: {}", parts(summary, name)),
+    };
+    others.map(sentence).collect()
 }
 
 fn parts(summary: &Summary, name: &str) -> String {
@@ -50,7 +57,7 @@ fn parts(summary: &Summary, name: &str) -> String {
 
 /// What happens beside, of which less is better.
 const COUNTED: [(&str, &str); 2] =
-    [("pause_frames", "pause frames"), ("dropped_packets", "dropped packets")];
+    [("xoff_frames", "XOFF frames"), ("dropped_packets", "dropped packets")];
 
 /// What is delivered and how long packets take, where that is known; what flows without a size get
 /// and how long packets wait, if there are no flows with a size.
@@ -83,7 +90,7 @@ fn basis(summary: &Summary, name: &str) -> String {
     match all.and_then(|class| class.paired) {
         Some(paired) if !paired.is_all() => {
             let [flows, of] = [paired.flows, paired.of].map(|flows| words::count(flows as f64));
-            format!(" (over the {flows} of {of} flows that finished in both)")
+            format!(" (over the {flows} of {of} flows that began in both)")
         }
         _ => String::new(),
     }

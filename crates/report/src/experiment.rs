@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use floodway_model::IntervalEnd;
+
 use crate::entries::Window;
 use crate::links::Direction;
 use crate::manifest::{Ending, Manifest, Record, combined};
@@ -16,7 +18,7 @@ use crate::recording::{self, Recording};
 use crate::shapes::{Depths, InUse, Moment, Shapes, Sketch};
 use crate::statistics::{Scale, least_values};
 use crate::summary::{
-    Basis, ClassName, ClassSummary, Counter, Measure, Paired, Summary, VariantSummary,
+    Basis, ClassName, ClassSummary, Counter, Interval, Measure, Paired, Summary, VariantSummary,
 };
 use crate::{INTERRUPTED, Run, answer, deadlock};
 
@@ -241,6 +243,7 @@ impl Experiment {
         VariantSummary {
             summary: self.manifest.variants[variant].summary.clone(),
             same_as: self.same_as(variant),
+            interval: self.interval(variant),
             replications: self.runs_of(variant).count() as u64,
             fct: classes
                 .map(|class| (self.classes.key(class), self.class(variant, class)))
@@ -295,6 +298,27 @@ impl Experiment {
             mean_slowdown: slowdown(None),
             p99_slowdown: slowdown(Some(Quantile::P99)),
         }
+    }
+
+    /// The measured interval of a variant.
+    fn interval(&self, variant: usize) -> Option<Interval> {
+        let value = |run: &RunMetrics, name: &str| run.scalars.get(name).map(|scalar| scalar.value);
+        let ends = self.runs_of(variant).filter_map(|(_, run)| {
+            let from = value(run, "warmup_ns")?;
+            Some((from, from + value(run, "measured_ns")?))
+        });
+        let end = self.manifest.variants[variant].interval_end;
+        let one = |(from_ns, until): (f64, f64)| Interval {
+            from_ns,
+            first_end_ns: until,
+            last_end_ns: until,
+            end,
+        };
+        ends.map(one).reduce(|a, b| Interval {
+            first_end_ns: a.first_end_ns.min(b.first_end_ns),
+            last_end_ns: a.last_end_ns.max(b.last_end_ns),
+            ..a
+        })
     }
 
     /// The first variant before this one whose runs are the same to the bit.
@@ -395,6 +419,19 @@ impl Experiment {
             let have = summary.variant(name).replications;
             if have < asked {
                 caveats.push(format!("{name}: {have} of {asked} replications are there."));
+            }
+        }
+        for (variant, name) in self.manifest.variants.iter().zip(&summary.order) {
+            let Some(interval) = summary.variant(name).interval else { continue };
+            let arrivals = variant.arrivals_ns as f64;
+            if interval.end == IntervalEnd::Later && interval.last_end_ns > arrivals {
+                caveats.push(format!(
+                    "{name}: the measured interval ({}) lasts until the flows with a given size had \
+                     completed, past the end of arrivals at {}: counters and rates cover time in which \
+                     no other flow started. `measure_until = \"arrivals\"` counts under load only.",
+                    crate::words::interval(&interval),
+                    crate::words::time(arrivals)
+                ));
             }
         }
         let all = self.classes.key(self.classes.all());

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use floodway_model::IntervalEnd;
+
 use crate::Run;
 use crate::files::Checksum;
 
@@ -109,6 +111,12 @@ pub struct Variant {
     pub name: String,
     /// What it is, in one line; may be empty.
     pub summary: String,
+    /// What ends its measured interval.
+    #[serde(default)]
+    pub interval_end: IntervalEnd,
+    /// When its arrivals end, in whole nanoseconds; 0 if that is not known.
+    #[serde(default)]
+    pub arrivals_ns: u64,
 }
 
 /// One finished run.

@@ -1,9 +1,11 @@
 //! The summary: what `summary.json` holds, what `--json` prints, and what terminal and page show.
 
+use floodway_model::IntervalEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::statistics::{Change, Estimate, NoInterval, Scale};
+use crate::words;
 
 /// The results of an experiment in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,10 +67,27 @@ pub struct VariantSummary {
     pub same_as: Option<String>,
     /// How many replications its numbers rest on.
     pub replications: u64,
+    /// The measured interval, over which counters, depths, waiting times and rates are taken; none
+    /// without runs.
+    #[serde(default)]
+    pub interval: Option<Interval>,
     /// Flow completion, by size class.
     pub fct: BTreeMap<String, ClassSummary>,
     /// Everything else, by name.
     pub counters: BTreeMap<String, Counter>,
+}
+
+/// The measured interval of the runs of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// When it begins, in nanoseconds: at the end of the warm-up.
+    pub from_ns: f64,
+    /// When it ends in the replication in which it ends first, in nanoseconds.
+    pub first_end_ns: f64,
+    /// When it ends in the replication in which it ends last, in nanoseconds.
+    pub last_end_ns: f64,
+    /// What ends it.
+    pub end: IntervalEnd,
 }
 
 /// Flow completion of one size class.
@@ -213,6 +232,13 @@ impl Summary {
     pub fn has_flows(&self) -> bool {
         let classes = self.variants.values().flat_map(|variant| variant.fct.values());
         classes.into_iter().any(|class| class.finished + class.unfinished > 0)
+    }
+
+    /// The measured interval in words, where it is the same in all variants that were run.
+    pub fn interval(&self) -> Option<String> {
+        let mut all = self.order.iter().filter_map(|name| self.variants.get(name)?.interval);
+        let first = all.next().map(|interval| words::interval(&interval))?;
+        all.all(|other| words::interval(&other) == first).then_some(first)
     }
 
     /// What a workload is called: `workload 0`, or with a name `workload 0 (training)`.

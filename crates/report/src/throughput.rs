@@ -33,7 +33,8 @@ fn goodputs(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     let mut by_workload: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (flow, delivered) in deliveries(samples) {
         let Some(rate) = rate(&delivered, from, from + length) else { continue };
-        by_workload.entry(workloads[&flow]).or_default().push(rate);
+        let Some(workload) = workloads.get(&flow) else { continue };
+        by_workload.entry(*workload).or_default().push(rate);
     }
     for (workload, rates) in by_workload {
         let meaning = format!(

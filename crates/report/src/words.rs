@@ -1,7 +1,7 @@
 //! Numbers as people read them. A plain minus and plain spaces; the page sets them in type.
 
 use crate::statistics::Change;
-use crate::summary::Measure;
+use crate::summary::{Interval, Measure};
 
 /// A number with three significant digits and no exponent.
 pub fn digits(value: f64) -> String {
@@ -128,10 +128,26 @@ pub fn estimate(measure: &Measure, unit: &str) -> String {
     mean(measure, unit) + &interval
 }
 
-/// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `none`.
+/// A measured interval: `100 µs to 16 ms`; where it ends at different times, `0 to 1.9–2.4 ms`.
+pub fn interval(interval: &Interval) -> String {
+    let time = |ns: f64| if ns == 0.0 { "0".to_string() } else { short(ns, "ns") };
+    let from = time(interval.from_ns);
+    let (first, last) = (time(interval.first_end_ns), time(interval.last_end_ns));
+    if first == last {
+        return format!("{from} to {last}");
+    }
+    match (first.split_once(' '), last.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => {
+            format!("{from} to {number}–{last}")
+        }
+        _ => format!("{from} to {first}–{last}"),
+    }
+}
+
+/// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `unchanged`, `none` of nothing.
 pub fn change(change: &Change, unit: &str) -> String {
     if change.is_none() {
-        return "none".to_string();
+        return if change.from == 0.0 { "none" } else { "unchanged" }.to_string();
     }
     match change.percent {
         Some(percent) if change.to > 0.0 => percentage(change, percent),
@@ -221,19 +237,21 @@ fn unsigned(text: String) -> String {
     if zero.chars().all(|digit| "0.".contains(digit)) { zero.to_string() } else { text }
 }
 
-/// How many decimals a change and its interval need: enough that a small or a narrow one does
-/// not round away, and that only what is gone altogether reads -100 %.
+/// How many decimals a change and its interval need: enough that a small one does not round away, that
+/// the ends of an interval do not read alike, and that only what is gone altogether reads -100 %.
 fn decimals(percent: f64, interval: Option<(f64, f64)>) -> usize {
-    let narrow = interval.is_some_and(|(low, high)| high - low < 4.0);
-    if percent == -100.0 {
+    let of_size = if percent == -100.0 {
         0
     } else if percent < -99.9 {
         2
-    } else if percent.abs() < 9.5 || percent < -99.0 || narrow {
+    } else if percent.abs() < 9.5 || percent < -99.0 {
         1
     } else {
         0
-    }
+    };
+    let width = interval.map_or(f64::INFINITY, |(low, high)| high - low);
+    let of_width = (0..6).find(|&decimals| width * libm::pow(10.0, f64::from(decimals)) >= 4.0);
+    of_size.max(of_width.unwrap_or(6) as usize)
 }
 
 fn signed(value: f64, decimals: usize) -> String {
@@ -317,6 +335,16 @@ mod tests {
     }
 
     #[test]
+    fn measured_intervals_have_both_ends() {
+        let of = |from_ns, first_end_ns, last_end_ns| {
+            interval(&Interval { from_ns, first_end_ns, last_end_ns, end: Default::default() })
+        };
+        assert_eq!(of(100e3, 16e6, 16e6), "100 µs to 16 ms");
+        assert_eq!(of(0.0, 1.9e6, 2.4e6), "0 to 1.9–2.4 ms");
+        assert_eq!(of(0.0, 900e3, 2.4e6), "0 to 900 µs–2.4 ms");
+    }
+
+    #[test]
     fn an_interval_has_the_unit_of_its_mean() {
         assert_eq!(range(42_500.0, (41_648.0, 43_352.0), "ns"), "[41.6, 43.4]");
         assert_eq!(range(1_050_000.0, (771_000.0, 1_430_000.0), "ns"), "[0.77, 1.43]");
@@ -349,7 +377,7 @@ mod tests {
         let (none, same) = (of(&[(0.0, 0.0), (0.0, 0.0)]), of(&[(7.0, 7.0), (7.0, 7.0)]));
         assert_eq!(change(&new, ""), "from 0 to 1,500");
         assert_eq!(change(&gone, "ns"), "from 3.00 µs to 0 ns");
-        assert_eq!([change(&none, ""), change(&same, "ns")], ["none", "none"]);
+        assert_eq!([change(&none, ""), change(&same, "ns")], ["none", "unchanged"]);
         assert_eq!([&none, &new, &gone].map(beside), ["none", "from 0", "-100 %"]);
         assert_eq!(beside(&of(&[(30.0, 2.0), (30.0, 2.0)])), "-93 %");
     }

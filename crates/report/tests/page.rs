@@ -32,7 +32,7 @@ fn a_page_needs_nothing_but_itself() {
 fn a_page_answers_its_question() {
     let page = page_of(&experiment(SOUND, |_| {}));
     assert!(page.contains("<h1>What does Congestion Isolation do to flows that are not to blame"));
-    assert!(page.contains("<strong>ci</strong> against without-ci: mean completion time of mice"));
+    assert!(page.contains("<strong>ci</strong> vs. without-ci: mean completion time of mice"));
     for heading in [
         "How to read this",
         "Do flows finish sooner?",
@@ -107,8 +107,8 @@ fn unfinished_flows_stand_beside_every_mean() {
     let page = page_of(&experiment(LOSSY, |_| {}));
     assert!(page.contains("</strong> unfinished"));
     assert!(page.contains(">≥ "), "lower bounds are marked");
-    assert!(page.contains("Only flows that finished in both variants are compared"));
-    assert!(page.contains("had not finished when their run ended"));
+    assert!(!page.contains("Only flows that began in both variants are compared"));
+    assert!(page.contains("had not completed when their run ended"));
     assert!(page.contains("One replication: there are no intervals"));
     assert!(page.contains("How many packets are dropped, and for what reason?"));
 }
@@ -162,43 +162,42 @@ fn little_makes_a_page_too() {
     assert!(!page.contains("Do flows finish sooner?"), "there is nothing to compare");
 }
 
-/// Two flows of 64 KB each, of which so many finished.
-fn two_flows(finished: usize) -> Table {
-    let times = [10e3, 20e3].iter().enumerate();
-    let fct: Vec<f64> =
-        times.map(|(at, &time)| if at < finished { time } else { f64::NAN }).collect();
+/// Two flows of 64 KB each, which were measured or not.
+fn two_flows(measured: u64) -> Table {
+    let fct = vec![10e3, 20e3];
     Table::new("flows", "flows")
         .u64("flow", "number", vec![0, 1])
+        .u64("workload", "workload", vec![0, 0])
         .u64("bytes", "size", vec![64_000; 2])
         .f64("start_ns", "start", vec![2e6; 2])
         .f64("slowdown", "slowdown", fct.iter().map(|time| time / 5e3).collect())
         .f64("fct_ns", "completion time", fct)
         .f64("ideal_fct_ns", "ideal", vec![5e3; 2])
         .u64("delivered_bytes", "delivered", vec![64_000; 2])
-        .u64("measured", "measured", vec![1; 2])
+        .u64("measured", "measured", vec![measured; 2])
 }
 
 #[test]
 fn sizes_without_flows_and_changes_without_pairs_are_not_in_the_way() {
-    let page_with = |finished: [usize; 2]| {
+    let page_with = |measured: [u64; 2]| {
         let mut manifest = manifest(SOUND);
         manifest.variants.truncate(2);
         let mut experiment = Experiment::new(&manifest);
-        for (variant, finished) in finished.into_iter().enumerate() {
-            experiment.add_run(&run(&[two_flows(finished)], variant, 0));
+        for (variant, measured) in measured.into_iter().enumerate() {
+            experiment.add_run(&run(&[two_flows(measured)], variant, 0));
         }
         let page = page_of(&experiment);
         check(&page);
         page
     };
-    let (both, one) = (page_with([2, 2]), page_with([0, 2]));
+    let (both, one) = (page_with([1, 1]), page_with([0, 1]));
     for page in [&both, &one] {
         assert!(page.contains("&lt;100") && page.contains(">all flows<"));
         assert!(!page.contains("&gt;10"), "no flow is as large");
     }
     assert!(both.contains("How does the mean completion time change"));
     assert!(!one.contains("How does the mean completion time change"));
-    assert!(one.contains("<p>No flow finished both in without-ci and in another variant.</p>"));
+    assert!(one.contains("<p>No flow began both in without-ci and in another variant.</p>"));
 }
 
 #[test]
@@ -214,7 +213,7 @@ fn what_failed_links_lose_is_lost_too() {
         let mut manifest = manifest(SOUND);
         manifest.variants.truncate(1);
         let mut experiment = Experiment::new(&manifest);
-        experiment.add_run(&run(&[two_flows(2), counters(lost)], 0, 0));
+        experiment.add_run(&run(&[two_flows(1), counters(lost)], 0, 0));
         experiment
     };
     let (none, some) = (experiment_with(0), experiment_with(7));

@@ -253,7 +253,10 @@ fn forms_that_are_missing_are_written() {
     directory.complete_run(&earlier.load(kept[0]).unwrap().run()).unwrap();
     assert_eq!(fs::metadata(path("parquet")).unwrap().modified().unwrap(), written);
     let text = fs::read_to_string(path("csv")).unwrap();
-    assert!(text.starts_with("variant,replication,flow,") && text.lines().count() > 50, "{text}");
+    assert!(
+        text.starts_with("variant,replication,workload,flow,") && text.lines().count() > 50,
+        "{text}"
+    );
 
     let csv = Manifest { formats: vec!["csv".to_string()], ..manifest(CASE) };
     assert_eq!(

@@ -57,7 +57,7 @@ fn violations_come_first() {
                  stayed\n";
     assert!(text.starts_with(first), "{text}");
     // The two variants that did not run have nothing to show, and that is said.
-    assert!(text.contains("ci against without-ci: nothing to compare\n"), "{text}");
+    assert!(text.contains("ci vs. without-ci: nothing to compare\n"), "{text}");
     assert!(text.contains("note: ci: 0 of 1 replications are there.\n"), "{text}");
 }
 
@@ -69,7 +69,10 @@ fn one_variant_is_not_compared() {
     let tables = tables(SOUND, 0, 0);
     experiment.add_run(&run(&tables, 0, 0));
     let text = table(&experiment.summary(&ending()), Style::default());
-    assert!(text.starts_with("\nOne replication.\n\nmean completion time  without-ci\n"), "{text}");
+    assert!(
+        text.starts_with("\nOne replication.\n\nmean completion time    without-ci\n"),
+        "{text}"
+    );
     assert!(!text.contains('%'), "{text}");
     assert_eq!(VARIANTS[0], "without-ci");
 }

@@ -33,6 +33,8 @@ fn tables(mbps: [u64; 2], wait_us: u64) -> Vec<Table> {
             .u64("workload", "", vec![0, 1])
             .u64("bytes", "", vec![0, 0])
             .u64("measured", "", vec![0, 0])
+            .f64("start_ns", "", vec![0.0; 2])
+            .f64("ideal_fct_ns", "", vec![f64::NAN; 2])
             .f64("fct_ns", "", vec![f64::NAN; 2])
             .f64("slowdown", "", vec![f64::NAN; 2]),
         Table::new("deliveries", "")
@@ -81,7 +83,7 @@ fn the_terminal_shows_goodput_and_waiting_instead_of_completion() {
     let text = table(&summary(), Style::default());
     same(&text, "throughput.txt");
     // By hand: from 4 to 20 Mb/s, and from 36 to 1.5 ms.
-    assert!(text.contains("+400.0 %") && text.contains("-95.8 %"), "{text}");
+    assert!(text.contains("+400 %") && text.contains("-95.8"), "{text}");
     assert!(!text.contains("completion time of"), "{text}");
     assert!(!text.contains("CNPs"), "there are none in either variant: {text}");
 }
@@ -91,7 +93,6 @@ fn where_flows_complete_the_answer_is_about_them() {
     let case = Case { replications: 2, flows: 100, ..CASE };
     let summary = synthetic::experiment(case, |_| {}).summary(&ending());
     assert!(summary.answer.iter().all(|sentence| sentence.contains("completion time")));
-    assert!(!table(&summary, Style::default()).contains("goodput"));
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn response_times_are_shown_with_their_changes_and_over_time() {
     let text = table(&summary, Style::default());
     // By hand: the mean of 99 times 200 us and one of 2 ms is 218 us; the largest is 2 ms; 1250
     // bytes every 10 ms are 1 Mb/s.
-    for expected in ["workload 1, mean", "218 µs", "2.00 ms", "1.00 Mb/s", "-50.0 %"] {
+    for expected in ["workload 1, mean", "218 µs", "2.00 ms", "1.00 Mb/s", "-50 %"] {
         assert!(text.contains(expected), "{expected} {text}");
     }
     assert!(summary.answer.iter().all(|said| said.contains("mean response time of workload 1")));
@@ -195,7 +196,7 @@ fn what_is_delivered_and_how_long_packets_take_is_shown_where_it_was_recorded() 
     let summary = experiment.summary(&ending());
     let text = table(&summary, Style::default());
     // By hand: twice as much; means of 2 and 1.4 us over all packets.
-    for expected in ["4.00 Gb/s", "8.00 Gb/s", "+100.0 %", "2.00 us", "1.40 us", "-30.0 %"] {
+    for expected in ["4.00 Gb/s", "8.00 Gb/s", "+100 %", "2.00 us", "1.40 us", "-30.0 %"] {
         assert!(
             text.contains(expected) || text.contains(&expected.replace("us", "µs")),
             "{expected}\n{text}"

@@ -86,9 +86,10 @@ pub struct DerivedVariant {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Headroom {
     /// Between XOFF and the end of the queue, or of what a shared memory gives if nobody else wants
-    /// any; with PFC on the ingress pool, the headroom itself. `None` if nothing limits it.
+    /// any; with PFC on the ingress pool, the headroom itself, for the link that has least beyond its
+    /// need. `None` if nothing limits it.
     pub available: Option<Bytes>,
-    /// What the link that needs most needs.
+    /// What one link needs: the one that has least beyond its need.
     pub one_link: Bytes,
     /// What is needed if all other ports of a switch send to one egress queue.
     pub all_ports: Bytes,
@@ -185,10 +186,18 @@ impl Variant {
         }
         let pausing = check::Pausing::of(settings)?;
         let kinds = check::links_to_switches(graph);
-        let needs = kinds.keys().map(|&(rate, delay)| pausing.headroom(settings, rate, delay));
+        // Of the links that have least beyond their need, or if nothing limits it of the neediest.
+        let of_link = |&(rate, delay): &(Rate, Duration)| {
+            let available = check::above_xoff(settings, &pausing, rate);
+            (available, pausing.headroom(settings, rate, delay))
+        };
+        let spare = |&(available, needed): &(Option<Bytes>, Bytes)| {
+            available.map_or(i128::MAX, |bytes| i128::from(bytes.0)) - i128::from(needed.0)
+        };
+        let (available, one_link) = kinds.keys().map(of_link).min_by_key(spare)?;
         Some(Headroom {
-            available: check::above_xoff(settings, &pausing),
-            one_link: needs.max().unwrap_or(Bytes(0)),
+            available,
+            one_link,
             all_ports: pausing.headroom_of_all_ports(settings, graph).0,
         })
     }

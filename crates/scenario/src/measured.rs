@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use floodway_model::Duration;
+use floodway_model::{Duration, IntervalEnd};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -79,27 +79,13 @@ impl JsonSchema for MeasureUntil {
     }
 }
 
-/// What ends the measured interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// The end of arrivals: all traffic goes on by a rate or without end.
-    Arrivals,
-    /// The completion of the last flow: the bytes of all traffic are given.
-    Completion,
-    /// The later of both: there is traffic of either kind.
-    Later,
-    /// A time that the scenario has.
-    Time,
-}
-
 /// The measured interval of a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Measured {
     /// When it begins.
     pub from: Duration,
     /// What ends it.
-    pub end: End,
+    pub end: IntervalEnd,
     /// When it ends at the earliest; unless flows are awaited, when it ends.
     pub until: Duration,
     /// By workload: whether it lasts until the flows of that workload have completed.
@@ -113,14 +99,14 @@ impl Measured {
         let steady = workloads.iter().any(|of| !of.is_finite() || of.persistent_flows() > 0);
         let none = vec![false; finite.len()];
         let (end, until, awaited) = match settings.measure_until {
-            Some(MeasureUntil::Arrivals) => (End::Arrivals, settings.arrivals, none),
-            Some(MeasureUntil::Time(time)) => (End::Time, time, none),
+            Some(MeasureUntil::Arrivals) => (IntervalEnd::Arrivals, settings.arrivals, none),
+            Some(MeasureUntil::Time(time)) => (IntervalEnd::Time, time, none),
             Some(MeasureUntil::Completion) => {
-                (End::Completion, settings.warmup, vec![true; finite.len()])
+                (IntervalEnd::Completion, settings.warmup, vec![true; finite.len()])
             }
-            None if !finite.contains(&true) => (End::Arrivals, settings.arrivals, none),
-            None if !steady => (End::Completion, settings.warmup, finite),
-            None => (End::Later, settings.arrivals, finite),
+            None if !finite.contains(&true) => (IntervalEnd::Arrivals, settings.arrivals, none),
+            None if !steady => (IntervalEnd::Completion, settings.warmup, finite),
+            None => (IntervalEnd::Later, settings.arrivals, finite),
         };
         Self { from: settings.warmup, end, until, awaited }
     }
@@ -134,9 +120,9 @@ impl fmt::Display for Measured {
             from => from.to_string(),
         };
         match self.end {
-            End::Arrivals | End::Time => write!(f, "{from} to {until}"),
-            End::Completion => write!(f, "{from} to last completion"),
-            End::Later => write!(f, "{from} to {until} or later"),
+            IntervalEnd::Arrivals | IntervalEnd::Time => write!(f, "{from} to {until}"),
+            IntervalEnd::Completion => write!(f, "{from} to last completion"),
+            IntervalEnd::Later => write!(f, "{from} to {until} or later"),
         }
     }
 }

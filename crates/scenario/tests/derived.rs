@@ -244,7 +244,7 @@ load = 0.3
     let derived = scenario.derived();
     assert_eq!(derived.variants[0].congestion_window, Some(Bytes(187_500)));
     let text = derived.to_string();
-    assert!(text.contains("initial window          187.5 KB\n"), "{text}");
+    assert!(text.contains("initial window       187.5 KB\n"), "{text}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Simulation {
             longest_hop: self.longest_hop,
             end: Instant(self.spec.end.0),
             flows: ending as u64,
-            measurement: [self.spec.warmup, self.spec.measured_until].map(|span| Instant(span.0)),
+            measurement: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
             stop: run.stop,
             watch: run.watch,
@@ -296,6 +296,11 @@ fn awaited(spec: &Spec) -> Vec<bool> {
     spec.flows.iter().zip(waits).map(is_awaited).collect()
 }
 
+/// When the measured interval ends at the earliest.
+fn least_end(spec: &Spec) -> Instant {
+    Instant(spec.measured_until.max(spec.warmup).0)
+}
+
 /// What is sampled when, in a run in which so many flows are awaited.
 fn sampling(spec: &Spec, awaited: u64) -> Sampling {
     let span = spec.end.0.saturating_sub(spec.warmup.0);
@@ -305,7 +310,7 @@ fn sampling(spec: &Spec, awaited: u64) -> Sampling {
         interval: Duration(interval),
         count: span.div_ceil(interval) as usize,
         measured_until: match awaited {
-            0 => Instant(spec.measured_until.0),
+            0 => least_end(spec),
             _ => Instant::NEVER,
         },
     }

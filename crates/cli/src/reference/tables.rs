@@ -30,7 +30,7 @@ pub fn section() -> Result<String, Failure> {
     let name = variant.name.clone();
     let manifest = Manifest::new(
         floodway_report::Scenario::default(),
-        vec![floodway_report::Variant { name, summary: String::new() }],
+        vec![floodway_report::Variant { name, ..Default::default() }],
     );
     let mut experiment = Experiment::new(&manifest);
     experiment.add_run(&Run {

@@ -2,9 +2,8 @@
 
 use super::tables::cell;
 use super::r#type::plain;
-use super::{Figure, Legend, Page};
+use super::{Figure, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
-use crate::shapes::Sketch;
 use crate::summary::{ClassSummary, Measure};
 use crate::words;
 
@@ -23,8 +22,7 @@ impl Page<'_> {
         *text += "<h2>Do flows finish sooner?</h2>\n";
         if !self.compares_flows() {
             let baseline = super::set(baseline);
-            *text +=
-                &format!("<p>No flow finished both in {baseline} and in another variant.</p>\n");
+            *text += &format!("<p>No flow began both in {baseline} and in another variant.</p>\n");
             return;
         }
         let paired: Vec<String> = self
@@ -42,10 +40,7 @@ impl Page<'_> {
         let note = if paired.is_empty() {
             String::new()
         } else {
-            format!(
-                "Only flows that finished in both variants are compared ({}).",
-                paired.join("; ")
-            )
+            format!("Only flows that began in both variants are compared ({}).", paired.join("; "))
         };
         let metrics: [(&str, &str, Metric); 2] = [
             ("mean", "mean", |class| &class.mean_ns),
@@ -60,7 +55,7 @@ impl Page<'_> {
         }
     }
 
-    /// Whether some flow finished in the baseline and in another variant.
+    /// Whether some flow began in the baseline and in another variant.
     fn compares_flows(&self) -> bool {
         let all = self.summary.classes.last();
         let of = |name: &String| self.summary.class(name, &all?.key)?.paired;
@@ -152,7 +147,8 @@ impl Page<'_> {
         }
         *text += "</tbody></table></div>\n<p class=\"muted small\">Flows are counted over all \
                   replications. Times and slowdowns are means over replications of the value in \
-                  each; ± is half the 95&nbsp;% confidence interval.</p>\n";
+                  each, with their 95&nbsp;% confidence intervals; unfinished flows count with the \
+                  time that they had taken.</p>\n";
     }
 
     /// The whole distributions.
@@ -206,21 +202,8 @@ impl Page<'_> {
         };
         let shown: Vec<usize> = (0..=all).filter(enough).collect();
         let charts: Vec<Lines> = shown.iter().map(|class| self.tail(*class)).collect();
-        let slow = |variant: usize| {
-            let of = |class: &usize| {
-                let times = self.experiment.fct(variant, *class);
-                let what = if times.count() < ENOUGH { "slowest" } else { "p99.9" };
-                let label = self.experiment.classes().label(*class);
-                format!("{what} {} ({label})", slowest(&times))
-            };
-            shown.iter().map(of).collect::<Vec<_>>().join(", ")
-        };
-        let said: Vec<String> = variants.clone().map(slow).collect();
-        let names = self.summary.order.iter().cloned().enumerate().collect();
-        let note = "All replications pooled, also for these numbers; those of the table above are means \
-                    over replications.";
-        let figure = Figure::new("fct-tail", "How long do the slowest flows take?").note(note);
-        let figure = figure.legend(Legend::samples_with(names, &said));
+        let figure = Figure::new("fct-tail", "How long do the slowest flows take?");
+        let figure = figure.legend(self.legend()).note("All replications pooled.");
         *text += &figure.lines(if charts.len() == 1 { 1 } else { 2 }, &charts);
     }
 
@@ -231,7 +214,7 @@ impl Page<'_> {
         let least = least / 1.3;
         let many = (0..self.summary.order.len()).map(|at| self.experiment.fct(at, class).count());
         let (least, levels) = match many.max() >= Some(ENOUGH) {
-            true => (least.min(5e-4), vec![(1e-3, "p99.9".to_string())]),
+            true => (least.min(5e-4), vec![(1e-3, "0.1 %".to_string())]),
             false => (least, Vec::new()),
         };
         let label = plain(&self.experiment.classes().label(class));
@@ -269,25 +252,10 @@ impl Page<'_> {
                 // Nothing takes longer than the slowest flow, and a logarithm has no place for it.
                 points.pop();
             }
-            let [median, slowest] = [0.5, 1.0].map(|p| words::time(sketch.quantile(p)));
-            let tooltip = if tail {
-                plain(&format!("{name}: slowest {slowest}"))
-            } else {
-                plain(&format!("{name}: {} flows, median about {median}", words::count(all)))
-            };
+            let tooltip = plain(&format!("{name}: {} flows", words::count(all)));
             Line { series, points, steps: true, tooltip, ..Line::default() }
         });
         lines.collect()
-    }
-}
-
-/// The 99.9th percentile in words, of fewer than a thousand flows the slowest; flows that did not finish take longest.
-fn slowest(times: &Sketch) -> String {
-    let rank = 0.999 * times.count() as f64;
-    match times.finished() as f64 {
-        finished if times.count() == 0 || finished < 1.0 => "–".to_string(),
-        finished if finished < rank => "not finished".to_string(),
-        finished => words::time(times.quantile(rank / finished * (1.0 - 1e-12))),
     }
 }
 
@@ -328,26 +296,4 @@ pub(super) fn change_row(name: &str, series: usize, measure: &Measure, unit: &st
     let (value, interval) = (change.percent, change.interval());
     let tooltip = format!("{name}: {said}, {} replications", change.n);
     Row { figures, range, value, interval, tooltip, ..empty }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_slowest_of_a_thousand_is_beyond_p99_9() {
-        let times = |finished: u32, not: usize| {
-            let missing = std::iter::repeat_n(f64::NAN, not);
-            Sketch::of((1..=finished).map(|at| f64::from(at) * 1e3).chain(missing))
-        };
-        // The 999th of 1000, in microseconds; one that is not finished is the slowest.
-        assert_eq!(slowest(&times(400, 0)), words::time(400e3));
-        assert_eq!(slowest(&times(399, 1)), "not finished");
-        let steps = [(1e3, 998), (7e3, 1), (9e3, 1)].to_vec();
-        assert_eq!(slowest(&Sketch { steps: steps.clone(), unfinished: 0 }), words::time(7e3));
-        let steps = steps[..2].to_vec();
-        assert_eq!(slowest(&Sketch { steps: steps.clone(), unfinished: 1 }), words::time(7e3));
-        assert_eq!(slowest(&Sketch { steps, unfinished: 2 }), "not finished");
-        assert_eq!(slowest(&Sketch::default()), "–");
-    }
 }

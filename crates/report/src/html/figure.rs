@@ -34,14 +34,6 @@ impl Legend {
         Self::of(names, sample)
     }
 
-    /// The same with something said of each series beside its name.
-    pub fn samples_with(names: Vec<(usize, String)>, said: &[String]) -> Self {
-        let label =
-            |((at, name), said): (&(usize, String), &String)| (*at, format!("{name}: {said}"));
-        let labels = names.iter().zip(said).map(label).collect();
-        Self { names, ..Self::of(labels, sample) }
-    }
-
     /// Of series that have neither markers nor dashes.
     pub fn strokes(names: Vec<(usize, String)>) -> Self {
         Self::of(names, stroke)

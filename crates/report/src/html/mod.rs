@@ -211,9 +211,14 @@ impl Page<'_> {
              contains 0 leaves open whether there is a change.",
         );
         term(
-            "≥",
-            "A lower bound: flows had not finished when the run ended, and the mean is over the \
-             others.",
+            "unfinished",
+            "Flows that had not completed when the run ended. They count with the time that they had \
+             taken by then, so means are restricted means; changes are over all flows.",
+        );
+        term("≥", "A lower bound: a percentile that lies among unfinished flows.");
+        term(
+            "measured interval",
+            &format!("Counters, queue depths, waiting times and rates: {}.", self.within()),
         );
         *text += "</dl>\n";
     }

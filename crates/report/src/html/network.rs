@@ -24,14 +24,16 @@ impl Page<'_> {
             *text += "<p>Nothing was paused in any variant.</p>\n";
             return;
         }
-        *text += &self.verdicts(&[("pause_frames", "pause frames"), ("paused_ns", "paused time")]);
-        let caption = "How many pause frames are sent, and by whom?";
-        let note = "XOFF frames per replication from the warm-up to the end of arrivals, without those that only refresh a pause.";
-        let figure = Figure::new("pause-frames", caption).note(note);
+        *text += &self.verdicts(&[("xoff_frames", "XOFF frames"), ("paused_ns", "paused time")]);
+        let caption = "How many XOFF frames are sent, and by whom?";
+        let within = self.within();
+        let note =
+            format!("Per replication, {within}; frames that only refresh a pause are not counted.");
+        let figure = Figure::new("pause-frames", caption).note(&note);
         *text += &figure.rows(&self.by_tier(caption, Axis::linear("frames", ""), "xoff_frames"));
         let caption = "Whose ports stand paused, and for how long?";
-        let note = "Per replication from the warm-up to the end of arrivals, summed over ports and traffic classes.";
-        let figure = Figure::new("paused-time", caption).note(note);
+        let note = format!("Per replication, {within}, summed over ports and traffic classes.");
+        let figure = Figure::new("paused-time", caption).note(&note);
         *text +=
             &figure.rows(&self.by_tier(caption, Axis::linear("time paused", "ns"), "paused_ns"));
         let charts = self.paused_ports();

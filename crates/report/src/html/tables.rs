@@ -124,10 +124,25 @@ impl Page<'_> {
         }
         let _ = writeln!(
             text,
-            "</tbody></table></div>\n<p class=\"muted small\">Means over replications, of the \
-             time from the end of the warm-up to the end of arrivals; below them the change from \
-             the baseline. {note}</p>"
+            "</tbody></table></div>\n<p class=\"muted small\">Means over replications, {}; below \
+             them the change from the baseline. {note}</p>",
+            self.within()
         );
+    }
+
+    /// Over which interval counters are taken, in words.
+    pub(super) fn within(&self) -> String {
+        match self.summary.interval() {
+            Some(interval) => format!("measured interval {}", set(&interval)),
+            None => {
+                let of = |name: &String| {
+                    let interval = self.summary.variants.get(name)?.interval?;
+                    Some(format!("{} of {}", set(&words::interval(&interval)), escape(name)))
+                };
+                let all: Vec<String> = self.summary.order.iter().filter_map(of).collect();
+                format!("measured intervals {}", all.join(", "))
+            }
+        }
     }
 
     fn counter_cell(&self, variant: &str, name: &str) -> String {
@@ -150,8 +165,10 @@ impl Page<'_> {
             self.summary.order.iter().filter_map(mean).all(|mean| mean == 0.0)
         };
         let (nothing, names): (Vec<_>, Vec<_>) = names.into_iter().partition(nothing);
-        *text += "<h2>What else was counted?</h2>\n<p class=\"muted small\">Means over replications; \
-                  below them the change from the baseline with its 95&nbsp;% confidence \
+        *text +=
+            "<h2>What else was counted?</h2>\n<p class=\"muted small\">Means over replications, ";
+        *text += &self.within();
+        *text += "; below them the change from the baseline with its 95&nbsp;% confidence \
                   interval.</p>\n<div class=\"scroll\"><table>\n<thead><tr><th>per run</th>";
         for (series, name) in self.summary.order.iter().enumerate() {
             let _ = write!(text, "<th>{}</th>", key(series, name));

@@ -29,7 +29,7 @@ impl Default for Style {
 
 /// The counters that the table shows, in order, with whether less of it is better.
 const COUNTERS: [(&str, &str, bool); 14] = [
-    ("pause_frames", "pause frames", true),
+    ("xoff_frames", "XOFF frames", true),
     ("paused_ns", "paused time", true),
     ("marked_packets", "marked packets", false),
     ("indicated_packets", "packets with L2 indication", false),
@@ -135,9 +135,12 @@ fn legend(summary: &Summary) -> Option<String> {
     };
     let changes = match summary.baseline().filter(|_| summary.order.len() > 1) {
         Some(baseline) if replications > 1 => {
-            format!("; changes against {baseline}, paired by replication, [95 % interval]")
+            format!(
+                "; changes vs. {baseline}, paired by replication, [95 % interval; none where all \
+                 replications are alike]"
+            )
         }
-        Some(baseline) => format!("; changes against {baseline}"),
+        Some(baseline) => format!("; changes vs. {baseline}"),
         None => String::new(),
     };
     Some(format!("{means}{changes}."))
@@ -195,7 +198,19 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
 }
 
 fn counters(summary: &Summary) -> Vec<Row> {
-    let heading = Row { label: "mean during arrivals".to_string(), cells: Vec::new() };
+    let heading = match summary.interval() {
+        Some(interval) => format!("counters, {interval}"),
+        None => "counters".to_string(),
+    };
+    let heading = Row { label: heading, cells: Vec::new() };
+    let intervals = Row {
+        label: "  measured interval".to_string(),
+        cells: cells(summary, |name| {
+            let interval = summary.variants.get(name)?.interval?;
+            Some((words::interval(&interval), Beside::default()))
+        }),
+    };
+    let intervals = summary.interval().is_none().then_some(intervals);
     let known = COUNTERS.iter().filter(|(key, ..)| {
         let counters = summary.variants.values().filter_map(|variant| variant.counters.get(*key));
         let mut means = counters.map(|counter| counter.measure.estimate.mean);
@@ -209,7 +224,7 @@ fn counters(summary: &Summary) -> Vec<Row> {
             Some((value, beside(&counter.measure, *less_is_better)))
         }),
     });
-    std::iter::once(heading).chain(rows).collect()
+    std::iter::once(heading).chain(intervals).chain(rows).collect()
 }
 
 fn cells(

@@ -43,10 +43,11 @@ switch.flow_control.congestion_isolation.cim = true
         "congesting flows isolated in the switch that sees them",
         "isolation, and CIM frames to the neighbour upstream",
     ];
-    let variants = VARIANTS
-        .iter()
-        .zip(variants)
-        .map(|(name, summary)| Variant { name: name.to_string(), summary: summary.to_string() });
+    let variants = VARIANTS.iter().zip(variants).map(|(name, summary)| Variant {
+        name: name.to_string(),
+        summary: summary.to_string(),
+        ..Variant::default()
+    });
     let scenario = Scenario {
         name: "ci-lossless".to_string(),
         question:
@@ -169,6 +170,7 @@ fn flows(case: Case, variant: usize, replication: u32) -> Table {
     let delivered = bytes.iter().map(|bytes| if *bytes == 0 { 6_000_000 } else { *bytes });
     let delivered: Vec<u64> = delivered.collect();
     Table::new("flows", "one flow that a host was asked to send")
+        .u64("workload", "which workload made it", vec![0; numbers.len()])
         .u64("flow", "its number, the same in every variant", numbers)
         .u64("bytes", "its size; 0 if it never ends", bytes)
         .f64("start_ns", "when it began", start)
@@ -373,7 +375,8 @@ fn counters(case: Case, variant: usize, chance: &mut Chance) -> Table {
         ("tier_1_xoff_frames", near(1_100.0 * scale), "XOFF frames sent by tier 1"),
         ("tier_1_paused_ns", near(4e6 * scale), "time that ports of tier 1 stood paused"),
         ("hosts_paused_ns", near(16e6 * scale), "time that hosts stood paused"),
-        ("measured_ns", 5_000_000, "length of the measurement"),
+        ("measured_ns", 5_000_000, "length of the measured interval"),
+        ("warmup_ns", 1_000_000, "length of the warm-up"),
         ("flows_persistent", 4, "flows that never end"),
         ("persistent_bytes_delivered", near(12e6), "payload of flows that never end"),
     ];

@@ -413,14 +413,17 @@ pub fn largest_queue(settings: &Document) -> Option<Bytes> {
     }
 }
 
-/// The memory above XOFF, in a switch that is otherwise empty; `None` if it has no limit.
-pub fn above_xoff(settings: &Document, spec: &Pausing) -> Option<Bytes> {
+/// The buffer above XOFF for what comes in by a link of this rate, in a switch that is otherwise empty;
+/// `None` if it has no limit.
+pub fn above_xoff(settings: &Document, spec: &Pausing, rate: Rate) -> Option<Bytes> {
     let limit = match (&settings.switch.buffer, spec.measured) {
         (buffer::Spec::PerQueue(_), _) => Some(settings.switch.queue.size),
         (buffer::Spec::PerPort(port), _) => Some(port.size),
-        (buffer::Spec::Shared(memory), Measured::IngressPool) => return Some(memory.headroom),
+        (buffer::Spec::Shared(memory), Measured::IngressPool) => {
+            return Some(memory.headroom_at(rate));
+        }
         (buffer::Spec::Shared(memory), Measured::Ingress) => {
-            memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom))
+            memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom_at(rate)))
         }
         (buffer::Spec::Shared(_), _) => largest_queue(settings),
     };

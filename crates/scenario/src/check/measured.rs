@@ -1,10 +1,10 @@
 //! Whether the measured interval holds what it is to measure.
 
-use floodway_model::{Bytes, Duration, Graph};
+use floodway_model::{Bytes, Duration, Graph, IntervalEnd};
 
 use super::{Findings, rough_time, wire_factor};
 use crate::document::Document;
-use crate::measured::{End, MeasureUntil, Measured};
+use crate::measured::{MeasureUntil, Measured};
 use crate::workload::{self, Ready};
 
 /// Of more flows than this it is not worked out how long they take at least.
@@ -75,7 +75,7 @@ pub fn check_on(
         }
     }
     let interval = Measured::of(settings, workloads);
-    if !measured && interval.end == End::Completion {
+    if !measured && interval.end == IntervalEnd::Completion {
         findings.error(
             &["warmup", "measure_until"],
             format!(
@@ -96,7 +96,7 @@ pub fn check_on(
 fn warn(settings: &Document, interval: &Measured, done: Duration, findings: &mut Findings<'_>) {
     let least = rough_time(done);
     match interval.end {
-        End::Arrivals | End::Time if done > interval.until => findings.warn(
+        IntervalEnd::Arrivals | IntervalEnd::Time if done > interval.until => findings.warn(
             &["measure_until"],
             format!(
                 "the measured interval ends at {}, and the flows need until {least} even on an idle \
@@ -105,7 +105,7 @@ fn warn(settings: &Document, interval: &Measured, done: Duration, findings: &mut
             ),
             "remove `measure_until`, or write `measure_until = \"completion\"`",
         ),
-        End::Completion | End::Later if done > settings.limit => findings.warn(
+        IntervalEnd::Completion | IntervalEnd::Later if done > settings.limit => findings.warn(
             &["limit"],
             format!(
                 "the run stops at {}, and the flows need until {least} even on an idle network",
@@ -113,7 +113,7 @@ fn warn(settings: &Document, interval: &Measured, done: Duration, findings: &mut
             ),
             "raise `limit`",
         ),
-        End::Later if done > interval.until => findings.warn(
+        IntervalEnd::Later if done > interval.until => findings.warn(
             &["measure_until", "arrivals"],
             format!(
                 "the measured interval lasts until the flows with a given size have completed, at \
