@@ -12,6 +12,7 @@ mod failure;
 pub(crate) mod files;
 mod flow_control;
 mod host;
+mod inert;
 pub(crate) mod list;
 mod measured;
 pub(crate) mod named;
@@ -71,6 +72,7 @@ pub fn check(
     fabric::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
+    inert::check(settings, &mut findings);
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
@@ -91,7 +93,29 @@ pub fn check(
 }
 
 /// Checks the variants against each other.
-pub fn between(document: &Item, variants: &[Variant]) -> Option<Problem> {
+pub fn between(document: &Item, variants: &[Variant]) -> Vec<Problem> {
+    same_settings(document, variants).chain(other_flows(document, variants)).collect()
+}
+
+/// Variants with the same settings have the same runs.
+fn same_settings(document: &Item, variants: &[Variant]) -> impl Iterator<Item = Problem> {
+    let earlier = |(at, variant): (usize, &Variant)| {
+        let same = variants[..at].iter().find(|other| other.settings == variant.settings)?;
+        Some((variant.name.clone(), same.name.clone()))
+    };
+    let pairs: Vec<_> = variants.iter().enumerate().filter_map(earlier).collect();
+    pairs.into_iter().map(|(name, same)| {
+        Problem::warning(
+            document.locate("variants"),
+            format!(
+                "the variants `{same}` and `{name}` have the same settings, and so the same runs"
+            ),
+            "remove one, or change in it what is to be compared",
+        )
+    })
+}
+
+fn other_flows(document: &Item, variants: &[Variant]) -> Option<Problem> {
     let (first, others) = variants.split_first()?;
     let differs = others.iter().find(|other| !other.shares_traffic_with(first))?;
     Some(Problem::warning(
