@@ -78,6 +78,14 @@ class Run:
         self.violations: list[str] = violations
         """What should not have happened; empty in a sound run."""
 
+    @property
+    def measured_ns(self) -> tuple[float, float]:
+        """The measured interval, which counters, queue depths, waiting times and rates cover, from its
+        start to its end in nanoseconds."""
+        counters = self.tables["counters"]
+        values = dict(zip(counters["name"], counters["value"], strict=True))
+        return values["warmup_ns"], values["warmup_ns"] + values["measured_ns"]
+
     def __getattr__(self, name: str) -> Table:
         # Asked for by copying and the like, before there is anything.
         tables = self.__dict__.get("tables", {})

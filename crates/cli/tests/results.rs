@@ -12,7 +12,7 @@ fn a_run_prints_its_answer_and_leaves_its_results() {
     let out = place("complete");
     let said = floodway(&["run", "tiny.toml", "--out", word(&out)]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.starts_with("ci against without-ci: "), "{}", said.out);
+    assert!(said.out.starts_with("ci vs. without-ci: "), "{}", said.out);
     let last: Vec<_> = said.out.lines().rev().take(2).collect();
     let shown = out.display();
     assert_eq!(last[0], format!("results in {shown}; open {shown}/report.html in a browser"));
