@@ -103,12 +103,12 @@ impl Change {
         let error = spread / libm::sqrt(self.n as f64);
         let bin = -libm::log1p(-resolution);
         let half = student_t(self.n - 1, CONFIDENCE) * error + bin;
-        Self {
-            low: Some(percent(center - half)),
-            high: Some(percent(center + half)),
-            p: Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error)),
-            ..whole
+        let p = Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error));
+        let (low, high) = (percent(center - half), percent(center + half));
+        if !high.is_finite() {
+            return Self { p, no_interval: Some(NoInterval::TooVaried), ..whole };
         }
+        Self { low: Some(low), high: Some(high), p, ..whole }
     }
 
     /// The same without its interval, for this reason.
@@ -213,6 +213,14 @@ mod tests {
         let one = change(&[(4.0, 1.0)]);
         assert_eq!((one.percent, one.no_interval), (Some(-75.0), Some(NoInterval::OneReplication)));
         assert_eq!(one.is_clear(), None);
+    }
+
+    #[test]
+    fn an_infinite_end_is_no_interval() {
+        // Logarithms ±200: the half width is 12.7 · 200.
+        let of = change(&[(1.0, libm::exp(200.0)), (1.0, libm::exp(-200.0))]);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::TooVaried)));
+        assert_eq!(of.is_clear(), Some(false));
     }
 
     #[test]
