@@ -66,7 +66,9 @@ fn table(rows: &[Row], remark: impl Fn(&Row) -> Option<String>, text: impl Fn(&C
     println!("| --- | --- | --: | --: |{rule}");
     for row in rows {
         let deviation = row.spread.deviation.map_or("–".to_owned(), |of| format!("{of:.2}"));
-        let spread = format!("{deviation} | {:.2}", row.spread.skewness);
+        // -0.00 is 0.00.
+        let skewness = libm::round(row.spread.skewness * 100.0) / 100.0 + 0.0;
+        let spread = format!("{deviation} | {skewness:.2}");
         let cells: Vec<String> = row.cells.iter().map(&text).chain(remark(row)).collect();
         println!("| {} | {} | {spread} | {} |", row.metric, row.distribution, cells.join(" | "));
     }
