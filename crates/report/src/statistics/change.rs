@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::{Domain, Scale};
 use super::estimate::NoInterval;
-use super::{CONFIDENCE, deviation, mean, student_p, student_t};
+use super::{CONFIDENCE, are_equal, deviation, mean, student_p, student_t};
 
 /// How a change is expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +94,9 @@ impl Change {
         let Some(spread) = deviation(logs) else {
             return Self { no_interval: Some(NoInterval::OneReplication), ..whole };
         };
-        if logs.iter().all(|log| *log == logs[0]) && resolution == 0.0 {
-            let p = if center == 0.0 { 1.0 } else { 0.0 };
+        let ratios: Vec<f64> = logs.iter().copied().map(libm::exp).collect();
+        if are_equal(&ratios) && resolution == 0.0 {
+            let p = if are_equal(&[1.0, libm::exp(center)]) { 1.0 } else { 0.0 };
             return Self { p: Some(p), no_interval: Some(NoInterval::AllEqual), ..whole };
         }
         // Both sides are rounded to their bins.
@@ -208,6 +209,9 @@ mod tests {
         let of = change(&[(2.0, 1.0), (2.0, 1.0)]);
         assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::AllEqual)));
         assert_eq!(of.is_clear(), Some(true));
+        // A third in both, with another last digit.
+        let third = change(&[(9.0, 3.0), (3.3, 1.1)]);
+        assert_eq!(third.no_interval, Some(NoInterval::AllEqual));
         let same = change(&[(2.0, 2.0), (3.0, 3.0)]);
         assert_eq!((same.percent, same.is_none()), (Some(0.0), true));
         let one = change(&[(4.0, 1.0)]);
