@@ -1,10 +1,11 @@
-//! Prints the coverage of the intervals as Markdown, as it is in `docs/statistics/coverage.md`:
+//! Prints the coverage of the intervals as Markdown, the page `docs/statistics/coverage.md`:
 //! `cargo run --release -p floodway-report --example coverage -- [EXPERIMENTS]`.
 
 #[path = "../tests/coverage/mod.rs"]
 mod coverage;
 
 use coverage::{Cell, REPLICATIONS, Row, measure};
+use floodway_report::words;
 
 fn main() {
     let experiments = std::env::args()
@@ -13,10 +14,15 @@ fn main() {
     let rows = measure(experiments);
     println!("# Coverage of the intervals\n");
     println!(
-        "The share of {experiments} synthetic experiments whose 95 % interval contains the true \
-         value, in percent, by number of replications. 93 to 97 % are promised for the numbers in \
-         bold. [Statistics](../statistics.md#coverage) explains the promise and the spread. `make \
-         coverage` writes this page.\n"
+        "Share of {} synthetic experiments whose 95 % interval contains the true value, in percent, \
+         by number of replications `n`. The numbers in bold are those for which \
+         [93 to 97 % are promised](../statistics.md#coverage). `make coverage` writes this page.\n",
+        words::count(experiments as f64)
+    );
+    println!(
+        "Deviation is the standard deviation of the replications: divided by the mean for times, \
+         counts and slowdowns (of what is above 1), and by `p (1 − p)` for a share `p`. Skewness is \
+         that of logarithms, logits, differences, or logarithms of ratios.\n"
     );
     let outside: usize = rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outside).sum();
     assert_eq!(outside, 0, "intervals leave the domain of their quantity");
