@@ -81,7 +81,19 @@ impl Rule {
         }
     }
 
-    /// The verdict on a number.
+    /// Whether the number alone does not decide.
+    fn needs_interval(&self) -> bool {
+        match self {
+            Self::Effect(..)
+            | Self::Less(_)
+            | Self::More(_)
+            | Self::None(_)
+            | Self::NotAbove(_) => true,
+            Self::AtMost(_) | Self::Between(..) | Self::Exactly(_) | Self::Never => false,
+        }
+    }
+
+    /// The verdict on a number. One that is certain counts as an interval of no width.
     pub fn judge(&self, measured: &Measured) -> Verdict {
         let Some(value) = measured.value.filter(|value| value.is_finite()) else {
             return Verdict::CannotJudge;
@@ -91,13 +103,13 @@ impl Rule {
             Self::Exactly(wanted) => reproduced((value - wanted).abs() <= 1e-9 * wanted.abs()),
             Self::AtMost(most) => reproduced(value <= most),
             Self::Between(low, high) => reproduced((low..=high).contains(&value)),
-            Self::None(within) => match measured.interval() {
+            Self::None(within) => match measured.bounds() {
                 None => Verdict::CannotJudge,
                 Some((low, high)) if -within <= low && high <= within => Verdict::Reproduced,
                 Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
                 Some(_) => Verdict::CannotJudge,
             },
-            Self::NotAbove(most) => match measured.interval() {
+            Self::NotAbove(most) => match measured.bounds() {
                 Some((_, high)) if high <= most => Verdict::Reproduced,
                 Some((low, _)) if low > most => Verdict::NotReproduced,
                 _ => Verdict::CannotJudge,
@@ -133,7 +145,7 @@ fn side(
     fits: impl Fn(f64) -> bool,
     value: f64,
 ) -> Verdict {
-    let Some((low, high)) = measured.interval() else { return Verdict::CannotJudge };
+    let Some((low, high)) = measured.bounds() else { return Verdict::CannotJudge };
     if low > -least && high < least {
         // An effect that matters would have been seen.
         return Verdict::NotReproduced;
@@ -179,17 +191,30 @@ impl Row {
                  they had taken"
             ));
         }
-        if verdict == Verdict::CannotJudge {
-            let why = match (self.rule, measured.value, measured.interval()) {
-                (Rule::Never, ..) => "the source gives too little to compare with",
-                (_, None, _) => "not measured at this level, or nothing of the kind happened",
-                (_, _, None) => "one replication has no interval",
-                (Rule::Effect(..), _, Some((low, high))) if low > 0.0 || high < 0.0 => {
-                    "the number is a bound or a count, and has no size to compare"
+        let no_interval = measured.no_interval.map(|why| format!("no interval: {why}"));
+        match (self.rule, measured.value, measured.bounds()) {
+            (Rule::Never, ..) => {
+                remark.push("the source gives too little to compare with".to_owned());
+            }
+            (_, None, _) => {
+                remark
+                    .push("not measured at this level, or nothing of the kind happened".to_owned());
+            }
+            (rule, Some(_), None) if rule.needs_interval() => {
+                remark.push(no_interval.unwrap_or_else(|| "the number has no interval".to_owned()));
+            }
+            (rule, Some(_), Some((low, high))) if rule.needs_interval() => {
+                remark.extend(no_interval);
+                if verdict == Verdict::CannotJudge {
+                    let sized = matches!(rule, Rule::Effect(..)) && (low > 0.0 || high < 0.0);
+                    let why = match sized {
+                        true => "the number is a bound or a count, and has no size to compare",
+                        false => "the interval is too wide to decide",
+                    };
+                    remark.push(why.to_owned());
                 }
-                _ => "the interval is too wide to tell",
-            };
-            remark.push(why.to_owned());
+            }
+            _ => {}
         }
         remark.join("; ")
     }
@@ -198,15 +223,11 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_report::statistics::NoInterval;
 
     fn of(value: f64, low: f64, high: f64) -> Measured {
-        Measured {
-            value: Some(value),
-            low: Some(low),
-            high: Some(high),
-            unit: "%",
-            unfinished: None,
-        }
+        let (low, high) = (Some(low), Some(high));
+        Measured { value: Some(value), low, high, unit: "%", ..Measured::default() }
     }
 
     #[test]
@@ -253,6 +274,63 @@ mod tests {
         assert_eq!(rule.judge(&of(1.0, -3.0, 6.0)), Verdict::CannotJudge);
         assert_eq!(rule.judge(&of(9.0, 6.0, 12.0)), Verdict::NotReproduced);
         assert_eq!(rule.judge(&Measured::exactly(1.0, "%")), Verdict::CannotJudge);
+    }
+
+    #[test]
+    fn what_is_certain_needs_no_interval() {
+        let same = Measured {
+            no_interval: Some(NoInterval::AllEqual),
+            certain: true,
+            ..Measured::exactly(-100.0, "%")
+        };
+        assert_eq!(Rule::Less(5.0).judge(&same), Verdict::Reproduced);
+        assert_eq!(Rule::Effect(-100.0, -80.0).judge(&same), Verdict::Reproduced);
+        assert_eq!(Rule::More(5.0).judge(&same), Verdict::NotReproduced);
+        assert_eq!(
+            Rule::None(5.0).judge(&Measured { value: Some(0.0), ..same }),
+            Verdict::Reproduced
+        );
+        assert_eq!(Rule::NotAbove(-99.0).judge(&same), Verdict::Reproduced);
+        // Without being certain it decides nothing.
+        let open = Measured { no_interval: Some(NoInterval::NoRatio), certain: false, ..same };
+        assert_eq!(Rule::Less(5.0).judge(&open), Verdict::CannotJudge);
+    }
+
+    #[test]
+    fn a_remark_is_the_reason_for_no_interval() {
+        let row = |rule| Row {
+            id: "",
+            part: "",
+            metric: "",
+            claimed: "",
+            source: "",
+            rule,
+            expected: "",
+            measure: |_| Measured::default(),
+        };
+        let remark = |rule, measured: Measured| {
+            let row: Row = row(rule);
+            row.remark(&measured, rule.judge(&measured))
+        };
+        let without = |why| Measured { no_interval: Some(why), ..Measured::exactly(-60.0, "%") };
+        let one = without(NoInterval::OneReplication);
+        assert_eq!(remark(Rule::Less(5.0), one), "no interval: one replication");
+        let few = without(NoInterval::FewFlows { needed: 1_000, least: 214 });
+        assert_eq!(
+            remark(Rule::Effect(-70.0, -50.0), few),
+            "no interval: needs at least 1000 flows in every replication; one has 214"
+        );
+        let same = Measured { certain: true, ..without(NoInterval::AllEqual) };
+        assert_eq!(remark(Rule::Less(5.0), same), "no interval: the same in all replications");
+        // A rule that does not ask for the interval does not say that there is none.
+        assert_eq!(remark(Rule::AtMost(5.0), one), "");
+        assert_eq!(remark(Rule::Less(5.0), of(-3.0, -5.0, -1.0)), "");
+        let wide = remark(Rule::Less(5.0), of(-3.0, -9.0, 1.0));
+        assert_eq!(wide, "the interval is too wide to decide");
+        assert_eq!(
+            remark(Rule::Less(5.0), Measured::exactly(1.0, "")),
+            "the number has no interval"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
+use floodway_report::statistics::Scale;
 
 /// A data queue of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +73,15 @@ impl Departures {
 }
 
 impl Kind {
+    /// The scale of a quantile or a mean of it. A bin of times is at most 1/64 of its upper edge wide;
+    /// lengths are exact.
+    pub const fn scale(self) -> Scale {
+        match self {
+            Self::Packets => Scale::NON_NEGATIVE,
+            Self::Sojourn => Scale { resolution: 1.0 / 64.0, ..Scale::NON_NEGATIVE },
+        }
+    }
+
     /// What it is called in the table.
     const fn name(self) -> &'static str {
         match self {

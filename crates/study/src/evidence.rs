@@ -210,22 +210,6 @@ fn sum<'a>(depths: impl Iterator<Item = &'a Depths>) -> Depths {
     sum
 }
 
-/// The least depth that a share `p` of the samples does not exceed, in bytes: the upper edge of its
-/// bin, so that it is up to a bin too large. NaN of nothing, infinite if it lies in the last bin.
-pub fn depth_quantile(depths: &Depths, p: f64) -> f64 {
-    let rank = p * depths.values().sum::<u64>() as f64;
-    let mut seen = 0;
-    let reaches = |(_, samples): &(&u64, &u64)| {
-        seen += **samples;
-        seen as f64 >= rank
-    };
-    match depths.iter().find(reaches) {
-        None => f64::NAN,
-        Some((&u64::MAX, _)) => f64::INFINITY,
-        Some((edge, _)) => *edge as f64,
-    }
-}
-
 /// The runs of a study as they come in.
 #[derive(Debug)]
 pub struct Evidence {
@@ -353,14 +337,5 @@ mod tests {
         assert_eq!(of.len(), 3);
         assert_eq!(of[&("port".to_owned(), 0)], Depths::from([(0, 5), (1_000, 2)]));
         assert_eq!(sum(of.values()), Depths::from([(0, 6), (1_000, 6)]));
-    }
-
-    #[test]
-    fn quantiles_of_depths_are_edges() {
-        let depths = Depths::from([(0, 90), (1_000, 9), (u64::MAX, 1)]);
-        let of = |p| depth_quantile(&depths, p);
-        assert_eq!([of(0.5), of(0.9), of(0.91), of(0.99)], [0.0, 0.0, 1_000.0, 1_000.0]);
-        assert!(of(0.999).is_infinite());
-        assert!(depth_quantile(&Depths::new(), 0.5).is_nan());
     }
 }

@@ -194,12 +194,6 @@ pub fn number(measured: &Measured) -> String {
     format!("{value} {range}").trim_end().to_owned()
 }
 
-/// The same without the interval where it is a single point: what is zero in every run is just zero.
-pub fn plain(measured: &Measured) -> String {
-    let point = measured.interval().is_some_and(|(low, high)| low == high);
-    if point { value(measured) } else { number(measured) }
-}
-
 fn parts(measured: &Measured) -> (String, String) {
     let Measured { value, low, high, unit, .. } = *measured;
     let of = |value| words::measured(value, low, high, unit);
@@ -218,11 +212,9 @@ pub fn short(measured: &Measured) -> String {
 /// What a change does, in words: `falls by 63 % [55, 70]`, `does not change clearly (…)`.
 pub fn moves(measured: &Measured) -> String {
     let Some(value) = measured.value else { return "was not measured".to_owned() };
-    let clear = measured.interval().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
+    let clear = measured.bounds().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     match value {
-        0.0 if measured.interval().is_none_or(|(low, high)| low == high) => {
-            "does not change".to_owned()
-        }
+        0.0 if measured.interval().is_none() => "does not change".to_owned(),
         _ if !clear => format!("does not change clearly ({})", number(measured)),
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
@@ -231,8 +223,11 @@ pub fn moves(measured: &Measured) -> String {
                 .map(|(low, high)| (low.abs().min(high.abs()), low.abs().max(high.abs())));
             let (low, high) = ends.unzip();
             let size = Measured { value: Some(value.abs()), low, high, ..*measured };
-            let alone = if ends.is_none() { " (in one replication)" } else { "" };
-            format!("{verb} by {}{alone}", number(&size).replace('+', ""))
+            let reason = match measured.no_interval {
+                Some(why) => format!(" ({why})"),
+                None => String::new(),
+            };
+            format!("{verb} by {}{reason}", number(&size).replace('+', ""))
         }
     }
 }
@@ -240,27 +235,29 @@ pub fn moves(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_report::statistics::NoInterval;
 
     #[test]
     fn changes_in_words() {
-        let of = |value, low, high| Measured {
-            value: Some(value),
-            low: Some(low),
-            high: Some(high),
-            unit: "%",
-            unfinished: None,
+        let of = |value, low, high| {
+            let (low, high) = (Some(low), Some(high));
+            Measured { value: Some(value), low, high, unit: "%", ..Measured::default() }
         };
         assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
         assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
         assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (+1.0 % [-4.0, +6.0])");
         assert_eq!(moves(&Measured::default()), "was not measured");
-        assert_eq!(moves(&Measured::exactly(-50.0, "%")), "falls by 50 % (in one replication)");
+        let without = |value, why| Measured {
+            no_interval: Some(why),
+            certain: why == NoInterval::AllEqual,
+            ..Measured::exactly(value, "%")
+        };
+        let one = without(-50.0, NoInterval::OneReplication);
+        assert_eq!(moves(&one), "falls by 50 % (one replication)");
+        let same = without(-100.0, NoInterval::AllEqual);
+        assert_eq!(moves(&same), "falls by 100 % (the same in all replications)");
+        assert_eq!(moves(&without(0.0, NoInterval::AllEqual)), "does not change");
         assert_eq!(moves(&of(0.0, -9.0, 9.0)), "does not change clearly (0.0 % [-9.0, +9.0])");
-        let nothing = of(0.0, 0.0, 0.0);
-        assert_eq!(
-            (number(&nothing), plain(&nothing)),
-            ("0.0 % [0.0, 0.0]".into(), "0.0 %".into())
-        );
         assert_eq!(number(&Measured::exactly(1_234.5, "ns")), words::time(1_234.5));
     }
 }

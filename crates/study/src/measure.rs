@@ -5,22 +5,29 @@
 
 use std::collections::BTreeMap;
 
-use floodway_report::statistics::{Change, Estimate, Scale, quantile};
+use floodway_report::statistics::{Change, Estimate, NoInterval, Scale, least_values, quantile};
+use floodway_report::summary::Basis;
 
 use crate::evidence::{Case, Evidence, Facts};
 use crate::flows::{Flow, FlowGroup, Quantile, by_number};
 
-/// A number with its 95 % interval.
+/// A number with its 95 % interval, or with the reason why it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The number; none if there is nothing to measure it by.
     pub value: Option<f64>,
-    /// The lower end of its interval; none of fewer than two replications.
+    /// The lower end of its interval, where there is one.
     pub low: Option<f64>,
-    /// The upper end of its interval.
+    /// The upper end of its interval, where there is one.
     pub high: Option<f64>,
     /// The unit of all three.
     pub unit: &'static str,
+    /// Why there is no interval; none if there is one, and of a number that is not a mean over
+    /// replications.
+    pub no_interval: Option<NoInterval>,
+    /// Whether the number is certain although it has no interval: it is the same in all replications,
+    /// or it is zero in all replications of the second case and clearly was not in the first.
+    pub certain: bool,
     /// Flows that had not finished, before and after, where there are any: they count with the time
     /// that they had taken, so that the number of their side is a lower bound.
     pub unfinished: Option<(u64, u64)>,
@@ -37,6 +44,24 @@ impl Measured {
         self.low.zip(self.high)
     }
 
+    /// Between which numbers it lies: the ends of the interval, or twice the number if it is certain.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        self.interval().or_else(|| self.value.filter(|_| self.certain).map(|value| (value, value)))
+    }
+
+    /// The number alone: one that is chosen from several, or formed from them, has no interval.
+    pub fn alone(self) -> Self {
+        Self { low: None, high: None, no_interval: None, certain: false, ..self }
+    }
+
+    /// The same without an interval, for this reason if there is one.
+    fn refused(self, why: Option<NoInterval>) -> Self {
+        match why {
+            Some(_) => Self { no_interval: why, ..self.alone() },
+            None => self,
+        }
+    }
+
     /// The same in another unit.
     pub fn scaled(self, factor: f64, unit: &'static str) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * factor);
@@ -46,33 +71,59 @@ impl Measured {
     }
 }
 
-/// The mean over replications.
-pub fn estimate(values: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
-    let Estimate { mean, low, high, .. } = Estimate::of(values, Scale::NON_NEGATIVE);
-    Measured { value: mean, low, high, unit, unfinished: None }
+/// The mean over replications, with its interval on the scale of the quantity.
+pub fn estimate(
+    values: impl IntoIterator<Item = f64>,
+    scale: Scale,
+    unit: &'static str,
+) -> Measured {
+    let Estimate { mean, low, high, no_interval, .. } = Estimate::of(values, scale);
+    let certain = no_interval == Some(NoInterval::AllEqual);
+    Measured { value: mean, low, high, unit, no_interval, certain, unfinished: None }
 }
 
 /// The geometric mean over replications of numbers above zero, given as logarithms.
 pub fn geometric(logs: impl IntoIterator<Item = f64>, unit: &'static str) -> Measured {
-    let Measured { value, low, high, .. } = estimate(logs, unit);
-    let [value, low, high] = [value, low, high].map(|log| log.map(libm::exp));
-    Measured { value, low, high, unit, unfinished: None }
+    of_logs(estimate(logs, Scale::REAL, unit), libm::exp)
 }
 
-/// The change over pairs of one replication each: the geometric mean of the ratios, in percent.
-/// Where a value is zero there are no ratios; then it is the difference of the means, in percent of
-/// the first, and as a plain number if the first is zero.
+/// What is measured of logarithms, transformed back; without its interval if an end is infinite.
+fn of_logs(measured: Measured, back: impl Fn(f64) -> f64) -> Measured {
+    let [value, low, high] =
+        [measured.value, measured.low, measured.high].map(|log| log.map(&back));
+    let infinite = high.is_some_and(f64::is_infinite).then_some(NoInterval::TooVaried);
+    Measured { value, low, high, ..measured }.refused(infinite)
+}
+
+/// The change over pairs of one replication each, in percent: the geometric mean of the ratios, or the
+/// ratio of the means where a value is zero ([`Change`]). If the first is zero in all of them it is the
+/// difference of the means, as a plain number.
 pub fn change(pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
-    let Some(of) = Change::of(pairs, Scale::NON_NEGATIVE) else {
+    change_on(Scale::NON_NEGATIVE, pairs)
+}
+
+/// The same of values on another scale: of a share, or of what was read from a histogram.
+pub fn change_on(scale: Scale, pairs: impl IntoIterator<Item = (f64, f64)>) -> Measured {
+    let Some(of) = Change::of(pairs, scale) else {
         return Measured { unit: "%", ..Measured::default() };
     };
     match of.percent {
         Some(_) => {
-            Measured { value: of.percent, low: of.low, high: of.high, unit: "%", unfinished: None }
+            let certain = match of.no_interval {
+                Some(NoInterval::AllEqual) => true,
+                Some(NoInterval::NoRatio) => of.is_clear() == Some(true),
+                _ => false,
+            };
+            let Change { percent: value, low, high, no_interval, .. } = of;
+            Measured { value, low, high, unit: "%", no_interval, certain, unfinished: None }
         }
         // Nothing before and nothing after: there was nothing to change.
         None if of.to == 0.0 => Measured { unit: "%", ..Measured::default() },
-        None => Measured { value: Some(of.to - of.from), ..Measured::default() },
+        None => Measured {
+            value: Some(of.to - of.from),
+            no_interval: of.no_interval,
+            ..Measured::default()
+        },
     }
 }
 
@@ -113,7 +164,7 @@ impl Evidence {
     /// The difference of mean completion times of a group, in microseconds.
     pub fn fct_difference(&self, from: Case, to: Case, group: FlowGroup) -> Measured {
         let differences = self.fct_means(from, to, group).into_values().map(|(a, b)| (b - a) / 1e3);
-        let measured = estimate(differences, "us");
+        let measured = estimate(differences, Scale::REAL, "us");
         Measured { unfinished: self.unfinished_of(from, to, group), ..measured }
     }
 
@@ -133,7 +184,7 @@ impl Evidence {
             differences.sort_by(f64::total_cmp);
             quantile(&differences, 0.5)
         };
-        estimate(self.pairs(from, to).map(median), "us")
+        estimate(self.pairs(from, to).map(median), Scale::REAL, "us")
     }
 
     /// The change of a quantile of the completion times of a group: quantiles within each
@@ -146,11 +197,23 @@ impl Evidence {
         quantile: Quantile,
     ) -> Measured {
         let of = |facts: &Facts| quantile.of(&facts.group(group).fct);
-        let bound =
-            |case| self.runs(case).any(|(_, facts)| facts.group(group).fct.is_bound(quantile));
+        let basis = self.basis(&[from, to], group, quantile);
         let left = self.unfinished_of(from, to, group);
-        let unfinished = left.filter(|_| bound(from) || bound(to));
-        Measured { unfinished, ..self.change(from, to, of) }
+        let changed = self.change(from, to, of);
+        let changed =
+            if changed.value.is_some() { changed.refused(basis.refusal()) } else { changed };
+        Measured { unfinished: left.filter(|_| basis.bound), ..changed }
+    }
+
+    /// What a quantile of a group rests on, in all replications of these cases.
+    fn basis(&self, cases: &[Case], group: FlowGroup, quantile: Quantile) -> Basis {
+        let facts = || cases.iter().flat_map(|case| self.runs(*case));
+        let summaries = || facts().map(|(_, facts)| facts.group(group));
+        Basis {
+            bound: summaries().any(|summary| summary.fct.is_bound(quantile)),
+            needed: least_values(quantile.share()),
+            least: summaries().map(|summary| summary.flows()).min().unwrap_or(0),
+        }
     }
 
     /// The mean completion time of a group in one case, in nanoseconds.
@@ -161,7 +224,9 @@ impl Evidence {
     /// A quantile of the completion times of a group in one case, in nanoseconds: the mean of the
     /// quantiles of its replications.
     pub fn fct_quantile(&self, case: Case, group: FlowGroup, quantile: Quantile) -> Measured {
-        self.number(case, "ns", |facts| quantile.of(&facts.group(group).fct))
+        let of = self.number(case, "ns", |facts| quantile.of(&facts.group(group).fct));
+        let refusal = self.basis(&[case], group, quantile).refusal();
+        if of.value.is_some() { of.refused(refusal) } else { of }
     }
 
     /// How many measured flows had not finished, and how many there were, over all replications.
@@ -184,6 +249,17 @@ impl Evidence {
         change(self.pairs(from, to).map(|(_, a, b)| (number(a), number(b))))
     }
 
+    /// The same of a number on another scale.
+    pub fn change_on(
+        &self,
+        from: Case,
+        to: Case,
+        scale: Scale,
+        number: impl Fn(&Facts) -> f64,
+    ) -> Measured {
+        change_on(scale, self.pairs(from, to).map(|(_, a, b)| (number(a), number(b))))
+    }
+
     /// The logarithms of the ratios of a number; none if there is a replication without a ratio,
     /// because to leave out only that one would leave out the largest effect.
     pub fn logs(&self, from: Case, to: Case, number: impl Fn(&Facts) -> f64) -> Logs {
@@ -192,14 +268,30 @@ impl Evidence {
         if logs.values().all(|log| log.is_finite()) { logs } else { Logs::new() }
     }
 
-    /// A number of one case.
+    /// A number of one case that is zero or more.
     pub fn number(
         &self,
         case: Case,
         unit: &'static str,
         number: impl Fn(&Facts) -> f64,
     ) -> Measured {
-        estimate(self.runs(case).map(|(_, facts)| number(facts)), unit)
+        self.on_scale(case, Scale::NON_NEGATIVE, unit, number)
+    }
+
+    /// A share of one case, in percent of something: `% of time`.
+    pub fn share(&self, case: Case, unit: &'static str, share: impl Fn(&Facts) -> f64) -> Measured {
+        self.on_scale(case, Scale::SHARE, unit, share).scaled(100.0, unit)
+    }
+
+    /// A number of one case that has another scale.
+    pub fn on_scale(
+        &self,
+        case: Case,
+        scale: Scale,
+        unit: &'static str,
+        number: impl Fn(&Facts) -> f64,
+    ) -> Measured {
+        estimate(self.runs(case).map(|(_, facts)| number(facts)), scale, unit)
     }
 
     /// The largest of a number over all replications of a case.
@@ -229,23 +321,24 @@ pub fn magnitudes(first: &Logs, second: &Logs) -> Measured {
 /// of the summed squares of both half widths, each with the t of its own sample; that is a little
 /// wider than Welch's.
 pub fn unpaired_contrast(first: &Logs, second: &Logs) -> Measured {
-    let (a, b) = (
-        Estimate::of(first.values().copied(), Scale::REAL),
-        Estimate::of(second.values().copied(), Scale::REAL),
-    );
-    let half = |of: &Estimate| of.interval().map(|(low, high)| (high - low) / 2.0);
-    let Some(difference) = a.mean.zip(b.mean).map(|(a, b)| a - b) else {
+    let [a, b] = [first, second].map(|logs| estimate(logs.values().copied(), Scale::REAL, "%"));
+    let Some(difference) = a.value.zip(b.value).map(|(a, b)| a - b) else {
         return Measured { unit: "%", ..Measured::default() };
     };
+    let half = |of: &Measured| of.bounds().map(|(low, high)| (high - low) / 2.0);
     let half = half(&a).zip(half(&b)).map(|(a, b)| libm::sqrt(a * a + b * b));
-    let percent = |log: f64| libm::expm1(log) * 100.0;
-    Measured {
-        value: Some(percent(difference)),
-        low: half.map(|half| percent(difference - half)),
-        high: half.map(|half| percent(difference + half)),
+    let certain = a.certain && b.certain;
+    let ends = half.filter(|_| !certain);
+    let logs = Measured {
+        value: Some(difference),
+        low: ends.map(|half| difference - half),
+        high: ends.map(|half| difference + half),
         unit: "%",
+        no_interval: ends.is_none().then(|| a.no_interval.or(b.no_interval)).flatten(),
+        certain,
         unfinished: None,
-    }
+    };
+    of_logs(logs, |log| libm::expm1(log) * 100.0)
 }
 
 #[cfg(test)]
@@ -257,9 +350,11 @@ mod tests {
         let halved = change([(2.0, 1.0), (8.0, 4.0)]);
         assert!((halved.value.unwrap() + 50.0).abs() < 1e-9);
         let gone = change([(10.0, 0.0), (30.0, 0.0)]);
-        assert_eq!(gone.value, Some(-100.0));
-        // Differences -10 and -30: mean -20, half = 12.706 * sqrt(200 / 2) = 127.06 of a mean of 20.
-        assert!((gone.low.unwrap() + 100.0 + 635.3).abs() < 0.1, "{gone:?}");
+        assert_eq!((gone.value, gone.interval()), (Some(-100.0), None));
+        // Two replications that differ so much could be 0 by chance; three that hardly differ are not.
+        assert_eq!((gone.no_interval, gone.bounds()), (Some(NoInterval::NoRatio), None));
+        let clearly = change([(1.0, 0.0), (1.1, 0.0), (0.9, 0.0)]);
+        assert_eq!((clearly.interval(), clearly.bounds()), (None, Some((-100.0, -100.0))));
         assert_eq!(change([(0.0, 0.0), (0.0, 0.0)]).value, None);
         // From nothing there are no percents: three more.
         assert_eq!((change([(0.0, 3.0)]).value, change([(0.0, 3.0)]).unit), (Some(3.0), ""));
@@ -276,12 +371,35 @@ mod tests {
         assert_eq!(contrast(&logs(&[]), &logs(&[1.0])).value, None);
         let of = unpaired_contrast(&logs(&[1.0, 1.0]), &logs(&[2.0, 2.0, 2.0]));
         assert!((of.value.unwrap() + 50.0).abs() < 1e-9);
-        assert!((of.low.unwrap() + 50.0).abs() < 1e-9 && (of.high.unwrap() + 50.0).abs() < 1e-9);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::AllEqual)));
+        assert_eq!(of.bounds(), of.value.zip(of.value));
         // Logarithms -1 and +1: mean 0, half = 12.706 * sqrt(2 / 2) = 12.706; twice, so times √2.
         let wide: Logs = Logs::from([(0, -1.0), (1, 1.0)]);
         let of = unpaired_contrast(&wide, &wide);
         let high = libm::expm1(12.706_2 * libm::sqrt(2.0)) * 100.0;
         assert!((of.high.unwrap() / high - 1.0).abs() < 1e-3, "{of:?}");
+        // With a ratio that is the same in all replications the interval is that of the other.
+        let of = unpaired_contrast(&wide, &logs(&[1.0, 1.0]));
+        let high = libm::expm1(12.706_2) * 100.0;
+        assert!((of.high.unwrap() / high - 1.0).abs() < 1e-3, "{of:?}");
+        // One replication of either side is too few.
+        let of = unpaired_contrast(&wide, &logs(&[1.0]));
+        assert_eq!((of.bounds(), of.no_interval), (None, Some(NoInterval::OneReplication)));
+    }
+
+    #[test]
+    fn intervals_are_on_the_scale_of_their_quantity() {
+        // A difference may be below zero: mean 1, s = 2, half = 4.3027 · 2 / √3 = 4.9683.
+        let of = estimate([-1.0, 1.0, 3.0], Scale::REAL, "us");
+        assert!((of.low.unwrap() + 3.968_3).abs() < 1e-3, "{of:?}");
+        // A factor is never below zero: logarithms -1 and 1, half = 12.706.
+        let of = geometric([-1.0, 1.0], "x");
+        assert!((of.low.unwrap() / libm::exp(-12.706_2) - 1.0).abs() < 1e-3, "{of:?}");
+        assert_eq!(geometric([-100.0, 100.0], "x").no_interval, Some(NoInterval::TooVaried));
+        let same = estimate([2.0, 2.0], Scale::NON_NEGATIVE, "");
+        assert_eq!((same.interval(), same.bounds()), (None, Some((2.0, 2.0))));
+        assert_eq!(estimate([2.0], Scale::NON_NEGATIVE, "").bounds(), None);
+        assert_eq!((same.alone().bounds(), same.alone().no_interval), (None, None));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod synthetic;
 use floodway_model::Table;
 use floodway_model::family::Entry;
 use floodway_report::chart::Rows;
+use floodway_report::statistics::NoInterval;
 use floodway_report::study::Exhibit;
 use floodway_study::exhibit::Comparison;
 use floodway_study::{Case, Evidence, FlowGroup, Level, Measured, Quantile, Study};
@@ -77,21 +78,34 @@ fn the_change_of_a_mean_is_the_geometric_mean_of_ratios() {
 #[test]
 fn quantiles_are_taken_within_replications() {
     let evidence = evidence();
-    // Medians 20 and 40, then 5 and 10: a quarter both times.
+    // Medians 20 and 40, then 5 and 10: a quarter both times, which leaves nothing to vary.
     let median = evidence.quantile_change(A, B, SMALL, Quantile::P50);
-    near(&median, -75.0, (-75.0, -75.0));
-    // p95 of three values has rank 1.9: 20 + 0.9 · 40 = 56 and 40 + 0.9 · 50 = 85.
+    assert_eq!((median.bounds(), median.interval()), (Some((-75.0, -75.0)), None));
+    assert_eq!(median.no_interval, Some(NoInterval::AllEqual));
+    // p95 of three values has rank 1.9: 20 + 0.9 · 40 = 56 and 40 + 0.9 · 50 = 85. Three are too few
+    // for an interval.
     let p95 = evidence.fct_quantile(A, SMALL, Quantile::P95);
-    near(&p95, 70.5, (70.5 - 12.706_2 * 14.5, 70.5 + 12.706_2 * 14.5));
-    assert_eq!(p95.unit, "ns");
-    near(&evidence.fct(A, SMALL), 40.0, (40.0 - 127.062, 40.0 + 127.062));
+    let few = NoInterval::FewFlows { needed: 20, least: 3 };
+    assert_eq!((p95.value, p95.unit, p95.bounds()), (Some(70.5), "ns", None));
+    assert_eq!(p95.no_interval, Some(few));
+    let changed = evidence.quantile_change(A, B, SMALL, Quantile::P95);
+    assert_eq!((changed.bounds(), changed.no_interval), (None, Some(few)));
+    // Means 30 and 50: c² = 200 / 1600, the error √(c²/2 + c⁴/2) = 0.265165.
+    let factor = libm::exp(12.706_2 * 0.265_165);
+    near(&evidence.fct(A, SMALL), 40.0, (40.0 / factor, 40.0 * factor));
     assert_eq!(evidence.fct(A, ABSENT).value, None);
-    assert_eq!(evidence.quantile_change(A, B, ABSENT, Quantile::P999).value, None);
-    // Slowdowns are a tenth of the times, and any number can be compared.
-    let slowdown = evidence.number(A, "x", |facts| facts.group(SMALL).slowdown.p50);
-    assert_eq!(slowdown.value, Some(3.0));
-    let changed = evidence.change(A, B, |facts| facts.group(SMALL).slowdown.p50);
-    near(&changed, -75.0, (-75.0, -75.0));
+    let absent = evidence.quantile_change(A, B, ABSENT, Quantile::P999);
+    assert_eq!((absent.value, absent.no_interval), (None, None));
+    // Any number can be compared: shares, differences.
+    let share = evidence
+        .share(A, "% of flows", |facts| facts.group(SMALL).flows() as f64 / facts.measured as f64);
+    assert_eq!(
+        (share.value, share.unit, share.no_interval),
+        (Some(60.0), "% of flows", Some(NoInterval::AllEqual))
+    );
+    // 10 - 30 and 25 - 50, in thousandths: mean -22.5, half = 12.7062 · 2.5.
+    let difference = evidence.fct_difference(A, B, SMALL);
+    near(&difference, -0.022_5, (-0.022_5 - 0.031_766, -0.022_5 + 0.031_766));
 }
 
 #[test]
@@ -102,7 +116,9 @@ fn unfinished_flows_count_and_are_told_where_they_matter() {
     let times = evidence.runs(B).map(|(_, facts)| facts.group(INCAST).fct.p50);
     assert_eq!(times.collect::<Vec<_>>(), [100.0, synthetic::END_NS]);
     assert_eq!(evidence.fct_change(A, B, INCAST).unfinished, Some((0, 1)));
-    assert_eq!(evidence.quantile_change(A, B, INCAST, Quantile::P50).unfinished, Some((0, 1)));
+    let median = evidence.quantile_change(A, B, INCAST, Quantile::P50);
+    assert_eq!((median.unfinished, median.bounds()), (Some((0, 1)), None));
+    assert_eq!(median.no_interval, Some(NoInterval::Bound));
     // Of all five it is the slowest: the median is what it is, the p99 only a bound.
     assert_eq!(evidence.quantile_change(A, B, ALL, Quantile::P50).unfinished, None);
     assert_eq!(evidence.quantile_change(A, B, ALL, Quantile::P99).unfinished, Some((0, 1)));

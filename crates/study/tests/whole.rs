@@ -17,8 +17,8 @@ fn deliveries(flows: u64) -> Table {
         .u64("delivered_bytes", "", samples().map(|of| of.0 * 300_000_000).collect())
 }
 
-/// Two queues before a bottleneck.
-fn departures() -> Table {
+/// Two queues before a bottleneck; waiting takes so many times as long.
+fn departures(factor: u64) -> Table {
     let text = |text: &str| vec![text.to_owned(); 4];
     let kinds = ["packets", "sojourn_ns"].repeat(2);
     Table::new("departures", "")
@@ -27,7 +27,7 @@ fn departures() -> Table {
         .u64("port", "", vec![1; 4])
         .u64("queue", "", vec![0, 0, 1, 1])
         .text("kind", "", kinds.iter().map(|kind| (*kind).to_owned()).collect())
-        .u64("up_to", "", vec![2, 300_000, 40, 12_000_000])
+        .u64("up_to", "", vec![2, 300_000 * factor, 40, 12_000_000 * factor])
         .u64("departures", "", vec![100, 100, 50, 50])
 }
 
@@ -40,29 +40,52 @@ fn frames() -> Table {
         .f64("arrived_ns", "", vec![20.004e9, 21.004e9, f64::NAN])
 }
 
-/// Two replications of every variant of every experiment, with flows of all sizes and workloads.
+/// Two replications of every variant of every experiment, with flows of all sizes and workloads. In the
+/// second everything takes ten times as long.
 fn evidence(study: &'static Study, level: Level) -> Evidence {
     let mut evidence = Evidence::new(study, level, &[]);
     let sizes = (0..9).map(|power| 5 * 10_u64.pow(power));
-    let flows: Vec<synthetic::Flow> = sizes
-        .flat_map(|bytes| [0, 1].map(|workload| (bytes, workload, Some(10.0 + bytes as f64))))
-        .collect();
-    let mut tables = synthetic::tables(&flows);
-    tables.extend([deliveries(flows.len() as u64), departures(), frames()]);
+    let tables = [1, 10].map(|factor| {
+        let time = |bytes: u64| Some((10.0 + bytes as f64) * factor as f64);
+        let both = |bytes: u64| [0, 1].map(|workload| (bytes, workload, time(bytes)));
+        let flows: Vec<synthetic::Flow> = sizes.clone().flat_map(both).collect();
+        let mut tables = synthetic::tables(&flows);
+        tables.extend([deliveries(flows.len() as u64), departures(factor), frames()]);
+        tables
+    });
     for experiment in (study.plan)(level) {
         let scenario = experiment.scenario(study.library, &[]).unwrap();
         evidence.begin(experiment.name, &scenario);
         for variant in scenario.variants() {
             let wanted = &experiment.variants;
             if wanted.is_empty() || wanted.contains(&variant.name.as_str()) {
-                for replication in 0..2 {
+                for (replication, tables) in (0..).zip(&tables) {
                     let name = &variant.name;
-                    synthetic::add(&mut evidence, experiment.name, name, replication, &tables);
+                    synthetic::add(&mut evidence, experiment.name, name, replication, tables);
                 }
             }
         }
     }
     evidence
+}
+
+#[test]
+fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
+    let mut intervals = 0;
+    for study in CATALOGUE {
+        for claim in study.judge(&evidence(study, Level::Full)) {
+            let Some((low, high)) = claim.low.zip(claim.high) else { continue };
+            intervals += 1;
+            let (least, most) = match claim.unit.as_str() {
+                "%" => (-100.0, f64::MAX),
+                unit if unit.starts_with("% of") => (0.0, 100.0),
+                "ns" | "ms" | "RTT" | "packets" => (0.0, f64::MAX),
+                _ => (f64::MIN, f64::MAX),
+            };
+            assert!(least <= low && low < high && high <= most, "{claim:?}");
+        }
+    }
+    assert!(intervals > 5, "{intervals}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::{Domain, Scale};
 use super::estimate::NoInterval;
-use super::{CONFIDENCE, deviation, mean, student_p, student_t};
+use super::{CONFIDENCE, are_equal, deviation, mean, student_p, student_t};
 
 /// How a change is expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +94,9 @@ impl Change {
         let Some(spread) = deviation(logs) else {
             return Self { no_interval: Some(NoInterval::OneReplication), ..whole };
         };
-        if logs.iter().all(|log| *log == logs[0]) && resolution == 0.0 {
-            let p = if center == 0.0 { 1.0 } else { 0.0 };
+        let ratios: Vec<f64> = logs.iter().copied().map(libm::exp).collect();
+        if are_equal(&ratios) && resolution == 0.0 {
+            let p = if are_equal(&[1.0, libm::exp(center)]) { 1.0 } else { 0.0 };
             return Self { p: Some(p), no_interval: Some(NoInterval::AllEqual), ..whole };
         }
         // Both sides are rounded to their bins.
@@ -103,12 +104,12 @@ impl Change {
         let error = spread / libm::sqrt(self.n as f64);
         let bin = -libm::log1p(-resolution);
         let half = student_t(self.n - 1, CONFIDENCE) * error + bin;
-        Self {
-            low: Some(percent(center - half)),
-            high: Some(percent(center + half)),
-            p: Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error)),
-            ..whole
+        let p = Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error));
+        let (low, high) = (percent(center - half), percent(center + half));
+        if !high.is_finite() {
+            return Self { p, no_interval: Some(NoInterval::TooVaried), ..whole };
         }
+        Self { low: Some(low), high: Some(high), p, ..whole }
     }
 
     /// The same without its interval, for this reason.
@@ -208,11 +209,22 @@ mod tests {
         let of = change(&[(2.0, 1.0), (2.0, 1.0)]);
         assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::AllEqual)));
         assert_eq!(of.is_clear(), Some(true));
+        // A third in both, with another last digit.
+        let third = change(&[(9.0, 3.0), (3.3, 1.1)]);
+        assert_eq!(third.no_interval, Some(NoInterval::AllEqual));
         let same = change(&[(2.0, 2.0), (3.0, 3.0)]);
         assert_eq!((same.percent, same.is_none()), (Some(0.0), true));
         let one = change(&[(4.0, 1.0)]);
         assert_eq!((one.percent, one.no_interval), (Some(-75.0), Some(NoInterval::OneReplication)));
         assert_eq!(one.is_clear(), None);
+    }
+
+    #[test]
+    fn an_infinite_end_is_no_interval() {
+        // Logarithms ±200: the half width is 12.7 · 200.
+        let of = change(&[(1.0, libm::exp(200.0)), (1.0, libm::exp(-200.0))]);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::TooVaried)));
+        assert_eq!(of.is_clear(), Some(false));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::domain::{Domain, Scale};
-use super::{CONFIDENCE, deviation, mean, student_t};
+use super::{CONFIDENCE, are_equal, deviation, mean, student_t};
 
 /// Why there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub enum NoInterval {
     OneReplication,
     /// All replications have the same value, so that nothing is known of how it varies.
     AllEqual,
+    /// An end of the interval would be infinite.
+    TooVaried,
     /// It is zero in all replications of one side of the comparison, so that there is no ratio.
     NoRatio,
     /// It is a percentile that lies among flows that had not completed, so that only a bound is known.
@@ -32,6 +34,7 @@ impl fmt::Display for NoInterval {
         match self {
             Self::OneReplication => f.write_str("one replication"),
             Self::AllEqual => f.write_str("the same in all replications"),
+            Self::TooVaried => f.write_str("replications differ too much"),
             Self::NoRatio => f.write_str("zero in all replications of one side"),
             Self::Bound => f.write_str("a bound, because flows had not completed"),
             Self::FewFlows { needed, least } => {
@@ -61,12 +64,14 @@ impl Estimate {
     /// The mean of `values`, one of each replication, with its interval on their scale. Values that
     /// are not finite do not count.
     ///
-    /// The interval is symmetric on the scale of the domain: of a number that is zero or more on that
-    /// of its logarithm, of a share on that of its logit. Its half width is Student's t times the
-    /// standard error, carried over by the delta method, and of positive numbers not less than that of
-    /// a log-normal mean (Olsson, "Confidence intervals for the mean of a log-normal distribution",
-    /// Journal of Statistics Education 13, 2005). Bins add to it: their rounding error to the standard
-    /// deviation, and one bin below, because values are upper edges.
+    /// The interval is symmetric on the scale of the domain: on the logarithm of a number that is zero
+    /// or more, on the logit of a share. Its half width is Student's t times the standard error of the
+    /// mean, transformed by the delta method. For a logarithm that is `sqrt(c²/n + c⁴/(2(n - 1)))`
+    /// with the coefficient of variation `c`; the second term is from the mean of a log-normal
+    /// variable, with `c²` for the variance of its logarithm (Olsson, "Confidence intervals for the
+    /// mean of a log-normal distribution", Journal of Statistics Education 13, 2005), and makes up for
+    /// skewed values. A histogram bin widens the interval: the standard deviation is at least that of
+    /// its rounding error, and the lower end is one bin lower, because values are upper edges.
     pub fn of(values: impl IntoIterator<Item = f64>, scale: Scale) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         let n = values.len() as u64;
@@ -100,15 +105,14 @@ impl Estimate {
 fn interval(values: &[f64], center: f64, scale: Scale) -> Result<(f64, f64), NoInterval> {
     let n = values.len() as f64;
     let deviation = deviation(values).ok_or(NoInterval::OneReplication)?;
-    let equal = values.iter().all(|value| *value == values[0]);
-    if equal && (scale.resolution == 0.0 || center == 0.0) {
+    if are_equal(values) && (scale.resolution == 0.0 || center == scale.domain.floor()) {
         return Err(NoInterval::AllEqual);
     }
     let t = student_t(values.len() as u64 - 1, CONFIDENCE);
     // A value is anywhere in its bin: the standard deviation of a uniform distribution.
     let rounding = center * scale.resolution / libm::sqrt(12.0);
-    let error = deviation.max(rounding) / libm::sqrt(n);
-    let bin = 1.0 - scale.resolution;
+    let deviation = deviation.max(rounding);
+    let error = deviation / libm::sqrt(n);
     let (low, high) = match scale.domain {
         Domain::Real => (center - t * error, center + t * error),
         Domain::Share => {
@@ -117,26 +121,21 @@ fn interval(values: &[f64], center: f64, scale: Scale) -> Result<(f64, f64), NoI
             let share = |logit: f64| 1.0 / (1.0 + libm::exp(-logit));
             (share(logit - half), share(logit + half))
         }
-        domain => {
-            let floor = domain.floor();
+        Domain::NonNegative | Domain::AtLeastOne => {
+            let floor = scale.domain.floor();
             let above = center - floor;
-            let factor = libm::exp((t * error / above).max(t * log_normal(values, floor)));
+            let squared = (deviation / above) * (deviation / above);
+            let error = libm::sqrt(squared / n + squared * squared / (2.0 * (n - 1.0)));
+            let factor = libm::exp(t * error);
             (floor + above / factor, floor + above * factor)
         }
     };
-    Ok((if scale.resolution > 0.0 { low * bin } else { low }, high))
-}
-
-/// The standard error of the logarithm of the mean of a log-normal variable; 0 if a value has no
-/// logarithm.
-fn log_normal(values: &[f64], floor: f64) -> f64 {
-    let logs: Vec<f64> = values.iter().map(|value| libm::log(value - floor)).collect();
-    if logs.iter().any(|log| !log.is_finite()) {
-        return 0.0;
-    }
-    let variance = deviation(&logs).map_or(0.0, |deviation| deviation * deviation);
-    let n = values.len() as f64;
-    libm::sqrt(variance / n + variance * variance / (2.0 * (n - 1.0)))
+    let low = match scale.resolution {
+        0.0 => low,
+        bin => (low * (1.0 - bin)).max(scale.domain.floor()),
+    };
+    let finite = low.is_finite() && high.is_finite();
+    if finite { Ok((low, high)) } else { Err(NoInterval::TooVaried) }
 }
 
 #[cfg(test)]
@@ -158,19 +157,15 @@ mod tests {
 
     #[test]
     fn a_time_has_an_interval_of_factors() {
-        // With a zero there is no log-normal mean: mean 2, s = 2, so s / √3 = 1.1547 and the factor
-        // exp(4.3027 · 1.1547 / 2).
+        // Mean 2, s = 2: c² = 1, so the error is √(1/3 + 1/4) = 0.763763.
         let estimate = Estimate::of([0.0, 2.0, 4.0], Scale::NON_NEGATIVE);
-        let factor = libm::exp(4.302_653 * 1.154_701 / 2.0);
+        let factor = libm::exp(4.302_653 * 0.763_763);
         near(estimate.low.unwrap(), 2.0 / factor, 1e-6);
-        near(estimate.high.unwrap(), 2.0 * factor, 1e-4);
-        // Logarithms -1 and 1: variance 2, error √(2 / 2 + 4 / 2) = √3, more than the other.
-        let of = Estimate::of([libm::exp(-1.0), libm::exp(1.0)], Scale::NON_NEGATIVE);
-        let factor = libm::exp(12.706_205 * libm::sqrt(3.0));
-        near(of.high.unwrap() / (of.mean.unwrap() * factor), 1.0, 1e-4);
-        // A slowdown is never below one.
-        let of = Estimate::of([1.001, 1.2, 1.4], Scale::of_unit("x"));
-        assert!(of.low.unwrap() >= 1.0 && of.high.unwrap() > 1.4, "{of:?}");
+        near(estimate.high.unwrap(), 2.0 * factor, 1e-3);
+        // A slowdown of 3 is 2 above its least value.
+        let slowdown = Estimate::of([1.0, 3.0, 5.0], Scale::of_unit("x"));
+        near(slowdown.low.unwrap(), 1.0 + 2.0 / factor, 1e-6);
+        near(slowdown.high.unwrap(), 1.0 + 2.0 * factor, 1e-3);
     }
 
     #[test]
@@ -183,12 +178,26 @@ mod tests {
 
     #[test]
     fn an_interval_is_at_least_as_wide_as_the_bin() {
-        // All in the bin from 390 to 400: the error is 10 / √12 / √4, and one bin is below.
+        // All in the bin from 390 to 400: s = 10 / √12 = 2.886751, c = 0.00721688, the error
+        // √(c²/4 + c⁴/6) = 0.00360860; and the lower end is one bin lower.
         let scale = Scale { resolution: 0.025, ..Scale::NON_NEGATIVE };
         let of = Estimate::of([400.0; 4], scale);
-        let factor = libm::exp(3.182_446 * 10.0 / libm::sqrt(12.0) / 2.0 / 400.0);
+        let factor = libm::exp(3.182_446 * 0.003_608_6);
         near(of.low.unwrap(), 390.0 / factor, 1e-3);
         near(of.high.unwrap(), 400.0 * factor, 1e-3);
+    }
+
+    #[test]
+    fn an_end_is_a_number_in_the_domain() {
+        // Rounding is no variation.
+        let of = Estimate::of([0.1 + 0.2, 0.3], Scale::NON_NEGATIVE);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::AllEqual)));
+        let of = Estimate::of([1e308, 1e300], Scale::NON_NEGATIVE);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::TooVaried)));
+        // One bin below a slowdown that is hardly above 1 is 1.
+        let scale = Scale { resolution: 0.1, ..Scale::of_unit("x") };
+        assert_eq!(Estimate::of([1.05, 1.15], scale).low, Some(1.0));
+        assert_eq!(Estimate::of([1.0, 1.0], scale).no_interval, Some(NoInterval::AllEqual));
     }
 
     #[test]

@@ -76,6 +76,12 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some(libm::sqrt(squares / freedom as f64))
 }
 
+/// Whether all values are the same but for rounding in the last digits of a double.
+fn are_equal(values: &[f64]) -> bool {
+    let near = |value: &f64| (value - values[0]).abs() <= 1e-12 * values[0].abs();
+    values.iter().all(near)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use floodway_scenario::topology;
 use crate::claim::{Row, Rule, SET_UP};
 use crate::evidence::Evidence;
 use crate::library::Value;
-use crate::measure::{Measured, estimate};
+use crate::measure::Measured;
 
 use super::{CI, MICE, WITHOUT, case};
 
@@ -53,10 +53,9 @@ pub const ROWS_D: &[Row] = &[
         rule: Rule::Between(80.0, 84.0),
         expected: SET_UP,
         measure: |evidence| {
-            let share = |(_, facts): (u32, &crate::evidence::Facts)| {
-                facts.group(MICE).flows() as f64 / facts.measured as f64 * 100.0
-            };
-            estimate(evidence.runs(case("two-queues", WITHOUT)).map(share), "% of flows")
+            evidence.share(case("two-queues", WITHOUT), "% of flows", |facts| {
+                facts.group(MICE).flows() as f64 / facts.measured as f64
+            })
         },
     },
     Row {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use floodway_report::statistics::Scale;
+
 use crate::evidence::{Evidence, Facts};
 use crate::measure::{Measured, estimate, geometric};
 
@@ -85,13 +87,17 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
 
 /// The exponent of p that fits best.
 pub fn exponent(evidence: &Evidence, variant: &str) -> Measured {
-    estimate(by_probability(evidence, of(variant)).values().filter_map(|of| slope(of)), "")
+    estimate(
+        by_probability(evidence, of(variant)).values().filter_map(|of| slope(of)),
+        Scale::REAL,
+        "",
+    )
 }
 
 /// The exponent of the round-trip time in the rate that fits best: that of the window less one.
 pub fn rtt_exponent(evidence: &Evidence, variant: &str) -> Measured {
     let slopes = by_round_trip(evidence, of(variant)).into_values().filter_map(|of| slope(&of));
-    estimate(slopes.map(|slope| slope - 1.0), "")
+    estimate(slopes.map(|slope| slope - 1.0), Scale::REAL, "")
 }
 
 /// The factor `c` of the law `c RTT^r p^e` with these exponents: the geometric mean over the points.

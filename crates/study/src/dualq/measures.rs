@@ -1,5 +1,6 @@
 //! What is measured: rates by flow and their ratio, and how long packets wait at the bottleneck.
 
+use floodway_report::statistics::Scale;
 use floodway_sim::host::application;
 
 use crate::departures::{Counts, Kind, Place};
@@ -54,13 +55,13 @@ pub fn departures(evidence: &Evidence, case: Case, queue: Queue, kind: Kind) -> 
 /// A quantile of the time that packets wait, the mean over replications.
 pub fn delay(evidence: &Evidence, case: Case, queue: Queue, p: f64) -> Measured {
     let of = |facts: &Facts| found(facts, case.variant, queue, Kind::Sojourn).quantile(p);
-    evidence.number(case, "ns", of)
+    evidence.on_scale(case, Kind::Sojourn.scale(), "ns", of)
 }
 
 /// The mean time that packets wait.
 pub fn mean_delay(evidence: &Evidence, case: Case, queue: Queue) -> Measured {
     let of = |facts: &Facts| found(facts, case.variant, queue, Kind::Sojourn).mean();
-    evidence.number(case, "ns", of)
+    evidence.on_scale(case, Kind::Sojourn.scale(), "ns", of)
 }
 
 /// The mean number of packets that a packet finds when it leaves, itself included.
@@ -132,7 +133,7 @@ fn ratios(evidence: &Evidence, cases: impl IntoIterator<Item = Case>) -> Vec<f64
 /// The geometric mean of the ratios of many cases, each of them counted once.
 pub fn overall(evidence: &Evidence, cases: impl IntoIterator<Item = Case>) -> Measured {
     let logs = ratios(evidence, cases).into_iter().map(libm::log);
-    Measured { low: None, high: None, ..geometric(logs, "x") }
+    geometric(logs, "x").alone()
 }
 
 /// By which factor the ratio of the case in which it is farthest from 1 is off, either way.
@@ -154,14 +155,14 @@ pub fn largest(of: impl IntoIterator<Item = Measured>) -> Measured {
     let by_value = |a: &Measured, b: &Measured| a.value.partial_cmp(&b.value);
     let known = of.into_iter().filter(|of| of.value.is_some());
     let largest = known.max_by(|a, b| by_value(a, b).expect("numbers are finite"));
-    largest.map_or_else(Measured::default, |of| Measured { low: None, high: None, ..of })
+    largest.map_or_else(Measured::default, Measured::alone)
 }
 
 /// How many of these seconds the rates of flows are looked at over.
 const WINDOW_NS: f64 = 1e9;
 
 /// Of the seconds of all flows, the share in which a flow has more than twice its fair share: above
-/// what the deck's charts show. In percent.
+/// what the deck's charts show.
 pub fn above_the_chart(evidence: &Evidence, case: Case, (cubic, dctcp): Mix) -> Measured {
     let most = 2.0 * LINK_MBPS / (cubic + dctcp) as f64;
     let measurement = evidence.measurement(case.experiment);
@@ -173,15 +174,15 @@ pub fn above_the_chart(evidence: &Evidence, case: Case, (cubic, dctcp): Mix) -> 
         let rates = windows
             .flat_map(|(from, to)| of.flows.iter().map(move |flow| flow.gbps(from, to) * 1e3));
         let rates: Vec<f64> = rates.collect();
-        100.0 * rates.iter().filter(|rate| **rate > most).count() as f64 / rates.len() as f64
+        rates.iter().filter(|rate| **rate > most).count() as f64 / rates.len() as f64
     };
-    evidence.number(case, "% of seconds", share)
+    evidence.share(case, "% of seconds", share)
 }
 
 /// The share of the packets of a workload that were marked or dropped.
 pub fn signalled(evidence: &Evidence, case: Case, workload: u64) -> Measured {
     let share = |facts: &Facts| facts.traffic.get(&workload).map_or(f64::NAN, |of| of.signalled());
-    evidence.number(case, "", share)
+    evidence.on_scale(case, Scale::SHARE, "", share)
 }
 
 /// Packets of these workloads that were dropped, over all replications.
@@ -228,6 +229,7 @@ pub fn frames(evidence: &Evidence, case: Case) -> (Measured, Measured) {
         Some((100.0 * made.count() as f64 * interval / (to - from), rate))
     };
     let all: Vec<(f64, f64)> = evidence.runs(case).filter_map(|(_, facts)| of(facts)).collect();
-    let made = estimate(all.iter().map(|of| of.0), "% of all");
-    (made, estimate(all.iter().map(|of| of.1), "Mb/s"))
+    // Not a share: the first frame may be due just before the measurement.
+    let made = estimate(all.iter().map(|of| of.0), Scale::NON_NEGATIVE, "% of all");
+    (made, estimate(all.iter().map(|of| of.1), Scale::NON_NEGATIVE, "Mb/s"))
 }

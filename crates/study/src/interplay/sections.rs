@@ -41,7 +41,7 @@ fn sorted(
 ) -> [Vec<&'static str>; 3] {
     let mut sorted = [Vec::new(), Vec::new(), Vec::new()];
     for (number, setting) in run(evidence, settings, cases) {
-        let place = match change(cases(number)).interval() {
+        let place = match change(cases(number)).bounds() {
             Some((_, high)) if high < 0.0 => 0,
             Some((low, _)) if low > 0.0 => 1,
             _ => 2,
@@ -234,7 +234,7 @@ fn together(evidence: &Evidence) -> Section {
     let clear = |group| {
         let all = CONTROLS.iter().flat_map(|control| MEMORIES.iter().map(move |of| (control, of)));
         let changes = all.map(|(control, memory)| fct(evidence, both(control, memory), group));
-        let known: Vec<_> = changes.filter_map(|change| change.interval()).collect();
+        let known: Vec<_> = changes.filter_map(|change| change.bounds()).collect();
         (known.iter().filter(|(_, high)| *high < 0.0).count(), known.len())
     };
     let ((mice, of), (all, _)) = (clear(MICE), clear(ALL));

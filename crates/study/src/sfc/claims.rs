@@ -4,10 +4,12 @@
 //! variants of benefits.toml on two pods with `seed=7`, which had been seen; where one says "open",
 //! nothing of the kind had been measured.
 
+use floodway_report::statistics::Scale;
+
 use crate::claim::{Row, Rule, SET_UP};
 use crate::evidence::{Evidence, Facts};
 use crate::flows::{FlowGroup, Quantile};
-use crate::measure::Measured;
+use crate::measure::{Measured, estimate};
 
 use super::{INCAST, INTER, INTRA, LONG, MEDIUM, NATIVE, PFC, PROXY, SHORT, case, main};
 
@@ -248,7 +250,7 @@ pub const SHARE_WINDOW: f64 = 1e6;
 fn lost(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
     let index = |facts: &Facts| facts.fairness(SHARE_WINDOW);
     let pairs = evidence.pairs(case(experiment, PFC), case(experiment, variant));
-    crate::measure::estimate(pairs.map(|(_, pfc, sfc)| index(pfc) - index(sfc)), "")
+    estimate(pairs.map(|(_, pfc, sfc)| index(pfc) - index(sfc)), Scale::REAL, "")
 }
 
 /// E6.

@@ -44,6 +44,7 @@ pub fn flows(flows: &[Flow]) -> Table {
         .f64("start_ns", "", vec![0.0; flows.len()])
         .f64("stop_ns", "", vec![f64::NAN; flows.len()])
         .f64("fct_ns", "", times.clone())
+        .f64("ideal_fct_ns", "", vec![10.0; flows.len()])
         .f64("slowdown", "", times.iter().map(|time| time / 10.0).collect())
         .u64("packets_sent", "", vec![100; flows.len()])
         .u64("marked_packets", "", vec![2; flows.len()])

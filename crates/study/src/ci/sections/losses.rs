@@ -48,12 +48,11 @@ pub fn losses(evidence: &Evidence) -> Section {
     for (experiment, recovery) in &experiments {
         let variants = [WITHOUT, LOCAL, CI].into_iter().enumerate();
         let entries = variants.filter(|(_, variant)| evidence.has(case(experiment, variant)));
-        let rate = |facts: &Facts| facts.loss_rate() * 100.0;
         let entries = entries.map(|(series, variant)| {
             Entry::new(
                 variant,
                 series,
-                evidence.number(case(experiment, variant), "% of packets", rate),
+                evidence.share(case(experiment, variant), "% of packets", Facts::loss_rate),
             )
         });
         groups.push(((*recovery).to_owned(), entries.collect()));
@@ -87,7 +86,7 @@ pub fn losses(evidence: &Evidence) -> Section {
             };
             table_rows.push(vec![
                 format!("{recovery}, {variant}"),
-                number(&evidence.number(of, "% of packets", |facts| facts.loss_rate() * 100.0)),
+                number(&evidence.share(of, "% of packets", Facts::loss_rate)),
                 number(&evidence.number(of, "", lossy_flows)),
                 share,
                 number(&evidence.fct(of, ALL)),

@@ -111,7 +111,7 @@ pub fn open(evidence: &Evidence) -> Section {
     let signs = |group| {
         let clear = |name: &&(&'static str, &str, &[&str])| {
             let of = evidence.fct_change(case(name.0, WITHOUT), case(name.0, CI), group);
-            of.interval().is_some_and(|(_, high)| high < 0.0)
+            of.bounds().is_some_and(|(_, high)| high < 0.0)
         };
         let run = OPEN.iter().filter(|(name, ..)| evidence.has(case(name, CI)));
         (run.clone().filter(clear).count(), run.count())

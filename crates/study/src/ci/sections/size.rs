@@ -42,10 +42,8 @@ pub fn scaling(evidence: &Evidence) -> Section {
             of.value.map(|value| (*servers, value, of))
         };
         let points: Vec<(f64, f64, Measured)> = sizes.iter().filter_map(at).collect();
-        // A logarithmic axis has no place for an interval that reaches zero.
-        let bar = |(x, _, of): &(f64, f64, Measured)| {
-            of.interval().filter(|(low, _)| *low > 0.0).map(|(low, high)| (*x, low, high))
-        };
+        let bar =
+            |(x, _, of): &(f64, f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
         Line {
             series,
             points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),

@@ -1,6 +1,7 @@
 //! C3 and C5 to C8: Cubic and DCTCP flows under RED, a coupled queue and the DualQ.
 
 use crate::claim::{Row, Rule};
+use crate::departures::{Kind, Place};
 use crate::dualq::measures::{
     Queue, above_the_chart, delay, largest, largest_ratio, lost, mean_delay, mean_length, overall,
     ratio, within, worst,
@@ -104,10 +105,10 @@ pub const RED_CLAIMS: &[Row] = &[
         expected: "about +80 %",
         measure: |e| {
             let of = |facts: &Facts| {
-                let held = |place: &crate::departures::Place| Queue::Any.holds(RED, place);
-                facts.departures.sum(crate::departures::Kind::Sojourn, held).mean()
+                let held = |place: &Place| Queue::Any.holds(RED, place);
+                facts.departures.sum(Kind::Sojourn, held).mean()
             };
-            e.change(mix((1, 0), RED), mix((1, 1), RED), of)
+            e.change_on(mix((1, 0), RED), mix((1, 1), RED), Kind::Sojourn.scale(), of)
         },
     },
     Row {

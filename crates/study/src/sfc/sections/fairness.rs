@@ -1,11 +1,12 @@
 //! Shares of a link among four senders.
 
 use floodway_report::chart::{Axis, Mark};
+use floodway_report::statistics::Scale;
 use floodway_report::study::{Exhibit, Section};
 
 use crate::curves::{share_chart, share_lines};
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{Entry, number, plain, rows, table};
+use crate::exhibit::{Entry, number, rows, table};
 use crate::sfc::claims::SHARE_WINDOW;
 use crate::sfc::{INTER, INTRA, MAIN, NATIVE, PFC, PROXY, case};
 
@@ -24,11 +25,11 @@ pub fn fairness(evidence: &Evidence) -> Section {
     }
     let index = |experiment, variant| {
         let index = |facts: &Facts| facts.fairness(SHARE_WINDOW);
-        evidence.number(case(experiment, variant), "", index)
+        evidence.on_scale(case(experiment, variant), Scale::SHARE, "", index)
     };
     let in_words = |experiment, variant| number(&index(experiment, variant));
     let count = |variant, counter: &'static str| {
-        plain(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
+        number(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
     };
     section.answer = format!(
         "Jain's index is {} with PFC, {} with the proxy and {} with NICs that obey among senders at \
@@ -70,7 +71,7 @@ pub fn fairness(evidence: &Evidence) -> Section {
         for (name, _) in MAIN {
             let count = |counter: &'static str| {
                 let of = |facts: &Facts| facts.number(counter);
-                plain(&evidence.number(case(experiment, name), "", of))
+                number(&evidence.number(case(experiment, name), "", of))
             };
             let counters = ["cnps_sent", "pause_frames", "sfc_messages", "dropped_packets"];
             let label = format!("{place}, {name}");

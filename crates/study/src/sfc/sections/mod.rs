@@ -6,10 +6,11 @@ mod open;
 mod queues;
 mod rivals;
 
+use floodway_report::statistics::Scale;
 use floodway_report::study::Section;
 
 use crate::evidence::{Case, Evidence};
-use crate::exhibit::{moves, number, plain};
+use crate::exhibit::{moves, number};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
@@ -83,10 +84,10 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
     if evidence.has(case(INTRA, PFC)) {
         let index = |experiment, variant| {
             let index = |facts: &crate::evidence::Facts| facts.fairness(claims::SHARE_WINDOW);
-            number(&evidence.number(case(experiment, variant), "", index))
+            number(&evidence.on_scale(case(experiment, variant), Scale::SHARE, "", index))
         };
         let count = |variant, counter: &'static str| {
-            plain(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
+            number(&evidence.number(case(INTRA, variant), "", |facts| facts.number(counter)))
         };
         answer.push(format!(
             "Four senders share a link with a fairness index of {} with PFC, {} with the proxy and {} \

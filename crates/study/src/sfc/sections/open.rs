@@ -61,7 +61,7 @@ pub fn open(evidence: &Evidence) -> Section {
     let gains = |variant, group: FlowGroup| {
         let clear = |name: &&(&'static str, &str, &[&str])| {
             let of = evidence.fct_change(case(name.0, PFC), case(name.0, variant), group);
-            of.interval().is_some_and(|(_, high)| high < 0.0)
+            of.bounds().is_some_and(|(_, high)| high < 0.0)
         };
         let run = OPEN.iter().filter(|(name, ..)| evidence.has(case(name, variant)));
         (run.clone().filter(clear).count(), run.count())

@@ -6,7 +6,7 @@ use floodway_report::study::{Exhibit, Section};
 use super::cases;
 use crate::curves::{depth_line, occupancy_chart};
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{moves, number, plain, table};
+use crate::exhibit::{moves, number, table};
 use crate::measure::Measured;
 use crate::sfc::{ALL_VARIANTS, MAIN, NATIVE, PFC, PROXY, case, main};
 
@@ -85,9 +85,9 @@ pub fn queues(evidence: &Evidence) -> Section {
     section
 }
 
-/// The share of the measurement that a time is, of so many ports, in percent.
+/// The share of the measurement that a time is, of so many ports.
 fn share(facts: &Facts, ns: f64, ports: f64) -> f64 {
-    100.0 * ns / (ports * facts.known("measured_ns"))
+    ns / (ports * facts.known("measured_ns"))
 }
 
 /// The share of time that ports of switches of these tiers may not send data, of those that lead to
@@ -100,7 +100,7 @@ fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
     let to_switch = |peer| matches!(graph.node(peer).kind, NodeKind::Switch { .. });
     let ports = of.flat_map(|id| &graph.node(id).ports).filter(|end| to_switch(end.peer)).count();
     let paused = |facts: &Facts, tier: &u64| facts.known(&format!("tier_{tier}_paused_ns"));
-    evidence.number(case, "% of time", |facts| {
+    evidence.share(case, "% of time", |facts| {
         share(facts, tiers.iter().map(|tier| paused(facts, tier)).sum(), ports as f64)
     })
 }
@@ -108,7 +108,7 @@ fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
 /// The share of time that NICs may not send data at all.
 fn nics_stopped(evidence: &Evidence, case: Case) -> Measured {
     let hosts = evidence.servers(case.experiment) as f64;
-    evidence.number(case, "% of time", |facts| share(facts, facts.known("hosts_paused_ns"), hosts))
+    evidence.share(case, "% of time", |facts| share(facts, facts.known("hosts_paused_ns"), hosts))
 }
 
 /// Who is stopped, by what.
@@ -119,7 +119,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
     let number_of = |variant, name: &'static str| {
         number(&evidence.number(case(main, variant), "", move |facts| facts.number(name)))
     };
-    let stopped = |variant| plain(&stopped(evidence, case(main, variant), &[0, 1, 2]));
+    let stopped = |variant| number(&stopped(evidence, case(main, variant), &[0, 1, 2]));
     section.answer = format!(
         "PFC takes {} pause frames a run, and ports between switches are stopped for {}. Source Flow \
          Control takes {} messages and {} pause frames with the proxy, and {} messages with NICs that \
@@ -132,8 +132,8 @@ pub fn pauses(evidence: &Evidence) -> Section {
         number_of(NATIVE, "sfc_messages"),
         stopped(PROXY),
         stopped(NATIVE),
-        plain(&nics_stopped(evidence, case(main, PFC))),
-        plain(&nics_stopped(evidence, case(main, PROXY))),
+        number(&nics_stopped(evidence, case(main, PFC))),
+        number(&nics_stopped(evidence, case(main, PROXY))),
     );
     section.text = vec![
         "Counted from the warm-up to the end of arrivals. A port counts as stopped while it may not \
@@ -148,7 +148,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
     ];
     let cases = cases(evidence, ALL_VARIANTS);
     let line = |label: &str, of: &dyn Fn(Case) -> Measured| {
-        let values = cases.iter().map(|(.., case)| plain(&of(*case)));
+        let values = cases.iter().map(|(.., case)| number(&of(*case)));
         std::iter::once(label.to_owned()).chain(values).collect::<Vec<_>>()
     };
     let mut rows = Vec::new();

@@ -1,5 +1,7 @@
 //! Slides 16 to 18: database entries over several stages with one slow link.
 
+use floodway_report::statistics::Scale;
+
 use crate::claim::{Row, Rule};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::Measured;
@@ -40,7 +42,9 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: NETWORK,
         rule: Rule::Between(-0.1, 0.1),
         expected: "-0.05: full frames would be +0.17, and entries do not fill their last",
-        measure: |e| e.number(of(64, PAUSE), "%", |facts| off(above_l2(facts), 2.434)),
+        measure: |e| {
+            e.on_scale(of(64, PAUSE), Scale::REAL, "%", |facts| off(above_l2(facts), 2.434))
+        },
     },
     Row {
         id: "B7",

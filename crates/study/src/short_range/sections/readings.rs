@@ -53,7 +53,7 @@ pub fn sweeps(evidence: &Evidence) -> Section {
             let change =
                 |from, to, number: fn(&Facts) -> f64| evidence.change(of(from), of(to), number);
             let up =
-                |from, to| change(from, to, carried).interval().is_some_and(|(low, _)| low > 0.0);
+                |from, to| change(from, to, carried).bounds().is_some_and(|(low, _)| low > 0.0);
             for (count, gains) in gains.iter_mut().zip([
                 true,
                 up(PAUSE_EGRESS, DRC),
@@ -134,7 +134,7 @@ pub fn entries(evidence: &Evidence) -> Section {
     };
     let up = |from| {
         let clear = |(name, _): &&(&'static str, &str)| {
-            change(name, from, entered).interval().is_some_and(|(low, _)| low > 0.0)
+            change(name, from, entered).bounds().is_some_and(|(low, _)| low > 0.0)
         };
         rows.iter().filter(clear).count()
     };
