@@ -124,7 +124,7 @@ impl Change {
 
     /// Whether both sides are the same in every replication.
     pub fn is_none(&self) -> bool {
-        self.from == self.to && self.p == Some(1.0)
+        self.from == self.to && self.p.is_none_or(|p| p == 1.0)
     }
 
     /// Whether "no change" is ruled out with the confidence of the intervals; none if that is not
@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(third.no_interval, Some(NoInterval::AllEqual));
         let same = change(&[(2.0, 2.0), (3.0, 3.0)]);
         assert_eq!((same.percent, same.is_none()), (Some(0.0), true));
+        assert!(change(&[(3.0, 3.0)]).is_none() && change(&[(0.0, 0.0)]).is_none());
         let one = change(&[(4.0, 1.0)]);
         assert_eq!((one.percent, one.no_interval), (Some(-75.0), Some(NoInterval::OneReplication)));
         assert_eq!(one.is_clear(), None);
