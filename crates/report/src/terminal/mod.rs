@@ -131,6 +131,9 @@ fn legend(summary: &Summary) -> Option<String> {
     let means = match replications {
         0 => return None,
         1 => "One replication".to_string(),
+        n if summary.order.len() == 1 => format!(
+            "Means of {n} replications, [95 % interval; none where all replications are alike]"
+        ),
         n => format!("Means of {n} replications"),
     };
     let changes = match summary.baseline().filter(|_| summary.order.len() > 1) {
@@ -152,7 +155,7 @@ fn times(summary: &Summary) -> Vec<Row> {
         label: format!("  {}", class.label),
         cells: cells(summary, |name| {
             let class = summary.class(name, &class.key)?;
-            Some((words::mean(&class.mean_ns, "ns"), beside(&class.mean_ns, true)))
+            Some((words::mean(&class.mean_ns, "ns"), beside(&class.mean_ns, "ns", true)))
         }),
     });
     let all = summary.classes.last().map_or("", |class| class.key.as_str());
@@ -189,7 +192,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
             let cells = cells(summary, |name| {
                 let counter = summary.counter(name, &shown.key)?;
                 let value = words::mean(&counter.measure, &counter.unit);
-                Some((value, beside(&counter.measure, less_is_better)))
+                Some((value, beside(&counter.measure, &counter.unit, less_is_better)))
             });
             rows.push(Row { label: format!("  {}", shown.label), cells });
         }
@@ -221,7 +224,7 @@ fn counters(summary: &Summary) -> Vec<Row> {
         cells: cells(summary, |name| {
             let counter = summary.counter(name, key)?;
             let value = words::mean(&counter.measure, &counter.unit);
-            Some((value, beside(&counter.measure, *less_is_better)))
+            Some((value, beside(&counter.measure, &counter.unit, *less_is_better)))
         }),
     });
     std::iter::once(heading).chain(intervals).chain(rows).collect()
@@ -232,12 +235,23 @@ fn cells(
     cell: impl Fn(&str) -> Option<(String, Beside)>,
 ) -> Vec<(String, Beside)> {
     let nothing = || ("-".to_string(), Beside::default());
-    summary.order.iter().map(|name| cell(name).unwrap_or_else(nothing)).collect()
+    let alone = summary.order.len() == 1;
+    let shown = |(at, name): (usize, &String)| {
+        let (value, beside) = cell(name).unwrap_or_else(nothing);
+        // Beside the baseline of a comparison the intervals of means would take the room of changes.
+        if at == 0 && !alone { (value, Beside::default()) } else { (value, beside) }
+    };
+    summary.order.iter().enumerate().map(shown).collect()
 }
 
-/// What a measure's change looks like: painted only if its interval leaves no doubt.
-fn beside(measure: &Measure, less_is_better: bool) -> Beside {
-    let Some(change) = measure.change else { return Beside::default() };
+/// What stands beside a mean: its change, painted only if its interval leaves no doubt; of one variant
+/// alone its interval.
+fn beside(measure: &Measure, unit: &str, less_is_better: bool) -> Beside {
+    let Some(change) = measure.change else {
+        let ends = measure.estimate.mean.zip(measure.estimate.interval());
+        let text = ends.map_or_else(String::new, |(mean, ends)| words::range(mean, ends, unit));
+        return Beside { text, paint: None };
+    };
     let text = if change.is_none() { String::new() } else { words::beside(&change) };
     let paint = match (change.is_clear(), change.percent) {
         (Some(false), _) => Some(Paint::Dim),
