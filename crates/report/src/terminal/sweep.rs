@@ -19,13 +19,20 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
         text += &wrapped(&sentence.replace('`', ""), style.width, style, Paint::Bold);
     }
     text.push('\n');
+    let legend = sweep.legend();
+    for line in &legend {
+        text += &wrapped(&line.replace('`', ""), style.width, style, Paint::Dim);
+    }
+    if !legend.is_empty() {
+        text.push('\n');
+    }
     let sections = sweep.sections();
     let many = if sweep.shown.is_empty() { METRICS } else { sections.len() };
     for section in sections.iter().take(many) {
         let Some(Exhibit::Table { head, rows, .. }) = section.exhibits.last() else { continue };
         text += &paint(&section.question, Some(Paint::Bold), style);
         text.push('\n');
-        text += &block(head, rows, style);
+        text += &blocks(head, rows, sweep.axes.len(), style);
         text.push('\n');
     }
     if sections.len() > many {
@@ -55,23 +62,72 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
     text
 }
 
-/// Columns as wide as their widest cell.
-fn block(head: &[String], rows: &[Vec<String>], style: Style) -> String {
+/// As many columns side by side as there is room for, each as wide as its widest cell; the first ones,
+/// which name the row, are repeated.
+fn blocks(head: &[String], rows: &[Vec<String>], names: usize, style: Style) -> String {
     let rows = &rows[..rows.len().min(MOST)];
     let widest = |column: usize| {
         let cells = rows.iter().map(|row| width(&row[column]));
         cells.chain([width(&head[column])]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
-    let line = |cells: &[String]| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| padded(cell, *width));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut text = paint(&line(head), Some(Paint::Dim), style);
-    text.push('\n');
-    for row in rows {
-        text += &line(row);
+    let mut text = String::new();
+    let mut next = names;
+    while next < head.len() {
+        let mut shown: Vec<usize> = (0..names).collect();
+        let mut used: usize = shown.iter().map(|column| widths[*column] + 2).sum();
+        while next < head.len() && (shown.len() == names || used + widths[next] <= style.width) {
+            used += widths[next] + 2;
+            shown.push(next);
+            next += 1;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let line = |cells: &[String]| {
+            let cells = shown.iter().map(|column| padded(&cells[*column], widths[*column]));
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        text += &paint(&line(head), Some(Paint::Dim), style);
         text.push('\n');
+        for row in rows {
+            text += &line(row);
+            text.push('\n');
+        }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_stand_below() {
+        let texts = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect();
+        let head: Vec<String> = texts(&["size", "a", "b", "b vs. a"]);
+        let rows: Vec<Vec<String>> = vec![
+            texts(&["1MB", "255 µs [137, 372]", "240 µs [132, 348]", "-5.2 % [-8.5, -1.7]"]),
+            texts(&["2MB", "1.00 ms", "-", "none"]),
+        ];
+        // The name takes 6 columns, a and b 17 and two between: 42 in all, and 63 with the change.
+        let wide = Style { width: 63, ..Style::default() };
+        let narrow = Style { width: 62, ..wide };
+        assert_eq!(
+            blocks(&head, &rows, 1, wide),
+            "size  a                  b                  b vs. a\n\
+             1MB   255 µs [137, 372]  240 µs [132, 348]  -5.2 % [-8.5, -1.7]\n\
+             2MB   1.00 ms            -                  none\n"
+        );
+        assert_eq!(
+            blocks(&head, &rows, 1, narrow),
+            "size  a                  b\n\
+             1MB   255 µs [137, 372]  240 µs [132, 348]\n\
+             2MB   1.00 ms            -\n\
+             \n\
+             size  b vs. a\n\
+             1MB   -5.2 % [-8.5, -1.7]\n\
+             2MB   none\n"
+        );
+    }
 }
