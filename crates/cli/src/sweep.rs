@@ -110,7 +110,11 @@ fn grid(options: &SweepOptions, base: &Scenario) -> Result<Sweep, Failure> {
         _ => {}
     }
     let load = |overrides: &Overrides| Scenario::load(&options.selection.file, overrides);
-    let arguments = Arguments { vary: &options.vary, reference: &options.reference };
+    let arguments = Arguments {
+        vary: &options.vary,
+        reference: &options.reference,
+        variants: &options.selection.variant,
+    };
     Ok(Sweep::new(&spec, arguments, &base.overrides, load)?)
 }
 

@@ -70,9 +70,7 @@ fn every_point_is_run_once_and_never_again() {
     let more = ["--json", "--vary", vary, "--replications", "3"];
     let wider = json(&words("swept.toml", &other, &cache, &more));
     assert_eq!((runs(&wider).len(), &wider["provenance"]["reused"]), (12, &7.into()));
-    for file in
-        ["report.html", "points.csv", "points.parquet", "points_long.csv", "runs.parquet"]
-    {
+    for file in ["report.html", "points.csv", "points.parquet", "points_long.csv", "runs.parquet"] {
         assert!(other.join(file).is_file(), "{file}");
     }
     let page = fs::read_to_string(other.join("report.html")).unwrap();
@@ -185,7 +183,8 @@ fn points_are_compared_with_the_reference() {
     assert_eq!(of(0)["place"]["in_best_set"], false);
     assert_eq!(of(2)["place"]["in_best_set"], true);
     let caveats = sweep["caveats"].as_array().unwrap();
-    let told = "`size=1MB` and `size=2000KB` have the same runs: what differs between them never acted.";
+    let told =
+        "`size=1MB` and `size=2000KB` have the same runs: what differs between them never acted.";
     assert!(caveats.contains(&told.into()), "{caveats:?}");
     // A row of the long table for every metric and point.
     let long = fs::read_to_string(out.join("points_long.csv")).unwrap();
@@ -219,7 +218,8 @@ fn a_metric_of_a_workload_is_named_by_the_workloads_name() {
         [[workload]]\nname = \"bulk\"\n[workload.long_flows]\ncount = 2\nfrom = \"0-1\"\nto = \"2-3\"\n";
     fs::write(&file, text).unwrap();
     let vary = ["--vary", "switch.latency=100ns,200ns", "--at-most", "2", "--json"];
-    let more = ["--until", "workload_bulk_goodput_bps=0.5", "--metric", "workload_bulk_goodput_bps"];
+    let more =
+        ["--until", "workload_bulk_goodput_bps=0.5", "--metric", "workload_bulk_goodput_bps"];
     let sweep = json(&words(word(&file), &out, &cache, &[&vary[..], &more].concat()));
     assert_eq!(sweep["shown"], serde_json::json!(["workload_0_goodput_bps"]));
     assert!(sweep["until"].as_str().unwrap().contains("workload_0_goodput_bps"));

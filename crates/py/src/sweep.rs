@@ -83,7 +83,7 @@ impl Grid {
                 .filter(wanted)
                 .cloned()
                 .collect();
-            let arguments = Arguments { vary: &vary, reference: &reference };
+            let arguments = Arguments { vary: &vary, reference: &reference, variants: &variants };
             let sweep = Sweep::new(&spec, arguments, &overrides, load)?;
             Ok(Ok(Self { sweep, variants: names }))
         });

@@ -157,6 +157,9 @@ pub struct Arguments<'a> {
     pub vary: &'a [String],
     /// Settings of the reference point, `path=value` between commas; empty: what the file says.
     pub reference: &'a [String],
+    /// The variants that are run; empty: all. The others do not decide which point has the scenario's
+    /// own values.
+    pub variants: &'a [String],
 }
 
 /// The most points that a sweep may have, and so the most values of an axis.
@@ -220,7 +223,8 @@ impl Sweep {
             until
                 .allow(points.iter().map(|point| point.scenario.replications).max().unwrap_or(1))?;
         }
-        let reference = reference::of(given.as_ref(), &axes, &points, &base, &names)?;
+        let reference =
+            reference::of(given.as_ref(), &axes, &points, (&base, arguments.variants), &names)?;
         let mut sweep = Self { axes, until: spec.until.clone(), points, reference, names };
         if let Some(until) = &mut sweep.until {
             until.metric = metric(&until.metric, &sweep.names);
@@ -610,7 +614,7 @@ mod tests {
         let spec: Spec = toml::from_str(spec).unwrap();
         let vary: Vec<String> = vary.iter().map(|vary| (*vary).to_owned()).collect();
         let load = |overrides: &Overrides| Scenario::parse(SCENARIO, "s.toml", overrides);
-        let arguments = Arguments { vary: &vary, reference: &[] };
+        let arguments = Arguments { vary: &vary, ..Arguments::default() };
         Sweep::new(&spec, arguments, &Overrides::default(), load)
             .map_err(|error| error.problems()[0].clone())
     }

@@ -367,12 +367,7 @@ fn table(sweep: &Sweep, cells: &[Cell], metric: &str, unit: &str) -> Exhibit {
         row
     };
     let mut notes = sweep.legend();
-    let reasons: std::collections::BTreeSet<String> =
-        cells.iter().filter_map(|cell| Some(cell.refusal()?.to_string())).collect();
-    if !reasons.is_empty() {
-        let reasons: Vec<String> = reasons.into_iter().collect();
-        notes.push(format!("Without an interval: {}.", reasons.join("; ")));
-    }
+    notes.extend(refusals(cells));
     if let Some(more @ 1..) = points.checked_sub(MOST_ROWS) {
         notes.push(format!("{more} more points are in points_long.csv."));
     }
@@ -383,6 +378,14 @@ fn table(sweep: &Sweep, cells: &[Cell], metric: &str, unit: &str) -> Exhibit {
         rows: (0..points.min(MOST_ROWS)).map(row).collect(),
         note: notes.join(" ").replace('`', ""),
     }
+}
+
+/// Why some intervals are missing; none if all are there.
+pub fn refusals(cells: &[Cell]) -> Option<String> {
+    let reasons: std::collections::BTreeSet<String> =
+        cells.iter().filter_map(|cell| Some(cell.refusal()?.to_string())).collect();
+    let reasons: Vec<String> = reasons.into_iter().collect();
+    (!reasons.is_empty()).then(|| format!("Without an interval: {}.", reasons.join("; ")))
 }
 
 /// A mean in its unit, and its interval.
@@ -419,6 +422,7 @@ fn in_best_set(cell: &Cell) -> String {
     let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p {p:.3}") };
     match (place.in_best_set, place.p) {
         _ if place.rank == 1 => "best mean".to_owned(),
+        _ if place.vs_best.is_some_and(|change| change.is_none()) => "yes, the same".to_owned(),
         (Some(true), Some(of)) => format!("yes, {}", p(of)),
         (Some(false), Some(of)) => format!("no, {}", p(of)),
         _ => "-".to_owned(),

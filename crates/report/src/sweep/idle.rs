@@ -70,7 +70,8 @@ fn same_points(sweep: &Sweep, variant: &str) -> Vec<String> {
     groups.into_values().filter(|points| points.len() > 1).map(sentence).collect()
 }
 
-/// Variants with the same runs as an earlier one, at all points or at some.
+/// Variants with the same runs as an earlier one, at all points or at some. Those with all runs of the
+/// first are in the answer.
 fn same_variants(sweep: &Sweep) -> Vec<String> {
     let mut sentences = Vec::new();
     for (number, variant) in sweep.variants.iter().enumerate() {
@@ -80,6 +81,9 @@ fn same_variants(sweep: &Sweep) -> Vec<String> {
         };
         let most = sweep.variants[..number].iter().map(|other| (same(other), other));
         let Some((count @ 1.., other)) = most.max_by_key(|of| of.0) else { continue };
+        if count == sweep.points.len() && Some(other) == sweep.variants.first() {
+            continue;
+        }
         let at = match sweep.points.len() {
             1 => String::new(),
             all if all == count => " at all points".to_owned(),

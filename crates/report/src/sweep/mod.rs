@@ -384,6 +384,11 @@ impl Sweep {
         ranking::legend(self)
     }
 
+    /// Why some intervals of a metric are missing; none if all are there.
+    pub(crate) fn refusals(&self, metric: &str) -> Option<String> {
+        charts::refusals(&self.cells(metric))
+    }
+
     /// The metrics that the page shows: those that were asked for, or of those that usually matter
     /// the ones that are not the same in all runs, or if all are, all that there are.
     pub fn shown(&self) -> Vec<&str> {

@@ -113,7 +113,13 @@ fn from_reference(sweep: &Sweep, best: &Cell) -> String {
         Some(change) if change.is_none() => format!(", the same as the reference `{reference}`"),
         Some(change) => match change.percent {
             Some(percent) => {
-                format!(", {} vs. the reference `{reference}`", percentage(change, percent))
+                // The mean of ratios and the ratio of means may differ in sign.
+                let ratios = match (change.to - change.from) * percent < 0.0 {
+                    true => " (mean of the paired ratios)",
+                    false => "",
+                };
+                let change = percentage(change, percent);
+                format!(", {change} vs. the reference `{reference}`{ratios}")
             }
             None => format!(", from 0 at the reference `{reference}`"),
         },

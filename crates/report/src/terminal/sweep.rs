@@ -16,23 +16,26 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
         text += &wrapped(&format!("VIOLATION: {violation}"), style.width, style, Paint::Red);
     }
     for sentence in sweep.answer() {
-        text += &wrapped(&sentence.replace('`', ""), style.width, style, Paint::Bold);
+        text += &paragraph(&sentence, style, Paint::Bold);
     }
     text.push('\n');
     let legend = sweep.legend();
     for line in &legend {
-        text += &wrapped(&line.replace('`', ""), style.width, style, Paint::Dim);
+        text += &paragraph(line, style, Paint::Dim);
     }
     if !legend.is_empty() {
         text.push('\n');
     }
     let sections = sweep.sections();
     let many = if sweep.shown.is_empty() { METRICS } else { sections.len() };
-    for section in sections.iter().take(many) {
+    for (section, metric) in sections.iter().zip(sweep.shown()).take(many) {
         let Some(Exhibit::Table { head, rows, .. }) = section.exhibits.last() else { continue };
         text += &paint(&section.question, Some(Paint::Bold), style);
         text.push('\n');
         text += &blocks(head, rows, sweep.axes.len(), style);
+        if let Some(why) = sweep.refusals(metric) {
+            text += &paragraph(&why, style, Paint::Dim);
+        }
         text.push('\n');
     }
     if sections.len() > many {
@@ -51,7 +54,7 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
         );
     }
     for caveat in &sweep.caveats {
-        text += &wrapped(&format!("note: {caveat}"), style.width, style, Paint::Dim);
+        text += &paragraph(&format!("note: {caveat}"), style, Paint::Dim);
     }
     text += &wrapped(
         &format!("fingerprint {}", sweep.provenance.fingerprint),
@@ -60,6 +63,22 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
         Paint::Dim,
     );
     text
+}
+
+/// A sentence in lines, of which none ends within a number with its unit or its interval.
+fn paragraph(sentence: &str, style: Style, colour: Paint) -> String {
+    const GLUE: char = '\u{a0}';
+    let letters: Vec<char> = sentence.chars().filter(|letter| *letter != '`').collect();
+    let (mut glued, mut within) = (String::new(), false);
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map_or(' ', |at| letters[at]);
+        let after = letters.get(at + 1).copied().unwrap_or(' ');
+        within = *letter == '[' || within && *letter != ']';
+        let joins =
+            within || after == '[' || before.is_ascii_digit() && "%µnmskKBMG".contains(after);
+        glued.push(if *letter == ' ' && joins { GLUE } else { *letter });
+    }
+    wrapped(&glued, style.width, style, colour).replace(GLUE, " ")
 }
 
 /// As many columns side by side as there is room for, each as wide as its widest cell; the first ones,
@@ -101,6 +120,20 @@ fn blocks(head: &[String], rows: &[Vec<String>], names: usize, style: Style) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_not_broken() {
+        let style = Style { width: 40, ..Style::default() };
+        // 40 columns would end within the interval, or between the number and its unit.
+        assert_eq!(
+            paragraph(
+                "It is lowest at `size=1MB`: 132 µs [94, 184], the reference.",
+                style,
+                Paint::Dim
+            ),
+            "It is lowest at size=1MB:\n    132 µs [94, 184], the reference.\n"
+        );
+    }
 
     #[test]
     fn columns_that_do_not_fit_stand_below() {

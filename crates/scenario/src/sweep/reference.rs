@@ -146,10 +146,10 @@ pub fn of(
     given: Option<&Given>,
     axes: &[Axis],
     points: &[Point],
-    base: &Scenario,
+    (base, variants): (&Scenario, &[String]),
     names: &[String],
 ) -> Result<Reference, Error> {
-    let own = points.iter().position(|point| is_same(&point.scenario, base));
+    let own = points.iter().position(|point| is_same(&point.scenario, base, variants));
     let Some(given) = given else {
         return Ok(match own {
             Some(point) => Reference { point, origin: Origin::Scenario },
@@ -164,9 +164,11 @@ pub fn of(
     Ok(Reference { point, origin: Origin::Given })
 }
 
-/// Whether all variants of two scenarios have the same values of everything.
-fn is_same(one: &Scenario, other: &Scenario) -> bool {
-    one.variants().iter().map(|of| &of.settings).eq(other.variants().iter().map(|of| &of.settings))
+/// Whether these variants, or all, have the same values of everything in two scenarios.
+fn is_same(one: &Scenario, other: &Scenario, variants: &[String]) -> bool {
+    let counts = |name: &String| variants.is_empty() || variants.contains(name);
+    let mut pairs = one.variants().iter().zip(other.variants());
+    pairs.all(|(one, other)| !counts(&one.name) || one.settings == other.settings)
 }
 
 #[cfg(test)]
@@ -186,7 +188,7 @@ mod tests {
         let owned = |of: &[&str]| -> Vec<String> { of.iter().map(|one| (*one).into()).collect() };
         let spec: Spec = toml::from_str(spec).unwrap();
         let (vary, reference) = (owned(vary), owned(reference));
-        let arguments = Arguments { vary: &vary, reference: &reference };
+        let arguments = Arguments { vary: &vary, reference: &reference, variants: &[] };
         let load = |overrides: &Overrides| Scenario::parse(SCENARIO, "s.toml", overrides);
         Sweep::new(&spec, arguments, &Overrides::default(), load)
     }
@@ -208,6 +210,20 @@ mod tests {
             reference(&["workload.training.incast.senders=1,2"], &[]),
             (1, Origin::Scenario)
         );
+    }
+
+    #[test]
+    fn only_variants_that_are_run_decide_which_values_are_the_scenarios_own() {
+        let load = |overrides: &Overrides| Scenario::parse(SCENARIO, "s.toml", overrides);
+        // Only one of the variants has this AQM.
+        let vary = ["switch.aqm=drop_tail,step".to_owned()];
+        for (variant, expected) in [("one", 0), ("two", 1)] {
+            let variants = [variant.to_owned()];
+            let arguments = Arguments { vary: &vary, variants: &variants, ..Arguments::default() };
+            let spec: Spec = toml::from_str("vary = []").unwrap();
+            let sweep = Sweep::new(&spec, arguments, &Overrides::default(), load).unwrap();
+            assert_eq!(sweep.reference, Reference { point: expected, origin: Origin::Scenario });
+        }
     }
 
     #[test]
