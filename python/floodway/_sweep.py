@@ -45,8 +45,9 @@ class Sweep:
         """A row for every point and variant: means, their 95 % intervals, and changes from the
         first variant, paired by replication."""
         self.long: Table = Table(long)
-        """A row for every point, variant and metric: the mean with its interval, the changes from the
-        reference point, the first variant and the best point, and whether it is in the best set."""
+        """A row for every point, variant and metric: the mean with its interval, the changes from
+        the reference point, the first variant and the best point, and whether it is in the best
+        set."""
         self.charts: dict[str, Chart] = by_name(swept.charts)
         """The charts of the report: ``fct-mean-ns`` shows the metric ``fct_mean_ns``, and so on."""
 

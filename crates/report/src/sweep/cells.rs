@@ -57,7 +57,8 @@ pub struct Place {
 impl Cell {
     /// Why there is no interval of the mean or of the change from the reference.
     pub fn refusal(&self) -> Option<NoInterval> {
-        self.estimate.no_interval.or_else(|| self.vs_reference?.no_interval)
+        let change = self.vs_reference.filter(|change| !change.is_none());
+        self.estimate.no_interval.or_else(|| change?.no_interval)
     }
 }
 

@@ -209,7 +209,6 @@ fn capital(text: String) -> String {
 mod tests {
     use super::super::Reference;
     use super::super::tests::tuned;
-    use super::*;
 
     #[test]
     fn the_best_set_and_the_reference_are_named() {

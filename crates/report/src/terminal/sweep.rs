@@ -32,7 +32,9 @@ pub fn sweep(sweep: &Sweep, style: Style) -> String {
         let Some(Exhibit::Table { head, rows, .. }) = section.exhibits.last() else { continue };
         text += &paint(&section.question, Some(Paint::Bold), style);
         text.push('\n');
-        text += &blocks(head, rows, sweep.axes.len(), style);
+        let is_first = |column: &usize| sweep.variants.contains(&head[*column]);
+        let starts: Vec<usize> = (sweep.axes.len()..head.len()).filter(is_first).collect();
+        text += &blocks(head, rows, &starts, style);
         if let Some(why) = sweep.refusals(metric) {
             text += &paragraph(&why, style, Paint::Dim);
         }
@@ -81,25 +83,33 @@ fn paragraph(sentence: &str, style: Style, colour: Paint) -> String {
     wrapped(&glued, style.width, style, colour).replace(GLUE, " ")
 }
 
-/// As many columns side by side as there is room for, each as wide as its widest cell; the first ones,
-/// which name the row, are repeated.
-fn blocks(head: &[String], rows: &[Vec<String>], names: usize, style: Style) -> String {
+/// As many columns side by side as there is room for, each as wide as its widest cell. Those before
+/// the first of `starts` name the row and are repeated; a group of columns, from one of `starts` to the
+/// next, stays together if it can.
+fn blocks(head: &[String], rows: &[Vec<String>], starts: &[usize], style: Style) -> String {
     let rows = &rows[..rows.len().min(MOST)];
     let widest = |column: usize| {
         let cells = rows.iter().map(|row| width(&row[column]));
         cells.chain([width(&head[column])]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
+    let names = starts.first().copied().unwrap_or(0);
     let mut text = String::new();
     let mut next = names;
     while next < head.len() {
         let mut shown: Vec<usize> = (0..names).collect();
-        let mut used: usize = shown.iter().map(|column| widths[*column] + 2).sum();
-        while next < head.len() && (shown.len() == names || used + widths[next] <= style.width) {
-            used += widths[next] + 2;
-            shown.push(next);
-            next += 1;
-        }
+        let room = |shown: &[usize], more: usize| {
+            let columns = shown.iter().copied().chain(next..more);
+            let taken: usize = columns.map(|column| widths[column] + 2).sum();
+            taken <= style.width + 2
+        };
+        // Whole groups, or else as many columns of the first as there is room for, and at least one.
+        let ends = starts.iter().copied().chain([head.len()]).filter(|end| *end > next);
+        let whole = ends.take_while(|end| room(&shown, *end)).last();
+        let fits = (next + 1..=head.len()).take_while(|end| room(&shown, *end)).last();
+        let end = whole.or(fits).unwrap_or(next + 1);
+        shown.extend(next..end);
+        next = end;
         if !text.is_empty() {
             text.push('\n');
         }
@@ -143,24 +153,28 @@ mod tests {
             texts(&["1MB", "255 µs [137, 372]", "240 µs [132, 348]", "-5.2 % [-8.5, -1.7]"]),
             texts(&["2MB", "1.00 ms", "-", "none"]),
         ];
-        // The name takes 6 columns, a and b 17 and two between: 42 in all, and 63 with the change.
+        // The name takes 6 columns, a and b 17 and two between: 42 in all, and 63 with the change. In
+        // 62 b and its change go below, and in 30 every column has a block of its own.
         let wide = Style { width: 63, ..Style::default() };
         let narrow = Style { width: 62, ..wide };
         assert_eq!(
-            blocks(&head, &rows, 1, wide),
+            blocks(&head, &rows, &[1, 2], wide),
             "size  a                  b                  b vs. a\n\
              1MB   255 µs [137, 372]  240 µs [132, 348]  -5.2 % [-8.5, -1.7]\n\
              2MB   1.00 ms            -                  none\n"
         );
         assert_eq!(
-            blocks(&head, &rows, 1, narrow),
-            "size  a                  b\n\
-             1MB   255 µs [137, 372]  240 µs [132, 348]\n\
-             2MB   1.00 ms            -\n\
+            blocks(&head, &rows, &[1, 2], narrow),
+            "size  a\n\
+             1MB   255 µs [137, 372]\n\
+             2MB   1.00 ms\n\
              \n\
-             size  b vs. a\n\
-             1MB   -5.2 % [-8.5, -1.7]\n\
-             2MB   none\n"
+             size  b                  b vs. a\n\
+             1MB   240 µs [132, 348]  -5.2 % [-8.5, -1.7]\n\
+             2MB   -                  none\n"
         );
+        let text = blocks(&head, &rows, &[1, 2], Style { width: 30, ..wide });
+        assert_eq!(text.matches("size").count(), 3);
+        assert!(text.lines().all(|line| line.chars().count() <= 30), "{text}");
     }
 }

@@ -25,6 +25,8 @@ const SIDE_BY_SIDE: &str = "switch.flow_control";
 /// Whether exactly one member of a family stands at this path.
 fn is_family(path: &[String]) -> bool {
     let path = match path {
+        // The list, or indices and names of its elements: several stand side by side.
+        [first] if first == "workload" => return false,
         [first, _index] if first == "workload" => return true,
         // Families beside a workload's member: of hosts, or of workloads alone.
         [first, _index, rest @ ..] if first == "workload" && is_beside(&rest[0]) => {
