@@ -293,6 +293,8 @@ fn a_workload_is_addressed_by_its_name_wherever_it_is_by_its_number() {
         workload::Spec::Incast(spec) => spec.senders,
         other => panic!("{other:?}"),
     };
+    // A setting of one workload of a variant leaves what the variant says of another.
+    assert_eq!(senders(&scenario(named, false, &of_one), 1), 1);
     assert_eq!([0, 1].map(|variant| senders(&changed, variant)), [2, 1]);
     assert_eq!(senders(&scenario(named, true, &[]), 0), 3);
 }

@@ -142,8 +142,11 @@ mod tests {
     use super::super::tests::tuned;
     use super::*;
 
-    /// Rank, whether it is in the best set, and the adjusted probability, by point.
-    fn places(sweep: &Sweep, metric: &str) -> Vec<Option<(usize, Option<bool>, Option<f64>)>> {
+    /// Rank, whether it is in the best set, and the adjusted probability.
+    type Standing = (usize, Option<bool>, Option<f64>);
+
+    /// By point.
+    fn places(sweep: &Sweep, metric: &str) -> Vec<Option<Standing>> {
         let place = |cell: Cell| cell.place.map(|place| (place.rank, place.in_best_set, place.p));
         cells(sweep, metric).into_iter().map(place).collect()
     }

@@ -82,12 +82,12 @@ pub fn points(sweep: &Sweep) -> Table {
             .f64(
                 format!("{name}_change_percent_low"),
                 "Lower end of the 95 % interval of that change in percent; NaN without one.",
-                column(&|row| Some(changes[row].as_ref()?.low?)),
+                column(&|row| changes[row].as_ref()?.low),
             )
             .f64(
                 format!("{name}_change_percent_high"),
                 "Upper end of the 95 % interval of that change in percent; NaN without one.",
-                column(&|row| Some(changes[row].as_ref()?.high?)),
+                column(&|row| changes[row].as_ref()?.high),
             );
     }
     table
