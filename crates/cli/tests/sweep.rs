@@ -213,7 +213,7 @@ fn points_are_compared_with_the_reference() {
 fn a_metric_of_a_workload_is_named_by_the_workloads_name() {
     let (out, cache) = (place("alias"), place("alias-cache"));
     let file = place("alias-file").with_extension("toml");
-    let text = "name = \"alias\"\narrivals = \"100us\"\nlimit = \"200us\"\nreplications = 2\n\
+    let text = "name = \"alias\"\narrivals = \"100us\"\nlimit = \"200us\"\nreplications = 2\nflow_samples = \"20us\"\n\
         [topology.star]\nhosts = 4\n\
         [[workload]]\nname = \"bulk\"\n[workload.long_flows]\ncount = 2\nfrom = \"0-1\"\nto = \"2-3\"\n";
     fs::write(&file, text).unwrap();

@@ -129,9 +129,10 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
         numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     );
     let wide = least > 0.0 && most / least > 30.0;
+    let short = short(sweep, first);
     let x = match wide {
-        true => Axis::log(&format!("{}, logarithmic", first.path), self::unit(&first.unit)),
-        false => Axis::linear(&first.path, self::unit(&first.unit)),
+        true => Axis::log(&format!("{short}, logarithmic"), self::unit(&first.unit)),
+        false => Axis::linear(short, self::unit(&first.unit)),
     };
     let x = x.within(least, most).labelled(numbers.iter().copied());
     let line = |(series, variant): (usize, &String), points: &[usize]| {
@@ -392,7 +393,10 @@ pub fn refusals(cells: &[Cell]) -> Option<String> {
 fn figures(estimate: &Estimate, unit: &str) -> (String, String) {
     match estimate.mean {
         None => ("-".to_owned(), String::new()),
-        Some(mean) => words::measured(mean, estimate.low, estimate.high, unit),
+        Some(mean) => {
+            let range = estimate.interval().map(|ends| words::range(mean, ends, unit));
+            (words::quantity(mean, unit), range.unwrap_or_default())
+        }
     }
 }
 
