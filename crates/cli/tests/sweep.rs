@@ -225,7 +225,8 @@ fn a_metric_of_a_workload_is_named_by_the_workloads_name() {
     assert!(sweep["until"].as_str().unwrap().contains("workload_0_goodput_bps"));
     let wrong = ["--vary", "switch.latency=100ns", "--metric", "workload_bulk_goodput"];
     let said = floodway(&words(word(&file), &out, &cache, &wrong));
-    let told = "error: these runs have no metric `workload_bulk_goodput`; ";
+    let told = "error: these runs have no metric `workload_0_goodput`; did you mean \
+                `workload_0_goodput_bps`?";
     assert!(said.err.contains(told), "{}", said.err);
 }
 
