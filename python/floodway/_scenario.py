@@ -397,6 +397,7 @@ class Scenario:
         self,
         vary: Mapping[str, str | Iterable[object]] | None = None,
         *,
+        reference: Mapping[str, object] | None = None,
         until: str | None = None,
         at_most: int | None = None,
         variants: Iterable[str] = (),
@@ -417,9 +418,12 @@ class Scenario:
         vary
             The dimensions: for each path a list of values, or a range like ``"0.2..0.8/4"``. They
             are added to those of the scenario's ``[sweep]``, or replace them.
+        reference
+            The point from which changes are counted: a value for each varied path, or for some.
+            Default: the point with the scenario's own values, or if the grid has none the first.
         until
-            Repeat until half of the 95 % interval of a metric is at most a part of its mean
-            everywhere, as in ``"fct_p99_ns=0.05"``. Default: as the scenario says.
+            Repeat until the 95 % interval of a metric reaches at most a part of its mean to either
+            side everywhere, as in ``"fct_p99_ns=0.05"``. Default: as the scenario says.
         at_most
             The most replications of a point, with `until`. Default 30.
         variants
@@ -463,6 +467,7 @@ class Scenario:
             self._quick,
             tuple(self._set),
             tuple(_sweep.dimensions(vary or {})),
+            tuple(_sweep.settings(reference)),
             until,
             at_most,
             tuple(_toml.texts("variants", variants)),

@@ -18,8 +18,9 @@ from floodway._progress import Advance, Shown, shown
 from floodway._table import Table
 
 Words = tuple[str, ...]
-Recipe = tuple[str, str, bool, Words, Words, str | None, int | None, Words]
-"""What a grid is made from: text, file, quick, changes, dimensions, until, at most, variants."""
+Recipe = tuple[str, str, bool, Words, Words, Words, str | None, int | None, Words]
+"""What a grid is made from: text, file, quick, changes, dimensions, reference, until, at most,
+variants."""
 
 Task = tuple[int, int, int]
 """Point, variant and replication."""
@@ -37,12 +38,16 @@ class Sweep:
         """All of it."""
         self.answer: tuple[str, ...] = tuple(swept.answer)
         """What it comes to, in sentences."""
-        runs, points = swept.tables
+        runs, points, long = swept.tables
         self.runs: Table = Table(runs)
         """A row for every run, with all its numbers."""
         self.points: Table = Table(points)
         """A row for every point and variant: means, their 95 % intervals, and changes from the
         first variant, paired by replication."""
+        self.long: Table = Table(long)
+        """A row for every point, variant and metric: the mean with its interval, the changes from
+        the reference point, the first variant and the best point, and whether it is in the best
+        set."""
         self.charts: dict[str, Chart] = by_name(swept.charts)
         """The charts of the report: ``fct-mean-ns`` shows the metric ``fct_mean_ns``, and so on."""
 
@@ -55,6 +60,13 @@ class Sweep:
     def variants(self) -> tuple[str, ...]:
         """The names of the variants, the baseline first."""
         return tuple(self.json["variants"])
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The point from which changes are counted: its values by path."""
+        at = self.json["points"][self.json["reference"]["point"]]
+        axes = self.json["axes"]
+        return {axis["path"]: axis["values"][of] for axis, of in zip(axes, at, strict=True)}
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -123,6 +135,27 @@ def _values(path: str, values: object) -> str:
     return ",".join(_toml.plain(value) for value in values)
 
 
+def settings(reference: Mapping[str, object] | None) -> list[str]:
+    """Write a reference as ``--reference`` takes it.
+
+    >>> settings({"a.b": 0.2, "c": "1KB"})
+    ['a.b=0.2', 'c=1KB']
+    """
+    if reference is None:
+        return []
+    if not isinstance(reference, Mapping):
+        raise TypeError(
+            f"`reference` is {reference!r}: write a mapping of paths to values, like "
+            "{'switch.queue.size': '1MB'}"
+        )
+    if not reference:
+        raise ValueError(
+            "`reference` is empty: write the value of a path that is varied, like "
+            "{'switch.queue.size': '1MB'}, or leave it out"
+        )
+    return [f"{path}={_toml.plain(value)}" for path, value in reference.items()]
+
+
 def run(
     recipe: Recipe,
     path: Path,
@@ -155,9 +188,14 @@ def run(
 @lru_cache(maxsize=8)
 def _grid(recipe: Recipe) -> _floodway.Grid:
     """Make the grid; a worker does that once for all its runs."""
-    text, file, quick, set, vary, until, at_most, variants = recipe
+    text, file, quick, set, vary, reference, until, at_most, variants = recipe
     return _floodway.Grid(
-        (text, file, quick, list(set)), list(vary), until, at_most, list(variants)
+        (text, file, quick, list(set)),
+        list(vary),
+        list(reference),
+        until,
+        at_most,
+        list(variants),
     )
 
 
@@ -214,7 +252,7 @@ def _distributed(
     rows: dict[Task, str] = {}
     meanings: dict[str, None] = {}
     found = 0
-    while tasks := grid.due(list(rows.values())):
+    while tasks := grid.due(list(rows.values()), list(meanings)):
         simulated_ns, hops = 0.0, 0
         futures: list[Any] = []
         try:

@@ -78,14 +78,22 @@ def test_what_comes_out(swept, folder):
     mean = sum(last.flows["fct_ns"]) / len(last.flows)
     assert sweep.runs["fct_mean_ns"].to_list()[-1] == pytest.approx(mean)
     # Neither memory is ever full.
-    same = "deep leaves the mean completion time of all flows as it is with shallow at all points."
-    assert sweep.answer == (same,)
+    (answer,) = sweep.answer
+    assert answer == (
+        "deep and shallow have the same runs at all points: what differs between them never acted."
+    )
+    assert sweep.reference == {"workload.0.incast.senders": "2", path: "20KB"}
 
 
 def test_charts_are_pictures(swept, folder):
     charts = swept.sweep(progress=False, metrics=["fct_p99_ns"]).charts
-    # Lines against the first axis, and of two axes a map for each variant.
-    assert list(charts) == ["fct-p99-ns", "fct-p99-ns-shallow", "fct-p99-ns-deep"]
+    # Lines over the first axis, of two axes a map for each variant, and changes from the reference.
+    assert list(charts) == [
+        "fct-p99-ns",
+        "fct-p99-ns-shallow",
+        "fct-p99-ns-deep",
+        "fct-p99-ns-change",
+    ]
     chart = charts["fct-p99-ns"]
     assert chart.caption.startswith("99th percentile of the completion time")
     root = ElementTree.fromstring(chart.svg)
@@ -117,6 +125,55 @@ def test_dimensions_are_added_and_replaced(swept, folder):
     assert (some.variants, len(some.runs), some.reused) == (("deep",), 12, 0)
 
 
+def test_points_are_compared_with_the_reference(swept, folder):
+    path = "workload.0.incast.bytes"
+    vary = {"workload.0.incast.senders": [2], path: ["20KB", "40KB", "60KB"]}
+    sweep = swept.sweep(
+        vary, reference={path: "0.04MB"}, variants=["deep"], metrics=["fct_mean_ns"], progress=False
+    )
+    assert sweep.reference == {"workload.0.incast.senders": "2", path: "40KB"}
+    assert sweep.json["reference"] == {"point": 1, "origin": "given"}
+    long = sweep.long.to_dict()
+    rows = [row for row, metric in enumerate(long["metric"]) if metric == "fct_mean_ns"]
+    column = lambda name: [long[name][row] for row in rows]  # noqa: E731
+    assert column("reference") == [0, 1, 0]
+    assert column("mean") == sweep.points["fct_mean_ns"].to_list()
+    means = sweep.runs["fct_mean_ns"].to_list()
+    # Two replications of each size: the geometric mean of the ratios of pairs.
+    pairs = [(means[0] / means[2], means[1] / means[3]), (means[4] / means[2], means[5] / means[3])]
+    changes = [100 * ((one * other) ** 0.5 - 1) for one, other in pairs]
+    change = column("reference_change_percent")
+    assert [change[0], change[2]] == pytest.approx(changes)
+    # Sizes are traffic, so none of them is the best.
+    assert column("best_set") == ["", "", ""]
+    with pytest.raises(floodway.ScenarioError) as caught:
+        swept.sweep(vary, reference={path: "50KB"})
+    assert str(caught.value) == (
+        f"error: the grid has no point with `{path}=50KB`\n --> reference:1:1\n  |\n"
+        f"1 | {path}=50KB\n  | {'^' * len(f'{path}=50KB')}\n"
+        f"  = help: did you mean 40KB? The values of `{path}` are: 20KB, 40KB, 60KB"
+    )
+    with pytest.raises(TypeError, match="`reference` is 3: write a mapping of paths to values"):
+        swept.sweep(vary, reference=3)
+    with pytest.raises(ValueError, match="`reference` is empty: write the value of a path that is"):
+        swept.sweep(vary, reference={})
+
+
+def test_a_workload_is_addressed_by_its_name(swept, folder):
+    named = swept.with_({"workload.0.name": "burst"})
+    by_name = named.with_({"workload.burst.incast.bytes": "60KB"})
+    by_number = named.with_({"workload.0.incast.bytes": "60KB"})
+    assert by_name.run("deep").fingerprint == by_number.run("deep").fingerprint
+    sweep = named.sweep({"workload.burst.incast.bytes": ["20KB"]}, progress=False)
+    # The dimension of the file has the same path.
+    assert [axis["path"] for axis in sweep.json["axes"]] == [
+        "workload.0.incast.senders",
+        "workload.burst.incast.bytes",
+    ]
+    with pytest.raises(floodway.ScenarioError, match=r"did you mean `workload\.burst`"):
+        named.with_({"workload.bursts.incast.bytes": "60KB"})
+
+
 def test_a_scenario_of_code_is_swept_with_its_changes(turns, folder):
     sweep = turns.with_({"switch.latency": "1us"}).sweep(
         {"workload.0.list.flow.0.bytes": ["10240B", "20480B"]}, progress=False
@@ -146,7 +203,7 @@ def test_it_goes_on_until_enough_is_known(scenarios, folder):
     assert more.reused == 4
 
 
-def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, program, folder):
+def test_errors_come_before_anything_runs(swept, turns, scenarios, program, folder):
     def words(option, value):
         done = subprocess.run(
             [program, "sweep", "swept.toml", option, value],
@@ -233,7 +290,7 @@ def test_what_is_wrong_is_told_before_anything_runs(swept, turns, scenarios, pro
     assert list(folder.iterdir()) == []
 
 
-def test_an_unknown_metric_is_told_after_the_first_run(swept, folder):
+def test_an_unknown_metric_is_an_error_after_the_first_run(swept, folder):
     for wrong in ({"until": "fct_p99=0.1"}, {"metrics": ["fct_p99"]}):
         with pytest.raises(
             ValueError, match="these runs have no metric `fct_p99`; did you mean `fct_p99_ns`"

@@ -171,8 +171,13 @@ pub struct SweepOptions {
     /// several times. It replaces one of the scenario with the same path.
     #[arg(long, value_name = "PATH=VALUES")]
     pub vary: Vec<String>,
-    /// Repeat until half of the 95 % interval of this metric is at most this part of its mean at
-    /// every point and in every variant, as in `fct_p99_ns=0.05`.
+    /// The point from which changes are counted, by the values of all varied paths or of some:
+    /// `switch.queue.size=1MB`, with a comma between several; may be given several times. Default: the
+    /// point with the scenario's own values, or if the grid has none the first.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub reference: Vec<String>,
+    /// Repeat until the 95 % interval of this metric reaches at most this part of its mean to either
+    /// side at every point and in every variant, as in `fct_p99_ns=0.05`.
     #[arg(long, value_name = "METRIC[=PART]")]
     pub until: Option<String>,
     /// The most replications of a point, with `--until`. Default 30.

@@ -6,7 +6,7 @@ use floodway_lab::How;
 use floodway_lab::execute::Existing;
 use floodway_lab::sweep::{self, Failure as Why, Order};
 use floodway_report::{Store, terminal};
-use floodway_scenario::sweep::{Spec, Sweep, Until};
+use floodway_scenario::sweep::{Arguments, Spec, Sweep, Until};
 use floodway_scenario::{Overrides, Scenario, suggest};
 
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
     if !options.quiet {
         selection::warn(&base);
         let points = sweep.points.len();
-        let runs = sweep::due(&sweep, &variants, &Default::default()).len();
+        let runs = sweep::due(&sweep, &variants, &Default::default(), &Default::default()).len();
         output::note(&format!("{points} points and {} variants: {runs} runs", variants.len()));
     }
     let path = out(options, &base);
@@ -110,7 +110,12 @@ fn grid(options: &SweepOptions, base: &Scenario) -> Result<Sweep, Failure> {
         _ => {}
     }
     let load = |overrides: &Overrides| Scenario::load(&options.selection.file, overrides);
-    Ok(Sweep::new(&spec, &options.vary, &base.overrides, load)?)
+    let arguments = Arguments {
+        vary: &options.vary,
+        reference: &options.reference,
+        variants: &options.selection.variant,
+    };
+    Ok(Sweep::new(&spec, arguments, &base.overrides, load)?)
 }
 
 /// Prints a command for each point.

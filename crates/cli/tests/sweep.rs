@@ -70,7 +70,7 @@ fn every_point_is_run_once_and_never_again() {
     let more = ["--json", "--vary", vary, "--replications", "3"];
     let wider = json(&words("swept.toml", &other, &cache, &more));
     assert_eq!((runs(&wider).len(), &wider["provenance"]["reused"]), (12, &7.into()));
-    for file in ["report.html", "points.csv", "points.parquet", "runs.parquet"] {
+    for file in ["report.html", "points.csv", "points.parquet", "points_long.csv", "runs.parquet"] {
         assert!(other.join(file).is_file(), "{file}");
     }
     let page = fs::read_to_string(other.join("report.html")).unwrap();
@@ -98,9 +98,10 @@ fn it_goes_on_until_enough_is_known() {
             let runs = runs(&sweep).iter().filter(of);
             let means: Vec<f64> =
                 runs.map(|run| run["numbers"]["fct_mean_ns"].as_f64().unwrap()).collect();
-            let estimate = floodway_report::statistics::Estimate::of(means.iter().copied());
-            let (low, high) = estimate.interval().unwrap();
-            let known = (high - low) / 2.0 <= 0.2 * estimate.mean.unwrap();
+            let scale = floodway_report::statistics::Scale::NON_NEGATIVE;
+            let estimate = floodway_report::statistics::Estimate::of(means.iter().copied(), scale);
+            let (mean, (low, high)) = (estimate.mean.unwrap(), estimate.interval().unwrap());
+            let known = (high - mean).max(mean - low) <= 0.2 * mean;
             numbers.push((means.len(), known));
         }
     }
@@ -126,7 +127,7 @@ fn it_goes_on_until_enough_is_known() {
 }
 
 #[test]
-fn a_wrong_metric_is_told_when_the_first_run_ends() {
+fn a_wrong_metric_is_an_error_when_the_first_run_ends() {
     // Of each point one variant is done at once, and the other takes hours.
     for (name, more) in [
         ("wrong-until", &["--until", "fct_p99=0.1"][..]),
@@ -146,6 +147,90 @@ fn a_wrong_metric_is_told_when_the_first_run_ends() {
 }
 
 #[test]
+fn points_are_compared_with_the_reference() {
+    let (out, cache) = (place("reference"), place("reference-cache"));
+    // Two workloads of one network, the first with a name; only the second's size is varied.
+    let file = place("named").with_extension("toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = "name = \"named\"\narrivals = \"20us\"\nlimit = \"2ms\"\nreplications = 3\n\
+        share_hosts = true\n[topology.star]\nhosts = 8\n[switch.queue]\nsize = \"2MB\"\n\
+        [[workload]]\nname = \"bulk\"\n[workload.incast]\nsenders = 6\nbytes = \"60KB\"\n\
+        [[workload]]\n[workload.incast]\nsenders = 2\nbytes = \"20KB\"\n";
+    fs::write(&file, text).unwrap();
+    let more = ["--vary", "switch.queue.size=20KB,40KB,1MB,2000KB", "--json"];
+    let sweep = json(&words(word(&file), &out, &cache, &more));
+    // 2000KB is the scenario's own 2MB.
+    assert_eq!(sweep["reference"], serde_json::json!({ "point": 3, "origin": "scenario" }));
+    let of = |point: usize| {
+        let cells = sweep["comparisons"].as_array().unwrap().iter();
+        let mut cells = cells.filter(|cell| cell["metric"] == "fct_mean_ns");
+        cells.find(|cell| cell["point"] == point).unwrap().clone()
+    };
+    // The pairs from the runs themselves: the geometric mean of their ratios.
+    let value = |point: usize, replication: usize| {
+        let run = &runs(&sweep)[point * 3 + replication];
+        assert_eq!((&run["point"], &run["replication"]), (&point.into(), &replication.into()));
+        run["numbers"]["fct_mean_ns"].as_f64().unwrap()
+    };
+    for point in [0, 1] {
+        let product: f64 = (0..3).map(|at| value(point, at) / value(3, at)).product();
+        let percent = of(point)["vs_reference"]["percent"].as_f64().unwrap();
+        assert!((percent - (product.cbrt() - 1.0) * 100.0).abs() < 1e-9, "{percent}");
+    }
+    // All 400 KB fit into 1 MB, so more of it never acts.
+    assert_eq!(of(2)["same_as_reference"], true);
+    assert_eq!(of(3)["vs_reference"], Value::Null);
+    assert_eq!(of(0)["place"]["in_best_set"], false);
+    assert_eq!(of(2)["place"]["in_best_set"], true);
+    let caveats = sweep["caveats"].as_array().unwrap();
+    let told =
+        "`size=1MB` and `size=2000KB` have the same runs: what differs between them never acted.";
+    assert!(caveats.contains(&told.into()), "{caveats:?}");
+    // A row of the long table for every metric and point.
+    let long = fs::read_to_string(out.join("points_long.csv")).unwrap();
+    let metrics = sweep["metrics"].as_object().unwrap().len();
+    assert_eq!(long.lines().count(), 1 + 4 * metrics);
+    assert!(long.starts_with("point,switch.queue.size,variant,metric,unit,n,mean,low,high,bound,"));
+
+    // A workload is varied by its name, and the reference says the same by its number.
+    let more = [
+        "--vary",
+        "workload.bulk.incast.senders=2,4,6",
+        "--reference",
+        "workload.0.incast.senders=4",
+        "--json",
+    ];
+    let sweep = json(&words(word(&file), &out, &cache, &more));
+    assert_eq!(sweep["reference"], serde_json::json!({ "point": 1, "origin": "given" }));
+    assert_eq!(sweep["traffic"], serde_json::json!([[0], [1], [2]]));
+    let cells = sweep["comparisons"].as_array().unwrap();
+    // Other senders are other traffic, of which none is the best.
+    assert!(cells.iter().all(|cell| cell["place"].is_null() && cell["point"].is_u64()));
+    assert!(cells.iter().any(|cell| cell["vs_reference"].is_object()));
+}
+
+#[test]
+fn a_metric_of_a_workload_is_named_by_the_workloads_name() {
+    let (out, cache) = (place("alias"), place("alias-cache"));
+    let file = place("alias-file").with_extension("toml");
+    let text = "name = \"alias\"\narrivals = \"100us\"\nlimit = \"200us\"\nreplications = 2\nflow_samples = \"20us\"\n\
+        [topology.star]\nhosts = 4\n\
+        [[workload]]\nname = \"bulk\"\n[workload.long_flows]\ncount = 2\nfrom = \"0-1\"\nto = \"2-3\"\n";
+    fs::write(&file, text).unwrap();
+    let vary = ["--vary", "switch.latency=100ns,200ns", "--at-most", "2", "--json"];
+    let more =
+        ["--until", "workload_bulk_goodput_bps=0.5", "--metric", "workload_bulk_goodput_bps"];
+    let sweep = json(&words(word(&file), &out, &cache, &[&vary[..], &more].concat()));
+    assert_eq!(sweep["shown"], serde_json::json!(["workload_0_goodput_bps"]));
+    assert!(sweep["until"].as_str().unwrap().contains("workload_0_goodput_bps"));
+    let wrong = ["--vary", "switch.latency=100ns", "--metric", "workload_bulk_goodput"];
+    let said = floodway(&words(word(&file), &out, &cache, &wrong));
+    let told = "error: these runs have no metric `workload_0_goodput`; did you mean \
+                `workload_0_goodput_bps`?";
+    assert!(said.err.contains(told), "{}", said.err);
+}
+
+#[test]
 fn the_plan_is_commands() {
     let (out, cache) = (place("planned"), place("planned-cache"));
     let said = floodway(&["sweep", "swept.toml", "--plan", "--variant", "deep"]);
@@ -161,7 +246,7 @@ fn the_plan_is_commands() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_runs() {
+fn errors_come_before_anything_runs() {
     let (out, cache) = (place("wrong"), place("wrong-cache"));
     for (more, code, expected) in [
         (
@@ -199,6 +284,25 @@ fn what_is_wrong_is_told_before_anything_runs() {
         (&["--vary", "seed=1,2", "--vary", "seed=3"], 2, "error: `seed` is varied twice\n"),
         (&["--vary", "seed=1,,2"], 2, "error: value 2 of `seed` is empty\n"),
         (&["--variant", "deeper"], 2, "did you mean `deep`?"),
+        (
+            &["--reference", "workload.0.incast.bytes=50KB"],
+            2,
+            "error: the grid has no point with `workload.0.incast.bytes=50KB`\n \
+             --> --reference:1:1\n  |\n1 | workload.0.incast.bytes=50KB\n  \
+             | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = help: did you mean 40KB? The values of \
+             `workload.0.incast.bytes` are: 20KB, 40KB, 60KB\n",
+        ),
+        (
+            &["--reference", "switch.queue.size=1MB"],
+            2,
+            "error: `switch.queue.size` is not varied, so a reference cannot have it\n",
+        ),
+        (&["--reference", ""], 2, "error: the reference is empty\n"),
+        (
+            &["--vary", "workload.insect.incast.bytes=1KB"],
+            2,
+            "error: `insect` is not an element of `workload`\n",
+        ),
         (&["--until", "fct_p99_ns=-1"], 2, "half_width is -1, not above 0"),
     ] {
         let said = floodway(&words("swept.toml", &out, &cache, more));

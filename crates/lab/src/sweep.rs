@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_report::manifest::{self, SCHEMA, hex};
-use floodway_report::statistics::{Estimate, Scale};
+use floodway_report::statistics::{Estimate, NoInterval};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
-use floodway_report::sweep::{self as results, Axis, Meaning, Row};
+use floodway_report::sweep::{self as results, Axis, Meaning, Origin, Reference, Row};
 use floodway_report::{INTERRUPTED, Run};
-use floodway_scenario::{Scenario, Sweep, Variant};
+use floodway_scenario::{Scenario, Sweep, Variant, sweep as grid};
 
 use crate::board::Board;
 use crate::queue::{self, Job, Queue, Taker};
@@ -95,7 +95,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
     let mut books =
         Books { order, rows: BTreeMap::new(), metrics: BTreeMap::new(), found: 0, watcher };
     loop {
-        let tasks = due(sweep, order.variants, &books.rows);
+        let tasks = due(sweep, order.variants, &books.rows, &books.metrics);
         if tasks.is_empty() {
             break;
         }
@@ -153,25 +153,30 @@ const FIRST_LOOK: u32 = 5;
 
 /// What is to be run next: the replications that the scenario asks for, and then, as long as the
 /// metric of [`Sweep::until`] is not known well enough at a point, more of all its variants there.
-/// Nothing: there are enough.
-pub fn due(sweep: &Sweep, variants: &[String], rows: &BTreeMap<Task, Row>) -> Vec<Task> {
+/// Nothing: there are enough. `metrics` says what the numbers of the rows are.
+pub fn due(
+    sweep: &Sweep,
+    variants: &[String],
+    rows: &BTreeMap<Task, Row>,
+    metrics: &BTreeMap<String, Meaning>,
+) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (point, at) in sweep.points.iter().enumerate() {
         let wanted = match &sweep.until {
             None => at.scenario.replications,
             Some(until) => {
                 let least = at.scenario.replications.max(FIRST_LOOK).min(until.at_most);
+                let meaning = metrics.get(&until.metric).cloned().unwrap_or_default();
                 (0..variants.len())
                     .map(|variant| {
-                        let values = (0..until.at_most)
-                            .map_while(|replication| {
-                                rows.get(&Task { point, variant, replication })
-                            })
-                            .map(|row| row.numbers.get(&until.metric).copied().unwrap_or(f64::NAN));
-                        let values: Vec<f64> = values.collect();
-                        match values.len() as u32 {
+                        let of = |replication| rows.get(&Task { point, variant, replication });
+                        let of: Vec<&Row> = (0..until.at_most).map_while(of).collect();
+                        let estimate = results::estimate(&of, &until.metric, &meaning);
+                        match of.len() as u32 {
                             done if done < least => least,
-                            done => wanted(&values, until.half_width).max(done).min(until.at_most),
+                            done => wanted(&estimate, done, until.half_width)
+                                .max(done)
+                                .min(until.at_most),
                         }
                     })
                     .max()
@@ -188,21 +193,31 @@ pub fn due(sweep: &Sweep, variants: &[String], rows: &BTreeMap<Task, Row>) -> Ve
     tasks
 }
 
-/// How many replications a metric with these values would need for this part of its mean to both
-/// sides, but not more than twice as many as there are: the interval's width falls with the root of
-/// their number.
-fn wanted(values: &[f64], half_width: f64) -> u32 {
-    let done = values.len() as u32;
-    let estimate = Estimate::of(values.iter().copied(), Scale::NON_NEGATIVE);
-    let (Some(mean), Some((low, high))) = (estimate.mean, estimate.interval()) else {
-        // There is nothing that more of the same would tell.
+/// How far the farther end of an interval is from the mean, as a part of the mean; none without an
+/// interval.
+fn reach(estimate: &Estimate) -> Option<f64> {
+    let (mean, (low, high)) = (estimate.mean?, estimate.interval()?);
+    Some((high - mean).max(mean - low) / mean.abs())
+}
+
+/// Whether a metric is known to this part of its mean. What is the same in all replications is.
+fn is_known(estimate: &Estimate, half_width: f64) -> bool {
+    estimate.no_interval == Some(NoInterval::AllEqual)
+        || reach(estimate).is_some_and(|reach| reach <= half_width)
+}
+
+/// How many replications a metric with this estimate after `done` of them would need for this part of
+/// its mean to both sides, but not more than twice as many as there are.
+fn wanted(estimate: &Estimate, done: u32, half_width: f64) -> u32 {
+    let Some(reach) = reach(estimate) else {
+        // There is nothing that more of the same would add.
         return done;
     };
-    let wide = (high - low) / 2.0 / (half_width * mean.abs());
-    // Of a mean of zero every interval is too wide, and none of width zero.
-    if wide.is_nan() || wide <= 1.0 {
+    if is_known(estimate, half_width) || reach.is_nan() {
         return done;
     }
+    // The logarithm of the upper end over the mean falls with the root of their number.
+    let wide = reach.ln_1p() / half_width.ln_1p();
     let needed = f64::from(done) * wide * wide;
     if needed > f64::from(2 * done) { 2 * done } else { (needed.ceil() as u32).max(done + 1) }
 }
@@ -291,15 +306,23 @@ fn missing(
     metrics: &BTreeMap<String, Meaning>,
     counts: impl Fn(&str) -> bool,
 ) -> Result<(), Failure> {
-    let until = order.sweep.until.iter().map(|until| &until.metric);
-    let mut wanted = until.chain(order.shown);
-    match wanted.find(|name| !metrics.contains_key(*name) && counts(name)) {
+    let until = order.sweep.until.iter().map(|until| until.metric.clone());
+    let mut wanted = until.chain(shown(order));
+    match wanted.find(|name| !metrics.contains_key(name) && counts(name)) {
         None => Ok(()),
-        Some(name) => {
-            let known = metrics.keys().cloned().collect();
-            Err(Failure::Metric { name: name.clone(), known })
+        Some(name) => Err(Failure::Metric { name, known: metrics.keys().cloned().collect() }),
+    }
+}
+
+/// The metrics that the page shows, by their names in results.
+fn shown(order: &Order) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for name in order.shown.iter().map(|name| order.sweep.metric(name)) {
+        if !shown.contains(&name) {
+            shown.push(name);
         }
     }
+    shown
 }
 
 /// What is kept of runs, as they come.
@@ -405,25 +428,37 @@ pub fn result(
         question: base.question.clone(),
         axes: sweep.axes.iter().map(axis).collect(),
         points: sweep.points.iter().map(|point| point.at.clone()).collect(),
+        reference: Reference {
+            point: sweep.reference.point,
+            origin: match sweep.reference.origin {
+                grid::Origin::Given => Origin::Given,
+                grid::Origin::Scenario => Origin::Scenario,
+                grid::Origin::First => Origin::First,
+            },
+        },
+        traffic: sweep.traffic(order.variants),
         variants: order.variants.to_vec(),
         until: sweep.until.as_ref().map_or_else(String::new, |until| {
             format!(
-                "half of the 95 % interval of {} is at most {} % of its mean, with at most {} \
-                 replications",
+                "the 95 % interval of {} reaches at most {} % of its mean to either side, with at most \
+                 {} replications",
                 until.metric,
                 until.half_width * 100.0,
                 until.at_most
             )
         }),
-        shown: order.shown.to_vec(),
+        shown: shown(order),
         violations: runs.iter().flat_map(violation).collect(),
         runs,
         metrics,
+        comparisons: Vec::new(),
         caveats: Vec::new(),
         provenance,
         text: base.text.clone(),
     };
     result.caveats = caveats(sweep, &result);
+    result.comparisons =
+        result.shown().into_iter().flat_map(|metric| result.cells(metric)).collect();
     result
 }
 
@@ -455,12 +490,7 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
                 .to_owned(),
         );
         let short = cells().filter(|(point, variant)| {
-            let estimate = result.estimate(*point, variant, &until.metric);
-            let known =
-                estimate.mean.zip(estimate.interval()).is_some_and(|(mean, (low, high))| {
-                    (high - low) / 2.0 <= until.half_width * mean.abs()
-                });
-            !known
+            !is_known(&result.estimate(*point, variant, &until.metric), until.half_width)
         });
         match short.count() {
             0 => {}
@@ -472,6 +502,13 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
                 until.at_most
             )),
         }
+    }
+    if result.points.len() > 1 && result.reference.origin == Origin::First {
+        caveats.push(format!(
+            "No point of the grid has the scenario's own values, so changes are from the first point, \
+             `{}`: choose another with `--reference`.",
+            result.short_name(result.reference.point)
+        ));
     }
     caveats.extend(result.idle());
     caveats
@@ -486,18 +523,42 @@ impl From<results::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_report::statistics::Scale;
+
+    fn wanted(values: &[f64], unit: &str, half_width: f64) -> u32 {
+        let estimate = Estimate::of(values.iter().copied(), Scale::of_unit(unit));
+        super::wanted(&estimate, values.len() as u32, half_width)
+    }
 
     #[test]
-    fn replications_follow_from_the_width_of_the_interval() {
-        // Two values of 100 ± 1: t is 12.7, half of the interval 12.7 % of the mean.
+    fn replications_follow_from_the_farther_end_of_the_interval() {
+        // Two values of 100 ± 1: t is 12.706 and the standard error 1, so the interval reaches from 100 /
+        // f to 100 f, where f = exp(0.12706) = 1.1355: 13.55 % up and 11.93 % down.
         let values = [99.0, 101.0];
-        assert_eq!(wanted(&values, 0.2), 2);
-        // Within a factor of two: 2 · (12.7 / 10)² = 3.2.
-        assert_eq!(wanted(&values, 0.1), 4);
-        assert_eq!(wanted(&values, 0.001), 4);
-        assert_eq!(wanted(&[1.0, 1.0], 0.05), 2);
-        assert_eq!(wanted(&[0.0, 0.0], 0.05), 2);
-        assert_eq!(wanted(&[-1.0, 1.0], 0.05), 4);
-        assert_eq!(wanted(&[f64::NAN, f64::NAN], 0.05), 2);
+        assert_eq!(wanted(&values, "ns", 0.136), 2);
+        // Within a factor of two: 2 (0.12706 / ln 1.13)² = 2.16, 2 (0.12706 / ln 1.1)² = 3.55.
+        assert_eq!(wanted(&values, "ns", 0.13), 3);
+        assert_eq!(wanted(&values, "ns", 0.1), 4);
+        assert_eq!(wanted(&values, "ns", 0.001), 4);
+        // What is the same in all replications is known.
+        assert_eq!(wanted(&[1.0, 1.0], "ns", 0.05), 2);
+        assert_eq!(wanted(&[0.0, 0.0], "ns", 0.05), 2);
+        let equal = Estimate::of([7.0, 7.0], Scale::NON_NEGATIVE);
+        assert!(is_known(&equal, 0.05));
+        // One without a value is not, and more of the same do not help.
+        assert_eq!(wanted(&[f64::NAN, f64::NAN], "ns", 0.05), 2);
+        assert!(!is_known(&Estimate::of([f64::NAN], Scale::NON_NEGATIVE), 0.05));
+    }
+
+    #[test]
+    fn a_slowdown_is_known_on_its_own_scale() {
+        // Slowdowns of 1.01 and 1.03 are 0.02 above 1 with a standard error of 0.01, and logarithms of
+        // what is above that are ln 3 apart: s = 0.7768, t √(s² / 2 + s⁴ / 2) = 8.838. The upper end is
+        // 1 + 0.02 · exp(8.838) = 139, that of a time with the same values 1.02 · exp(0.1246) = 1.155.
+        let values = [1.01, 1.03];
+        assert_eq!(wanted(&values, "ns", 0.14), 2);
+        assert_eq!(wanted(&values, "x", 0.14), 4);
+        let reach = reach(&Estimate::of(values, Scale::of_unit("x"))).unwrap();
+        assert!((reach * 1.02 / 0.02 / 8.838f64.exp() - 1.0).abs() < 0.01, "{reach}");
     }
 }

@@ -21,15 +21,17 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as places and as remedies.
-const ARGUMENTS: [(&str, &str); 12] = [
+const ARGUMENTS: [(&str, &str); 14] = [
     ("--> --variant:", "--> variant:"),
     ("--> --vary:", "--> vary:"),
     ("--> --until:", "--> until:"),
+    ("--> --reference:", "--> reference:"),
     ("--vary switch.queue.size=500KB,1MB", "`vary={\"switch.queue.size\": [\"500KB\", \"1MB\"]}`"),
     (
         "--vary workload.0.many_to_many.load=0.2..0.8/4",
         "`vary={\"workload.0.many_to_many.load\": \"0.2..0.8/4\"}`",
     ),
+    ("--reference switch.queue.size=1MB", "`reference={\"switch.queue.size\": \"1MB\"}`"),
     ("--until fct_p99_ns=0.05", "`until=\"fct_p99_ns=0.05\"`"),
     ("without --quick", "without `quick`"),
     ("`--out DIR`", "`out=`"),

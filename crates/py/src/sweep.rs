@@ -11,7 +11,7 @@ use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Meaning, Row};
 use floodway_report::{INTERRUPTED, manifest};
 use floodway_scenario::suggest::remedy;
-use floodway_scenario::sweep::{Spec, Until};
+use floodway_scenario::sweep::{Arguments, Spec, Until};
 use floodway_scenario::{Overrides, Scenario, Sweep};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,13 +43,14 @@ type Found = (String, String, bool, f64, u64);
 
 #[pymethods]
 impl Grid {
-    /// The grid of a scenario with these dimensions more, as `--vary` takes them, for these variants
-    /// or all, repeated until, as `--until` takes it, but at most so often.
+    /// The grid of a scenario with these dimensions more, as `--vary` takes them, and this reference, as
+    /// `--reference` takes it, for these variants or all, repeated until, as `--until` takes it, but at most so often.
     #[new]
     fn new(
         py: Python<'_>,
         scenario: (String, String, bool, Vec<String>),
         vary: Vec<String>,
+        reference: Vec<String>,
         until: Option<String>,
         at_most: Option<u32>,
         variants: Vec<String>,
@@ -82,7 +83,8 @@ impl Grid {
                 .filter(wanted)
                 .cloned()
                 .collect();
-            let sweep = Sweep::new(&spec, &vary, &overrides, load)?;
+            let arguments = Arguments { vary: &vary, reference: &reference, variants: &variants };
+            let sweep = Sweep::new(&spec, arguments, &overrides, load)?;
             Ok(Ok(Self { sweep, variants: names }))
         });
         let made: Result<Self, String> = made.map_err(|failed| error::scenario(py, &failed))?;
@@ -101,9 +103,10 @@ impl Grid {
         self.variants.clone()
     }
 
-    /// What is to be run next, as (point, variant, replication), after runs whose rows are these.
-    fn due(&self, rows: Vec<String>) -> PyResult<Vec<(usize, usize, u32)>> {
-        let due = lab::due(&self.sweep, &self.variants, &self.rows(rows)?);
+    /// What is to be run next, as (point, variant, replication), after runs whose rows are these;
+    /// `metrics` says what their numbers are.
+    fn due(&self, rows: Vec<String>, metrics: Vec<String>) -> PyResult<Vec<(usize, usize, u32)>> {
+        let due = lab::due(&self.sweep, &self.variants, &self.rows(rows)?, &meanings(metrics)?);
         Ok(due.into_iter().map(|task| (task.point, task.variant, task.replication)).collect())
     }
 
@@ -266,11 +269,11 @@ impl Swept {
         pictures(&self.result.sections())
     }
 
-    /// The tables `runs` and `points`.
+    /// The tables `runs`, `points` and `points_long`.
     #[getter]
-    fn tables(&self) -> (Table, Table) {
-        let [runs, points] = self.result.tables();
-        (runs.into(), points.into())
+    fn tables(&self) -> (Table, Table, Table) {
+        let [runs, points, long] = self.result.tables();
+        (runs.into(), points.into(), long.into())
     }
 }
 

@@ -23,6 +23,7 @@
 //! - [`markdown`]: a study as text for a repository
 
 mod answer;
+pub mod better;
 pub mod chart;
 mod deadlock;
 mod dictionary;

@@ -14,13 +14,17 @@
 //! [sweep.until]                          # repeat until this is known so well
 //! metric = "fct_p99_ns"
 //! half_width = 0.05
+//!
+//! [sweep.reference]                      # the point from which changes are counted
+//! "switch.queue.size" = "1MB"
 //! ```
 //!
 //! A point is the scenario with one setting more for each dimension, as `--set` would give them, so
-//! all variants are there and all that is wrong is told before anything runs. Replications have the
-//! same seeds at all points.
+//! it has all variants, and errors are found before anything runs. Replications have the same seeds at
+//! all points, so that points are compared in pairs.
 
 mod meaning;
+mod reference;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +36,8 @@ use serde_json::Value;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Place, Problem, Source};
 
-use meaning::{fixed, keys, meant, numbers};
+use meaning::{fixed, keys, meant, named_keys, numbers};
+pub use reference::{Origin, Reference};
 
 /// What a scenario file says of its sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +48,11 @@ pub struct Spec {
     /// When there are enough replications. Default: as many as `replications` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// The point from which changes are counted: a value of each varied path, or of some, by its path:
+    /// `"switch.queue.size" = "1MB"`. Default: the point with the scenario's own values, or if the grid
+    /// has none the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<serde_json::Map<String, Value>>,
 }
 
 /// One dimension of a sweep: a list of values, or a range.
@@ -79,14 +89,15 @@ pub enum Scale {
     Log,
 }
 
-/// When there are enough replications: at every point and in every variant half of the 95 %
-/// confidence interval of a metric's mean is at most this part of the mean.
+/// When there are enough replications: at every point and in every variant neither end of the 95 %
+/// confidence interval of a metric's mean is farther from the mean than this part of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
     /// The metric, one of the columns of the sweep's results: `fct_p99_ns`.
     pub metric: String,
-    /// Half of the interval over the mean, above 0. Default 0.05.
+    /// The distance from the mean to the farther end of its interval, as a part of the mean, above 0.
+    /// Default 0.05.
     #[serde(default = "half_width")]
     pub half_width: f64,
     /// The most replications of a point and variant. Default 30.
@@ -132,34 +143,58 @@ pub struct Sweep {
     pub until: Option<Until>,
     /// All points, the last axis changing fastest. There is at least one.
     pub points: Vec<Point>,
+    /// The point from which changes are counted.
+    pub reference: Reference,
+    /// The names of the workloads, empty for one that has none.
+    names: Vec<String>,
+}
+
+/// What was asked for in place of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arguments<'a> {
+    /// Dimensions, as [`Vary::parse`] reads them: they are added to those of the file, or replace those
+    /// of the same path.
+    pub vary: &'a [String],
+    /// Settings of the reference point, `path=value` between commas; empty: what the file says.
+    pub reference: &'a [String],
+    /// The variants that are run; empty: all. The others do not decide which point has the scenario's
+    /// own values.
+    pub variants: &'a [String],
 }
 
 /// The most points that a sweep may have, and so the most values of an axis.
 const MOST_POINTS: usize = 100_000;
 
 impl Sweep {
-    /// The sweep of a scenario that `load` reads: all points of `spec`, where `vary` adds dimensions,
-    /// as [`Vary::parse`] reads them, or replaces those of the same path.
+    /// The sweep of a scenario that `load` reads: all points of `spec` with these arguments.
     pub fn new(
         spec: &Spec,
-        vary: &[String],
+        arguments: Arguments,
         overrides: &Overrides,
         load: impl Fn(&Overrides) -> Result<Scenario, Error>,
     ) -> Result<Self, Error> {
+        let base = load(overrides)?;
+        let names = base.variants()[0].workload_names();
         let mut axes: Vec<Axis> = Vec::new();
         for vary in &spec.vary {
             axes.push(vary.axis("[[sweep.vary]]")?);
         }
-        once(&axes, "[[sweep.vary]]")?;
-        let more = vary.iter().map(|argument| Vary::parse(argument)?.axis("--vary"));
+        once(&axes, &names, "[[sweep.vary]]")?;
+        let more = arguments.vary.iter().map(|argument| Vary::parse(argument)?.axis("--vary"));
         let more: Vec<Axis> = more.collect::<Result<_, Error>>()?;
-        once(&more, "--vary")?;
+        once(&more, &names, "--vary")?;
         for axis in more {
-            match axes.iter_mut().find(|known| keys(&known.path) == keys(&axis.path)) {
+            let keys = named_keys(&axis.path, &names);
+            match axes.iter_mut().find(|known| named_keys(&known.path, &names) == keys) {
                 Some(known) => *known = axis,
                 None => axes.push(axis),
             }
         }
+        let given = match (arguments.reference, &spec.reference) {
+            ([], None) => None,
+            ([], Some(values)) => Some(reference::Given::of_file(values)?),
+            (settings, _) => Some(reference::Given::parse(settings)?),
+        };
         if let Some(until) = &spec.until {
             until.check()?;
         }
@@ -188,13 +223,52 @@ impl Sweep {
             until
                 .allow(points.iter().map(|point| point.scenario.replications).max().unwrap_or(1))?;
         }
-        Ok(Self { axes, until: spec.until.clone(), points })
+        let reference =
+            reference::of(given.as_ref(), &axes, &points, (&base, arguments.variants), &names)?;
+        let mut sweep = Self { axes, until: spec.until.clone(), points, reference, names };
+        if let Some(until) = &mut sweep.until {
+            until.metric = metric(&until.metric, &sweep.names);
+        }
+        Ok(sweep)
+    }
+
+    /// The name of a metric in results: `workload_0_goodput_bps` for `workload_training_goodput_bps`
+    /// if the first workload is called `training`, and any other as it is.
+    pub fn metric(&self, name: &str) -> String {
+        metric(name, &self.names)
+    }
+
+    /// By point and then by variant, which traffic there is: two with the same number send the same
+    /// flows in each replication and measure the same ones.
+    pub fn traffic(&self, variants: &[String]) -> Vec<Vec<usize>> {
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut of = |scenario: &Scenario, name: &String| {
+            let variant = scenario.variant(name).expect("all points have all variants");
+            let next = known.len();
+            *known.entry(scenario.traffic(variant)).or_insert(next)
+        };
+        let of_point =
+            |point: &Point| variants.iter().map(|name| of(&point.scenario, name)).collect();
+        self.points.iter().map(of_point).collect()
     }
 
     /// The settings that make a point, as `path=value`.
     pub fn settings(&self, point: &Point) -> Vec<String> {
         settings(&self.axes, &point.at).collect()
     }
+}
+
+/// A metric of a workload by its number, where it is given by a name that only one workload has.
+fn metric(metric: &str, names: &[String]) -> String {
+    let Some(rest) = metric.strip_prefix("workload_") else { return metric.to_owned() };
+    let of = |(number, name): (usize, &String)| {
+        let rest = rest.strip_prefix(name.as_str())?.strip_prefix('_')?;
+        let once = names.iter().filter(|other| *other == name).count() == 1;
+        (once && !name.is_empty()).then(|| (name.len(), format!("workload_{number}_{rest}")))
+    };
+    // One name may begin with another.
+    let longest = names.iter().enumerate().filter_map(of).max_by_key(|found| found.0);
+    longest.map_or_else(|| metric.to_owned(), |found| found.1)
 }
 
 /// The same error with the point where it is one.
@@ -405,10 +479,10 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// Refuses axes of the same path.
-fn once(axes: &[Axis], whose: &str) -> Result<(), Error> {
+fn once(axes: &[Axis], names: &[String], whose: &str) -> Result<(), Error> {
     let mut seen: BTreeMap<Vec<String>, &str> = BTreeMap::new();
     for Axis { path, .. } in axes {
-        let message = match seen.insert(keys(path), path) {
+        let message = match seen.insert(named_keys(path, names), path) {
             None => continue,
             Some(other) if other == path => format!("`{path}` is varied twice"),
             Some(other) => format!("`{other}` and `{path}` are the same, so it is varied twice"),
@@ -540,7 +614,8 @@ mod tests {
         let spec: Spec = toml::from_str(spec).unwrap();
         let vary: Vec<String> = vary.iter().map(|vary| (*vary).to_owned()).collect();
         let load = |overrides: &Overrides| Scenario::parse(SCENARIO, "s.toml", overrides);
-        Sweep::new(&spec, &vary, &Overrides::default(), load)
+        let arguments = Arguments { vary: &vary, ..Arguments::default() };
+        Sweep::new(&spec, arguments, &Overrides::default(), load)
             .map_err(|error| error.problems()[0].clone())
     }
 

@@ -1,7 +1,7 @@
 //! What overlays do: variants, `[quick]` and `--set`, in this order of strength.
 
 use floodway_model::{Bytes, Duration};
-use floodway_scenario::{Overrides, Scenario, Variant};
+use floodway_scenario::{Overrides, Scenario, Variant, workload};
 use floodway_sim::host::congestion;
 use floodway_sim::switch::{aqm, classify, scheduler};
 
@@ -262,6 +262,41 @@ switch.aqm = \"drop_tail\"
     let marked = ramp(&scenario.variants()[0]);
     assert_eq!((marked.low, marked.high), (Bytes(1_000), Bytes(90_000)));
     assert!(matches!(scenario.variants()[1].settings.switch.aqm, aqm::Spec::DropTail(_)));
+}
+
+#[test]
+fn a_workload_is_addressed_by_its_name_wherever_it_is_by_its_number() {
+    let loads = |scenario: &Scenario| -> Vec<String> {
+        let traffic = scenario.variants().iter().map(|of| &of.settings.workload[0].traffic);
+        let load = |of: &workload::Spec| match of {
+            workload::Spec::ManyToMany(spec) => format!("{:?}", spec.load),
+            other => panic!("{other:?}"),
+        };
+        traffic.map(load).collect()
+    };
+    let named = "[[workload]]\nname = \"two\"\nincast = { senders = 2 }\n\
+        [variants.a]\nworkload.0.name = \"one\"\n\
+        [variants.b]\nworkload.two.incast.senders = 1\nworkload.0.name = \"one\"\n\
+        [quick]\nshare_hosts = true\n[quick.workload.two.incast]\nsenders = 3\n";
+    let shared = "share_hosts=true";
+    let changed = scenario(named, false, &[shared, "workload.one.many_to_many.load=0.5"]);
+    let by_number = scenario(named, false, &[shared, "workload.0.many_to_many.load=0.5"]);
+    assert_eq!(loads(&changed), ["0.5", "0.5"]);
+    assert_eq!(changed.variants()[0].settings, by_number.variants()[0].settings);
+    let of_one = [shared, "variants.b.workload.one.many_to_many.load=0.7"];
+    assert_eq!(loads(&scenario(named, false, &of_one)), ["0.3", "0.7"]);
+    let senders = |scenario: &Scenario, variant: usize| match &scenario.variants()[variant]
+        .settings
+        .workload[2]
+        .traffic
+    {
+        workload::Spec::Incast(spec) => spec.senders,
+        other => panic!("{other:?}"),
+    };
+    // A setting of one workload of a variant leaves what the variant says of another.
+    assert_eq!(senders(&scenario(named, false, &of_one), 1), 1);
+    assert_eq!([0, 1].map(|variant| senders(&changed, variant)), [2, 1]);
+    assert_eq!(senders(&scenario(named, true, &[]), 0), 3);
 }
 
 #[test]

@@ -49,9 +49,9 @@ fn head(text: &mut String, sweep: &Sweep) {
         &sweep.violations,
     );
     *text += "<ul class=\"answer\">\n";
-    for (at, sentence) in sweep.answer().iter().enumerate() {
-        let look = (at + 1) % crate::chart::LOOKS;
-        let _ = writeln!(text, "<li class=\"c{look}\">{}</li>", rich(sentence));
+    for (variant, sentence) in sweep.answers() {
+        let look = variant % crate::chart::LOOKS;
+        let _ = writeln!(text, "<li class=\"c{look}\">{}</li>", rich(&sentence));
     }
     *text += "</ul>\n";
     *text += &notice(NOTE, "Before you rely on these numbers:", &sweep.caveats);
@@ -76,6 +76,12 @@ fn grid(text: &mut String, sweep: &Sweep) {
     };
     let runs = words::count(sweep.runs.len() as f64);
     let _ = writeln!(text, "<dt>runs</dt><dd>{}</dd>", set(&format!("{runs} at {points}")));
+    if sweep.points.len() > 1 {
+        let name = sweep.name(sweep.reference.point);
+        let origin = sweep.reference.origin.words();
+        let reference = format!("<code>{}</code>, {}", escape(&name), set(origin));
+        let _ = writeln!(text, "<dt>reference</dt><dd>{reference}</dd>");
+    }
     if !sweep.until.is_empty() {
         let _ = writeln!(text, "<dt>repeated until</dt><dd>{}</dd>", set(&sweep.until));
     }

@@ -1,10 +1,9 @@
 //! A metric of a sweep as charts.
 
-use super::answer::percentage;
-use super::tables::change;
-use super::{Axis as Dimension, Sweep};
+use super::answer::{percentage, ranked};
+use super::{Axis as Dimension, Cell, Sweep};
 use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
-use crate::statistics::Estimate;
+use crate::statistics::{Change, Estimate};
 use crate::study::{Exhibit, Section};
 use crate::words;
 
@@ -16,12 +15,15 @@ const MOST_CELLS: usize = 20;
 const LABEL: usize = 30;
 /// More rows than this are too many for a page.
 const MOST_ROWS: usize = 400;
+/// More points than this are too many for a chart with a row for each.
+const MOST_CHANGES: usize = 60;
 
 /// The section of a metric.
 pub fn section(sweep: &Sweep, metric: &str) -> Section {
     let meaning = sweep.metrics.get(metric);
     let what = meaning.map_or(metric, |meaning| meaning.meaning.trim_end_matches('.'));
     let unit = unit(meaning.map_or("", |meaning| &meaning.unit));
+    let cells = sweep.cells(metric);
     let mut exhibits = Vec::new();
     match sweep.axes.first() {
         Some(axis) if axis.numbers.is_some() && axis.values.len() > 1 => {
@@ -35,10 +37,12 @@ pub fn section(sweep: &Sweep, metric: &str) -> Section {
     {
         exhibits.extend(maps(sweep, metric, what, unit));
     }
-    exhibits.push(table(sweep, metric, unit));
+    exhibits.extend(changes(sweep, &cells, metric, what));
+    exhibits.push(table(sweep, &cells, metric, unit));
     Section {
         name: metric.replace('_', "-"),
         question: sentence(what),
+        answer: ranked(sweep, &cells, metric).join(" "),
         text: vec![format!("In tables and settings `{metric}`.")],
         exhibits,
         ..Section::default()
@@ -58,7 +62,7 @@ fn unit(unit: &str) -> &'static str {
 
 /// The shortest end of an axis's path that no other axis has: `load`, or `1.many_to_many.load`. Paths
 /// are long, and stand in full where the page says what was varied.
-fn short<'a>(sweep: &Sweep, axis: &'a Dimension) -> &'a str {
+pub(super) fn short<'a>(sweep: &Sweep, axis: &'a Dimension) -> &'a str {
     let path = axis.path.as_str();
     let others = || sweep.axes.iter().filter(|other| other.path != path);
     let ends = path.rmatch_indices('.').map(|(dot, _)| &path[dot..]);
@@ -90,7 +94,7 @@ fn heading(sweep: &Sweep, rest: &[usize]) -> String {
     sweep.axes.iter().skip(1).zip(rest).map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// The metric against the first axis: a line for each variant, a chart for each combination of the
+/// The metric over the first axis: a line for each variant, a chart for each combination of the
 /// other axes.
 fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit {
     let first = &sweep.axes[0];
@@ -125,9 +129,10 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
         numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     );
     let wide = least > 0.0 && most / least > 30.0;
+    let short = short(sweep, first);
     let x = match wide {
-        true => Axis::log(&format!("{}, logarithmic", first.path), self::unit(&first.unit)),
-        false => Axis::linear(&first.path, self::unit(&first.unit)),
+        true => Axis::log(&format!("{short}, logarithmic"), self::unit(&first.unit)),
+        false => Axis::linear(short, self::unit(&first.unit)),
     };
     let x = x.within(least, most).labelled(numbers.iter().copied());
     let line = |(series, variant): (usize, &String), points: &[usize]| {
@@ -156,7 +161,7 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
         }
     };
     let charts = families.iter().take(MOST_CHARTS).map(|(rest, points)| Lines {
-        title: format!("{what} against {}", first.path),
+        title: format!("{what} vs. {}", first.path),
         heading: heading(sweep, rest),
         x: x.clone(),
         y: y.clone(),
@@ -174,7 +179,7 @@ fn lines(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Exhibit
     };
     Exhibit::Lines {
         name: metric.replace('_', "-"),
-        caption: format!("{} against {}", sentence(what), first.path),
+        caption: format!("{} vs. {}", sentence(what), first.path),
         legend: sweep.variants.iter().cloned().enumerate().collect(),
         charts,
         columns,
@@ -264,60 +269,173 @@ fn maps(sweep: &Sweep, metric: &str, what: &str, unit: &'static str) -> Vec<Exhi
     sweep.variants.iter().zip(&values).map(map).collect()
 }
 
-/// The means with their intervals, and the changes from the first variant.
-fn table(sweep: &Sweep, metric: &str, unit: &str) -> Exhibit {
+/// The changes from the reference point, a row for each other point; none if there is none, or if there
+/// are too many.
+fn changes(sweep: &Sweep, cells: &[Cell], metric: &str, what: &str) -> Option<Exhibit> {
+    let others: Vec<usize> =
+        (0..sweep.points.len()).filter(|point| *point != sweep.reference.point).collect();
+    let known = cells.iter().any(|cell| cell.vs_reference.is_some_and(|of| of.percent.is_some()));
+    if !known || others.len() > MOST_CHANGES {
+        return None;
+    }
+    let row = |(series, point): (usize, usize)| {
+        let cell = &cells[point * sweep.variants.len() + series];
+        let change = cell.vs_reference.filter(|_| !cell.same_as_reference);
+        let (figures, range) = match change.and_then(|of| Some((of, of.percent?))) {
+            Some((of, _)) if of.is_none() => ("0 %".to_owned(), String::new()),
+            Some((of, percent)) => words::measured(percent, of.low, of.high, "%"),
+            None => (from_reference(sweep, cell), String::new()),
+        };
+        let name = sweep.short_name(point);
+        let tooltip = format!("{}, {}: {figures} {range}", sweep.name(point), cell.variant);
+        Row {
+            label: name,
+            series,
+            value: change.and_then(|change| change.percent),
+            interval: change.and_then(|change| change.interval()),
+            claimed: None,
+            tooltip,
+            figures,
+            range,
+        }
+    };
+    let group = |(series, variant): (usize, &String)| Group {
+        label: variant.clone(),
+        rows: others.iter().map(|&point| row((series, point))).collect(),
+    };
+    let reference = sweep.short_name(sweep.reference.point);
+    let caption = format!("{}: change from the reference {reference}", sentence(what));
+    let mut note = sweep.legend().first().map_or_else(String::new, |line| line.replace('`', ""));
+    let differs = (0..sweep.variants.len()).any(|variant| {
+        let home = sweep.traffic_of(sweep.reference.point, variant);
+        others.iter().any(|&point| sweep.traffic_of(point, variant) != home)
+    });
+    if differs {
+        note += " Some points have other traffic than the reference: seeds are the same, flows are not.";
+    }
+    Some(Exhibit::Rows {
+        name: format!("{}-change", metric.replace('_', "-")),
+        chart: Rows {
+            title: caption.clone(),
+            axis: Axis::linear(&format!("change from {reference}"), "%"),
+            mark: Mark::Point,
+            groups: sweep.variants.iter().enumerate().map(group).collect(),
+        },
+        caption,
+        note,
+    })
+}
+
+/// The means with their intervals, the changes from the first variant and from the reference point, and
+/// the best set.
+fn table(sweep: &Sweep, cells: &[Cell], metric: &str, unit: &str) -> Exhibit {
+    let many = sweep.variants.len() > 1;
+    let points = sweep.points.len();
+    let ranked = cells.iter().any(|cell| cell.place.is_some());
     let mut head: Vec<String> =
         sweep.axes.iter().map(|axis| short(sweep, axis).to_owned()).collect();
     for (number, variant) in sweep.variants.iter().enumerate() {
+        let of = if many { format!("{variant} ") } else { String::new() };
         head.push(variant.clone());
         if number > 0 {
-            head.push("change".to_owned());
+            head.push(format!("{of}vs. {}", sweep.variants[0]));
+        }
+        if points > 1 {
+            head.push(format!("{of}vs. reference"));
+        }
+        if ranked {
+            head.push(format!("{of}best set"));
         }
     }
     let row = |point: usize| {
         let at = sweep.axes.iter().zip(&sweep.points[point]);
         let mut row: Vec<String> = at.map(|(axis, at)| axis.values[*at].clone()).collect();
-        for (number, variant) in sweep.variants.iter().enumerate() {
-            let estimate = sweep.estimate(point, variant, metric);
-            let (value, range) = figures(&estimate, unit);
-            row.push(format!("{value} {range}").trim_end().to_owned());
+        for number in 0..sweep.variants.len() {
+            let cell = &cells[point * sweep.variants.len() + number];
+            let (value, range) = figures(&cell.estimate, unit);
+            let bound = if cell.bound { "≥ " } else { "" };
+            row.push(format!("{bound}{value} {range}").trim_end().to_owned());
             if number > 0 {
-                row.push(changed(sweep, point, variant, metric));
+                row.push(changed(cell.vs_variant.as_ref(), cell.same_as_variant));
+            }
+            if points > 1 {
+                row.push(from_reference(sweep, cell));
+            }
+            if ranked {
+                row.push(in_best_set(cell));
             }
         }
         row
     };
-    let rows = sweep.points.len();
-    let note = match rows.saturating_sub(MOST_ROWS) {
-        0 => String::new(),
-        more => format!("{more} more points are in points.csv."),
-    };
+    let mut notes = sweep.legend();
+    notes.extend(refusals(cells));
+    if let Some(more @ 1..) = points.checked_sub(MOST_ROWS) {
+        notes.push(format!("{more} more points are in points_long.csv."));
+    }
     Exhibit::Table {
         name: format!("{}-table", metric.replace('_', "-")),
         caption: "At every point".to_owned(),
         head,
-        rows: (0..rows.min(MOST_ROWS)).map(row).collect(),
-        note,
+        rows: (0..points.min(MOST_ROWS)).map(row).collect(),
+        note: notes.join(" ").replace('`', ""),
     }
+}
+
+/// Why some intervals are missing; none if all are there.
+pub fn refusals(cells: &[Cell]) -> Option<String> {
+    let reasons: std::collections::BTreeSet<String> =
+        cells.iter().filter_map(|cell| Some(cell.refusal()?.to_string())).collect();
+    let reasons: Vec<String> = reasons.into_iter().collect();
+    (!reasons.is_empty()).then(|| format!("Without an interval: {}.", reasons.join("; ")))
 }
 
 /// A mean in its unit, and its interval.
 fn figures(estimate: &Estimate, unit: &str) -> (String, String) {
     match estimate.mean {
         None => ("-".to_owned(), String::new()),
-        Some(mean) => words::measured(mean, estimate.low, estimate.high, unit),
+        Some(mean) => {
+            let range = estimate.interval().map(|ends| words::range(mean, ends, unit));
+            (words::quantity(mean, unit), range.unwrap_or_default())
+        }
     }
 }
 
-fn changed(sweep: &Sweep, point: usize, variant: &str, metric: &str) -> String {
-    let Some(change) = change(sweep, point, variant, metric) else { return "-".to_owned() };
-    let Some(percent) = change.percent else { return "-".to_owned() };
-    percentage(&change, percent)
+/// The change from the reference point in words.
+fn from_reference(sweep: &Sweep, cell: &Cell) -> String {
+    match cell.point == sweep.reference.point {
+        true => "reference".to_owned(),
+        false => changed(cell.vs_reference.as_ref(), cell.same_as_reference),
+    }
+}
+
+fn changed(change: Option<&Change>, same: bool) -> String {
+    match change {
+        _ if same => "same runs".to_owned(),
+        None => "-".to_owned(),
+        Some(change) if change.is_none() => "none".to_owned(),
+        Some(change) => match change.percent {
+            Some(percent) => percentage(change, percent),
+            None => "from 0".to_owned(),
+        },
+    }
+}
+
+/// Whether a point belongs to the best set, and the adjusted probability of its change from the best.
+fn in_best_set(cell: &Cell) -> String {
+    let Some(place) = &cell.place else { return "-".to_owned() };
+    let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p {p:.3}") };
+    match (place.in_best_set, place.p) {
+        _ if place.rank == 1 => "best mean".to_owned(),
+        _ if place.vs_best.is_some_and(|change| change.is_none()) => "yes, the same".to_owned(),
+        (Some(true), Some(of)) => format!("yes, {}", p(of)),
+        (Some(false), Some(of)) => format!("no, {}", p(of)),
+        _ => "-".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::sweep;
+    use super::super::tests::{sweep, tuned};
     use super::*;
 
     #[test]
@@ -333,10 +451,47 @@ mod tests {
         let Exhibit::Rows { chart, .. } = &section.exhibits[0] else { panic!("rows") };
         assert_eq!(chart.groups.len(), 2);
         assert_eq!(chart.groups[1].rows[0].value, Some(210.0));
-        let Exhibit::Table { head, rows, .. } = &section.exhibits[1] else { panic!("a table") };
-        assert_eq!(head, &["load", "a", "b", "change"]);
+        let Exhibit::Rows { chart, .. } = &section.exhibits[1] else { panic!("changes") };
+        let rows: Vec<_> = chart.groups.iter().flat_map(|group| &group.rows).collect();
+        assert_eq!(chart.groups[1].label, "b");
+        // 200 / 100 and 220 / 102; 150 / 50 and 110 / 51.
+        for (row, ratio) in rows.iter().zip([(2.0 * 220.0 / 102.0), (3.0 * 110.0 / 51.0)]) {
+            let percent = (libm::sqrt(ratio) - 1.0) * 100.0;
+            assert!((row.value.unwrap() - percent).abs() < 1e-9, "{row:?}");
+        }
+        let Exhibit::Table { head, rows, .. } = &section.exhibits[2] else { panic!("a table") };
+        assert_eq!(head, &["load", "a", "a vs. reference", "b", "b vs. a", "b vs. reference"]);
         assert_eq!(rows.len(), 2);
-        assert!(rows[0][3].starts_with("-50.0 %"), "{}", rows[0][3]);
+        assert_eq!((rows[0][2].as_str(), rows[0][4].as_str()), ("reference", "-50 %"));
+    }
+
+    #[test]
+    fn the_table_says_which_points_are_in_the_best_set() {
+        let mut sweep = tuned();
+        let section = section(&sweep, "fct_mean_ns");
+        assert!(section.answer.contains("is lowest at `size=2MB`"), "{}", section.answer);
+        let table = |sweep: &Sweep| match super::section(sweep, "fct_mean_ns").exhibits.pop() {
+            Some(Exhibit::Table { head, rows, note, .. }) => (head, rows, note),
+            _ => panic!("a table"),
+        };
+        let (head, rows, note) = table(&sweep);
+        assert_eq!(head, ["size", "base", "vs. reference", "best set"]);
+        let column = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
+        assert_eq!(column(2), ["+10 %", "reference", "+2.0 % [-0.5, +4.5]"]);
+        assert_eq!(column(3), ["no, p < 0.001", "best mean", "yes, p 0.073"]);
+        let end = "Best set: the points that cannot be told apart from the best mean (Holm-adjusted p > \
+                   0.05). Without an interval: the same in all replications.";
+        assert!(note.ends_with(end), "{note}");
+        // The same runs are not a change of 0.0 %.
+        for row in sweep.runs.iter_mut() {
+            row.fingerprint = row.replication.to_string();
+            row.numbers.insert("fct_mean_ns".to_owned(), 7.0 + f64::from(row.replication));
+        }
+        let (_, rows, _) = table(&sweep);
+        assert_eq!(
+            [0, 1, 2].map(|at| rows[at][2].clone()),
+            ["same runs", "reference", "same runs"]
+        );
     }
 
     #[test]

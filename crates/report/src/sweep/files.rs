@@ -4,6 +4,7 @@
 //! sweep.json                what was varied, and every run with its numbers; at first only whose it is
 //! runs.csv, .parquet        a row per run
 //! points.csv, .parquet      a row per point and variant
+//! points_long.csv, .parquet a row per point, variant and metric
 //! report.html               the page
 //! ```
 
@@ -20,7 +21,7 @@ use crate::html;
 const SWEEP: &str = "sweep.json";
 const REPORT: &str = "report.html";
 /// The names of [`Sweep::tables`].
-const TABLES: [&str; 2] = ["runs", "points"];
+const TABLES: [&str; 3] = ["runs", "points", "points_long"];
 
 /// Why a sweep's results cannot be kept.
 #[derive(Debug, thiserror::Error)]

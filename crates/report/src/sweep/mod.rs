@@ -2,9 +2,11 @@
 //! come to.
 
 mod answer;
+mod cells;
 mod charts;
 mod files;
 mod idle;
+mod ranking;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +21,7 @@ use crate::statistics::{Change, Estimate, Scale, least_values};
 use crate::study::{Provenance, Section};
 use crate::summary::Basis;
 
+pub use cells::{Cell, Place};
 pub use files::{Error, begin, finish};
 
 /// A sweep.
@@ -34,6 +37,11 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// By point: which value of each axis.
     pub points: Vec<Vec<usize>>,
+    /// The point from which changes are counted.
+    pub reference: Reference,
+    /// By point and then by variant, which traffic there is: two with the same number send the same
+    /// flows and measure the same ones. Empty if all do.
+    pub traffic: Vec<Vec<usize>>,
     /// The variants in order; the first is the baseline.
     pub variants: Vec<String>,
     /// When there are enough replications, in words; empty if the scenario says how many.
@@ -44,6 +52,8 @@ pub struct Sweep {
     pub runs: Vec<Row>,
     /// What metrics are, by name.
     pub metrics: BTreeMap<String, Meaning>,
+    /// The metrics that the page shows, at every point and in every variant.
+    pub comparisons: Vec<Cell>,
     /// What a reader must know first.
     pub caveats: Vec<String>,
     /// Rules that runs broke; empty in a sound sweep.
@@ -53,6 +63,39 @@ pub struct Sweep {
     /// The scenario's text.
     #[serde(skip)]
     pub text: String,
+}
+
+/// The point from which changes are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Reference {
+    /// Its number.
+    pub point: usize,
+    /// Why it is this one.
+    pub origin: Origin,
+}
+
+/// Why a point is the reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// It was given.
+    Given,
+    /// Its values are those that the scenario itself has.
+    Scenario,
+    /// It is the first: no point has the scenario's own values, and none was given.
+    #[default]
+    First,
+}
+
+impl Origin {
+    /// In words, behind the name of the point.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Given => "as given",
+            Self::Scenario => "the scenario's own values",
+            Self::First => "the first point of the grid",
+        }
+    }
 }
 
 /// A dimension of the grid.
@@ -224,30 +267,74 @@ pub fn may_be_missing(metric: &str) -> bool {
         || FAMILIES.iter().any(|family| metric.starts_with(family))
 }
 
+/// The mean of a metric over these runs.
+pub fn estimate(rows: &[&Row], metric: &str, meaning: &Meaning) -> Estimate {
+    let values = rows.iter().filter_map(|row| row.numbers.get(metric).copied());
+    let estimate = Estimate::of(values, meaning.scale());
+    match basis(rows, metric, meaning.needs).refusal() {
+        Some(why) if estimate.n > 0 => estimate.refuse(why),
+        _ => estimate,
+    }
+}
+
+/// What a metric that needs so many flows rests on in these runs.
+fn basis(rows: &[&Row], metric: &str, needed: u64) -> Basis {
+    // Of a class of flow sizes the metrics begin alike.
+    let prefix = metric.find("fct_").or(metric.find("slowdown_")).map_or("", |at| &metric[..at]);
+    let [done, not] = ["finished", "unfinished"].map(|name| format!("{prefix}{name}"));
+    let number = |row: &Row, name: &str| row.numbers.get(name).copied().unwrap_or(0.0);
+    let flows = |row: &&Row| (number(row, &done) + number(row, &not)) as u64;
+    Basis {
+        bound: rows.iter().any(|row| row.bounds.contains(metric)),
+        needed,
+        least: rows.iter().map(flows).min().unwrap_or(0),
+    }
+}
+
 impl Sweep {
     /// The runs of a variant at a point that count: those that were not cut short.
     fn runs_of<'a>(&'a self, point: usize, variant: &'a str) -> impl Iterator<Item = &'a Row> {
-        let wanted = move |row: &&Row| {
-            row.point == point && row.variant == variant && row.stop != INTERRUPTED
-        };
-        self.runs.iter().filter(wanted)
+        let begin = self.runs.partition_point(|row| row.point < point);
+        let of_point = self.runs[begin..].iter().take_while(move |row| row.point == point);
+        of_point.filter(move |row| row.variant == variant && row.stop != INTERRUPTED)
+    }
+
+    /// Whether two points and variants have the same runs to the bit: what differs between them has
+    /// no effect. Only replications that both have count, of which there has to be one.
+    pub fn are_same_runs(&self, one: (usize, &str), other: (usize, &str)) -> bool {
+        let mut common = 0;
+        for a in self.runs_of(one.0, one.1).filter(|row| !row.fingerprint.is_empty()) {
+            let same = |b: &&Row| b.replication == a.replication && b.seed == a.seed;
+            if let Some(b) = self.runs_of(other.0, other.1).find(same) {
+                common += 1;
+                if a.fingerprint != b.fingerprint {
+                    return false;
+                }
+            }
+        }
+        common > 0
+    }
+
+    /// Which traffic a variant, by its place, has at a point.
+    fn traffic_of(&self, point: usize, variant: usize) -> usize {
+        self.traffic.get(point).and_then(|of| of.get(variant)).copied().unwrap_or(0)
     }
 
     /// The mean of a metric over the replications of a variant at a point.
     pub fn estimate(&self, point: usize, variant: &str, metric: &str) -> Estimate {
-        let value = |row: &Row| row.numbers.get(metric).copied();
-        let estimate =
-            Estimate::of(self.runs_of(point, variant).filter_map(value), self.scale(metric));
-        match self.basis(&[(point, variant)], metric).refusal() {
-            Some(why) if estimate.n > 0 => estimate.refuse(why),
-            _ => estimate,
+        let rows: Vec<&Row> = self.runs_of(point, variant).collect();
+        match self.metrics.get(metric) {
+            Some(meaning) => estimate(&rows, metric, meaning),
+            None => estimate(&rows, metric, &Meaning::default()),
         }
     }
 
-    /// The change of a metric from one point and variant to another, paired by replication.
+    /// The change of a metric from one point and variant to another, paired by replication. Those with
+    /// other seeds are no pair.
     pub fn change(&self, from: (usize, &str), to: (usize, &str), metric: &str) -> Option<Change> {
         let pairs = self.runs_of(from.0, from.1).filter_map(|a| {
-            let b = self.runs_of(to.0, to.1).find(|b| b.replication == a.replication)?;
+            let same = |b: &&Row| b.replication == a.replication && b.seed == a.seed;
+            let b = self.runs_of(to.0, to.1).find(same)?;
             Some((*a.numbers.get(metric)?, *b.numbers.get(metric)?))
         });
         let change = Change::of(pairs, self.scale(metric))?;
@@ -264,20 +351,8 @@ impl Sweep {
     /// What a metric rests on in the runs of these points and variants.
     pub fn basis(&self, of: &[(usize, &str)], metric: &str) -> Basis {
         let needed = self.metrics.get(metric).map_or(0, |meaning| meaning.needs);
-        // Of a class of flow sizes the metrics begin alike.
-        let prefix =
-            metric.find("fct_").or(metric.find("slowdown_")).map_or("", |at| &metric[..at]);
-        let [done, not] = ["finished", "unfinished"].map(|name| format!("{prefix}{name}"));
-        let number = |row: &Row, name: &str| row.numbers.get(name).copied().unwrap_or(0.0);
-        let rows = || of.iter().flat_map(|of| self.runs_of(of.0, of.1));
-        Basis {
-            bound: rows().any(|row| row.bounds.contains(metric)),
-            needed,
-            least: rows()
-                .map(|row| (number(row, &done) + number(row, &not)) as u64)
-                .min()
-                .unwrap_or(0),
-        }
+        let rows: Vec<&Row> = of.iter().flat_map(|of| self.runs_of(of.0, of.1)).collect();
+        basis(&rows, metric, needed)
     }
 
     /// A point in words: `workload.0.many_to_many.load=0.2, switch.queue.size=1MB`.
@@ -286,6 +361,32 @@ impl Sweep {
         let parts: Vec<_> =
             at.map(|(axis, at)| format!("{}={}", axis.path, axis.values[*at])).collect();
         parts.join(", ")
+    }
+
+    /// The same as short as it can be with the points still apart: `load=0.2, size=1MB`.
+    pub fn short_name(&self, point: usize) -> String {
+        let at = self.axes.iter().zip(&self.points[point]);
+        let part = |(axis, at): (&Axis, &usize)| {
+            format!("{}={}", charts::short(self, axis), axis.values[*at])
+        };
+        at.map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A metric at every point and in every variant, with its changes and ranks, by point and then by
+    /// variant.
+    pub fn cells(&self, metric: &str) -> Vec<Cell> {
+        cells::cells(self, metric)
+    }
+
+    /// What the reference point is and how to read changes and the best set, in a sentence each; empty
+    /// for a single point.
+    pub fn legend(&self) -> Vec<String> {
+        ranking::legend(self)
+    }
+
+    /// Why some intervals of a metric are missing; none if all are there.
+    pub(crate) fn refusals(&self, metric: &str) -> Option<String> {
+        charts::refusals(&self.cells(metric))
     }
 
     /// The metrics that the page shows: those that were asked for, or of those that usually matter
@@ -309,7 +410,12 @@ impl Sweep {
 
     /// What it comes to, in sentences.
     pub fn answer(&self) -> Vec<String> {
-        answer::answer(self)
+        self.answers().into_iter().map(|(_, sentence)| sentence).collect()
+    }
+
+    /// The same, each sentence with the place of the variant that it is about.
+    pub(crate) fn answers(&self) -> Vec<(usize, String)> {
+        answer::answers(self)
     }
 
     /// What in the grid changes nothing, in sentences.
@@ -322,10 +428,10 @@ impl Sweep {
         self.shown().into_iter().map(|metric| charts::section(self, metric)).collect()
     }
 
-    /// A row for every run (`runs`), and a row for every point and variant with the means of all
-    /// metrics and their intervals (`points`).
-    pub fn tables(&self) -> [Table; 2] {
-        [tables::runs(self), tables::points(self)]
+    /// A row for every run (`runs`), a row for every point and variant with the means of all metrics and
+    /// their intervals (`points`), and a row for every point, variant and metric (`points_long`).
+    pub fn tables(&self) -> [Table; 3] {
+        [tables::runs(self), tables::points(self), tables::points_long(self)]
     }
 }
 
@@ -375,6 +481,8 @@ mod tests {
                 unit: String::new(),
             }],
             points: vec![vec![0], vec![1]],
+            // Another load is other traffic.
+            traffic: vec![vec![0, 0], vec![1, 1]],
             variants: vec!["a".to_owned(), "b".to_owned()],
             runs: vec![
                 row(0, "a", 0, 100.0),
@@ -395,14 +503,45 @@ mod tests {
         }
     }
 
+    /// Three points of one variant and three replications; the second is the reference, and the best.
+    pub(super) fn tuned() -> Sweep {
+        let values = [[110.0, 220.0, 440.0], [100.0, 200.0, 400.0], [101.0, 206.0, 408.0]];
+        let row = |(point, replication): (usize, usize)| Row {
+            point,
+            variant: "base".to_owned(),
+            replication: replication as u32,
+            seed: replication as u64,
+            stop: "flows done".to_owned(),
+            numbers: [("fct_mean_ns".to_owned(), values[point][replication])].into(),
+            ..Row::default()
+        };
+        let places = (0..3).flat_map(|point| (0..3).map(move |replication| (point, replication)));
+        Sweep {
+            axes: vec![Axis {
+                path: "switch.queue.size".to_owned(),
+                values: ["1MB", "2MB", "4MB"].map(str::to_owned).to_vec(),
+                numbers: Some(vec![1e6, 2e6, 4e6]),
+                unit: "bytes".to_owned(),
+            }],
+            points: vec![vec![0], vec![1], vec![2]],
+            traffic: Vec::new(),
+            variants: vec!["base".to_owned()],
+            reference: Reference { point: 1, origin: Origin::Scenario },
+            runs: places.map(row).collect(),
+            ..sweep()
+        }
+    }
+
     #[test]
     fn estimates_are_of_a_point_and_a_variant() {
         let sweep = sweep();
         let estimate = sweep.estimate(0, "a", "fct_mean_ns");
         assert_eq!((estimate.mean, estimate.n), (Some(101.0), 2));
-        // Two values d apart: t of one degree of freedom is 12.706, the error d / 2.
-        let half = estimate.high.unwrap() - 101.0;
-        assert!((half - 12.706_204_7).abs() < 1e-6, "{half}");
+        // The larger of two factors: by the delta method exp(t · 1 / 101), where t is 12.706 and 1 the
+        // standard error; of a log-normal mean exp(t √(s² / 2 + s⁴ / 2)), where s = ln(102 / 100) / √2
+        // = 0.014002. The first is exp(0.125804), the second exp(0.125820).
+        let factor = estimate.high.unwrap() / 101.0;
+        assert!((factor - libm::exp(0.125_820)).abs() < 1e-5, "{factor}");
         assert_eq!(sweep.estimate(1, "b", "nothing").n, 0);
     }
 

@@ -38,6 +38,14 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
                 "name it with letters, digits, `-`, `_` and `.`, or remove the name",
             );
         }
+        let digits = |name: &&str| name.parse::<usize>().is_ok();
+        if let Some(name) = entry.name.as_deref().filter(digits) {
+            findings.error(
+                &[&format!("workload.{number}.name")],
+                format!("the workload's name `{name}` is a number"),
+                format!("`workload.{name}` is the workload of that number: add a letter, or remove the name"),
+            );
+        }
     }
     let ready = settings.workload.iter().enumerate().filter_map(|(number, entry)| {
         let path = format!("workload.{number}.{}", entry.traffic.name());

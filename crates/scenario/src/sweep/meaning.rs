@@ -18,6 +18,20 @@ pub(super) fn keys(path: &str) -> Vec<String> {
     keys
 }
 
+/// The same with the number of a workload in place of its name, if only one has it.
+pub(super) fn named_keys(path: &str, names: &[String]) -> Vec<String> {
+    let mut keys = keys(path);
+    let above = if keys.first().is_some_and(|key| key == "variants") { 2 } else { 0 };
+    if let Some([list, key, ..]) = keys.get_mut(above..)
+        && list == "workload"
+        && names.iter().filter(|name| *name == key).count() == 1
+        && let Some(number) = names.iter().position(|name| name == key)
+    {
+        *key = number.to_string();
+    }
+    keys
+}
+
 /// Why what has these keys cannot be varied, and what to do instead; none if it can.
 pub(super) fn fixed(keys: &[String]) -> Option<(&'static str, &'static str)> {
     match keys.iter().map(String::as_str).collect::<Vec<_>>()[..] {

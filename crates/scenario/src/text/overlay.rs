@@ -8,13 +8,15 @@
 //! - A mechanism that may be absent (`switch.flow_control.pfc`), or a book of a shared memory, is
 //!   removed by `false`; `true` puts it there with its defaults or leaves it as it is.
 //! - A link of a custom topology that is written as text is the table of its `ends`.
-//! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`.
+//! - Elements of a list are addressed by their index: `workload.0.many_to_many.load`; a workload also
+//!   by its name, if it has one that no other has: `workload.training.many_to_many.load`.
 
 use std::sync::Arc;
 
 use super::item::{Entry, Item, Table, Value, parse_value};
 use super::problem::Problem;
 use super::source::{Place, Source};
+use super::suggest;
 use crate::workload;
 
 /// The families whose members stand side by side, each absent or present.
@@ -23,6 +25,8 @@ const SIDE_BY_SIDE: &str = "switch.flow_control";
 /// Whether exactly one member of a family stands at this path.
 fn is_family(path: &[String]) -> bool {
     let path = match path {
+        // The list, or indices and names of its elements: several stand side by side.
+        [first] if first == "workload" => return false,
         [first, _index] if first == "workload" => return true,
         // Families beside a workload's member: of hosts, or of workloads alone.
         [first, _index, rest @ ..] if first == "workload" && is_beside(&rest[0]) => {
@@ -117,12 +121,8 @@ fn merge_at(base: &mut Item, over: &Item, path: &mut Vec<String>) -> Result<(), 
         }
         (Value::List(items), Value::Table(above)) => {
             for entry in &above.entries {
-                let count = items.len();
-                let index = entry.key.parse::<usize>().ok().filter(|&index| index < count);
-                let Some(index) = index else {
-                    return Err(no_such_element(entry, path, count));
-                };
-                path.push(entry.key.clone());
+                let index = element(items, entry, path)?;
+                path.push(index.to_string());
                 merge_at(&mut items[index], &entry.item, path)?;
                 path.pop();
             }
@@ -142,8 +142,55 @@ fn merge_entry(below: &mut Table, entry: &Entry, path: &mut Vec<String>) -> Resu
     }
 }
 
-fn no_such_element(entry: &Entry, path: &[String], count: usize) -> Problem {
+/// The index of the element of a list that a key addresses: by its number, or a workload by its name.
+fn element(items: &[Item], entry: &Entry, path: &[String]) -> Result<usize, Problem> {
+    let key = entry.key.as_str();
+    let names: Vec<&str> = match path {
+        [list] if list == "workload" => items.iter().map(name).collect(),
+        _ => Vec::new(),
+    };
+    match key.parse::<usize>() {
+        Ok(index) if index < items.len() => return Ok(index),
+        Ok(_) => return Err(no_such_element(entry, path, items.len(), &[])),
+        Err(_) => {}
+    }
+    let of_name: Vec<usize> = (0..names.len()).filter(|&at| names[at] == key).collect();
+    match of_name[..] {
+        [index] => Ok(index),
+        [first, second, ..] => {
+            let place = entry.key_place.clone();
+            let message = format!("{} workloads have the name `{key}`", of_name.len());
+            let help = format!(
+                "write the number of the one that is meant, such as `workload.{first}` or \
+                 `workload.{second}`, or rename one"
+            );
+            Err(Problem::error(place, message, help))
+        }
+        [] => Err(no_such_element(entry, path, items.len(), &names)),
+    }
+}
+
+/// The name of a workload as it is written; empty if it has none.
+fn name(workload: &Item) -> &str {
+    let entry = workload.table().and_then(|table| table.get("name"));
+    match entry.map(|entry| &entry.item.value) {
+        Some(Value::Text(name)) => name,
+        _ => "",
+    }
+}
+
+fn no_such_element(entry: &Entry, path: &[String], count: usize, names: &[&str]) -> Problem {
     let list = path.join(".");
+    let named: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
+    let other = match suggest::closest(&entry.key, named.iter().copied()) {
+        Some(best) => format!("did you mean `{list}.{best}`? "),
+        None if named.is_empty() => String::new(),
+        None => {
+            let all: Vec<String> = named.iter().map(|name| format!("`{list}.{name}`")).collect();
+            let verb = if all.len() == 1 { "is" } else { "are" };
+            format!("by name there {verb} {}; ", all.join(", "))
+        }
+    };
     let help = match count {
         0 => format!("`{list}` is empty"),
         1 => format!("`{list}` has one element: write `{list}.0`"),
@@ -152,7 +199,7 @@ fn no_such_element(entry: &Entry, path: &[String], count: usize) -> Problem {
     Problem::error(
         entry.key_place.clone(),
         format!("`{}` is not an element of `{list}`", entry.key),
-        help,
+        other + &help,
     )
 }
 

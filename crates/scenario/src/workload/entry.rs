@@ -20,7 +20,8 @@ pub struct Entry {
     /// What is sent.
     #[serde(flatten)]
     pub traffic: Spec,
-    /// A short name for tables and charts, beside the number: letters, digits, `-`, `_` and `.`.
+    /// A short name for tables and charts, beside the number: letters, digits, `-`, `_` and `.`, not
+    /// digits alone. In paths it can stand for the number: `workload.training.many_to_many.load`.
     /// Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
