@@ -359,7 +359,7 @@ mod tests {
         let of = |percent, interval: Option<(f64, f64)>| Change {
             kind: Kind::Ratio,
             from: 1.0,
-            to: 1.0,
+            to: 0.5,
             percent: Some(percent),
             low: interval.map(|interval| interval.0),
             high: interval.map(|interval| interval.1),

@@ -3,26 +3,53 @@
 use super::answer::{percentage, quoted};
 use super::cells::{Cell, Place};
 use super::{Meaning, Sweep};
+use crate::INTERRUPTED;
 use crate::better::Better;
+use crate::summary::Interval;
+use crate::words;
 
 /// More points than this are counted instead of named.
 const NAMES: usize = 6;
 /// More groups of points with the same traffic than this are in the tables only.
 const GROUPS: usize = 4;
 
-/// How to read changes and the best set.
+/// The measured interval of all runs; none if it does not begin at the same time in all.
+fn interval(sweep: &Sweep) -> Option<String> {
+    let runs = sweep.runs.iter().filter(|row| row.stop != INTERRUPTED);
+    let ends = runs.filter_map(|row| {
+        let from = *row.numbers.get("warmup_ns")?;
+        Some((from, from + row.numbers.get("measured_ns")?))
+    });
+    let ends: Vec<(f64, f64)> = ends.collect();
+    let (from_ns, _) = *ends.first()?;
+    let until = || ends.iter().map(|end| end.1);
+    let interval = Interval {
+        from_ns,
+        first_end_ns: until().fold(f64::INFINITY, f64::min),
+        last_end_ns: until().fold(0.0, f64::max),
+        end: Default::default(),
+    };
+    let said = format!(
+        "Measured interval of counters, depths, waiting times and rates: {}.",
+        words::interval(&interval)
+    );
+    ends.iter().all(|end| end.0 == from_ns).then_some(said)
+}
+
+/// The measured interval, and how to read changes and the best set.
 pub fn legend(sweep: &Sweep) -> Vec<String> {
+    let mut legend: Vec<String> = interval(sweep).into_iter().collect();
     if sweep.points.len() < 2 {
-        return Vec::new();
+        return legend;
     }
     let reference = sweep.reference;
     let replications = sweep.runs.iter().map(|row| row.replication + 1).max().unwrap_or(0);
     let ends = if replications > 1 { ", [95 % interval]" } else { "" };
     let name = sweep.short_name(reference.point);
-    let mut legend = vec![format!(
+    legend.push(format!(
         "Reference: `{name}`, {}. Changes are paired by replication{ends}.",
         reference.origin.words()
-    )];
+    ));
     let ranked = (0..sweep.variants.len()).any(|variant| {
         let mut known = std::collections::BTreeSet::new();
         (0..sweep.points.len()).any(|point| !known.insert(sweep.traffic_of(point, variant)))
@@ -216,11 +243,11 @@ mod tests {
     #[test]
     fn the_best_set_and_the_reference_are_named() {
         let mut sweep = tuned();
-        // Logarithms of 100, 200 and 400: s = ln 2, and t √(s² / 3 + s⁴ / 4) = 2.0083, more than t ·
-        // 88.19 / 233.3 = 1.6262: 233.3 / 7.4506 and 233.3 · 7.4506.
+        // 100, 200 and 400: mean 233.3, c² = 3 / 7, and t √(c² / 3 + c⁴ / 4) = 4.3027 · 0.43448 = 1.8694:
+        // 233.3 / 6.4846 and 233.3 · 6.4846.
         assert_eq!(
             sweep.answer(),
-            ["The mean completion time of all flows is lowest at `size=2MB`: 233 ns [31, 1738], \
+            ["The mean completion time of all flows is lowest at `size=2MB`: 233 ns [36, 1513], \
                  the reference. It cannot be told apart from `size=4MB` (Holm-adjusted p > 0.05); 1 \
                  point is worse."]
         );
@@ -228,7 +255,7 @@ mod tests {
         sweep.reference = Reference::default();
         assert!(
             sweep.answer()[0].starts_with(
-                "The mean completion time of all flows is lowest at `size=2MB`: 233 ns [31, 1738], \
+                "The mean completion time of all flows is lowest at `size=2MB`: 233 ns [36, 1513], \
                  -9.1 % vs. the reference `size=1MB`. It cannot"
             ),
             "{:?}",
@@ -309,7 +336,7 @@ mod tests {
             sweep.answer(),
             [
                 "The points have different traffic, so they are not ranked. The mean completion time of \
-                 all flows is 233 ns [31, 1738] at the reference `size=2MB`; at the other points it \
+                 all flows is 233 ns [36, 1513] at the reference `size=2MB`; at the other points it \
                  changes by between +2.0 % [-0.5, +4.5] at `size=4MB` and +10 % at `size=1MB`. At 1 of \
                  2 points the change is not significant (p > 0.05, Holm-adjusted)."
             ]

@@ -3,6 +3,7 @@
 mod claims;
 mod sweep;
 
+use crate::better::Better;
 use crate::latency;
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
@@ -27,22 +28,22 @@ impl Default for Style {
     }
 }
 
-/// The counters that the table shows, in order, with whether less of it is better.
-const COUNTERS: [(&str, &str, bool); 14] = [
-    ("xoff_frames", "XOFF frames", true),
-    ("paused_ns", "paused time", true),
-    ("marked_packets", "marked packets", false),
-    ("indicated_packets", "packets with L2 indication", false),
-    ("isolations", "isolations", false),
-    ("cims_sent", "CIMs", false),
-    ("cnps_sent", "CNPs", false),
-    ("cnms_sent", "CNMs", false),
-    ("drc_feedback_frames", "DRC feedback frames", false),
-    ("reordered_packets", "reordered", true),
-    ("retransmitted_packets", "retransmitted", true),
-    ("lost_on_links", "lost on failed links", true),
-    ("dropped_packets", "dropped packets", true),
-    ("watchdog_drops", "by the watchdog", true),
+/// The counters that the table shows, in order.
+const COUNTERS: [(&str, &str); 14] = [
+    ("xoff_frames", "XOFF frames"),
+    ("paused_ns", "paused time"),
+    ("marked_packets", "marked packets"),
+    ("indicated_packets", "packets with L2 indication"),
+    ("isolations", "isolations"),
+    ("cims_sent", "CIMs"),
+    ("cnps_sent", "CNPs"),
+    ("cnms_sent", "CNMs"),
+    ("drc_feedback_frames", "DRC feedback frames"),
+    ("reordered_packets", "reordered"),
+    ("retransmitted_packets", "retransmitted"),
+    ("lost_on_links", "lost on failed links"),
+    ("dropped_packets", "dropped packets"),
+    ("watchdog_drops", "by the watchdog"),
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
@@ -155,7 +156,10 @@ fn times(summary: &Summary) -> Vec<Row> {
         label: format!("  {}", class.label),
         cells: cells(summary, |name| {
             let class = summary.class(name, &class.key)?;
-            Some((words::mean(&class.mean_ns, "ns"), beside(&class.mean_ns, "ns", true)))
+            Some((
+                words::mean(&class.mean_ns, "ns"),
+                beside(&class.mean_ns, "ns", Some(Better::Less)),
+            ))
         }),
     });
     let all = summary.classes.last().map_or("", |class| class.key.as_str());
@@ -175,15 +179,15 @@ fn times(summary: &Summary) -> Vec<Row> {
 /// is known.
 fn throughputs(summary: &Summary) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (heading, shown, less_is_better) in [
-        ("delivered", latency::delivered(summary), false),
-        ("time from memory to memory", latency::all(summary), true),
-        ("time of calls and collectives", operations::times_of(summary), true),
-        ("calls and collectives completed", operations::rates_of(summary), false),
-        ("mean goodput per flow", throughput::goodputs_of(summary), false),
-        ("response time of database entries", entries::responses_of(summary), true),
-        ("throughput of database entries", entries::throughputs_of(summary), false),
-        ("time in queues", throughput::waits_of(summary), true),
+    for (heading, shown) in [
+        ("delivered", latency::delivered(summary)),
+        ("time from memory to memory", latency::all(summary)),
+        ("time of calls and collectives", operations::times_of(summary)),
+        ("calls and collectives completed", operations::rates_of(summary)),
+        ("mean goodput per flow", throughput::goodputs_of(summary)),
+        ("response time of database entries", entries::responses_of(summary)),
+        ("throughput of database entries", entries::throughputs_of(summary)),
+        ("time in queues", throughput::waits_of(summary)),
     ] {
         if !shown.is_empty() {
             rows.push(Row { label: heading.to_string(), cells: Vec::new() });
@@ -192,7 +196,7 @@ fn throughputs(summary: &Summary) -> Vec<Row> {
             let cells = cells(summary, |name| {
                 let counter = summary.counter(name, &shown.key)?;
                 let value = words::mean(&counter.measure, &counter.unit);
-                Some((value, beside(&counter.measure, &counter.unit, less_is_better)))
+                Some((value, beside(&counter.measure, &counter.unit, Better::of(&shown.key))))
             });
             rows.push(Row { label: format!("  {}", shown.label), cells });
         }
@@ -214,17 +218,17 @@ fn counters(summary: &Summary) -> Vec<Row> {
         }),
     };
     let intervals = summary.interval().is_none().then_some(intervals);
-    let known = COUNTERS.iter().filter(|(key, ..)| {
+    let known = COUNTERS.iter().filter(|(key, _)| {
         let counters = summary.variants.values().filter_map(|variant| variant.counters.get(*key));
         let mut means = counters.map(|counter| counter.measure.estimate.mean);
         means.any(|mean| mean != Some(0.0) || !MECHANISMS.contains(key))
     });
-    let rows = known.map(|(key, label, less_is_better)| Row {
+    let rows = known.map(|(key, label)| Row {
         label: format!("  {label}"),
         cells: cells(summary, |name| {
             let counter = summary.counter(name, key)?;
             let value = words::mean(&counter.measure, &counter.unit);
-            Some((value, beside(&counter.measure, &counter.unit, *less_is_better)))
+            Some((value, beside(&counter.measure, &counter.unit, Better::of(key))))
         }),
     });
     std::iter::once(heading).chain(intervals).chain(rows).collect()
@@ -246,17 +250,21 @@ fn cells(
 
 /// What stands beside a mean: its change, painted only if its interval leaves no doubt; of one variant
 /// alone its interval.
-fn beside(measure: &Measure, unit: &str, less_is_better: bool) -> Beside {
+fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
     let Some(change) = measure.change else {
         let ends = measure.estimate.mean.zip(measure.estimate.interval());
         let text = ends.map_or_else(String::new, |(mean, ends)| words::range(mean, ends, unit));
         return Beside { text, paint: None };
     };
     let text = if change.is_none() { String::new() } else { words::beside(&change) };
-    let paint = match (change.is_clear(), change.percent) {
-        (Some(false), _) => Some(Paint::Dim),
-        (Some(true), Some(percent)) if less_is_better => {
-            Some(if percent < 0.0 { Paint::Green } else { Paint::Red })
+    let paint = match (change.is_clear(), change.percent, better) {
+        (Some(false), ..) => Some(Paint::Dim),
+        (Some(true), Some(percent), Some(better)) => {
+            Some(if (percent < 0.0) == (better == Better::Less) {
+                Paint::Green
+            } else {
+                Paint::Red
+            })
         }
         _ => None,
     };
