@@ -338,3 +338,26 @@ def test_sweeps_and_runs_have_the_same_numbers(made, summary, tmp_path):
             mine = points[f"fct_mean_ns_{end}"][row]
             theirs = of["fct"]["all"]["mean_ns"][end]
             assert math.isclose(mine, theirs)
+
+
+TEMPLATES = ["backplane", "clos", "custom", "dumbbell", "fat-tree", "training"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_templates_count_what_their_flows_have(template, program, tmp_path):
+    new = [program, "new", template, "--template", template]
+    subprocess.run(new, cwd=tmp_path, capture_output=True, check=True)
+    command = [program, "run", f"{template}.toml", "--quick", "--out", "out"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    results = floodway.open(tmp_path / "out")
+    for run in results.runs:
+        start, end = run.measured_ns
+        assert 0 <= start < end <= run.simulated_ns
+        counters = dict(zip(run.counters["name"], run.counters["value"], strict=True))
+        of_flows = sum(run.flows["retransmitted_packets"])
+        # Only of an interval that is the whole run; elsewhere flows go on after it.
+        if results.summary["variants"][run.variant]["interval"]["end"] == "completion":
+            assert start == 0 and counters["retransmitted_packets"] == of_flows
+            assert counters["data_packets_sent"] == sum(run.flows["packets_sent"])
+        else:
+            assert counters["retransmitted_packets"] <= of_flows
