@@ -80,8 +80,10 @@ class Run:
 
     @property
     def measured_ns(self) -> tuple[float, float]:
-        """The measured interval, which counters, queue depths, waiting times and rates cover, from its
-        start to its end in nanoseconds."""
+        """The start and the end of the measured interval, in nanoseconds.
+
+        Counters, queue depths, waiting times and rates cover it.
+        """
         counters = self.tables["counters"]
         values = dict(zip(counters["name"], counters["value"], strict=True))
         return values["warmup_ns"], values["warmup_ns"] + values["measured_ns"]

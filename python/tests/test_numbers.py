@@ -11,8 +11,8 @@ import pytest
 
 import floodway
 
-# Two kinds of work, so that flows are unfinished at the limit, packets are dropped and marked, and ports
-# are paused; and a variant that does nothing else than the baseline.
+# Two kinds of work, so that flows are unfinished at the limit, packets are dropped and marked,
+# and ports are paused; and a variant that does nothing else than the baseline.
 SCENARIO = """
 name = "numbers"
 question = "Does every number stand in a table?"
@@ -60,6 +60,16 @@ NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 QUANTITY = rf"(?P<bound>≥ ?)?(?P<value>{NUMBER})(?: (?P<unit>{'|'.join(UNITS)}))?(?!\w)"
 CHANGE = rf"(?P<percent>[-+]?[\d.]+) %(?: \[(?P<low>{NUMBER}), (?P<high>{NUMBER})\])?"
 
+# How the page sets numbers, and as they are parsed.
+DASH = "\N{EN DASH}"
+PLAIN = str.maketrans("\N{MINUS SIGN}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", "-  ")
+
+TIMES = "ns|µs|ms|s"
+SPAN = (
+    rf"(?P<start>{NUMBER})(?: (?P<start_unit>{TIMES}))? to "
+    rf"(?:(?P<first>{NUMBER}){DASH})?(?P<last>{NUMBER}) (?P<unit>{TIMES})"
+)
+
 COUNTERS = {
     "XOFF frames": "xoff_frames",
     "paused time": "paused_ns",
@@ -81,7 +91,7 @@ def step(text):
 
 
 def agrees(text, value, scale=1.0):
-    """Whether a value prints like this, within the rounding of three digits or of the last place."""
+    """Whether a value prints like this, within the rounding of the last digit."""
     least = 0.501 * max(step(text), 0.0)
     large = abs(value) / scale >= 1000 and "." not in text and "," not in text
     return abs(number(text) - value / scale) <= (abs(value) / scale * 0.005 if large else least)
@@ -95,6 +105,14 @@ def same_change(found, change):
             assert found[end] is None, (found[0], change)
         else:
             assert agrees(found[end], change[end]), (found[0], change)
+
+
+def same_span(found, interval):
+    """Compare a printed interval of time with that of the summary."""
+    unit = UNITS[found["unit"]]
+    assert agrees(found["start"], interval["from_ns"], UNITS.get(found["start_unit"], 1))
+    assert agrees(found["last"], interval["last_end_ns"], unit)
+    assert agrees(found["first"] or found["last"], interval["first_end_ns"], unit)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +139,7 @@ def test_the_scenario_shows_all_that_is_compared(summary):
 
 
 def rows(terminal):
-    """The rows of the tables in the terminal: heading, label, variants and the text of the cells."""
+    """The rows of the tables: heading, label, variants and the text of the cells."""
     heading, names = "", []
     for line in terminal.splitlines():
         if re.match(r"(mean|counters|delivered|time|response|throughput)\b.*  \w", line):
@@ -150,6 +168,9 @@ def test_every_number_of_the_terminal_is_in_the_summary(made, summary):
                     count += flows["finished"]
                 measure = {"mean": count, "change": None}
             elif label == "measured interval":
+                found = re.compile(rf" *{SPAN}").match(text, place)
+                same_span(found, of["interval"])
+                place, seen = found.end(), seen + 1
                 continue
             elif heading.startswith("counters"):
                 measure = of["counters"][COUNTERS[label]]
@@ -216,7 +237,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if self.depth:
-            text = data.replace("−", "-").replace("\N{NO-BREAK SPACE}", " ").replace("\u202f", " ")
+            text = data.translate(PLAIN)
             self.tables[-1][-1][-1].append(text.strip())
 
 
@@ -224,7 +245,7 @@ def check_cell(parts, measure):
     """A cell with a mean, and below it an interval, why there is none, or a change."""
     parts = [part for part in parts if part]
     if measure["mean"] is None:
-        assert parts == ["–"]
+        assert parts == [DASH]
         return
     found = re.fullmatch(QUANTITY, parts[0])
     assert found, parts
@@ -283,8 +304,7 @@ def quantile(values, share):
 
 
 def times_of(run):
-    """The completion times of the measured flows of a run; of those that did not complete the time so
-    far."""
+    """The completion times of measured flows, or the time so far if they did not complete."""
     flows = run.flows
     columns = [flows[name].to_list() for name in ("fct_ns", "start_ns", "measured")]
     all_flows = zip(*columns, strict=True)

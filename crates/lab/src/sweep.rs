@@ -552,13 +552,13 @@ mod tests {
 
     #[test]
     fn a_slowdown_is_known_on_its_own_scale() {
-        // Slowdowns of 1.01 and 1.03 are 0.02 above 1 with a standard error of 0.01, and logarithms of
-        // what is above that are ln 3 apart: s = 0.7768, t √(s² / 2 + s⁴ / 2) = 8.838. The upper end is
-        // 1 + 0.02 · exp(8.838) = 139, that of a time with the same values 1.02 · exp(0.1246) = 1.155.
+        // Slowdowns of 1.01 and 1.03 are 0.02 above 1 with c² = 0.5: t √(c² / 2 + c⁴ / 2) = 12.706 ·
+        // 0.61237 = 7.781. The upper end is 1 + 0.02 · exp(7.781) = 48.9, that of a time with the same
+        // values 1.02 · exp(0.1246) = 1.155.
         let values = [1.01, 1.03];
         assert_eq!(wanted(&values, "ns", 0.14), 2);
         assert_eq!(wanted(&values, "x", 0.14), 4);
         let reach = reach(&Estimate::of(values, Scale::of_unit("x"))).unwrap();
-        assert!((reach * 1.02 / 0.02 / 8.838f64.exp() - 1.0).abs() < 0.01, "{reach}");
+        assert!((reach * 1.02 / 0.02 / 7.781f64.exp() - 1.0).abs() < 0.01, "{reach}");
     }
 }

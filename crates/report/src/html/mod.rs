@@ -217,6 +217,12 @@ impl Page<'_> {
         );
         term("≥", "A lower bound: a percentile that lies among unfinished flows.");
         term(
+            "needs 100 flows",
+            "A percentile has no interval if a replication has fewer flows than it has parts. Other \
+             reasons: <i>all equal</i>, no variation over the replications; <i>too varied</i>, more \
+             replications are needed.",
+        );
+        term(
             "measured interval",
             &format!("Counters, queue depths, waiting times and rates: {}.", self.within()),
         );

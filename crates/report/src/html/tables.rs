@@ -23,21 +23,23 @@ pub(super) fn cell(measure: &Measure, unit: &str, bound: &str) -> String {
     let Some(mean) = measure.estimate.mean else {
         return "<td class=\"muted\">–</td>".to_string();
     };
+    let why = |why: NoInterval| format!(" title=\"no interval: {}\"", escape(&why.to_string()));
+    let title = measure.estimate.no_interval.map_or_else(String::new, why);
     let range = match range(measure, unit) {
         range if range.is_empty() => range,
-        range => format!("<span class=\"range\">{range}</span>"),
+        range => format!("<span class=\"range\"{title}>{range}</span>"),
     };
     format!("<td>{bound}{}{range}</td>", set(&words::quantity(mean, unit)))
 }
 
-/// The interval of a measure, `[41.6, 43.4]`, or why it has none; empty of one replication, which the
-/// page says once.
+/// The interval of a measure, `[41.6, 43.4]`, or in brief why it has none; empty of one replication, which
+/// the page says once.
 pub(super) fn range(measure: &Measure, unit: &str) -> String {
     let estimate = &measure.estimate;
     match (estimate.mean.zip(estimate.interval()), estimate.no_interval) {
         (Some((mean, ends)), _) => set(&words::range(mean, ends, unit)),
         (None, Some(NoInterval::OneReplication) | None) => String::new(),
-        (None, Some(why)) => set(&why.to_string()),
+        (None, Some(why)) => set(&why.brief()),
     }
 }
 

@@ -29,6 +29,22 @@ pub enum NoInterval {
     },
 }
 
+impl NoInterval {
+    /// In two or three words, for a cell of a table.
+    pub fn brief(&self) -> String {
+        match self {
+            Self::OneReplication => "one replication".to_owned(),
+            Self::AllEqual => "all equal".to_owned(),
+            Self::NoRatio => "no ratio".to_owned(),
+            Self::Bound => "a bound".to_owned(),
+            Self::TooVaried => "too varied".to_owned(),
+            Self::FewFlows { needed, .. } => {
+                format!("needs {} flows", crate::words::count(*needed as f64))
+            }
+        }
+    }
+}
+
 impl fmt::Display for NoInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::scenario::Overrides;
 
-    const SCENARIO: &str = "name = \"s\"\narrivals = \"1us\"\nlimit = \"1ms\"\n\
+    const SCENARIO: &str = "name = \"s\"\narrivals = \"1us\"\nlimit = \"1ms\"\nmeasure_until = \"arrivals\"\n\
         topology.star.hosts = 6\nswitch.queue.size = \"1MB\"\nswitch.latency = \"2us\"\n\
         [[workload]]\nname = \"training\"\nincast = { senders = 2, bytes = \"20KB\" }\n\
         [[workload]]\nname = \"a\"\nincast = { senders = 1, bytes = \"20KB\" }\n\
