@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_report::manifest::{self, SCHEMA, hex};
-use floodway_report::statistics::{Estimate, NoInterval};
+use floodway_report::statistics::{Estimate, NoInterval, refused};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Axis, Meaning, Origin, Reference, Row};
@@ -472,8 +472,9 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
     let unfinished: f64 = result.runs.iter().filter_map(|row| row.numbers.get("unfinished")).sum();
     if unfinished > 0.0 {
         caveats.push(format!(
-            "{unfinished} flows had not finished when their runs ended: completion times are lower \
-             bounds where `unfinished` is not 0."
+            "{unfinished} flows had not completed when their runs ended. They count with the time that \
+             they had taken by then, so means are restricted means; a percentile that lies among them is \
+             a lower bound. `unfinished` has their number at every point."
         ));
     }
     if sweep.points.iter().any(|point| point.scenario.replications < 2) && sweep.until.is_none() {
@@ -495,11 +496,16 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
         match short.count() {
             0 => {}
             many => caveats.push(format!(
-                "At {many} of {} points and variants {} is not known to {} % after {} replications.",
+                "At {many} of {} points and variants {} is not known to {} % after {} replications or \
+                 fewer, where more would not help: {}",
                 cells().count(),
                 until.metric,
                 until.half_width * 100.0,
-                until.at_most
+                result.runs.iter().map(|row| row.replication + 1).max().unwrap_or(0),
+                refused(cells().filter_map(|(point, variant)| {
+                    result.estimate(point, variant, &until.metric).no_interval
+                }))
+                .unwrap_or_else(|| "the intervals are wide.".to_owned())
             )),
         }
     }

@@ -269,11 +269,21 @@ impl Experiment {
                 Some(quantile) => quantile.of(of(run)),
                 None => of(run).mean,
             };
-            let basis = quantile.map_or_else(Basis::default, |quantile| Basis {
-                bound: runs.iter().any(|run| of(run).is_bound(quantile)),
-                needed: least_values(quantile.share()),
-                least: runs.iter().map(|run| of(run).count).min().unwrap_or(0),
-            });
+            let sides = || pairs.iter().flat_map(|pair| [&pair.from, &pair.to]);
+            let basis = |runs: &[&ClassMetrics]| {
+                // Of flows of which none completed the mean, too, is only known to be larger.
+                let open = |run: &&ClassMetrics| run.fct.count > 0 && run.finished() == 0;
+                let bound = |run: &&ClassMetrics| match quantile {
+                    Some(quantile) => of(run).is_bound(quantile),
+                    None => open(run),
+                };
+                Basis {
+                    bound: runs.iter().any(bound),
+                    needed: quantile.map_or(0, |quantile| least_values(quantile.share())),
+                    least: runs.iter().map(|run| of(run).count).min().unwrap_or(0),
+                }
+            };
+            let basis = (basis(&runs), basis(&sides().collect::<Vec<_>>()));
             Measure::of(
                 runs.iter().map(|run| value(run)),
                 pairs.iter().map(|pair| (value(&pair.from), value(&pair.to))),
@@ -361,7 +371,7 @@ impl Experiment {
                 self.runs_of(variant).map(|(_, run)| value(run, name)),
                 self.runs_of(variant).filter_map(pair),
                 scalar.scale(),
-                Basis::default(),
+                <(Basis, Basis)>::default(),
             );
             counters.insert(
                 name.clone(),
@@ -431,6 +441,15 @@ impl Experiment {
                      no other flow started. `measure_until = \"arrivals\"` counts under load only.",
                     crate::words::interval(&interval),
                     crate::words::time(arrivals)
+                ));
+            }
+        }
+        for name in &summary.order {
+            let interval = summary.variant(name).interval;
+            if interval.is_some_and(|interval| interval.first_end_ns <= interval.from_ns) {
+                caveats.push(format!(
+                    "{name}: the measured interval is empty, because all flows had completed by the end \
+                     of the warm-up: its counters, depths and rates are of nothing. Shorten `warmup`."
                 ));
             }
         }

@@ -91,7 +91,8 @@ pub struct FlowTime {
     /// Its completion time; of a flow that had not completed when the run ended, the time that it had
     /// taken until then.
     pub fct_ns: f64,
-    /// That time over the completion time in an idle network; NaN where that is not known.
+    /// That time over the completion time in an idle network, of a flow that had not completed at least 1;
+    /// NaN where it is not known.
     pub slowdown: f64,
     /// Whether it completed.
     pub finished: bool,
@@ -114,7 +115,12 @@ pub fn flow_times(tables: &[Table], end_ns: f64) -> Vec<FlowTime> {
             bytes: bytes[at],
             workload: workloads[at],
             fct_ns,
-            slowdown: fct_ns / ideal[at],
+            // No flow is faster than the network allows, however short the time so far.
+            slowdown: if finished || ideal[at].is_nan() {
+                fct_ns / ideal[at]
+            } else {
+                (fct_ns / ideal[at]).max(1.0)
+            },
             finished,
         }
     };
@@ -401,10 +407,12 @@ mod tests {
             .f64("fct_ns", "", vec![f64::NAN, 50.0, 7.0])
             .f64("ideal_fct_ns", "", vec![100.0, 25.0, 7.0])
             .u64("measured", "", vec![1, 1, 0]);
-        let times = flow_times(&[flows], 1_000.0);
+        let times = flow_times(&[flows.clone()], 1_000.0);
         let seen: Vec<_> =
             times.iter().map(|of| (of.flow, of.fct_ns, of.slowdown, of.finished)).collect();
         assert_eq!(seen, [(0, 50.0, 2.0, true), (1, 800.0, 8.0, false)]);
+        // Of a flow that began just before the end it is only known that it is not faster than ideal.
+        assert_eq!(flow_times(&[flows], 210.0)[1].slowdown, 1.0);
     }
 
     #[test]

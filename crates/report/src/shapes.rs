@@ -158,7 +158,8 @@ impl Shapes {
         let sketch = |class: usize| {
             let member =
                 |flow: &&FlowTime| class == classes.all() || classes.of(flow.bytes) == class;
-            Sketch::of(flows.iter().filter(member).map(|flow| flow.fct_ns))
+            let time = |flow: &FlowTime| if flow.finished { flow.fct_ns } else { f64::NAN };
+            Sketch::of(flows.iter().filter(member).map(time))
         };
         let delivered = table(tables, "deliveries").map(deliveries).unwrap_or_default();
         let few = delivered.len() <= MOST_RATES;

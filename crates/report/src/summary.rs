@@ -170,23 +170,23 @@ impl Basis {
 }
 
 impl Measure {
-    /// Of the values of the replications and of the pairs with the baseline.
+    /// Of the values of the replications and of the pairs with the baseline, and what both rest on.
     pub fn of(
         values: impl IntoIterator<Item = f64>,
         pairs: impl IntoIterator<Item = (f64, f64)>,
         scale: Scale,
-        basis: Basis,
+        (basis, of_pairs): (Basis, Basis),
     ) -> Self {
         let (estimate, change) = (Estimate::of(values, scale), Change::of(pairs, scale));
-        let whole = Self { estimate, bound: basis.bound, change };
-        match basis.refusal() {
-            Some(why) if whole.estimate.n > 0 => Self {
-                estimate: whole.estimate.refuse(why),
-                change: whole.change.map(|change| change.refuse(why)),
-                ..whole
-            },
-            _ => whole,
-        }
+        let estimate = match basis.refusal().filter(|_| estimate.n > 0) {
+            Some(why) => estimate.refuse(why),
+            None => estimate,
+        };
+        let change = change.map(|change| match of_pairs.refusal() {
+            Some(why) => change.refuse(why),
+            None => change,
+        });
+        Self { estimate, bound: basis.bound, change }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as people read them. A plain minus and plain spaces; the page sets them in type.
 
-use crate::statistics::Change;
+use crate::statistics::{Change, NoInterval};
 use crate::summary::{Interval, Measure};
 
 /// A number with three significant digits and no exponent.
@@ -83,7 +83,18 @@ pub fn range(mean: f64, (low, high): (f64, f64), unit: &str) -> String {
         "" => return format!("[{}, {}]", count(low), count(high)),
         _ => 1.0,
     };
-    format!("[{:.decimals$}, {:.decimals$}]", low / scale, high / scale)
+    let (low, high) = (low / scale, high / scale);
+    let ends = [low, high].map(|end| format!("{end:.decimals$}"));
+    // A low end that rounds to nothing, and a high one far away, have digits of their own.
+    if ends[0].chars().all(|digit| "0.".contains(digit)) && low > 0.0 || high >= 1e4 {
+        return format!("[{}, {}]", digits(low), large_digits(high));
+    }
+    format!("[{}, {}]", ends[0], ends[1])
+}
+
+/// A number with three digits, from a million on with its power of ten in words.
+fn large_digits(value: f64) -> String {
+    if value >= 1e4 { large(value) } else { digits(value) }
 }
 
 const TIMES: &[(f64, &str)] = &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -146,6 +157,9 @@ pub fn interval(interval: &Interval) -> String {
 
 /// A change in words: `-63 % [-70, -55]`, `from 0 to 12`, `unchanged`, `none` of nothing.
 pub fn change(change: &Change, unit: &str) -> String {
+    if change.no_interval == Some(NoInterval::Bound) {
+        return "not known (bounds)".to_string();
+    }
     if change.is_none() {
         return if change.from == 0.0 { "none" } else { "unchanged" }.to_string();
     }
@@ -158,6 +172,7 @@ pub fn change(change: &Change, unit: &str) -> String {
 /// A change beside the value that it leads to: `-63 % [-70, -55]`, `from 0`, `-100 %`.
 pub fn beside(change: &Change) -> String {
     match change.percent {
+        _ if change.no_interval == Some(NoInterval::Bound) => "not known".to_string(),
         _ if change.is_none() => "none".to_string(),
         None => "from 0".to_string(),
         Some(percent) => percentage(change, percent),

@@ -263,12 +263,20 @@ impl Scenario {
     /// What decides which flows a variant sends and which of them are measured: two that have the same
     /// can be compared, whatever else differs.
     pub(crate) fn traffic(&self, variant: &Variant) -> String {
-        let Document { placement, share_hosts, arrivals, warmup, limit, topology, .. } =
-            &variant.settings;
+        let Document {
+            placement,
+            share_hosts,
+            arrivals,
+            warmup,
+            limit,
+            measure_until,
+            topology,
+            ..
+        } = &variant.settings;
         let sent: Vec<_> = variant.settings.workload.iter().map(|entry| &entry.traffic).collect();
         let fills = variant.workloads.iter().any(|workload| workload.fills_memory());
         let memory = fills.then(|| workload::memory(&variant.settings));
-        let measured = (arrivals, warmup, limit);
+        let measured = (arrivals, warmup, limit, measure_until);
         format!("{:?}", (self.seed, placement, share_hosts, measured, topology, sent, memory))
     }
 }

@@ -4,6 +4,7 @@ use super::tables::cell;
 use super::r#type::plain;
 use super::{Figure, Page};
 use crate::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
+use crate::statistics::NoInterval;
 use crate::summary::{ClassSummary, Measure};
 use crate::words;
 
@@ -88,6 +89,9 @@ impl Page<'_> {
                 let of = self.summary.class(name, &class.key)?;
                 Some(Row {
                     figures: match of.mean_ns.estimate.mean {
+                        Some(_) if of.mean_ns.bound => {
+                            "≥ ".to_string() + &plain(&words::mean(&of.mean_ns, "ns"))
+                        }
                         Some(_) => plain(&words::mean(&of.mean_ns, "ns")),
                         None => "–".to_string(),
                     },
@@ -293,7 +297,8 @@ pub(super) fn change_row(name: &str, series: usize, measure: &Measure, unit: &st
         Some((figures, range)) => (figures.to_string(), format!("[{range}")),
         None => (said.clone(), String::new()),
     };
-    let (value, interval) = (change.percent, change.interval());
+    let known = change.no_interval != Some(NoInterval::Bound);
+    let (value, interval) = (change.percent.filter(|_| known), change.interval());
     let tooltip = format!("{name}: {said}, {} replications", change.n);
     Row { figures, range, value, interval, tooltip, ..empty }
 }

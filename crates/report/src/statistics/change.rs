@@ -79,11 +79,29 @@ impl Change {
         let (kind, terms): (Kind, Vec<f64>) = if positive {
             (Kind::Ratio, pairs.iter().map(|(from, to)| libm::log(to / from)).collect())
         } else {
-            let log = libm::log(to / from);
-            let term = |pair: &(f64, f64)| log + pair.1 / to - pair.0 / from;
-            (Kind::Means, pairs.iter().map(term).collect())
+            // Pairs in which nothing happened say nothing of the ratio.
+            let some: Vec<_> = pairs.iter().filter(|pair| **pair != (0.0, 0.0)).collect();
+            let share = some.len() as f64 / n as f64;
+            let (log, from, to) = (libm::log(to / from), from / share, to / share);
+            let term = |pair: &&(f64, f64)| log + pair.1 / to - pair.0 / from;
+            (Kind::Means, some.iter().map(term).collect())
         };
-        Some(Self { kind, ..plain }.with(&terms, scale.resolution))
+        let change = Self { kind, ..plain }.with(&terms, scale.resolution);
+        if kind == Kind::Ratio {
+            return Some(change);
+        }
+        // What happens seldom is judged by its differences too, of which the larger probability counts.
+        let p = change.p.into_iter().chain(probability(&pairs)).reduce(f64::max);
+        let seldom = terms.len() < 2;
+        Some(Self {
+            p: p.filter(|_| n > 1),
+            no_interval: if seldom && n > 1 {
+                Some(NoInterval::Seldom)
+            } else {
+                change.no_interval
+            },
+            ..change
+        })
     }
 
     /// With the interval of the mean of these logarithms of ratios.
@@ -101,10 +119,11 @@ impl Change {
         }
         // Both sides are rounded to their bins.
         let spread = spread.max(resolution / libm::sqrt(6.0));
-        let error = spread / libm::sqrt(self.n as f64);
+        let n = logs.len() as u64;
+        let error = spread / libm::sqrt(n as f64);
         let bin = -libm::log1p(-resolution);
-        let half = student_t(self.n - 1, CONFIDENCE) * error + bin;
-        let p = Some(student_p(self.n - 1, (center.abs() - bin).max(0.0) / error));
+        let half = student_t(n - 1, CONFIDENCE) * error + bin;
+        let p = Some(student_p(n - 1, (center.abs() - bin).max(0.0) / error));
         let (low, high) = (percent(center - half), percent(center + half));
         if !high.is_finite() {
             return Self { p, no_interval: Some(NoInterval::TooVaried), ..whole };
@@ -185,6 +204,22 @@ mod tests {
         let half = 4.302_65 * libm::sqrt(0.75) / libm::sqrt(3.0);
         near(of.low.unwrap(), (0.5 * libm::exp(-half) - 1.0) * 100.0, 1e-3);
         near(of.high.unwrap(), (0.5 * libm::exp(half) - 1.0) * 100.0, 1e-2);
+    }
+
+    #[test]
+    fn what_happens_in_one_replication_has_no_interval() {
+        // Only one pair says anything of the ratio; Student's t of the differences -12 and four zeros is 1,
+        // which four degrees of freedom exceed in magnitude in 37 % of all cases.
+        let of = change(&[(19.0, 7.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]);
+        assert_eq!((of.interval(), of.no_interval), (None, Some(NoInterval::Seldom)));
+        assert_eq!(of.is_clear(), Some(false));
+        near(of.p.unwrap(), 0.373_9, 1e-4);
+        near(of.percent.unwrap(), 100.0 * (7.0 / 19.0 - 1.0), 1e-9);
+        // Pairs of zeros add nothing: the interval is that of the two others.
+        let with = change(&[(2.0, 0.0), (4.0, 3.0), (0.0, 0.0)]);
+        let without = change(&[(2.0, 0.0), (4.0, 3.0)]);
+        near(with.low.unwrap(), without.low.unwrap(), 1e-9);
+        near(with.high.unwrap() / without.high.unwrap(), 1.0, 1e-9);
     }
 
     #[test]

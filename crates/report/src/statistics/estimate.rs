@@ -16,6 +16,8 @@ pub enum NoInterval {
     AllEqual,
     /// An end of the interval would be infinite.
     TooVaried,
+    /// It is zero on both sides in all replications but one.
+    Seldom,
     /// It is zero in all replications of one side of the comparison, so that there is no ratio.
     NoRatio,
     /// It is a percentile that lies among flows that had not completed, so that only a bound is known.
@@ -35,6 +37,7 @@ impl NoInterval {
         match self {
             Self::OneReplication => "one replication".to_owned(),
             Self::AllEqual => "all equal".to_owned(),
+            Self::Seldom => "one replication".to_owned(),
             Self::NoRatio => "no ratio".to_owned(),
             Self::Bound => "a bound".to_owned(),
             Self::TooVaried => "too varied".to_owned(),
@@ -51,6 +54,7 @@ impl fmt::Display for NoInterval {
             Self::OneReplication => f.write_str("one replication"),
             Self::AllEqual => f.write_str("the same in all replications"),
             Self::TooVaried => f.write_str("replications differ too much"),
+            Self::Seldom => f.write_str("nonzero in one replication only"),
             Self::NoRatio => f.write_str("zero in all replications of one side"),
             Self::Bound => f.write_str("a bound, because flows had not completed"),
             Self::FewFlows { needed, least } => {
@@ -58,6 +62,26 @@ impl fmt::Display for NoInterval {
             }
         }
     }
+}
+
+/// Why intervals are missing, each reason once, in a sentence; none if there is no reason.
+pub fn refused(reasons: impl IntoIterator<Item = NoInterval>) -> Option<String> {
+    let mut least: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
+    let mut texts = std::collections::BTreeSet::new();
+    for reason in reasons {
+        match reason {
+            NoInterval::FewFlows { needed, least: flows } => {
+                let known = least.entry(needed).or_insert(flows);
+                *known = flows.min(*known);
+            }
+            other => {
+                texts.insert(other.to_string());
+            }
+        }
+    }
+    let few = least.into_iter().map(|(needed, least)| NoInterval::FewFlows { needed, least });
+    let texts: Vec<String> = texts.into_iter().chain(few.map(|few| few.to_string())).collect();
+    (!texts.is_empty()).then(|| format!("Without an interval: {}.", texts.join("; ")))
 }
 
 /// The mean of a metric over replications, with its interval.
@@ -150,8 +174,9 @@ fn interval(values: &[f64], center: f64, scale: Scale) -> Result<(f64, f64), NoI
         0.0 => low,
         bin => (low * (1.0 - bin)).max(scale.domain.floor()),
     };
-    let finite = low.is_finite() && high.is_finite();
-    if finite { Ok((low, high)) } else { Err(NoInterval::TooVaried) }
+    // Also false of a mean below the floor, of which there is no scale.
+    let sound = low <= center && center <= high && low.is_finite() && high.is_finite();
+    if sound { Ok((low, high)) } else { Err(NoInterval::TooVaried) }
 }
 
 #[cfg(test)]

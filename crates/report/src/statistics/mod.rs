@@ -15,7 +15,7 @@ mod holm;
 
 pub use change::{Change, Kind};
 pub use domain::{Domain, Scale};
-pub use estimate::{Estimate, NoInterval};
+pub use estimate::{Estimate, NoInterval, refused};
 pub use holm::holm;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};

@@ -3,7 +3,7 @@
 use super::cells::{Cell, cells};
 use super::ranking::ranking;
 use super::{Meaning, Sweep};
-use crate::statistics::{CONFIDENCE, Change, Estimate, holm};
+use crate::statistics::{CONFIDENCE, Change, Estimate, NoInterval, holm};
 use crate::words;
 
 /// Of the first metric that is shown, each with the place of the variant that it is about: for each
@@ -51,6 +51,9 @@ fn alone(sweep: &Sweep, cells: &[Cell], meaning: &Meaning) -> String {
     let traffic: std::collections::BTreeSet<usize> =
         (0..sweep.points.len()).map(|point| sweep.traffic_of(point, 0)).collect();
     let remark = match traffic.len() {
+        1 if known.iter().any(|cell| cell.bound) => {
+            "Of some points only a lower bound is known, so they are not ranked. "
+        }
         1 => "",
         _ => "The points have different traffic, so they are not ranked. ",
     };
@@ -85,7 +88,8 @@ pub fn quoted(estimate: &Estimate, unit: &str) -> String {
     let Some(mean) = estimate.mean else { return "-".to_owned() };
     let interval = estimate.interval();
     let range = interval.map(|ends| format!(" {}", words::range(mean, ends, unit)));
-    words::quantity(mean, unit) + &range.unwrap_or_default()
+    let bound = if estimate.no_interval == Some(NoInterval::Bound) { "≥ " } else { "" };
+    bound.to_owned() + &words::quantity(mean, unit) + &range.unwrap_or_default()
 }
 
 /// What a variant does to the metric, compared with the baseline.

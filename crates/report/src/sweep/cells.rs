@@ -99,7 +99,10 @@ pub fn cells(sweep: &Sweep, metric: &str) -> Vec<Cell> {
                     groups.entry(sweep.traffic_of(point, variant)).or_default().push(at);
                 }
             }
-            for group in groups.into_values().filter(|group| group.len() > 1) {
+            // A mean of which only a lower bound is known has no place, and leaves none to the others.
+            let known = |group: &Vec<usize>| group.iter().all(|at| !cells[*at].bound);
+            let groups: Vec<_> = groups.into_values().filter(known).collect();
+            for group in groups.into_iter().filter(|group| group.len() > 1) {
                 rank(sweep, &mut cells, group, better);
             }
         }

@@ -3,7 +3,7 @@
 use super::answer::{percentage, ranked};
 use super::{Axis as Dimension, Cell, Sweep};
 use crate::chart::{Axis, Colours, Group, HeatMap, Line, Lines, Mark, Matrix, Row, Rows, Tile};
-use crate::statistics::{Change, Estimate};
+use crate::statistics::{Change, Estimate, NoInterval, refused};
 use crate::study::{Exhibit, Section};
 use crate::words;
 
@@ -383,10 +383,7 @@ fn table(sweep: &Sweep, cells: &[Cell], metric: &str, unit: &str) -> Exhibit {
 
 /// Why some intervals are missing; none if all are there.
 pub fn refusals(cells: &[Cell]) -> Option<String> {
-    let reasons: std::collections::BTreeSet<String> =
-        cells.iter().filter_map(|cell| Some(cell.refusal()?.to_string())).collect();
-    let reasons: Vec<String> = reasons.into_iter().collect();
-    (!reasons.is_empty()).then(|| format!("Without an interval: {}.", reasons.join("; ")))
+    refused(cells.iter().filter_map(Cell::refusal))
 }
 
 /// A mean in its unit, and its interval.
@@ -423,11 +420,14 @@ fn changed(change: Option<&Change>, same: bool) -> String {
 /// Whether a point belongs to the best set, and the adjusted probability of its change from the best.
 fn in_best_set(cell: &Cell) -> String {
     let Some(place) = &cell.place else { return "-".to_owned() };
+    // Without any variation there is no probability.
+    let always = place.vs_best.and_then(|change| change.no_interval) == Some(NoInterval::AllEqual);
     let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p {p:.3}") };
     match (place.in_best_set, place.p) {
         _ if place.rank == 1 => "best mean".to_owned(),
         _ if place.vs_best.is_some_and(|change| change.is_none()) => "yes, the same".to_owned(),
         (Some(true), Some(of)) => format!("yes, {}", p(of)),
+        (Some(false), Some(_)) if always => "no, all alike".to_owned(),
         (Some(false), Some(of)) => format!("no, {}", p(of)),
         _ => "-".to_owned(),
     }
@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(head, ["size", "base", "vs. reference", "best set"]);
         let column = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
         assert_eq!(column(2), ["+10 %", "reference", "+2.0 % [-0.5, +4.5]"]);
-        assert_eq!(column(3), ["no, p < 0.001", "best mean", "yes, p 0.073"]);
+        assert_eq!(column(3), ["no, all alike", "best mean", "yes, p 0.073"]);
         let end = "Best set: the points that cannot be told apart from the best mean (Holm-adjusted p > \
                    0.05). Without an interval: the same in all replications.";
         assert!(note.ends_with(end), "{note}");

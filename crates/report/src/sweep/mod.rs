@@ -193,6 +193,11 @@ pub fn numbers(tables: &[Table], end_ns: f64) -> BTreeMap<String, Number> {
         put("unfinished", metrics.unfinished as f64, "", "measured flows that did not complete,");
         put("fct_mean_ns", metrics.fct.mean, "ns", "mean completion time");
         put("slowdown_mean", metrics.slowdown.mean, "x", "mean slowdown");
+        if metrics.finished() == 0 {
+            for name in ["fct_mean_ns", "slowdown_mean"] {
+                numbers.entry(format!("{prefix}{name}")).and_modify(|number| number.bound = true);
+            }
+        }
         let mut put =
             |name: &str, of: (&Distribution, Quantile), unit: &'static str, what: &str| {
                 let (distribution, quantile) = of;

@@ -5,6 +5,7 @@ mod sweep;
 
 use crate::better::Better;
 use crate::latency;
+use crate::statistics::{NoInterval, refused};
 use crate::summary::{ClassSummary, Measure, Summary};
 use crate::words;
 use crate::{entries, operations, throughput};
@@ -70,6 +71,8 @@ struct Row {
 struct Beside {
     text: String,
     paint: Option<Paint>,
+    /// Why there is no interval in it.
+    why: Option<NoInterval>,
 }
 
 #[derive(Clone, Copy)]
@@ -101,6 +104,11 @@ pub fn table(summary: &Summary, style: Style) -> String {
     let rows: Vec<Row> =
         times.into_iter().chain(throughputs(summary)).chain(counters(summary)).collect();
     text += &blocks(summary, &rows, style);
+    let reasons = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.1.why);
+    if let Some(why) = refused(reasons) {
+        text.push('\n');
+        text += &wrapped(&why, style.width, style, Paint::Dim);
+    }
     if !summary.caveats.is_empty() {
         text.push('\n');
     }
@@ -132,17 +140,12 @@ fn legend(summary: &Summary) -> Option<String> {
     let means = match replications {
         0 => return None,
         1 => "One replication".to_string(),
-        n if summary.order.len() == 1 => format!(
-            "Means of {n} replications, [95 % interval; none where all replications are alike]"
-        ),
+        n if summary.order.len() == 1 => format!("Means of {n} replications, [95 % interval]"),
         n => format!("Means of {n} replications"),
     };
     let changes = match summary.baseline().filter(|_| summary.order.len() > 1) {
         Some(baseline) if replications > 1 => {
-            format!(
-                "; changes vs. {baseline}, paired by replication, [95 % interval; none where all \
-                 replications are alike]"
-            )
+            format!("; changes vs. {baseline}, paired by replication, [95 % interval]")
         }
         Some(baseline) => format!("; changes vs. {baseline}"),
         None => String::new(),
@@ -157,7 +160,7 @@ fn times(summary: &Summary) -> Vec<Row> {
         cells: cells(summary, |name| {
             let class = summary.class(name, &class.key)?;
             Some((
-                words::mean(&class.mean_ns, "ns"),
+                bound(&class.mean_ns) + &words::mean(&class.mean_ns, "ns"),
                 beside(&class.mean_ns, "ns", Some(Better::Less)),
             ))
         }),
@@ -254,7 +257,7 @@ fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
     let Some(change) = measure.change else {
         let ends = measure.estimate.mean.zip(measure.estimate.interval());
         let text = ends.map_or_else(String::new, |(mean, ends)| words::range(mean, ends, unit));
-        return Beside { text, paint: None };
+        return Beside { text, paint: None, why: why(measure.estimate.no_interval) };
     };
     let text = if change.is_none() { String::new() } else { words::beside(&change) };
     let paint = match (change.is_clear(), change.percent, better) {
@@ -268,7 +271,18 @@ fn beside(measure: &Measure, unit: &str, better: Option<Better>) -> Beside {
         }
         _ => None,
     };
-    Beside { text, paint }
+    Beside { why: why(change.no_interval).filter(|_| !text.is_empty()), text, paint }
+}
+
+/// The sign of a lower bound.
+fn bound(measure: &Measure) -> String {
+    if measure.bound { "≥".to_string() } else { String::new() }
+}
+
+/// A reason to be given below the table; that there is one replication is said above it, and of what is
+/// zero on one side the numbers say it.
+fn why(reason: Option<NoInterval>) -> Option<NoInterval> {
+    reason.filter(|why| !matches!(why, NoInterval::OneReplication | NoInterval::NoRatio))
 }
 
 /// The rows with as many variants side by side as there is room for; the baseline is repeated.

@@ -94,7 +94,24 @@ pub fn check(
 
 /// Checks the variants against each other.
 pub fn between(document: &Item, variants: &[Variant]) -> Vec<Problem> {
-    same_settings(document, variants).chain(other_flows(document, variants)).collect()
+    let same = same_settings(document, variants);
+    same.chain(other_flows(document, variants)).chain(other_interval(document, variants)).collect()
+}
+
+/// Variants that are measured over different times cannot be compared in what is counted.
+fn other_interval(document: &Item, variants: &[Variant]) -> Option<Problem> {
+    let (first, others) = variants.split_first()?;
+    let times = |of: &Variant| (of.settings.warmup, of.settings.limit, of.measured());
+    let differs = others.iter().find(|other| times(other) != times(first))?;
+    Some(Problem::warning(
+        document.locate("variants"),
+        format!(
+            "the variants `{}` and `{}` have different warm-ups, limits or measured intervals",
+            first.name, differs.name
+        ),
+        "counters then cover different times, and flows that do not complete count with different \
+         times; keep `warmup`, `limit` and `measure_until` the same",
+    ))
 }
 
 /// Variants with the same settings have the same runs.
