@@ -90,6 +90,9 @@ pub fn execute(
         None => Directory::create(path, how.existing == Existing::Replace, &manifest)?,
     };
     let resumed = earlier.as_ref().is_some_and(|earlier| !earlier.is_empty());
+    if let [first, ..] = directory.others() {
+        watcher.others(&path.join(first), directory.others().len());
+    }
     watcher.begin(name, resumed.then_some(kept.len()), jobs.len());
 
     let left: Vec<_> = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();

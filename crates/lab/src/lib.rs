@@ -15,6 +15,7 @@ pub mod queue;
 pub mod study;
 pub mod sweep;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use floodway_report::Run;
@@ -44,6 +45,10 @@ pub trait Watcher {
     /// An experiment begins, of this name if it is one of several. Of its runs so many are there
     /// already, if it goes on with earlier ones.
     fn begin(&mut self, _name: Option<&str>, _kept: Option<usize>, _runs: usize) {}
+
+    /// Among the folders of runs there are so many files that floodway did not write, of which this
+    /// is the first. They stay.
+    fn others(&mut self, _first: &Path, _count: usize) {}
 
     /// How far all its runs have come; told some times a second.
     fn look(&mut self, _total: &Total, _stopping: bool) {}

@@ -75,9 +75,9 @@ pub(crate) fn named<T>(result: io::Result<T>, action: &str, path: &Path) -> Resu
     })
 }
 
-/// Writes a file whole: under another name first, which becomes the file when all is there. A
-/// reader sees the old file or the new one, and a failure leaves neither half. Returns the file's
-/// checksum.
+/// Writes a file whole: under another name first, which becomes the file when all is there and on
+/// the disk. A reader sees the old file or the new one, and a failure leaves neither half. Returns
+/// the file's checksum. Its name survives a power failure only after [`sync_folder`].
 pub(crate) fn write(
     path: &Path,
     what: &str,
@@ -103,10 +103,21 @@ fn part(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Whether a path is that of a file of this name that was not written to its end.
-pub(crate) fn is_part(path: &Path, of: &str) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.strip_prefix(of).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".part"))
+/// The name that a file would have got if it had been written to its end, of the name that it has
+/// until then; none of other names.
+pub(crate) fn part_of(name: &str) -> Option<&str> {
+    let (of, number) = name.strip_suffix(".part")?.rsplit_once('.')?;
+    let (process, count) = number.split_once('-')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (!of.is_empty() && digits(process) && digits(count)).then_some(of)
+}
+
+/// Makes names in a folder survive a power failure, where the system can.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), IoError> {
+    if cfg!(unix) {
+        named(File::open(path).and_then(|folder| folder.sync_all()), "write the folder", path)?;
+    }
+    Ok(())
 }
 
 fn fill_file(
@@ -115,7 +126,9 @@ fn fill_file(
 ) -> io::Result<Checksum> {
     let mut out = BufWriter::with_capacity(1 << 16, Summed { file, sum: Checksum::new() });
     fill(&mut out)?;
-    Ok(out.into_inner().map_err(|error| error.into_error())?.sum)
+    let Summed { file, sum } = out.into_inner().map_err(|error| error.into_error())?;
+    file.sync_all()?;
+    Ok(sum)
 }
 
 /// The checksum of a file as it is.
@@ -216,11 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn files_under_way_are_told_from_others() {
+    fn partial_files_are_recognized_by_their_names() {
         let half = part(Path::new("out/summary.json"));
-        assert!(is_part(&half, "summary.json") && half.parent() == Some(Path::new("out")));
+        assert_eq!(half.parent(), Some(Path::new("out")));
+        assert_eq!(part_of(half.file_name().unwrap().to_str().unwrap()), Some("summary.json"));
         assert_ne!(half, part(Path::new("out/summary.json")), "each writer has its own");
-        assert!(!is_part(Path::new("summary.json"), "summary.json"));
+        assert_eq!(part_of("a.csv.17-3.part"), Some("a.csv"));
+        for other in ["a.csv", "a.csv.part", "a.csv.mine.part", "a.csv.1-x.part", ".1-2.part"] {
+            assert_eq!(part_of(other), None, "{other}");
+        }
     }
 
     #[test]
