@@ -18,7 +18,7 @@ pub mod sweep;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use floodway_report::Run;
+use floodway_report::{Lock, Run, lock};
 
 pub use board::Total;
 pub use execute::{Cost, Done, Existing, execute};
@@ -62,6 +62,24 @@ pub trait Watcher {
 
 /// Nobody.
 impl Watcher for () {}
+
+/// Begins in a results directory and locks it for a command. A directory with a `marker`, the file
+/// that says whose it is, is locked first. Any other is empty or refused, so that nothing can be
+/// lost there, and is not given a lock before that is known.
+fn begin_locked<E: From<lock::Error>>(
+    path: &Path,
+    marker: &str,
+    command: &[String],
+    begin: impl FnOnce() -> Result<(), E>,
+) -> Result<Lock, E> {
+    if path.join(marker).exists() {
+        let lock = Lock::take(path, command)?;
+        begin()?;
+        return Ok(lock);
+    }
+    begin()?;
+    Ok(Lock::take(path, command)?)
+}
 
 /// One thread per core.
 pub fn all_cores() -> usize {

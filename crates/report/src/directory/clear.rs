@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::listed::{HERE, listed};
 use super::{Error, MANIFEST, RUNS};
 use crate::files::{self, named};
+use crate::lock;
 use crate::manifest::{Listed, Manifest};
 
 /// Whose results a directory holds, if it holds any.
@@ -26,7 +27,7 @@ pub(super) struct Owner {
 /// something else is refused.
 pub(super) fn owner(path: &Path) -> Result<Option<Owner>, Error> {
     // What a program leaves that dies before anything else is there.
-    let nothing = |name: &str| files::part_of(name) == Some(MANIFEST);
+    let nothing = |name: &str| name == lock::FILE || files::part_of(name) == Some(MANIFEST);
     let something = match fs::read_dir(path) {
         Ok(mut entries) => entries.any(|entry| {
             entry.map_or(true, |entry| !entry.file_name().to_str().is_some_and(nothing))

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::files::IoError;
+use crate::lock;
 use crate::manifest::SCHEMA;
 
 /// Why results cannot be kept or read.
@@ -11,6 +12,9 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// Another command writes there.
+    #[error(transparent)]
+    Lock(#[from] lock::Error),
     /// There are results already.
     #[error(
         "`{0}` already holds results of scenario `{1}` from {2}; replace them with `--force`, go on \

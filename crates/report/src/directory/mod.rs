@@ -85,6 +85,13 @@ impl Directory {
         Self::begin(path, manifest.clone(), 0.0)
     }
 
+    /// Whether the results of an experiment may go into a directory at all, which holds earlier
+    /// results or nothing. Looking for it changes nothing there.
+    pub fn may_hold(path: &Path, manifest: &Manifest) -> Result<(), Error> {
+        check(manifest)?;
+        owner(path).map(|_| ())
+    }
+
     /// The runs that are there from earlier commands with this scenario, and could be kept. None
     /// if there are no results; results of other scenarios, and anything else, are refused.
     pub fn earlier(path: &Path, manifest: &Manifest) -> Result<Earlier, Error> {
