@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 /// What a file operation was for, and why it failed.
 #[derive(Debug)]
@@ -83,15 +84,51 @@ pub(crate) fn write(
     what: &str,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<Checksum, IoError> {
+    write_with(path, what, fill, File::sync_all)
+}
+
+/// Like [`write`], but the file is on the disk only after [`sync`], which is faster for many.
+pub(crate) fn write_unsynced(
+    path: &Path,
+    what: &str,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<Checksum, IoError> {
+    write_with(path, what, fill, |_| Ok(()))
+}
+
+fn write_with(
+    path: &Path,
+    what: &str,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    sync: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<Checksum, IoError> {
     let part = part(path);
     let result = File::create(&part)
         .and_then(|file| fill_file(file, fill))
+        .and_then(|(file, sum)| sync(&file).map(|()| sum))
         .and_then(|sum| fs::rename(&part, path).map(|()| sum));
     if result.is_err() {
         // The first failure is the one to tell; what is left of the file is of no use.
         let _ = fs::remove_file(&part);
     }
     named(result, &format!("write {what}"), path)
+}
+
+/// Brings files that were written to the disk, several at a time: the system then does not wait for
+/// the disk once for each.
+pub(crate) fn sync(paths: &[PathBuf]) -> Result<(), IoError> {
+    const AT_A_TIME: usize = 8;
+    let sync = |path: &PathBuf| {
+        let file = File::options().write(true).open(path);
+        named(file.and_then(|file| file.sync_all()), "write the file", path)
+    };
+    let share = paths.len().div_ceil(AT_A_TIME).max(1);
+    thread::scope(|scope| {
+        let part = |part: &[PathBuf]| part.iter().try_for_each(sync);
+        let parts = paths.chunks(share).map(|chunk| scope.spawn(move || part(chunk)));
+        let parts: Vec<_> = parts.collect();
+        parts.into_iter().try_for_each(|part| part.join().expect("it does not panic"))
+    })
 }
 
 /// A name under which a file is written first, which nobody else uses who writes the same file.
@@ -123,12 +160,11 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), IoError> {
 fn fill_file(
     file: File,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<Checksum> {
+) -> io::Result<(File, Checksum)> {
     let mut out = BufWriter::with_capacity(1 << 16, Summed { file, sum: Checksum::new() });
     fill(&mut out)?;
     let Summed { file, sum } = out.into_inner().map_err(|error| error.into_error())?;
-    file.sync_all()?;
-    Ok(sum)
+    Ok((file, sum))
 }
 
 /// The checksum of a file as it is.

@@ -149,14 +149,17 @@ impl Store {
         named(fs::create_dir_all(folder), "make a folder of the cache", folder)?;
         // Where locks are not supported, folders are told from each other by their age.
         let lock = File::create(folder.join(LOCK)).ok().filter(|lock| lock.try_lock().is_ok());
-        let mut tables = Vec::new();
+        let (mut tables, mut written) = (Vec::new(), Vec::new());
         for table in run.tables {
             let path = folder.join(format!("{}.parquet", table.name));
             let sheet = Sheet { run: Some((run.variant, run.replication)), table };
-            let sum =
-                files::write(&path, "a table of the cache", |out| parquet::write(&sheet, out))?;
+            let sum = files::write_unsynced(&path, "a table of the cache", |out| {
+                parquet::write(&sheet, out)
+            })?;
             tables.push(TableFile { name: table.name.to_string(), checksum: hex(sum.0) });
+            written.push(path);
         }
+        files::sync(&written)?;
         let card = Card {
             key: run.key.to_owned(),
             fingerprint: hex(run.fingerprint),

@@ -206,7 +206,7 @@ impl Directory {
         let folder = self.path.join(folder(run.variant, run.replication));
         named(fs::create_dir_all(&folder), "make the folder of a run", &folder)?;
         let mut readable = Vec::new();
-        let mut any = false;
+        let mut written = Vec::new();
         for name in &self.manifest.formats {
             let format = format::named(name).expect("formats were checked at the start");
             for table in run.tables {
@@ -216,8 +216,8 @@ impl Directory {
                 }
                 let sheet = Sheet { run: Some((run.variant, run.replication)), table };
                 let what = format!("table `{}`", table.name);
-                let sum = files::write(&path, &what, |out| (format.write)(&sheet, out))?;
-                any = true;
+                let sum = files::write_unsynced(&path, &what, |out| (format.write)(&sheet, out))?;
+                written.push(path);
                 if name == READABLE {
                     let (name, checksum) = (table.name.to_string(), hex(sum.0));
                     readable.push(TableFile { name, checksum });
@@ -227,11 +227,12 @@ impl Directory {
         if let Some(form) = self.trace(run) {
             let path = folder.join(trace::name(form));
             if wanted(&path) {
-                files::write(&path, "the trace", |out| (form.write)(run.tables, out))?;
-                any = true;
+                files::write_unsynced(&path, "the trace", |out| (form.write)(run.tables, out))?;
+                written.push(path);
             }
         }
-        if any {
+        if !written.is_empty() {
+            files::sync(&written)?;
             // The folder of the run, of its variant, and of all runs.
             folder.ancestors().take(3).try_for_each(files::sync_folder)?;
         }
