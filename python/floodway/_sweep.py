@@ -242,10 +242,27 @@ def _distributed(
     What is next is decided here, from the runs so far; a run depends on nothing but its task. A run
     that is lost with its worker is made again by another; those that have come here stay.
     """
+    grid = _grid(recipe)
+    started, held = grid.begin(os.fspath(path))
+    try:
+        return _locked(grid, recipe, started, path, cache, metrics, client, bar)
+    finally:
+        held.release()
+
+
+def _locked(
+    grid: _floodway.Grid,
+    recipe: Recipe,
+    started: str,
+    path: Path,
+    cache: Path | None,
+    metrics: list[str],
+    client: Any,
+    bar: Shown | None,
+) -> _floodway.Swept:
+    """Run a sweep on the workers of a client, into a directory that is locked."""
     from dask.distributed import as_completed
 
-    grid = _grid(recipe)
-    started = grid.begin(os.fspath(path))
     place = os.fspath(cache.absolute()) if cache else None
     make = partial(_make, recipe, _floodway.sources, place)
     threads = sum(client.nthreads().values())

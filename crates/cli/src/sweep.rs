@@ -154,6 +154,7 @@ impl From<Why> for Failure {
     fn from(failure: Why) -> Self {
         match failure {
             Why::Results(error) => Self::Sweep(error),
+            Why::Locked(error) => Self::Results(error.into()),
             Why::Interrupted(_) => Self::Interrupted,
             Why::Metric { name, known } => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();

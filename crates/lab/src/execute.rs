@@ -7,7 +7,7 @@ use std::thread;
 use floodway_report::directory::Error;
 use floodway_report::manifest::Record;
 use floodway_report::{
-    Directory, Earlier, Ending, Experiment, INTERRUPTED, Manifest, Run, Status, Summary,
+    Directory, Earlier, Ending, Experiment, INTERRUPTED, Lock, Manifest, Run, Status, Summary,
 };
 use floodway_scenario::{Scenario, Variant};
 
@@ -76,6 +76,9 @@ pub fn execute(
 ) -> Result<Done, Error> {
     let jobs = queue::jobs(scenario, variants, how.trace.is_some());
     let manifest = manifest(scenario, variants, how);
+    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    Directory::may_hold(path, &manifest)?;
+    let _lock = Lock::take(path, how.command)?;
     let earlier = match how.existing {
         Existing::Resume => Some(Directory::earlier(path, &manifest)?),
         _ => None,
@@ -90,6 +93,9 @@ pub fn execute(
         None => Directory::create(path, how.existing == Existing::Replace, &manifest)?,
     };
     let resumed = earlier.as_ref().is_some_and(|earlier| !earlier.is_empty());
+    if let [first, ..] = directory.others() {
+        watcher.others(&path.join(first), directory.others().len());
+    }
     watcher.begin(name, resumed.then_some(kept.len()), jobs.len());
 
     let left: Vec<_> = jobs.iter().filter(|job| there[job.place].is_none()).copied().collect();

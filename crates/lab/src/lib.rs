@@ -15,9 +15,10 @@ pub mod queue;
 pub mod study;
 pub mod sweep;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use floodway_report::Run;
+use floodway_report::{Lock, Run, lock};
 
 pub use board::Total;
 pub use execute::{Cost, Done, Existing, execute};
@@ -45,6 +46,10 @@ pub trait Watcher {
     /// already, if it goes on with earlier ones.
     fn begin(&mut self, _name: Option<&str>, _kept: Option<usize>, _runs: usize) {}
 
+    /// Among the folders of runs there are so many files that floodway did not write, of which this
+    /// is the first. They stay.
+    fn others(&mut self, _first: &Path, _count: usize) {}
+
     /// How far all its runs have come; told some times a second.
     fn look(&mut self, _total: &Total, _stopping: bool) {}
 
@@ -57,6 +62,24 @@ pub trait Watcher {
 
 /// Nobody.
 impl Watcher for () {}
+
+/// Begins in a results directory and locks it for a command. A directory with a `marker`, the file
+/// that says whose it is, is locked first. Any other is empty or refused, so that nothing can be
+/// lost there, and is not given a lock before that is known.
+fn begin_locked<E: From<lock::Error>>(
+    path: &Path,
+    marker: &str,
+    command: &[String],
+    begin: impl FnOnce() -> Result<(), E>,
+) -> Result<Lock, E> {
+    if path.join(marker).exists() {
+        let lock = Lock::take(path, command)?;
+        begin()?;
+        return Ok(lock);
+    }
+    begin()?;
+    Ok(Lock::take(path, command)?)
+}
 
 /// One thread per core.
 pub fn all_cores() -> usize {

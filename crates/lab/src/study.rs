@@ -7,7 +7,7 @@ use floodway_report::{Run, directory, manifest};
 use floodway_scenario::Scenario;
 use floodway_study::{Evidence, Experiment, Level, Study};
 
-use crate::{Existing, How, Watcher, execute};
+use crate::{Existing, How, Watcher, begin_locked, execute};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,8 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
         settings: set,
         experiments: &experiments,
     };
-    results::begin(path, &design, how.existing == Existing::Replace)?;
+    let begin = || results::begin(path, &design, how.existing == Existing::Replace);
+    let _lock = begin_locked(path, results::STUDY, how.command, begin)?;
     let mut session = Session {
         order,
         how,

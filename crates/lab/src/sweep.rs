@@ -15,12 +15,12 @@ use floodway_report::statistics::{Estimate, NoInterval, refused};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Axis, Meaning, Origin, Reference, Row};
-use floodway_report::{INTERRUPTED, Run};
+use floodway_report::{INTERRUPTED, Lock, Run, lock};
 use floodway_scenario::{Scenario, Sweep, Variant, sweep as grid};
 
 use crate::board::Board;
 use crate::queue::{self, Job, Queue, Taker};
-use crate::{How, Watcher};
+use crate::{How, Watcher, begin_locked};
 
 /// One run of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,8 @@ pub struct Order<'a> {
 pub enum Failure {
     /// The results, or a run, cannot be kept.
     Results(results::Error),
+    /// Another command writes there.
+    Locked(lock::Error),
     /// Runs have no such metric; the closest, if any is close, and all there are.
     Metric {
         /// The one that was asked for.
@@ -90,7 +92,10 @@ pub struct Made {
 pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept, Failure> {
     let Order { sweep, path, .. } = *order;
     let base = &sweep.points[0].scenario;
-    results::begin(path, &base.name)?;
+    let _lock = begin(path, &base.name, how.command)?;
+    if let Some(store) = order.store {
+        store.collect();
+    }
     let started = manifest::now();
     let mut books =
         Books { order, rows: BTreeMap::new(), metrics: BTreeMap::new(), found: 0, watcher };
@@ -132,6 +137,13 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
     let result = books.result(how, started);
     let page = results::finish(path, &result)?;
     Ok(Swept { result, page })
+}
+
+/// Makes the results directory of a sweep of this scenario, or begins anew in one that is there, and
+/// locks it for a command.
+pub fn begin(path: &Path, scenario: &str, command: &[String]) -> Result<Lock, Failure> {
+    let begin = || Ok(results::begin(path, scenario)?);
+    begin_locked(path, "sweep.json", command, begin)
 }
 
 /// The job of a task, which has this place among those of its round.
@@ -518,6 +530,12 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
     }
     caveats.extend(result.idle());
     caveats
+}
+
+impl From<lock::Error> for Failure {
+    fn from(error: lock::Error) -> Self {
+        Self::Locked(error)
+    }
 }
 
 impl From<results::Error> for Failure {

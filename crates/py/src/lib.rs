@@ -36,7 +36,7 @@ mod _floodway {
     #[pymodule_export]
     use crate::simulate::Outcome;
     #[pymodule_export]
-    use crate::sweep::{Grid, Swept};
+    use crate::sweep::{Grid, Held, Swept};
     #[pymodule_export]
     use crate::table::Table;
 

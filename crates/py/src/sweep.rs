@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use floodway_lab::board::Board;
 use floodway_lab::sweep::{self as lab, Failure, Made, Order, Task};
@@ -9,7 +10,7 @@ use floodway_lab::{Existing, How};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Meaning, Row};
-use floodway_report::{INTERRUPTED, manifest};
+use floodway_report::{INTERRUPTED, Lock, manifest};
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::sweep::{Arguments, Spec, Until};
 use floodway_scenario::{Overrides, Scenario, Sweep};
@@ -26,6 +27,18 @@ use crate::table::Table;
 pub struct Grid {
     sweep: Sweep,
     variants: Vec<String>,
+}
+
+/// A results directory that nobody else writes to.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Held(Mutex<Option<Lock>>);
+
+#[pymethods]
+impl Held {
+    /// Lets others write there.
+    fn release(&self) {
+        self.0.lock().expect("nothing panics with it").take();
+    }
 }
 
 /// What came out of a sweep.
@@ -143,11 +156,12 @@ impl Grid {
         ))
     }
 
-    /// Makes the results directory for runs that others make, before they begin. The time.
-    fn begin(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
-        let begun = results::begin(&path, &self.sweep.points[0].scenario.name);
-        begun.map_err(|failed| error::results_text(py, failed.to_string()))?;
-        Ok(manifest::now())
+    /// Makes the results directory for runs that others make, before they begin, and locks it. The
+    /// time, and the lock.
+    fn begin(&self, py: Python<'_>, path: PathBuf) -> PyResult<(String, Held)> {
+        let begun = lab::begin(&path, &self.sweep.points[0].scenario.name, &command(py));
+        let lock = begun.map_err(|failure| failed(py, failure))?;
+        Ok((manifest::now(), Held(Mutex::new(Some(lock)))))
     }
 
     /// Whether runs with these metrics have those that are asked for; if not, it is raised.
@@ -305,6 +319,7 @@ fn malformed(error: serde_json::Error) -> PyErr {
 fn failed(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Results(failed) => error::results_text(py, failed.to_string()),
+        Failure::Locked(failed) => error::results_text(py, failed.to_string()),
         Failure::Metric { name, known } => {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let remedy = remedy(&name, "metrics", &known);

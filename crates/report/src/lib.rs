@@ -12,6 +12,7 @@
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory
+//! - [`lock`]: one command per results directory
 //! - [`mod@format`]: tables as files
 //! - [`trace`]: recorded runs for viewers of traces
 //! - [`store`]: runs by what simulation they are
@@ -36,6 +37,7 @@ pub mod format;
 pub mod html;
 mod latency;
 pub mod links;
+pub mod lock;
 pub mod manifest;
 pub mod markdown;
 pub mod metrics;
@@ -55,6 +57,7 @@ pub mod words;
 
 pub use directory::{Directory, Earlier};
 pub use experiment::Experiment;
+pub use lock::Lock;
 pub use manifest::{Ending, InputFile, Manifest, Scenario, Status, Variant};
 pub use store::Store;
 pub use summary::Summary;

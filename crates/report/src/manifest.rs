@@ -1,6 +1,7 @@
 //! The manifest: what was run, how, when and by what, kept beside the results.
 
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use floodway_model::IntervalEnd;
@@ -61,7 +62,14 @@ pub struct Manifest {
     pub size_classes: Vec<u64>,
     /// The runs, in order of variant and replication.
     pub runs: Vec<Record>,
+    /// Every file that floodway has written there or was about to write when it was killed; none
+    /// of a version that did not list them. Nothing else is ever removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Listed>,
 }
+
+/// Names of files by their folder, relative to the results directory; `.` is the directory itself.
+pub type Listed = BTreeMap<String, BTreeSet<String>>;
 
 /// How far an experiment came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,6 +205,7 @@ impl Manifest {
             trace: None,
             size_classes: crate::metrics::SizeClasses::default().edges().to_vec(),
             runs: Vec::new(),
+            files: Some(Listed::new()),
         }
     }
 

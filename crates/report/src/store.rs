@@ -5,13 +5,16 @@
 //! program's model, so nothing in the store is ever wrong for a key; it can be deleted at any time, as
 //! a whole or in parts. A run is a folder `<first two digits>/<key>` with its tables as Parquet and
 //! `run.json`, which is written last, into a folder of another name that is then renamed: whoever
-//! reads, on this machine or on others that share the file system, sees whole runs only.
+//! reads, on this machine or on others that share the file system, sees whole runs only. Such a folder
+//! is locked as long as it is written to, so that one that a killed program left can be told from
+//! others ([`Store::collect`]).
 
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
@@ -23,6 +26,18 @@ use crate::manifest::{TableFile, hex};
 use crate::{INTERRUPTED, Run};
 
 const RUN: &str = "run.json";
+
+/// What the names of folders that are written to begin with.
+const PART: &str = "part-";
+
+/// The file in them that is locked.
+const LOCK: &str = ".lock";
+
+/// A folder that is younger may belong to a program that has not locked it yet.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// A folder without a lock, of a program that took none, is left alone for so long.
+const RECENT: Duration = Duration::from_secs(86_400);
 
 /// The store.
 #[derive(Clone, Debug)]
@@ -118,16 +133,33 @@ impl Store {
         result.map_err(IoError::of_cache)
     }
 
+    /// Removes what killed programs have left of runs that they were writing. What cannot be removed
+    /// stays: it is not in the way.
+    pub fn collect(&self) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            let part = entry.file_name().to_str().is_some_and(|name| name.starts_with(PART));
+            if part && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let _ = collect(&entry.path());
+            }
+        }
+    }
+
     fn write(&self, run: &Run, folder: &Path) -> Result<(), IoError> {
         named(fs::create_dir_all(folder), "make a folder of the cache", folder)?;
-        let mut tables = Vec::new();
+        // Where locks are not supported, folders are told from each other by their age.
+        let lock = File::create(folder.join(LOCK)).ok().filter(|lock| lock.try_lock().is_ok());
+        let (mut tables, mut written) = (Vec::new(), Vec::new());
         for table in run.tables {
             let path = folder.join(format!("{}.parquet", table.name));
             let sheet = Sheet { run: Some((run.variant, run.replication)), table };
-            let sum =
-                files::write(&path, "a table of the cache", |out| parquet::write(&sheet, out))?;
+            let sum = files::write_unsynced(&path, "a table of the cache", |out| {
+                parquet::write(&sheet, out)
+            })?;
             tables.push(TableFile { name: table.name.to_string(), checksum: hex(sum.0) });
+            written.push(path);
         }
+        files::sync(&written)?;
         let card = Card {
             key: run.key.to_owned(),
             fingerprint: hex(run.fingerprint),
@@ -142,8 +174,30 @@ impl Store {
         files::write(&folder.join(RUN), "a run of the cache", |out| {
             serde_json::to_writer(out, &card).map_err(io::Error::from)
         })?;
-        Ok(())
+        let path = folder.join(LOCK);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                named(Err(error), "remove a file of the cache", &path)?;
+            }
+            _ => {}
+        }
+        drop(lock);
+        files::sync_folder(folder)
     }
+}
+
+/// Removes a folder that nobody writes to any more.
+fn collect(part: &Path) -> io::Result<()> {
+    let changed = fs::metadata(part)?.modified()?;
+    let age = SystemTime::now().duration_since(changed).unwrap_or_default();
+    let lock = match File::open(part.join(LOCK)) {
+        Ok(file) if age > YOUNG && file.try_lock().is_ok() => Some(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && age > RECENT => None,
+        _ => return Ok(()),
+    };
+    let removed = fs::remove_dir_all(part);
+    drop(lock);
+    removed
 }
 
 /// The name of a folder into which nobody else writes: of this process and of this call. Others that
@@ -152,7 +206,7 @@ fn part() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let chance = RandomState::new().build_hasher().finish();
-    format!("part-{}-{number}-{chance:016x}", std::process::id())
+    format!("{PART}{}-{number}-{chance:016x}", std::process::id())
 }
 
 /// Renames a folder, in place of another.
@@ -160,7 +214,7 @@ fn move_to(part: &Path, folder: &Path) -> Result<(), IoError> {
     let parent = folder.parent().expect("it lies in the store");
     named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
     if fs::rename(part, folder).is_ok() {
-        return Ok(());
+        return files::sync_folder(parent);
     }
     // There is one, damaged or of somebody who was faster; a folder is not renamed onto it.
     let _ = fs::remove_dir_all(folder);
@@ -169,7 +223,10 @@ fn move_to(part: &Path, folder: &Path) -> Result<(), IoError> {
         Err(_) if folder.join(RUN).exists() => {
             named(fs::remove_dir_all(part), "remove a folder of the cache", part)
         }
-        result => named(result, "put a run into the cache", folder),
+        result => {
+            named(result, "put a run into the cache", folder)?;
+            files::sync_folder(parent)
+        }
     }
 }
 
@@ -247,6 +304,40 @@ mod tests {
                 "{said}"
             );
             fs::remove_file(store.path()).unwrap();
+        });
+    }
+
+    #[test]
+    fn folders_of_killed_programs_are_collected() {
+        with_run(|store, run| {
+            store.put(run).unwrap();
+            assert_eq!(fs::read_dir(store.folder(run.key)).unwrap().count(), 2, "no lock is left");
+            let folder = |name: &str, lock: bool, age: Duration| {
+                let path = store.path().join(name);
+                fs::create_dir_all(&path).unwrap();
+                fs::write(path.join("flows.parquet.41-0.part"), "half").unwrap();
+                let file = lock.then(|| File::create(path.join(LOCK)).unwrap());
+                let open = File::open(&path).unwrap();
+                open.set_modified(SystemTime::now() - age).unwrap();
+                file
+            };
+            folder("part-1-0-killed", true, 2 * YOUNG);
+            folder("part-1-1-young", true, YOUNG / 2);
+            folder("part-1-2-older-version", false, 2 * RECENT);
+            folder("part-1-3-older-version-today", false, 2 * YOUNG);
+            folder("mine", false, 2 * RECENT);
+            let held = folder("part-1-4-alive", true, 2 * RECENT).unwrap();
+            held.try_lock().unwrap();
+            store.collect();
+            let names = fs::read_dir(store.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+            names.sort();
+            let alive = ["part-1-1-young", "part-1-3-older-version-today", "part-1-4-alive"];
+            assert_eq!(names, [&["01", "mine"][..], &alive].concat());
+            assert!(store.find(run.key).is_some());
+            drop(held);
+            store.collect();
+            assert!(!store.path().join("part-1-4-alive").exists());
         });
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::chart::{Grid, HeatMap, Lines, Rows};
 use crate::evidence::file_name;
 use crate::files::{self, IoError, named};
+use crate::lock;
 use crate::markdown;
 
 /// A study with its claims and its evidence.
@@ -227,7 +228,7 @@ pub fn files(study: &Study) -> Vec<(String, String)> {
 
 /// The file that says whose a study's directory is: at first only its name, in the end the whole
 /// [`Study`].
-const STUDY: &str = "study.json";
+pub const STUDY: &str = "study.json";
 /// The page of a study, beside the directories of its experiments.
 const REPORT: &str = "report.html";
 /// The folder with what [`files`] makes.
@@ -239,6 +240,9 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// Another command writes there.
+    #[error(transparent)]
+    Lock(#[from] lock::Error),
     /// It is a file.
     #[error("`{0}` is a file; choose a directory: `--out DIR`")]
     File(PathBuf),
@@ -320,7 +324,7 @@ fn is_ours(path: &Path, design: &Design) -> bool {
     entries.all(|entry| {
         let name = entry.ok().and_then(|entry| entry.file_name().into_string().ok());
         name.is_some_and(|name| {
-            [STUDY, REPORT, TEXT].contains(&name.as_str())
+            [STUDY, REPORT, TEXT, lock::FILE].contains(&name.as_str())
                 || design.experiments.contains(&name.as_str())
         })
     })

@@ -217,11 +217,15 @@ fn results_are_replaced_only_by_force_and_nothing_else_ever() {
     );
     fs::write(out.join("notes.txt"), "mine").unwrap();
     fs::write(out.join("runs/ci/0/plot.png"), "mine").unwrap();
+    fs::write(out.join("runs/ci/0/own.csv"), "mine").unwrap();
+    fs::create_dir_all(out.join("runs/mine")).unwrap();
+    fs::write(out.join("runs/mine/a.parquet"), "mine").unwrap();
     Directory::create(&out, true, &manifest(CASE)).unwrap();
     assert!(!out.join("summary.json").exists() && !out.join("report.html").exists());
     assert!(!out.join("runs/without-ci").exists(), "old runs are gone");
     assert!(!out.join("runs/ci/0/flows.parquet").exists());
     assert!(out.join("notes.txt").exists() && out.join("runs/ci/0/plot.png").exists());
+    assert!(out.join("runs/ci/0/own.csv").exists() && out.join("runs/mine/a.parquet").exists());
 
     let foreign = folder.join("foreign");
     fs::create_dir_all(&foreign).unwrap();
@@ -237,6 +241,106 @@ fn results_are_replaced_only_by_force_and_nothing_else_ever() {
         );
     }
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
+}
+
+#[test]
+fn every_file_is_listed_before_it_is_written() {
+    let folder = Folder::new("listed");
+    let out = folder.join("out");
+    let mut manifest = manifest(CASE);
+    manifest.formats.push("csv".to_string());
+    filled(&out, &manifest);
+    let files = Directory::open(&out).unwrap().manifest.files.unwrap();
+    let mut count = 0;
+    let mut open = vec![out.clone()];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().unwrap() != "manifest.json" {
+                let below = at.strip_prefix(&out).unwrap().to_str().unwrap();
+                let names = &files[if below.is_empty() { "." } else { below }];
+                assert!(names.contains(path.file_name().unwrap().to_str().unwrap()), "{path:?}");
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, files.values().map(|names| names.len()).sum::<usize>());
+
+    // A table that cannot be written is on the list, because a part of it may be there.
+    let mut directory = Directory::create(&out, true, &manifest).unwrap();
+    let table = out.join("runs/ci/0/flows.parquet");
+    let of_run = tables(CASE, 2, 0);
+    fs::create_dir_all(out.join("runs/ci")).unwrap();
+    fs::write(out.join("runs/ci/0"), "").unwrap();
+    assert!(directory.add_run(&run(&of_run, 2, 0)).is_err() && !table.exists());
+    let files = Directory::open(&out).unwrap().manifest.files.unwrap();
+    assert!(files["runs/ci/0"].contains("flows.parquet"));
+}
+
+/// Nothing is removed through a symbolic link, and nothing is written.
+#[test]
+#[cfg(unix)]
+fn symbolic_links_are_refused() {
+    use std::os::unix::fs::symlink;
+    for below in ["runs", "runs/ci", "runs/ci/1", "manifest.json"] {
+        let folder = Folder::new("links");
+        let (out, elsewhere) = (folder.join("out"), folder.join("elsewhere"));
+        filled(&out, &manifest(CASE));
+        let link = out.join(below);
+        fs::rename(&link, &elsewhere).unwrap();
+        symlink(&elsewhere, &link).unwrap();
+        let before = snapshot(&folder.0);
+        let expected = format!(
+            "`{}` is a symbolic link, and results are neither written nor removed through one; \
+             remove the link, or choose another directory: `--out DIR`",
+            link.display()
+        );
+        assert_eq!(error(&out, true), expected);
+        let earlier = Directory::earlier(&out, &manifest(CASE));
+        assert_eq!(earlier.unwrap_err().to_string(), expected);
+        assert_eq!(snapshot(&folder.0), before, "{below}");
+    }
+
+    // A link that is made meanwhile.
+    let folder = Folder::new("links-later");
+    let (out, elsewhere) = (folder.join("out"), folder.join("elsewhere"));
+    let mut directory = Directory::create(&out, false, &manifest(CASE)).unwrap();
+    fs::create_dir_all(&elsewhere).unwrap();
+    symlink(&elsewhere, out.join("runs")).unwrap();
+    let of_run = tables(CASE, 0, 0);
+    let said = directory.add_run(&run(&of_run, 0, 0)).unwrap_err().to_string();
+    assert!(said.contains("/out/runs` is a symbolic link, and results are "), "{said}");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+
+    // The directory itself may be a link, and links of others stay.
+    let folder = Folder::new("links-fine");
+    let (real, out) = (folder.join("real"), folder.join("out"));
+    fs::create_dir_all(&real).unwrap();
+    symlink(&real, &out).unwrap();
+    filled(&out, &manifest(CASE));
+    let own = out.join("runs/ci/0/flows.csv");
+    symlink(folder.join("missing"), &own).unwrap();
+    let directory = Directory::create(&out, true, &manifest(CASE)).unwrap();
+    assert_eq!(directory.others(), ["runs/ci/0/flows.csv"]);
+    assert!(own.is_symlink() && !real.join("runs/ci/1").exists());
+}
+
+/// All paths below a folder with the contents of files.
+#[cfg(unix)]
+fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(snapshot(&path));
+        }
+        let content = fs::read(&path).unwrap_or_default();
+        found.push((path, content));
+    }
+    found.sort();
+    found
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn nothing_is_offered_where_nothing_is() {
     let folder = Folder::new("resume-nothing");
     assert!(earlier(&folder.0).is_empty());
     // Something that was killed before it had written anything else.
-    fs::write(folder.0.join("manifest.json.part"), "{").unwrap();
+    fs::write(folder.0.join("manifest.json.41-0.part"), "{").unwrap();
     assert!(earlier(&folder.0).is_empty());
     Directory::create(&folder.0, false, &manifest(CASE)).unwrap();
 
@@ -97,12 +97,12 @@ fn an_experiment_that_goes_on_ends_like_one_that_was_not_stopped() {
 
     killed(&stopped, &[0, 2], "flows_done");
     fs::write(stopped.join("report.html"), "old").unwrap();
-    fs::write(stopped.join("report.html.part"), "half").unwrap();
+    fs::write(stopped.join("report.html.41-7.part"), "half").unwrap();
     let earlier = earlier(&stopped);
     let kept = whole(&earlier);
     assert_eq!(kept.len(), 4);
     let mut directory = Directory::resume(&earlier, &kept, &manifest(CASE)).unwrap();
-    for old in ["report.html", "report.html.part"] {
+    for old in ["report.html", "report.html.41-7.part"] {
         assert!(!stopped.join(old).exists(), "it is not of these runs");
     }
     // Whoever kills it now loses nothing.
@@ -153,20 +153,134 @@ fn what_is_not_kept_is_removed_and_nothing_else() {
     let folder = Folder::new("resume-clear");
     killed(&folder.0, &[0, 1], "flows_done");
     let place = |name: &str| folder.0.join("runs").join(name);
-    // Of a run that was being written, and of somebody else.
+    // Of a run that was being written when the program was killed.
+    let unfinished = |listed: &mut serde_json::Value| {
+        listed["runs/ci/0"] = serde_json::json!(["flows.parquet", "drops.parquet"]);
+    };
+    change_list(&folder.0, unfinished);
     fs::create_dir_all(place("ci/0")).unwrap();
     fs::write(place("ci/0/flows.parquet"), "half").unwrap();
-    fs::write(place("ci-local/0/flows.parquet.part"), "half").unwrap();
-    fs::write(place("ci-local/0/plot.png"), "mine").unwrap();
+    fs::write(place("ci/0/drops.parquet.41-9.part"), "half").unwrap();
+    // Of the user.
+    let own = ["ci-local/0/plot.png", "ci-local/0/own.csv", "without-ci/1/own.parquet"];
+    for name in own {
+        fs::write(place(name), "mine").unwrap();
+    }
     let earlier = earlier(&folder.0);
     let kept = [earlier.run("without-ci", 1).unwrap()];
-    Directory::resume(&earlier, &kept, &manifest(CASE)).unwrap();
+    let directory = Directory::resume(&earlier, &kept, &manifest(CASE)).unwrap();
+    let mut others: Vec<_> = own.iter().map(|name| format!("runs/{name}")).collect();
+    others.sort();
+    assert_eq!(directory.others(), others);
+    assert!(own.iter().all(|name| place(name).exists()));
     assert!(place("without-ci/1/flows.parquet").exists());
     assert!(!place("without-ci/0").exists() && !place("ci").exists());
-    let left: Vec<_> = fs::read_dir(place("ci-local/0")).unwrap().collect();
-    assert!(left.len() == 1 && place("ci-local/0/plot.png").exists());
+    assert_eq!(fs::read_dir(place("ci-local/0")).unwrap().count(), 2);
     let runs = Directory::open(&folder.0).unwrap().manifest.runs;
     assert!(runs.len() == 1 && runs[0].replication == 1);
+}
+
+/// Changes the list of files in a manifest.
+fn change_list(path: &Path, change: impl Fn(&mut serde_json::Value)) {
+    let file = path.join("manifest.json");
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    change(&mut manifest["files"]);
+    fs::write(&file, manifest.to_string()).unwrap();
+}
+
+/// A version before this one did not list its files.
+#[test]
+fn without_a_list_the_tables_of_runs_are_removed_and_nothing_else() {
+    let folder = Folder::new("resume-unlisted");
+    killed(&folder.0, &[0, 1], "flows_done");
+    change_list(&folder.0, |listed| *listed = serde_json::Value::Null);
+    let place = |name: &str| folder.0.join("runs").join(name);
+    for name in ["mine", "without-ci/9", "ci/0"] {
+        fs::create_dir_all(place(name)).unwrap();
+    }
+    // What that version left of a run when it was killed.
+    fs::write(place("ci/0/flows.parquet"), "half").unwrap();
+    fs::write(place("ci/0/flows.csv.41-9.part"), "half").unwrap();
+    let own = [
+        "mine/flows.parquet",
+        "without-ci/9/flows.parquet",
+        "without-ci/flows.parquet",
+        "without-ci/0/joined.parquet",
+        "without-ci/0/joined.csv.41-9.part",
+    ];
+    for name in own {
+        fs::write(place(name), "mine").unwrap();
+    }
+    let earlier = earlier(&folder.0);
+    let kept = [earlier.run("ci-local", 1).unwrap()];
+    let directory = Directory::resume(&earlier, &kept, &manifest(CASE)).unwrap();
+    let mut others: Vec<_> = own.iter().map(|name| format!("runs/{name}")).collect();
+    others.sort();
+    assert_eq!(directory.others(), others);
+    assert!(!place("ci").exists() && !place("ci-local/0").exists());
+    assert_eq!(fs::read_dir(place("without-ci/0")).unwrap().count(), 2);
+    assert_eq!(whole(&self::earlier(&folder.0)).len(), 1);
+}
+
+#[test]
+fn lists_that_lead_out_of_the_directory_are_refused() {
+    let folder = Folder::new("resume-outside");
+    let out = folder.0.join("out");
+    fs::write(folder.0.join("victim"), "mine").unwrap();
+    for (below, name) in [
+        ("..", "victim"),
+        ("runs/../..", "victim"),
+        (".", "../victim"),
+        ("runs", "../../victim"),
+        (folder.0.to_str().unwrap(), "victim"),
+        ("", "victim"),
+        (".", ".."),
+    ] {
+        killed(&out, &[0], "flows_done");
+        let before = fs::read(out.join("manifest.json")).unwrap();
+        change_list(&out, |listed| listed[below] = serde_json::json!([name]));
+        let expected = format!(
+            "`{out}/manifest.json` lists `{below}/{name}`, which is not below `{out}`, so nothing is \
+             removed there; remove the results yourself, or choose another directory: `--out DIR`",
+            out = out.display()
+        );
+        let said = Directory::create(&out, true, &manifest(CASE)).unwrap_err().to_string();
+        assert_eq!(said, expected);
+        let earlier = earlier(&out);
+        let said = Directory::resume(&earlier, &[], &manifest(CASE)).unwrap_err().to_string();
+        assert_eq!(said, expected);
+        assert!(out.join("runs/without-ci/0/flows.parquet").exists());
+        assert!(folder.0.join("victim").exists());
+        fs::write(out.join("manifest.json"), before).unwrap();
+    }
+}
+
+/// Whoever put a file where a table goes is told before anything runs, and also when it happens
+/// meanwhile.
+#[test]
+fn files_of_others_are_not_replaced() {
+    let folder = Folder::new("resume-in-the-way");
+    killed(&folder.0, &[0], "flows_done");
+    let table = folder.0.join("runs/ci/0/flows.parquet");
+    fs::create_dir_all(table.parent().unwrap()).unwrap();
+    fs::write(&table, "mine").unwrap();
+    let expected = format!(
+        "`{}` is in the way: floodway did not write it and does not replace it; move it elsewhere, \
+         or choose another directory: `--out DIR`",
+        table.display()
+    );
+    let resumed = Directory::resume(&earlier(&folder.0), &[], &manifest(CASE));
+    assert_eq!(resumed.unwrap_err().to_string(), expected);
+    let forced = Directory::create(&folder.0, true, &manifest(CASE));
+    assert_eq!(forced.unwrap_err().to_string(), expected);
+    let mine = fs::read(&table).unwrap();
+    fs::remove_file(&table).unwrap();
+    let mut directory = Directory::create(&folder.0, true, &manifest(CASE)).unwrap();
+    fs::write(&table, &mine).unwrap();
+    let of = tables(CASE, 2, 0);
+    assert_eq!(directory.add_run(&run(&of, 2, 0)).unwrap_err().to_string(), expected);
+    assert_eq!(fs::read(&table).unwrap(), b"mine");
 }
 
 /// Whatever happens to the files of a run, it is not taken for whole.
@@ -246,7 +360,7 @@ fn forms_that_are_missing_are_written() {
     let kept = whole(&earlier);
     let mut both = manifest(CASE);
     both.formats.push("csv".to_string());
-    let directory = Directory::resume(&earlier, &kept, &both).unwrap();
+    let mut directory = Directory::resume(&earlier, &kept, &both).unwrap();
     let path = |end: &str| folder.0.join(format!("runs/without-ci/0/flows.{end}"));
     // What is there stays: it is not even written again.
     let written = fs::metadata(path("parquet")).unwrap().modified().unwrap();

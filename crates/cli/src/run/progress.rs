@@ -1,6 +1,7 @@
 //! What is said while experiments run: how far they are, and a line for every run.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use floodway_lab::{Total, Watcher};
@@ -61,6 +62,12 @@ impl Watcher for Speaker {
             let target = ProgressDrawTarget::stderr();
             let bar = ProgressBar::with_draw_target(Some(STEPS), target);
             self.bar = Some(bar.with_style(style).with_prefix(prefix));
+        }
+    }
+
+    fn others(&mut self, first: &Path, count: usize) {
+        if self.talk > Talk::Nothing {
+            output::note(&words::others(first, count));
         }
     }
 

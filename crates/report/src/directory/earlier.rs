@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
 
-use super::clear::owner;
+use super::clear::{owner, refuse_links};
 use super::{Error, MANIFEST, READABLE, read_json};
 use crate::files;
 use crate::format::parquet;
@@ -34,6 +34,7 @@ impl Earlier {
     pub(super) fn find(path: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let none = Self { path: path.into(), runs: Vec::new(), pace: 0.0 };
         let Some(owner) = owner(path)? else { return Ok(none) };
+        refuse_links(path, manifest)?;
         let scenario = &manifest.scenario.name;
         if owner.scenario != *scenario {
             return Err(Error::Other(path.into(), owner.scenario, scenario.clone()));
@@ -88,7 +89,7 @@ impl Earlier {
     }
 
     /// The folder of a run's tables.
-    pub(super) fn folder(&self, record: &Record) -> PathBuf {
+    fn folder(&self, record: &Record) -> PathBuf {
         self.path.join(folder(&record.variant, record.replication))
     }
 

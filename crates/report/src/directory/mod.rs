@@ -10,11 +10,13 @@
 //! ```
 //!
 //! The manifest has a run only after all its tables are there, with a checksum of each: whenever
-//! the program dies, what the manifest lists can be told from what it does not.
+//! the program dies, what the manifest lists can be told from what it does not. Its list of files
+//! has every file before it is written. Only files of the list are ever replaced or removed.
 
 mod clear;
 mod earlier;
 mod error;
+mod listed;
 
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -26,11 +28,12 @@ use floodway_model::Table;
 
 use crate::files::{self, named};
 use crate::format::{self, Sheet};
-use crate::manifest::{Ending, Manifest, Record, SCHEMA, TableFile, folder, hex};
+use crate::manifest::{Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex};
 use crate::{Experiment, Run, Summary, html, trace};
-use clear::{clear, owner};
+use clear::{clear, others, owner, place, refuse_link, refuse_links};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
+use listed::{BESIDE, HERE, is_due};
 
 const MANIFEST: &str = "manifest.json";
 const SUMMARY: &str = "summary.json";
@@ -49,6 +52,8 @@ pub struct Directory {
     begun: Instant,
     /// The time that the kept runs took earlier, in seconds.
     earlier_s: f64,
+    /// What is below the folder of runs and not floodway's.
+    others: Vec<String>,
 }
 
 /// A results directory as it is found.
@@ -74,9 +79,17 @@ impl Directory {
             if !force {
                 return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
             }
+            refuse_links(path, manifest)?;
             clear(path, &[])?;
         }
         Self::begin(path, manifest.clone(), 0.0)
+    }
+
+    /// Whether the results of an experiment may go into a directory at all, which holds earlier
+    /// results or nothing. Looking for it changes nothing there.
+    pub fn may_hold(path: &Path, manifest: &Manifest) -> Result<(), Error> {
+        check(manifest)?;
+        owner(path).map(|_| ())
     }
 
     /// The runs that are there from earlier commands with this scenario, and could be kept. None
@@ -94,16 +107,48 @@ impl Directory {
     pub fn resume(earlier: &Earlier, kept: &[&Record], manifest: &Manifest) -> Result<Self, Error> {
         let mut manifest = manifest.clone();
         kept.iter().for_each(|&run| manifest.add(run.clone()));
-        let folders: Vec<_> = kept.iter().map(|run| earlier.folder(run)).collect();
-        clear(earlier.path(), &folders)?;
+        refuse_links(earlier.path(), &manifest)?;
+        if owner(earlier.path())?.is_some() {
+            let folder = |run: &&Record| folder(&run.variant, run.replication);
+            let folders: Vec<_> = kept.iter().map(folder).collect();
+            manifest.files = Some(clear(earlier.path(), &folders)?);
+        }
         Self::begin(earlier.path(), manifest, earlier.time_of(kept))
     }
 
     fn begin(path: &Path, manifest: Manifest, earlier_s: f64) -> Result<Self, Error> {
         named(fs::create_dir_all(path), "make the results directory", path)?;
-        let mut directory = Self { path: path.into(), manifest, begun: Instant::now(), earlier_s };
+        let others = others(path, manifest.files.as_ref().unwrap_or(&Listed::new()))?;
+        if let Some(due) = others.iter().find(|&other| is_due(other, &manifest)) {
+            return Err(Error::InTheWay(path.join(due)));
+        }
+        let begun = Instant::now();
+        let mut directory = Self { path: path.into(), manifest, begun, earlier_s, others };
+        directory.list(HERE, &BESIDE.map(str::to_owned))?;
         directory.write_progress()?;
         Ok(directory)
+    }
+
+    /// Lists files of a folder that are to be written. Those that are there and are not floodway's
+    /// are refused. Whether any is new on the list.
+    fn list(&mut self, folder: &str, names: &[String]) -> Result<bool, Error> {
+        refuse_link(&self.path, folder)?;
+        let at = place(&self.path, folder);
+        let listed = self.manifest.files.get_or_insert_default();
+        let known = listed.entry(folder.to_owned()).or_default();
+        let new: Vec<_> = names.iter().filter(|&name| !known.contains(name)).collect();
+        if let Some(name) = new.iter().find(|name| at.join(name).symlink_metadata().is_ok()) {
+            return Err(Error::InTheWay(at.join(name)));
+        }
+        let any = !new.is_empty();
+        known.extend(new.into_iter().cloned());
+        Ok(any)
+    }
+
+    /// What is below the folder of runs and was not written by floodway, as paths relative to the
+    /// results directory. It stays there.
+    pub fn others(&self) -> &[String] {
+        &self.others
     }
 
     /// Where it is.
@@ -119,31 +164,41 @@ impl Directory {
 
     /// Keeps the tables of a finished run.
     pub fn add_run(&mut self, run: &Run) -> Result<(), Error> {
-        let tables = self.write_tables(run, |_| true)?;
-        self.write_trace(run, |_| true)?;
+        let folder = folder(run.variant, run.replication);
+        if self.list(&folder, &self.names(run))? {
+            self.write_progress()?;
+        }
+        let tables = self.write_run(run, |_| true)?;
         self.manifest.record(run, tables);
         self.write_progress()
     }
 
     /// Writes the tables of an earlier run in the forms that are not there yet.
-    pub fn complete_run(&self, run: &Run) -> Result<(), Error> {
-        self.write_tables(run, |path| !path.exists())?;
-        self.write_trace(run, |path| !path.exists())
-    }
-
-    /// Writes the trace of a recorded run, if there is to be one.
-    fn write_trace(&self, run: &Run, wanted: impl Fn(&Path) -> bool) -> Result<(), Error> {
-        let form = self.manifest.trace.as_deref().and_then(trace::named);
-        let Some(form) = form.filter(|_| trace::recorded(run)) else { return Ok(()) };
-        let path = trace::file(&self.path, form, run.variant, run.replication);
-        if wanted(&path) {
-            files::write(&path, "the trace", |out| (form.write)(run.tables, out))?;
+    pub fn complete_run(&mut self, run: &Run) -> Result<(), Error> {
+        let folder = folder(run.variant, run.replication);
+        if self.list(&folder, &self.names(run))? {
+            self.write_progress()?;
         }
-        Ok(())
+        self.write_run(run, |path| !path.exists()).map(|_| ())
     }
 
-    /// Writes those tables of a run that are wanted, and tells of those that can be read back.
-    fn write_tables(
+    /// The names of all files of a run.
+    fn names(&self, run: &Run) -> Vec<String> {
+        let tables = self.manifest.formats.iter().flat_map(|format| {
+            run.tables.iter().map(move |table| format!("{}.{format}", table.name))
+        });
+        let trace = self.trace(run).map(trace::name);
+        tables.chain(trace).collect()
+    }
+
+    /// The form of the trace of a run, if there is to be one.
+    fn trace(&self, run: &Run) -> Option<&'static trace::Form> {
+        let form = self.manifest.trace.as_deref().and_then(trace::named);
+        form.filter(|_| trace::recorded(run))
+    }
+
+    /// Writes those files of a run that are wanted. Returns the tables that can be read back.
+    fn write_run(
         &self,
         run: &Run,
         wanted: impl Fn(&Path) -> bool,
@@ -151,6 +206,7 @@ impl Directory {
         let folder = self.path.join(folder(run.variant, run.replication));
         named(fs::create_dir_all(&folder), "make the folder of a run", &folder)?;
         let mut readable = Vec::new();
+        let mut written = Vec::new();
         for name in &self.manifest.formats {
             let format = format::named(name).expect("formats were checked at the start");
             for table in run.tables {
@@ -160,12 +216,25 @@ impl Directory {
                 }
                 let sheet = Sheet { run: Some((run.variant, run.replication)), table };
                 let what = format!("table `{}`", table.name);
-                let sum = files::write(&path, &what, |out| (format.write)(&sheet, out))?;
+                let sum = files::write_unsynced(&path, &what, |out| (format.write)(&sheet, out))?;
+                written.push(path);
                 if name == READABLE {
                     let (name, checksum) = (table.name.to_string(), hex(sum.0));
                     readable.push(TableFile { name, checksum });
                 }
             }
+        }
+        if let Some(form) = self.trace(run) {
+            let path = folder.join(trace::name(form));
+            if wanted(&path) {
+                files::write_unsynced(&path, "the trace", |out| (form.write)(run.tables, out))?;
+                written.push(path);
+            }
+        }
+        if !written.is_empty() {
+            files::sync(&written)?;
+            // The folder of the run, of its variant, and of all runs.
+            folder.ancestors().take(3).try_for_each(files::sync_folder)?;
         }
         Ok(readable)
     }
@@ -207,7 +276,8 @@ impl Directory {
     }
 
     fn write_manifest(&self) -> Result<(), Error> {
-        self.write_json(MANIFEST, "the manifest", &self.manifest)
+        self.write_json(MANIFEST, "the manifest", &self.manifest)?;
+        Ok(files::sync_folder(&self.path)?)
     }
 
     fn write_json(

@@ -53,5 +53,10 @@ pub fn recorded(run: &Run) -> bool {
 
 /// The trace of a run in a results directory.
 pub fn file(results: &Path, form: &Form, variant: &str, replication: u32) -> PathBuf {
-    results.join(folder(variant, replication)).join("trace").with_extension(form.extension)
+    results.join(folder(variant, replication)).join(name(form))
+}
+
+/// The name of a trace in the folder of its run.
+pub fn name(form: &Form) -> String {
+    format!("trace.{}", form.extension)
 }

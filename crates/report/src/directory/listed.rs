@@ -1,0 +1,129 @@
+//! Which files of a results directory floodway wrote.
+
+use std::fs;
+use std::path::{Component, Path};
+
+use serde_json::Value;
+
+use super::clear::{entries, regular};
+use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY, check_name};
+use crate::files::{self, named};
+use crate::manifest::{Listed, Manifest, folder};
+use crate::{format, trace};
+
+/// The results directory itself, as a folder of the list.
+pub(super) const HERE: &str = ".";
+
+/// The files beside the manifest.
+pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
+
+/// The tables of floodway before manifests listed files.
+const TABLES: [&str; 25] = [
+    "backlogs",
+    "counters",
+    "deadlocks",
+    "deliveries",
+    "departures",
+    "depths",
+    "drops",
+    "entries",
+    "flows",
+    "frames",
+    "inputs",
+    "latencies",
+    "links",
+    "moments",
+    "nodes",
+    "occupancy",
+    "operations",
+    "pauses",
+    "queues",
+    "record",
+    "sojourns",
+    "stretches",
+    "switches",
+    "timeline",
+    "watchdog_events",
+];
+
+/// The files that the manifest of a results directory lists, of whatever schema it is. Of one that
+/// does not list them, what its version wrote for its runs.
+pub(super) fn listed(path: &Path) -> Result<Listed, Error> {
+    let manifest = path.join(MANIFEST);
+    let text = named(fs::read(&manifest), "read the manifest", &manifest)?;
+    let value: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let Some(folders) = value.get("files").and_then(Value::as_object) else {
+        return earlier(path, &value);
+    };
+    let mut found = Listed::new();
+    for (folder, names) in folders {
+        for name in names.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let below = folder == HERE || depth(folder).is_some();
+            if !below || depth(name) != Some(1) {
+                return Err(Error::Outside(manifest, format!("{folder}/{name}"), path.into()));
+            }
+            if folder != HERE || name != MANIFEST {
+                found.entry(folder.clone()).or_default().insert(name.to_owned());
+            }
+        }
+    }
+    // Parts of the manifest are looked for with those of its neighbors.
+    found.entry(HERE.to_owned()).or_default();
+    Ok(found)
+}
+
+/// How many folders below another one a relative path leads; none if it may lead out of it.
+fn depth(path: &str) -> Option<usize> {
+    let below = !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    below.then(|| Path::new(path).components().count())
+}
+
+/// What a version that did not list its files left in the folders of runs that it was asked for.
+fn earlier(path: &Path, manifest: &Value) -> Result<Listed, Error> {
+    let all = |key: &str| manifest.get(key).and_then(Value::as_array).into_iter().flatten();
+    let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
+    let of_runs = all("runs").filter_map(|run| text(run, "variant"));
+    let variants = all("variants").filter_map(|variant| text(variant, "name")).chain(of_runs);
+    let replications = manifest.get("replications").and_then(Value::as_u64).unwrap_or(0);
+
+    let mut found = Listed::new();
+    found.insert(HERE.to_owned(), BESIDE.map(str::to_owned).into());
+    for variant in variants.filter(|name| check_name(name).is_ok()) {
+        for (name, kind) in entries(&path.join(RUNS).join(&variant))? {
+            let number = name.parse::<u32>().ok().filter(|number| number.to_string() == name);
+            let Some(number) = number.filter(|&number| u64::from(number) < replications) else {
+                continue;
+            };
+            let folder = folder(&variant, number);
+            if !kind.is_dir() || found.contains_key(&folder) {
+                continue;
+            }
+            let there = regular(&path.join(&folder))?;
+            let names = there.iter().map(|name| files::part_of(name).unwrap_or(name));
+            let ours = names.filter(|name| is_known(name, |_| true)).map(str::to_owned).collect();
+            found.insert(folder, ours);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a file of a run has the name of a table, in one of the formats that are wanted, or of a
+/// trace.
+fn is_known(name: &str, wanted: impl Fn(&str) -> bool) -> bool {
+    let Some((stem, end)) = name.rsplit_once('.') else { return false };
+    let mut traces = trace::CATALOGUE.iter();
+    TABLES.contains(&stem) && format::named(end).is_some() && wanted(end)
+        || stem == "trace" && traces.any(|form| form.extension == end)
+}
+
+/// Whether an experiment would write a file of this path, as far as that is known before.
+pub(super) fn is_due(path: &str, manifest: &Manifest) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let [_, variant, number, name] = parts[..] else { return false };
+    let number = number.parse::<u32>().is_ok_and(|number| number < manifest.replications);
+    let wanted = |end: &str| manifest.formats.iter().any(|format| format == end);
+    let is_table = !name.starts_with("trace.") || manifest.trace.is_some();
+    let known = manifest.variants.iter().any(|known| known.name == variant);
+    known && number && is_table && is_known(name, wanted)
+}
