@@ -407,12 +407,13 @@ mod tests {
             .f64("fct_ns", "", vec![f64::NAN, 50.0, 7.0])
             .f64("ideal_fct_ns", "", vec![100.0, 25.0, 7.0])
             .u64("measured", "", vec![1, 1, 0]);
-        let times = flow_times(&[flows.clone()], 1_000.0);
+        let tables = [flows];
+        let times = flow_times(&tables, 1_000.0);
         let seen: Vec<_> =
             times.iter().map(|of| (of.flow, of.fct_ns, of.slowdown, of.finished)).collect();
         assert_eq!(seen, [(0, 50.0, 2.0, true), (1, 800.0, 8.0, false)]);
         // Of a flow that began just before the end it is only known that it is not faster than ideal.
-        assert_eq!(flow_times(&[flows], 210.0)[1].slowdown, 1.0);
+        assert_eq!(flow_times(&tables, 210.0)[1].slowdown, 1.0);
     }
 
     #[test]
