@@ -99,8 +99,12 @@ pub fn cells(sweep: &Sweep, metric: &str) -> Vec<Cell> {
                     groups.entry(sweep.traffic_of(point, variant)).or_default().push(at);
                 }
             }
-            // A mean of which only a lower bound is known has no place, and leaves none to the others.
-            let known = |group: &Vec<usize>| group.iter().all(|at| !cells[*at].bound);
+            // If of the best mean only a lower bound is known, another may be the best.
+            let mean = |at: usize| cells[at].estimate.mean.unwrap_or(f64::NAN);
+            let known = |group: &Vec<usize>| {
+                let best = group.iter().min_by(|a, b| better.compare(mean(**a), mean(**b)));
+                best.is_some_and(|best| !cells[*best].bound)
+            };
             let groups: Vec<_> = groups.into_values().filter(known).collect();
             for group in groups.into_iter().filter(|group| group.len() > 1) {
                 rank(sweep, &mut cells, group, better);
@@ -118,7 +122,15 @@ fn rank(sweep: &Sweep, cells: &mut [Cell], mut group: Vec<usize>, better: Better
     let metric = cells[group[0]].metric.clone();
     let changes: Vec<Option<Change>> = group[1..]
         .iter()
-        .map(|&at| sweep.change((best, &variant), (cells[at].point, &variant), &metric))
+        .map(|&at| {
+            let (from, to) = ((best, variant.as_str()), (cells[at].point, variant.as_str()));
+            // What is worse by its lower bound is worse.
+            let basis = sweep.basis(&[from, to], &metric);
+            match cells[at].bound && basis.least >= basis.needed {
+                true => sweep.paired(from, to, &metric),
+                false => sweep.change(from, to, &metric),
+            }
+        })
         .collect();
     let known: Vec<f64> = changes.iter().filter_map(|change| change.as_ref()?.p).collect();
     let mut adjusted = holm(&known).into_iter();

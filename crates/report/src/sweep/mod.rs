@@ -337,16 +337,21 @@ impl Sweep {
     /// The change of a metric from one point and variant to another, paired by replication. Those with
     /// other seeds are no pair.
     pub fn change(&self, from: (usize, &str), to: (usize, &str), metric: &str) -> Option<Change> {
+        let change = self.paired(from, to, metric)?;
+        Some(match self.basis(&[from, to], metric).refusal() {
+            Some(why) => change.refuse(why),
+            None => change,
+        })
+    }
+
+    /// The same of values that may be lower bounds, or percentiles of few flows.
+    fn paired(&self, from: (usize, &str), to: (usize, &str), metric: &str) -> Option<Change> {
         let pairs = self.runs_of(from.0, from.1).filter_map(|a| {
             let same = |b: &&Row| b.replication == a.replication && b.seed == a.seed;
             let b = self.runs_of(to.0, to.1).find(same)?;
             Some((*a.numbers.get(metric)?, *b.numbers.get(metric)?))
         });
-        let change = Change::of(pairs, self.scale(metric))?;
-        Some(match self.basis(&[from, to], metric).refusal() {
-            Some(why) => change.refuse(why),
-            None => change,
-        })
+        Change::of(pairs, self.scale(metric))
     }
 
     fn scale(&self, metric: &str) -> Scale {
