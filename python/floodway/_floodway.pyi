@@ -8,6 +8,7 @@ from floodway._errors import Problem
 __all__ = [
     "Checked",
     "Grid",
+    "Held",
     "Outcome",
     "Stored",
     "Swept",
@@ -108,6 +109,7 @@ class Held:
 
     def release(self) -> None: ...
 
+@final
 class Grid:
     """A sweep that is valid at every point."""
 
