@@ -1,13 +1,13 @@
 # What can be done here; `make` alone runs the demonstration.
 #
-# Needs Rust (with clippy and rustfmt for `make test`) and make; `make test` also needs valgrind, Python
-# 3.10 or later with pip, and for some tests Chromium (they are skipped without), `make picture` Python 3,
-# `make wheel` and `make python` Python 3.10 or later with pip, `make site` Python 3 and mdBook, and `make
-# peers` Python 3, a C++ compiler and ns-3.
+# Needs Rust and make. `make test` tests more with clippy and rustfmt, valgrind, Python 3.10 or later with
+# pip, Chromium, mdBook and cargo-deny, and says what it could not test; `make setup` installs most of them.
+# `make picture` needs Python 3, `make peers` Python 3, a C++ compiler and ns-3, `make lock` uv.
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test wheel python check-style check-docs guard guard-accept bench peers docs coverage site picture clean
+.PHONY: demo build setup test wheel python lock check-style check-docs deny guard guard-accept bench peers docs coverage \
+	site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -19,14 +19,13 @@ build:
 		echo "https://rustup.rs says, open a new shell, and run make again" >&2; exit 1; }
 	cargo build --release --locked --package floodway-cli
 
-# Everything that has to hold before a change is published.
-test: check-style build
-	cargo test --workspace --locked
-	$(MAKE) check-docs
-	$(MAKE) guard
-	$(MAKE) python
-	$(FLOODWAY) bench --quick
-	$(MAKE) demo
+# Installs what `make test` tests more with.
+setup:
+	@tools/setup
+
+# Everything that has to hold before a change is published, as far as it can be tested here.
+test:
+	@tools/test
 
 check-style: build
 	cargo fmt --all --check
@@ -38,10 +37,15 @@ check-docs: build
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
 
+# Whether licences and sources of all libraries are as deny.toml says, and none is there in two versions; with
+# a copy of the advisory database (`cargo deny fetch`), whether one is known to be broken.
+deny:
+	cargo deny --all-features check bans licenses sources
+
 # The Python package as one file, in target/wheels. It shares what it is compiled from with the program.
 wheel: build
 	python3 -m venv target/python
-	target/python/bin/pip install --quiet 'maturin>=1.9.4,<2'
+	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/build.txt
 	rm -rf target/wheels
 	target/python/bin/maturin build --quiet --release --locked --out target/wheels
 
@@ -54,9 +58,17 @@ python: wheel
 	cd target && python-alone/bin/python -c 'import doctest, floodway; \
 		tried = doctest.testmod(floodway); \
 		assert tried.attempted > 3 and not tried.failed, tried'
-	target/python/bin/pip install --quiet "$$(echo target/wheels/floodway-*.whl)[test]"
+	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/test.txt
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
 	FLOODWAY="$(CURDIR)/$(FLOODWAY)" target/python/bin/python -m pytest
+
+# The versions and hashes of what builds and tests the Python package, anew (https://docs.astral.sh/uv).
+UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10 \
+	--no-annotate --custom-compile-command "make lock"
+
+lock:
+	$(UV) --group build --output-file python/locked/build.txt
+	$(UV) pyproject.toml --extra test --output-file python/locked/test.txt
 
 # Whether a packet-hop takes as many instructions as it did: docs/performance.md.
 guard: build

@@ -99,6 +99,17 @@ impl Simulation {
 
     /// Runs it, and gives what is left.
     pub(crate) fn finish(self, run: &Run) -> (Spec, Finished) {
+        self.finish_by(run, |nodes, limits, metrics| {
+            engine::run(nodes, run.threads, limits, metrics)
+        })
+    }
+
+    /// The same, and nodes are run by `engine`.
+    pub(crate) fn finish_by(
+        self,
+        run: &Run,
+        engine: impl FnOnce(Nodes, &Limits, &Metrics) -> Finished,
+    ) -> (Spec, Finished) {
         let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
             windows: self.windows,
@@ -110,7 +121,7 @@ impl Simulation {
             stop: run.stop,
             watch: run.watch,
         };
-        let mut finished = engine::run(self.nodes, run.threads, &limits, &self.metrics);
+        let mut finished = engine(self.nodes, &limits, &self.metrics);
         // Of the pauses that run; after this they are ended.
         finished.deadlocks = deadlock::find(&finished.switches, finished.now);
         finished.deadlocks.last_moved = last_moved(&finished);

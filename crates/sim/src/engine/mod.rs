@@ -8,8 +8,10 @@
 
 mod alarms;
 mod barrier;
+mod governor;
 mod meeting;
 mod order;
+mod threads;
 mod windows;
 mod wire;
 mod worker;
@@ -26,7 +28,8 @@ use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
 use crate::switch::Switch;
-use meeting::Meeting;
+use governor::{Governor, Reading};
+use threads::Threads;
 use wire::Wire;
 use worker::Worker;
 
@@ -131,11 +134,23 @@ pub(crate) struct Finished {
     pub now: Instant,
 }
 
-/// Runs all nodes to the end on this many threads. `metrics` is what each thread starts from.
+/// Runs all nodes to the end, on as many of these threads as finish soonest.
 // Not inlined: what counts instructions (bench/guard.py) knows it by its name.
 #[inline(never)]
 pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metrics) -> Finished {
     let threads = threads.clamp(1, nodes.groups.len().max(1));
+    let mut governor = Governor::new(threads);
+    run_governed(nodes, threads, (limits, metrics), |now| governor.look(now))
+}
+
+/// Runs all nodes to the end. `metrics` is what each of the threads starts from. `look` says between
+/// windows how many of the threads are to work from then on, if that changes.
+pub(crate) fn run_governed(
+    nodes: Nodes,
+    threads: usize,
+    (limits, metrics): (&Limits, &Metrics),
+    look: impl FnMut(Reading) -> Option<usize>,
+) -> Finished {
     let owner = share_out(&nodes, threads);
     let ahead = limits.windows.index(Instant(limits.longest_hop.0)) + 2;
     let ring = ahead.next_power_of_two().min(64);
@@ -149,22 +164,16 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
     for host in nodes.hosts {
         shares[usize::from(owner[host.id().index()])].1.push(host);
     }
-    let worker = |(thread, share)| {
-        let own = (thread as u16, threads as u16);
+    let worker = |(number, share)| {
+        let own = (number as u16, threads as u16);
         let wire = Wire::new(limits.windows, ring, owner.clone(), own);
         let context = Context { wire, metrics: metrics.clone() };
-        Worker::new(thread, share, (owner.len(), ports), limits.windows, context)
+        Worker::new((number, threads), share, (owner.len(), ports), limits.windows, context)
     };
-    let mut workers: Vec<Worker> = shares.into_iter().enumerate().map(worker).collect();
+    let workers: Vec<Worker> = shares.into_iter().enumerate().map(worker).collect();
 
-    let meeting = Meeting::new(threads);
-    let (first, rest) = workers.split_first_mut().expect("there is a thread");
-    let (stop, now) = std::thread::scope(|scope| {
-        for worker in rest {
-            scope.spawn(|| worker.run(&meeting, limits));
-        }
-        first.run(&meeting, limits)
-    });
+    let running = Threads::new(workers, limits);
+    let (stop, now) = running.run(look);
 
     let mut finished = Finished {
         switches: Vec::new(),
@@ -175,7 +184,7 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
         stop,
         now,
     };
-    for mut worker in workers {
+    for mut worker in running.into_workers() {
         for number in 0..limits.measurement.len() {
             if worker.context.metrics.tallies[number].is_none() {
                 worker.context.metrics.tallies[number] = Some(worker.tally(now));

@@ -1,19 +1,20 @@
-//! One thread of a run: its nodes, and how they go from window to window.
+//! A share of a run's nodes, and how they go through a window.
 
 use std::sync::atomic::Ordering;
 
 use floodway_model::Instant;
 
-use super::meeting::{Meeting, lock};
+use super::meeting::{Mail, Telling, lock};
 use super::order::Order;
 use super::windows::Windows;
-use super::wire::{Arrival, Parcel};
-use super::{Context, Limits, Node, Progress, Stop};
+use super::wire::Arrival;
+use super::{Context, Limits, Node};
 use crate::host::Host;
 use crate::metric::Tally;
 use crate::switch::Switch;
 
-/// One thread and its nodes. The place of a node is its number here: switches first, then hosts.
+/// Nodes that one thread runs at a time. The place of a node is its number here: switches first, then
+/// hosts.
 pub struct Worker {
     pub switches: Vec<Switch>,
     pub hosts: Vec<Host>,
@@ -22,14 +23,16 @@ pub struct Worker {
     wakes: Vec<Instant>,
     order: Order,
     pub context: Context,
-    thread: usize,
+    /// Its number, of so many workers.
+    number: usize,
+    workers: usize,
 }
 
 impl Worker {
-    /// The worker of this thread with these nodes, of a network of so many, where no switch has more
-    /// than so many ports.
+    /// The worker of this number, of so many, with these nodes, of a network of so many, where no
+    /// switch has more than so many ports.
     pub fn new(
-        thread: usize,
+        (number, workers): (usize, usize),
         (switches, hosts): (Vec<Switch>, Vec<Host>),
         (nodes, ports): (usize, usize),
         windows: Windows,
@@ -45,93 +48,55 @@ impl Worker {
             switches,
             hosts,
             context,
-            thread,
+            number,
+            workers,
         }
     }
 
-    /// Runs the nodes until something ends the run: what, and when.
-    pub fn run(&mut self, meeting: &Meeting, limits: &Limits) -> (Stop, Instant) {
-        let _guard = meeting.barrier.guard();
-        let windows = limits.windows;
-        let mut parcels: Vec<Parcel> = Vec::new();
-
-        let mut past_end = false;
-        // The end of the last window that was run.
-        let mut simulated = Instant::ZERO;
-        for round in 0u64.. {
-            // Tell the others what is next, and read the same from all of them.
-            let turn = (round & 1) as usize;
-            let next = self.context.wire.next_window();
-            let next = next.min(self.next_alarm(windows));
-            let telling = &meeting.tellings[turn][self.thread];
-            telling.next_window.store(next, Ordering::Relaxed);
-            telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
-            telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
-            telling.awaited_done.store(self.context.metrics.awaited_done(), Ordering::Relaxed);
-            if self.thread == 0 {
-                let interrupted = limits.stop.load(Ordering::Relaxed);
-                telling.interrupted.store(interrupted, Ordering::Relaxed);
-            }
-            meeting.barrier.wait();
-            // Take in what the others sent in the window before.
-            let threads = meeting.tellings[turn].len();
-            for from in 0..threads {
-                parcels.append(&mut lock(&meeting.mail[turn][from * threads + self.thread]));
-                parcels.drain(..).for_each(|parcel| self.context.wire.accept(parcel));
-            }
-
-            let all = &meeting.tellings[turn];
-            let window = meeting.next_window(turn);
-            let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
-            let start = windows.start(window);
-            if self.context.metrics.sampling().measured_until == Instant::NEVER
-                && meeting.sum(turn, |telling| &telling.awaited_done) >= limits.awaited
-            {
-                self.context.metrics.end_measurement(simulated.max(limits.measurement[1]));
-            }
-            let until = self.context.metrics.sampling().measured_until;
-            for (number, mark) in [limits.measurement[0], until].into_iter().enumerate() {
-                if start >= mark && self.context.metrics.tallies[number].is_none() {
-                    self.context.metrics.tallies[number] = Some(self.tally(mark));
-                }
-            }
-            if all[0].interrupted.load(Ordering::Relaxed) {
-                return (Stop::Interrupted, start.min(limits.end));
-            }
-            if flows_done >= limits.flows && limits.flows > 0 {
-                return (Stop::FlowsDone, start.min(limits.end));
-            }
-            if start >= limits.end || past_end {
-                return (Stop::TimeLimit, limits.end);
-            }
-            if self.thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
-                (limits.watch)(Progress {
-                    now: start,
-                    end: limits.end,
-                    hops: meeting.sum(turn, |telling| &telling.hops),
-                    flows: (flows_done, limits.flows),
-                });
-            }
-
-            self.context.wire.advance(window);
-            let end = windows.start(window + 1).min(limits.end);
-            // What is left of the last window is not simulated.
-            past_end = end == limits.end;
-            self.run_window((start, end), past_end);
-            simulated = end;
-
-            // Hand over what goes to other threads; they read it after the next barrier.
-            let mail = &meeting.mail[1 - turn];
-            let from = self.thread * threads;
-            self.context
-                .wire
-                .hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
-        }
-        unreachable!("rounds are counted in 64 bits")
+    /// Tells the others what is next, and what has been counted.
+    pub fn tell(&mut self, windows: Windows, tellings: &[Telling]) {
+        let next = self.context.wire.next_window();
+        let next = next.min(self.next_alarm(windows));
+        let telling = &tellings[self.number];
+        telling.next_window.store(next, Ordering::Relaxed);
+        telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
+        telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
+        telling.awaited_done.store(self.context.metrics.awaited_done(), Ordering::Relaxed);
     }
 
-    /// Runs the nodes that have something to do, each to the window's end.
-    fn run_window(&mut self, (start, end): (Instant, Instant), past_end: bool) {
+    /// Takes in what the others sent.
+    pub fn take_in(&mut self, mail: &Mail) {
+        let to_here = mail.iter().skip(self.number).step_by(self.workers);
+        for parcels in to_here {
+            lock(parcels).drain(..).for_each(|parcel| self.context.wire.accept(parcel));
+        }
+    }
+
+    /// Hands over what goes to others.
+    pub fn hand_over(&mut self, mail: &Mail) {
+        let from = self.number * self.workers;
+        self.context.wire.hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
+    }
+
+    /// Takes the tallies at the edges of the measured interval that the window touches which begins at
+    /// `start`, after one that ended at `simulated`, and when so many awaited flows have ended.
+    pub fn measure(&mut self, limits: &Limits, start: Instant, simulated: Instant, awaited: u64) {
+        if self.context.metrics.sampling().measured_until == Instant::NEVER
+            && awaited >= limits.awaited
+        {
+            self.context.metrics.end_measurement(simulated.max(limits.measurement[1]));
+        }
+        let until = self.context.metrics.sampling().measured_until;
+        for (number, mark) in [limits.measurement[0], until].into_iter().enumerate() {
+            if start >= mark && self.context.metrics.tallies[number].is_none() {
+                self.context.metrics.tallies[number] = Some(self.tally(mark));
+            }
+        }
+    }
+
+    /// Runs the nodes that have something to do in this window, each to its end.
+    pub fn run_window(&mut self, window: u64, (start, end): (Instant, Instant), past_end: bool) {
+        self.context.wire.advance(window);
         let mut arrivals = self.context.wire.take();
         self.order.arrange(&arrivals);
         let ringing = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
@@ -217,6 +182,3 @@ impl Window<'_> {
 fn after(start: Instant, arrival: &Arrival) -> Instant {
     Instant(start.0 + u64::from(arrival.after))
 }
-
-/// Windows between two calls of the watcher.
-const ROUNDS_PER_PROGRESS: u64 = 1_000;

@@ -1,0 +1,153 @@
+//! How many of a run's threads work: as many as simulate most in the time that a clock on the wall
+//! shows.
+//!
+//! Threads meet after every window, so all of them wait while one of them lacks a core. On a machine
+//! that is busy with other things two threads can be many times slower than one. What the machine does
+//! is not asked: when threads wait much for each other, or work with fewer than there are, another
+//! number is tried for a moment, and kept if more was done in that moment than in the one before.
+
+use std::time::Duration;
+
+/// What is counted since the beginning of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Time of the clock on the wall.
+    pub wall: Duration,
+    /// What has been simulated: packet-hops and windows.
+    pub work: u64,
+    /// How long threads have waited for each other, all together.
+    pub waited: Duration,
+}
+
+/// Chooses how many threads work.
+#[derive(Debug)]
+pub struct Governor {
+    most: usize,
+    active: usize,
+    /// At the beginning of this moment.
+    begin: Reading,
+    /// The number before a trial, and what was done then per second.
+    trial: Option<(usize, f64)>,
+    /// When to try again.
+    next_trial: Duration,
+    /// How long the last trial was waited for.
+    patience: Duration,
+    /// Whether fewer threads are tried next.
+    fewer: bool,
+}
+
+impl Governor {
+    /// All of so many threads work.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            active: most,
+            begin: Reading::default(),
+            trial: None,
+            next_trial: Duration::ZERO,
+            patience: PATIENCE[0],
+            fewer: true,
+        }
+    }
+
+    /// How many threads are to work from now on, if that changes.
+    pub fn look(&mut self, now: Reading) -> Option<usize> {
+        let wall = now.wall.saturating_sub(self.begin.wall);
+        if self.most == 1 || wall < MOMENT {
+            return None;
+        }
+        let rate = (now.work - self.begin.work) as f64 / wall.as_secs_f64();
+        let waited = now.waited.saturating_sub(self.begin.waited);
+        self.begin = now;
+        let before = self.active;
+        if let Some((settled, its_rate)) = self.trial.take() {
+            if rate > its_rate {
+                self.patience = PATIENCE[0];
+            } else {
+                self.active = settled;
+                self.patience = (2 * self.patience).min(PATIENCE[1]);
+                self.fewer = !self.fewer;
+            }
+            self.next_trial = now.wall + self.patience;
+        } else if now.wall >= self.next_trial && self.may_be_better(wall, waited) {
+            self.fewer = (self.fewer || self.active == self.most) && self.active > 1;
+            self.trial = Some((self.active, rate));
+            self.active = match self.fewer {
+                true => self.active / 2,
+                false => (2 * self.active).min(self.most),
+            };
+        }
+        (self.active != before).then_some(self.active)
+    }
+
+    /// Whether another number of threads may be better.
+    fn may_be_better(&self, wall: Duration, waited: Duration) -> bool {
+        self.active < self.most || 4 * waited > wall * self.active as u32
+    }
+}
+
+/// For how long a number of threads is judged: some turns of a scheduler that has more to run than
+/// cores.
+const MOMENT: Duration = Duration::from_millis(20);
+
+/// The shortest and the longest time from one trial to the next.
+const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(1_600)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets it govern for so many moments of 20 ms, with these rates by number of threads (work in a
+    /// moment), while all but one of the threads wait or none does; gives in how many moments each number was active.
+    fn govern(
+        governor: &mut Governor,
+        now: &mut Reading,
+        moments: usize,
+        rates: &[u64],
+        waits: bool,
+    ) -> Vec<usize> {
+        let mut active = vec![0; rates.len()];
+        for _ in 0..moments {
+            active[governor.active] += 1;
+            now.wall += MOMENT;
+            now.work += rates[governor.active];
+            if waits {
+                now.waited += MOMENT * (governor.active as u32 - 1);
+            }
+            governor.look(*now);
+        }
+        active
+    }
+
+    #[test]
+    fn all_threads_work_while_they_do_not_wait() {
+        let (mut governor, mut now) = (Governor::new(2), Reading::default());
+        assert_eq!(govern(&mut governor, &mut now, 1_000, &[0, 100, 190], false), [0, 0, 1_000]);
+    }
+
+    #[test]
+    fn one_thread_works_where_two_are_slower_and_two_are_seldom_tried() {
+        let (mut governor, mut now) = (Governor::new(2), Reading::default());
+        // Ten seconds. Two are tried after 0.1, 0.2, 0.4, 0.8 and then every 1.6 seconds.
+        let active = govern(&mut governor, &mut now, 500, &[0, 100, 10], true);
+        assert!((1..=12).contains(&active[2]), "{active:?}");
+        // The machine is quiet again: two work after 1.6 seconds at the latest, 80 moments.
+        let active = govern(&mut governor, &mut now, 500, &[0, 100, 190], false);
+        assert!(active[1] <= 82, "{active:?}");
+    }
+
+    #[test]
+    fn where_two_wait_and_are_faster_one_is_seldom_tried() {
+        let (mut governor, mut now) = (Governor::new(2), Reading::default());
+        let active = govern(&mut governor, &mut now, 500, &[0, 100, 110], true);
+        assert!((1..=12).contains(&active[1]), "{active:?}");
+    }
+
+    #[test]
+    fn of_eight_threads_it_finds_the_four_that_are_fastest() {
+        let (mut governor, mut now) = (Governor::new(8), Reading::default());
+        let rates = [0, 100, 190, 0, 350, 0, 0, 0, 20];
+        let active = govern(&mut governor, &mut now, 1_000, &rates, true);
+        assert!(active[4] > 900, "{active:?}");
+    }
+}
