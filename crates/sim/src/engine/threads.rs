@@ -151,7 +151,8 @@ impl<'a> Threads<'a> {
                 ended: Some((stop, at.min(limits.end))),
                 ..stretch
             };
-            let start = windows.start(meeting.next_window(turn));
+            let window = meeting.next_window(turn);
+            let start = windows.start(window);
             let awaited_done = meeting.sum(turn, |telling| &telling.awaited_done);
             let flows_done = meeting.sum(turn, |telling| &telling.flows_done);
             for worker in &mut mine {
@@ -175,7 +176,6 @@ impl<'a> Threads<'a> {
                 });
             }
 
-            let window = meeting.next_window(turn);
             let end = windows.start(window + 1).min(limits.end);
             // What is left of the last window is not simulated.
             past_end = end == limits.end;
