@@ -42,6 +42,7 @@ pub mod manifest;
 pub mod markdown;
 pub mod metrics;
 mod operations;
+pub mod owned;
 pub mod recording;
 pub mod scalars;
 pub mod shapes;
