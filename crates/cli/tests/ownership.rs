@@ -240,9 +240,7 @@ fn a_sweep_replaces_only_what_it_lists() {
     // A list that leads elsewhere, as text and in number.
     fs::write(&elsewhere, "mine").unwrap();
     let many: Vec<_> = (0..20_000).map(|number| format!("file-{number}")).collect();
-    for (folder, name) in
-        [(".", "../elsewhere"), ("..", "elsewhere"), ("/", "x"), ("", "x")]
-    {
+    for (folder, name) in [(".", "../elsewhere"), ("..", "elsewhere"), ("/", "x"), ("", "x")] {
         let marker = serde_json::json!({
             "scenario": "swept", "files": { "many": many, folder: [name] }
         });
