@@ -29,9 +29,10 @@ OF_COMMANDS = {
     "reused",
     "run_s",
     "started",
+    "threads",
     "wall_s",
 }
-"""What says how long something took, when and for whom it ran, and what a cache had."""
+"""What says how long something took, when, on how many threads, for whom, and what a cache had."""
 
 
 def without(value):

@@ -9,6 +9,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -199,13 +200,13 @@ fn read_marked(out: &Path, marker: &str, whole: &str) {
 
 /// Looks at a cache as a reader would: all its runs are whole.
 fn read_cache(cache: &Path) {
-    for name in files_below(cache) {
-        let parts: Vec<_> = name.split('/').collect();
-        if let [shard, key, _] = parts[..]
-            && !shard.starts_with("part-")
-        {
-            assert!(Store::new(cache).find(key).is_some(), "{name}");
-        }
+    let names = files_below(cache);
+    let keys = names.iter().filter_map(|name| match name.split('/').collect::<Vec<_>>()[..] {
+        [shard, key, _] if !shard.starts_with("part-") => Some(key),
+        _ => None,
+    });
+    for key in keys.collect::<BTreeSet<_>>() {
+        assert!(Store::new(cache).find(key).is_some(), "{key}");
     }
 }
 
@@ -290,24 +291,17 @@ fn an_experiment_survives_everything() {
 #[test]
 fn a_sweep_survives_everything() {
     let (calm, folder) = (place("crash-sweep-calm"), place("crash-sweep"));
-    let words = ["sweep", "swept.toml", "--replications", "6", "--threads", "2", "-q"];
-    let words = |out: &'static str, cache: &'static str| {
-        let (out, cache) = (folder.join(out), folder.join(cache));
-        let paths = ["--out", word(&out), "--cache", word(&cache)].map(str::to_owned);
-        words.map(str::to_owned).into_iter().chain(paths).collect::<Vec<_>>()
-    };
-    let calm_words = [&["sweep", "swept.toml", "--replications", "6", "-q", "--no-cache"][..]];
-    let calm_words = [calm_words[0], &["--threads", "2", "--out", word(&calm)]].concat();
+    let words = ["sweep", "swept.toml", "--replications", "6", "--threads", "2", "-q", "--out"];
+    let calm_words = [&words[..], &[word(&calm), "--no-cache"]].concat();
     let longest = straight(&calm_words).mul_f64(0.5);
     let disk = Disk::new(&folder);
     let mut random = random("sweep");
     let mut blows = 0;
-    let both = [words("out", "cache"), words("beside", "cache")];
-    let [words, beside] =
-        both.each_ref().map(|of| of.iter().map(String::as_str).collect::<Vec<_>>());
+    let names = ["out", "beside", "cache"];
+    let [out, beside_out, cache] = names.map(|name| folder.join(name));
+    let into = |out| [&words[..], &[word(out), "--cache", word(&cache)]].concat();
+    let (words, beside) = (into(&out), into(&beside_out));
     for round in 0..rounds() {
-        let names = ["out", "beside", "cache"];
-        let [out, beside_out, cache] = names.map(|name| folder.join(name));
         // Every other time over a sweep that is there, with a new cache.
         if round % 2 == 0 {
             let _ = fs::remove_dir_all(&out);
@@ -320,7 +314,7 @@ fn a_sweep_survives_everything() {
             // Once there is another one with the same cache, which nothing disturbs.
             let other = (number == 1).then(|| started("", &beside));
             let blow = match other {
-                // A full disk or cache is one for both.
+                // A full disk would be full for both.
                 Some(_) => Blow::Signal("-KILL", longest.mul_f64(random.unit())),
                 None => Blow::any(&mut random, longest, disk.as_ref()),
             };

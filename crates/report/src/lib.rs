@@ -12,6 +12,7 @@
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory
+//! - [`owned`]: which files of a directory may be replaced or removed
 //! - [`lock`]: one command per results directory
 //! - [`mod@format`]: tables as files
 //! - [`trace`]: recorded runs for viewers of traces

@@ -125,7 +125,7 @@ impl Store {
         }
         let folder = self.folder(run.key);
         let part = self.path.join(part());
-        let result = self.write(run, &part).and_then(|()| move_to(&part, &folder));
+        let result = self.write(run, &part).and_then(|()| self.move_to(&part, &folder, run.key));
         if result.is_err() {
             // The first failure is the one to tell.
             let _ = fs::remove_dir_all(&part);
@@ -184,6 +184,27 @@ impl Store {
         drop(lock);
         files::sync_folder(folder)
     }
+    /// Renames a folder to that of a run. One that is there is replaced only if it is damaged: else
+    /// somebody was faster with the same run.
+    fn move_to(&self, part: &Path, folder: &Path, key: &str) -> Result<(), IoError> {
+        let parent = folder.parent().expect("it lies in the store");
+        named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
+        if fs::rename(part, folder).is_ok() {
+            return files::sync_folder(parent);
+        }
+        if self.find(key).is_none() {
+            // A folder is not renamed onto another one.
+            let _ = fs::remove_dir_all(folder);
+            match fs::rename(part, folder) {
+                Err(_) if folder.join(RUN).exists() => {}
+                result => {
+                    named(result, "put a run into the cache", folder)?;
+                    return files::sync_folder(parent);
+                }
+            }
+        }
+        named(fs::remove_dir_all(part), "remove a folder of the cache", part)
+    }
 }
 
 /// Removes a folder that nobody writes to any more.
@@ -227,27 +248,6 @@ fn part() -> String {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let chance = RandomState::new().build_hasher().finish();
     format!("{PART}{}-{number}-{chance:016x}", std::process::id())
-}
-
-/// Renames a folder, in place of another.
-fn move_to(part: &Path, folder: &Path) -> Result<(), IoError> {
-    let parent = folder.parent().expect("it lies in the store");
-    named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
-    if fs::rename(part, folder).is_ok() {
-        return files::sync_folder(parent);
-    }
-    // There is one, damaged or of somebody who was faster; a folder is not renamed onto it.
-    let _ = fs::remove_dir_all(folder);
-    match fs::rename(part, folder) {
-        // Somebody was faster again, with the same run.
-        Err(_) if folder.join(RUN).exists() => {
-            named(fs::remove_dir_all(part), "remove a folder of the cache", part)
-        }
-        result => {
-            named(result, "put a run into the cache", folder)?;
-            files::sync_folder(parent)
-        }
-    }
 }
 
 #[cfg(test)]
