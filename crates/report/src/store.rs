@@ -184,6 +184,7 @@ impl Store {
         drop(lock);
         files::sync_folder(folder)
     }
+
     /// Renames a folder to that of a run. One that is there is replaced only if it is damaged: else
     /// somebody was faster with the same run.
     fn move_to(&self, part: &Path, folder: &Path, key: &str) -> Result<(), IoError> {
