@@ -57,7 +57,11 @@ class ScenarioError(ValueError):
 
 
 class ResultsError(ValueError):
-    """Results cannot be read: there are none, or they are not as they were written."""
+    """Results cannot be read, or not be kept.
+
+    There are none, they are not as they were written, another process writes there, or the
+    directory holds something else.
+    """
 
     __module__ = "floodway"
 
@@ -66,3 +70,9 @@ def warn_of(violations: Iterable[str], what: str) -> None:
     """Warn whoever called the function that calls this, if anything happened that should not."""
     if broken := "; ".join(violations):
         warnings.warn(f"this {what} is no result: {broken}", RuntimeWarning, stacklevel=3)
+
+
+def warn_of_others(notes: Iterable[str]) -> None:
+    """Warn whoever called the function that calls this of files that floodway did not write."""
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=3)

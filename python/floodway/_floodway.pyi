@@ -58,7 +58,7 @@ class Checked:
         trace: str | None,
         threads: int | None,
         watch: Callable[[str | None, float, int, int, float, int], object] | None,
-    ) -> None: ...
+    ) -> list[str]: ...
 
 @final
 class Outcome:
@@ -186,4 +186,4 @@ def study(
     place: tuple[str, bool],
     threads: int | None,
     watch: Callable[[str | None, float, int, int, float, int], object] | None,
-) -> tuple[str, str, list[tuple[str, str, str]]]: ...
+) -> tuple[str, str, list[tuple[str, str, str]], list[str]]: ...

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from floodway import _arguments, _floodway, _sweep, _toml
-from floodway._errors import Problem, warn_of
+from floodway._errors import Problem, warn_of, warn_of_others
 from floodway._html import details
 from floodway._html import table as html_table
 from floodway._progress import Advance, Progress, shown
@@ -369,12 +369,14 @@ class Scenario:
         Raises
         ------
         ResultsError
-            If results are there, or cannot be kept.
+            If results are there, or cannot be kept, or another process writes to `out`.
 
         Warns
         -----
         RuntimeWarning
             If something happened that should not, which is then in ``violations`` of the runs.
+        UserWarning
+            If there are files among the runs that floodway did not write. They stay.
         """
         default = Path("results") / self.name
         path = _arguments.directory("out", default if out is None else out)
@@ -385,10 +387,12 @@ class Scenario:
         bar = shown(progress, self.name)
         watch = (lambda *values: bar(Advance(*values))) if bar else None
         try:
-            self._checked.execute(names, (os.fspath(path), existing), trace, threads, watch)
+            place = (os.fspath(path), existing)
+            others = self._checked.execute(names, place, trace, threads, watch)
         finally:
             if bar:
                 bar.close()
+        warn_of_others(others)
         results = open_results(path)
         warn_of((text for run in results.runs for text in run.violations), "comparison")
         return results
@@ -448,7 +452,7 @@ class Scenario:
         ScenarioError
             If there is a point at which it cannot run.
         ResultsError
-            If `out` holds something else, or results cannot be kept.
+            If `out` holds something else, another process writes there, or results cannot be kept.
         RuntimeError
             If `client` is closed. What was finished before is in the cache.
 

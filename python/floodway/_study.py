@@ -10,7 +10,7 @@ from typing import Any
 
 from floodway import _arguments, _floodway, _toml
 from floodway._chart import Chart, by_name
-from floodway._errors import warn_of
+from floodway._errors import warn_of, warn_of_others
 from floodway._html import table as html_table
 from floodway._progress import Advance, shown
 
@@ -97,12 +97,15 @@ def study(
     ScenarioError
         If a change makes no sense in one of its experiments.
     ResultsError
-        If `out` holds something else, or the same study with other changes.
+        If `out` holds something else, or the same study with other changes, or another process
+        writes there.
 
     Warns
     -----
     RuntimeWarning
         If something happened that should not, which is then in ``violations``.
+    UserWarning
+        If there are files among the runs that floodway did not write. They stay.
     """
     texts = _toml.settings(set) if isinstance(set, Mapping) else _toml.texts("set", set)
     end = "-quick" if level == "quick" else ""
@@ -113,10 +116,11 @@ def study(
     watch = (lambda *values: bar(Advance(*values))) if bar else None
     try:
         place = (os.fspath(path), replace)
-        text, page, charts = _floodway.study(name, level, texts, place, threads, watch)
+        text, page, charts, others = _floodway.study(name, level, texts, place, threads, watch)
     finally:
         if bar:
             bar.close()
+    warn_of_others(others)
     study = Study(text, Path(page), charts)
     warn_of(study.violations, "study")
     return study

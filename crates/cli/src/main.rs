@@ -12,6 +12,7 @@ mod options;
 mod output;
 mod reference;
 mod run;
+mod save;
 mod schema;
 mod selection;
 mod study;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -9,6 +10,7 @@ use clap_mangen::Man;
 use crate::failure::Failure;
 use crate::options::{EXIT_STATUS, ManOptions, Options};
 use crate::output;
+use crate::save::{is_taken, refuse_special, save};
 
 /// Prints the page of the program, or writes all pages into a directory.
 pub fn man(options: &ManOptions) -> Result<(), Failure> {
@@ -20,11 +22,23 @@ pub fn man(options: &ManOptions) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
     let mut pages = Vec::new();
     all(&program, &mut pages).map_err(Failure::Output)?;
-    for (name, text) in &pages {
-        fs::write(folder.join(name), text)
-            .map_err(|error| Failure::System("write a page", error))?;
-    }
+    let places: Vec<_> = pages.iter().map(|(name, text)| (folder.join(name), text)).collect();
+    places.iter().try_for_each(|(path, _)| refuse_other(path))?;
+    places.iter().try_for_each(|(path, text)| save(path, "a page of the manual", text))?;
     output::print(&format!("{} pages in {}\n", pages.len(), folder.display()))
+}
+
+/// Refuses a file that is there and no page of this manual.
+fn refuse_other(path: &Path) -> Result<(), Failure> {
+    refuse_special(path)?;
+    if is_taken(path) && !fs::read_to_string(path).is_ok_and(|text| text.contains(".TH floodway")) {
+        return Err(Failure::Unknown(format!(
+            "{} is there already and no page of this manual; move it elsewhere, or choose another \
+             directory with --out",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 /// The pages of a command and of those below it.

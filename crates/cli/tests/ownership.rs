@@ -8,11 +8,10 @@ mod common;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
-use common::{Said, command, floodway, manifest, place, word};
+use common::{Said, endless, floodway, manifest, place, word};
 use floodway_report::Lock;
 
 const OWN: [&str; 4] =
@@ -92,23 +91,10 @@ fn symbolic_links_are_not_followed() {
     }
 }
 
-/// Starts a command that does not end, and waits until its first run is kept.
-fn started(out: &Path) -> Child {
-    let words = ["run", "endless.toml", "--threads", "1", "--out", word(out)];
-    let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    let is_there = || manifest(out).is_some_and(|of| !of["runs"].as_array().unwrap().is_empty());
-    while !is_there() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no run has ended");
-        sleep(Duration::from_millis(10));
-    }
-    child
-}
-
 #[test]
 fn the_second_command_in_a_directory_is_refused() {
     let out = place("locked");
-    let mut child = started(&out);
+    let mut child = endless(&out, "1");
     let before = fs::read(out.join("manifest.json")).unwrap();
     let lock = fs::read_to_string(out.join(".floodway.lock")).unwrap();
     let lock: serde_json::Value = serde_json::from_str(&lock).unwrap();
@@ -173,4 +159,227 @@ fn sweeps_and_studies_lock_their_directories_too() {
     File::open(&part).unwrap().set_modified(SystemTime::now() - hour).unwrap();
     assert_eq!(floodway(&sweep).code, Some(0));
     assert!(!part.exists());
+}
+
+/// Makes something that is no regular file at a path.
+fn make(kind: &str, path: &Path, elsewhere: &Path) {
+    match kind {
+        "link" => symlink(elsewhere, path).unwrap(),
+        "folder" => fs::create_dir(path).unwrap(),
+        _ => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+    }
+}
+
+/// Removes it.
+fn unmake(kind: &str, path: &Path) {
+    match kind {
+        "folder" => fs::remove_dir(path).unwrap(),
+        _ => fs::remove_file(path).unwrap(),
+    }
+}
+
+/// Expects an error and nothing else, with exit status 1.
+fn refused(said: &Said, error: &str) {
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(1), "", error));
+}
+
+fn in_the_way(path: &Path) -> String {
+    format!(
+        "error: `{}` is in the way: floodway did not write it and does not replace it; move it \
+         elsewhere, or choose another directory: `--out DIR`\n",
+        path.display()
+    )
+}
+
+fn is_a_link(path: &Path) -> String {
+    format!(
+        "error: `{}` is a symbolic link, and results are neither written nor removed through one; \
+         remove the link, or choose another directory: `--out DIR`\n",
+        path.display()
+    )
+}
+
+#[test]
+fn a_sweep_replaces_only_what_it_lists() {
+    let folder = place("own-sweep");
+    let [out, cache, elsewhere] = ["out", "cache", "elsewhere"].map(|name| folder.join(name));
+    let words =
+        ["sweep", "swept.toml", "-q", "--replications", "1", "--variant", "deep", "--cache"];
+    let sweep = || floodway(&[&words[..], &[word(&cache), "--out", word(&out)]].concat());
+    assert_eq!(sweep().code, Some(0));
+    // What is no file is not replaced, nor is anything written through it.
+    for (kind, name) in [("link", "report.html"), ("folder", "points.csv"), ("fifo", "runs.csv")] {
+        let path = out.join(name);
+        fs::remove_file(&path).unwrap();
+        make(kind, &path, &elsewhere);
+        let before = fs::read(out.join("sweep.json")).unwrap();
+        refused(&sweep(), &in_the_way(&path));
+        assert_eq!(fs::read(out.join("sweep.json")).unwrap(), before);
+        assert!(out.join("points_long.csv").exists() && !elsewhere.exists());
+        unmake(kind, &path);
+        assert_eq!(sweep().code, Some(0));
+    }
+    // A file that somebody put where an interrupted sweep had written nothing.
+    let marker = r#"{"scenario":"swept","files":{}}"#;
+    fs::write(out.join("sweep.json"), marker).unwrap();
+    fs::remove_file(out.join("report.html")).unwrap();
+    for name in ["points.csv", "points.parquet"] {
+        fs::write(out.join(name), "mine").unwrap();
+    }
+    for name in ["points_long.csv", "points_long.parquet", "runs.csv", "runs.parquet"] {
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    let first = ["points.csv", "points.parquet"].map(|name| in_the_way(&out.join(name)));
+    let said = sweep();
+    assert!(first.contains(&said.err), "{}", said.err);
+    assert_eq!(fs::read_to_string(out.join("sweep.json")).unwrap(), marker);
+    for name in ["points.csv", "points.parquet"] {
+        assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    // A list that leads elsewhere, as text and in number.
+    fs::write(&elsewhere, "mine").unwrap();
+    let many: Vec<_> = (0..20_000).map(|number| format!("file-{number}")).collect();
+    for (folder, name) in [(".", "../elsewhere"), ("..", "elsewhere"), ("/", "x"), ("", "x")] {
+        let marker = serde_json::json!({
+            "scenario": "swept", "files": { "many": many, folder: [name] }
+        });
+        fs::write(out.join("sweep.json"), marker.to_string()).unwrap();
+        let error = format!(
+            "error: `{out}/sweep.json` lists `{folder}/{name}`, which is not below `{out}`, so \
+             nothing is removed there; remove the results yourself, or choose another directory: \
+             `--out DIR`\n",
+            out = out.display()
+        );
+        refused(&sweep(), &error);
+    }
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+    // The marker is not written through a link either, and nothing is read from what has no end.
+    for kind in ["link", "fifo"] {
+        fs::remove_file(out.join("sweep.json")).unwrap();
+        fs::write(&elsewhere, marker).unwrap();
+        make(kind, &out.join("sweep.json"), &elsewhere);
+        fs::write(out.join("thesis.tex"), "mine").unwrap();
+        let error = match kind {
+            "link" => is_a_link(&out.join("sweep.json")),
+            _ => format!(
+                "error: `{}` is not empty and does not hold a sweep of `swept`, so nothing is \
+                 written there; choose another directory: `--out DIR`\n",
+                out.display()
+            ),
+        };
+        refused(&sweep(), &error);
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), marker);
+    }
+    // What a sweep leaves that is killed before it has written anything is nobody's.
+    fs::remove_dir_all(&out).unwrap();
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join("sweep.json.41-0.part"), "{").unwrap();
+    fs::write(out.join(".floodway.lock"), "{").unwrap();
+    assert_eq!(sweep().code, Some(0));
+    assert!(!out.join("sweep.json.41-0.part").exists());
+    // The directory itself may be a link, and so may the cache.
+    for of in [&out, &cache] {
+        let real = of.with_extension("real");
+        fs::rename(of, &real).unwrap();
+        symlink(&real, of).unwrap();
+    }
+    assert_eq!(sweep().code, Some(0));
+    assert!(out.is_symlink() && cache.is_symlink());
+}
+
+#[test]
+fn a_study_replaces_only_what_it_lists() {
+    let (out, elsewhere) = (place("own-study"), place("own-study-elsewhere"));
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::create_dir_all(out.join("text")).unwrap();
+    let study = || floodway(&common::tiny_study(&out));
+    let marker = r#"{"study":"ci","level":"quick","settings":null,"files":{}}"#;
+    fs::write(out.join("study.json"), marker).unwrap();
+    for name in ["report.html", "text/README.md"] {
+        fs::write(out.join(name), "mine").unwrap();
+        refused(&study(), &in_the_way(&out.join(name)));
+        assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    fs::remove_dir(out.join("text")).unwrap();
+    for name in ["text", "latency"] {
+        symlink(&elsewhere, out.join(name)).unwrap();
+        refused(&study(), &is_a_link(&out.join(name)));
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert_eq!(fs::read_to_string(out.join("study.json")).unwrap(), marker);
+}
+
+#[test]
+fn what_is_no_file_in_results_is_not_read() {
+    let out = place("own-fifo");
+    assert_eq!(run(&out, &["-q"]).code, Some(0));
+    // A run whose table is gone is made again, unless something else is there.
+    let table = out.join("runs/ci/0/flows.parquet");
+    for kind in ["fifo", "link", "folder"] {
+        fs::remove_file(&table).unwrap();
+        make(kind, &table, &out.join("elsewhere"));
+        let said = run(&out, &["-q", "--resume"]);
+        refused(&said, &in_the_way(&table));
+        assert!(!out.join("elsewhere").exists());
+        unmake(kind, &table);
+        assert_eq!(run(&out, &["-q", "--resume"]).code, Some(0));
+    }
+    let manifest = out.join("manifest.json");
+    fs::remove_file(&manifest).unwrap();
+    make("fifo", &manifest, &out);
+    let said = run(&out, &["-q", "--resume"]);
+    let error = format!("error: `{}` is not empty and not a results directory, ", out.display());
+    assert!(said.code == Some(1) && said.err.starts_with(&error), "{}", said.err);
+}
+
+#[test]
+fn files_that_are_named_are_not_written_through_links() {
+    let folder = place("own-named");
+    fs::create_dir_all(&folder).unwrap();
+    let elsewhere = folder.join("elsewhere");
+    let named = |kind: &str, words: &[&str], path: &Path| {
+        make(kind, path, &elsewhere);
+        let what = match kind {
+            "link" => "a symbolic link, and nothing is written through one",
+            _ => "no regular file",
+        };
+        let error = format!(
+            "error: {} is {what}; remove it, or choose another place with --out\n",
+            path.display()
+        );
+        let said = floodway(words);
+        assert!(said.err.ends_with(&error), "{}", said.err);
+        assert_eq!((said.code, said.out.as_str(), elsewhere.exists()), (Some(2), "", false));
+        unmake(kind, path);
+    };
+    for kind in ["link", "fifo"] {
+        let file = folder.join("mine.toml");
+        named(kind, &["new", "mine", "--out", word(&file)], &file);
+        named(kind, &["new", "mine", "--force", "--out", word(&file)], &file);
+        let imported = folder.join("imported");
+        fs::create_dir_all(&imported).unwrap();
+        let config = "../../../../scenarios/peers/hpcc-case-b/config.txt";
+        let import = ["import", "hpcc", config, "--force", "--out", word(&imported)];
+        named(kind, &import, &imported.join("scenario.toml"));
+        let page = folder.join("floodway-run.1");
+        named(kind, &["man", "--out", word(&folder)], &page);
+    }
+    // A page of the manual is replaced by another one, and by nothing else.
+    let page = folder.join("floodway-run.1");
+    fs::write(&page, "mine").unwrap();
+    let error = format!(
+        "error: {} is there already and no page of this manual; move it elsewhere, or choose \
+         another directory with --out\n",
+        page.display()
+    );
+    let said = floodway(&["man", "--out", word(&folder)]);
+    assert_eq!((said.code, said.err), (Some(2), error));
+    assert!(!folder.join("floodway.1").exists());
+    fs::remove_file(&page).unwrap();
+    for _ in 0..2 {
+        assert_eq!(floodway(&["man", "--out", word(&folder)]).code, Some(0));
+    }
 }

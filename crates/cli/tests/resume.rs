@@ -4,24 +4,12 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
-use common::{Said, command, floodway, json, manifest, place, said, word};
+use common::results::assert_same;
+use common::{Said, floodway, manifest, place, word};
 use serde_json::Value;
 
 const TINY: [&str; 3] = ["run", "tiny.toml", "--out"];
-
-/// The summary without what it cost.
-fn summary(out: &Path) -> Value {
-    let text = fs::read_to_string(out.join("summary.json")).unwrap();
-    let mut value: Value = serde_json::from_str(&text).unwrap();
-    for cost in ["hops_per_second", "peak_rss_bytes", "wall_s"] {
-        value.as_object_mut().unwrap().remove(cost).unwrap();
-    }
-    value
-}
 
 /// The runs of the manifest without the time that they took.
 fn runs(out: &Path) -> Vec<Value> {
@@ -34,19 +22,6 @@ fn run(out: &Path, more: &[&str]) -> Said {
     let said = floodway(&[&TINY[..], &[word(out)], more].concat());
     assert_eq!(said.code, Some(0), "{}", said.err);
     said
-}
-
-/// Both directories hold the same results.
-fn assert_same(one: &Path, other: &Path) {
-    assert_eq!(summary(one), summary(other));
-    assert_eq!(runs(one), runs(other));
-    for run in runs(one) {
-        for table in run["tables"].as_array().unwrap() {
-            let name = table["name"].as_str().unwrap();
-            let path = format!("{}/{name}.parquet", run["folder"].as_str().unwrap());
-            assert_eq!(fs::read(one.join(&path)).unwrap(), fs::read(other.join(&path)).unwrap());
-        }
-    }
 }
 
 #[test]
@@ -153,40 +128,4 @@ fn words_that_make_no_sense_together_are_refused() {
     let cause = "error: only tables in the format `parquet` can be read back, ";
     assert!(said.err.starts_with(cause), "{}", said.err);
     assert_eq!((said.code, out.exists()), (Some(1), false));
-}
-
-/// Killed and interrupted again and again while it runs, it ends with the same results.
-#[test]
-#[cfg(unix)]
-fn an_experiment_survives_every_interruption() {
-    let (out, straight) = (place("resume-often"), place("resume-often-straight"));
-    let many = ["--replications", "40", "--threads", "2"];
-    run(&straight, &many);
-    let words = [&TINY[..], &[word(&out)], &many, &["--resume"]].concat();
-    let mut last = 0;
-    for (pause, signal) in [(60, "-KILL"), (90, "-INT"), (40, "-KILL"), (120, "-TERM")] {
-        let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        sleep(Duration::from_millis(pause));
-        let id = child.id().to_string();
-        std::process::Command::new("kill").args([signal, &id]).status().unwrap();
-        let said = said(child.wait_with_output().unwrap());
-        let whole = |run: &&Value| run["stop"] != "interrupted";
-        let there = match out.join("manifest.json").exists() {
-            true => runs(&out).iter().filter(whole).count(),
-            false => 0,
-        };
-        assert!(there >= last, "{last} runs were there, now {there}");
-        last = there;
-        // A fast machine may be done by then.
-        if signal == "-INT" && said.code == Some(130) {
-            assert!(said.err.ends_with("the same command goes on from there\n"), "{}", said.err);
-        }
-    }
-    let said = run(&out, &[&many[..], &["--resume"]].concat());
-    assert!(said.err.starts_with("note: ") || last == 0, "{}", said.err);
-    assert_same(&out, &straight);
-    assert_eq!(
-        json(&[&words[..], &["--json"]].concat())["fingerprint"],
-        summary(&out)["fingerprint"]
-    );
 }

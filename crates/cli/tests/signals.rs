@@ -4,39 +4,17 @@
 
 mod common;
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{command, floodway, manifest, place, said, word};
-
-/// Starts the scenario that does not end, and waits until its first run is kept.
-fn started(out: &Path, threads: &str) -> Child {
-    let words = ["run", "endless.toml", "--threads", threads, "--out", word(out)];
-    let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    let first_is_there = || {
-        let manifest = manifest(out);
-        manifest.is_some_and(|manifest| !manifest["runs"].as_array().unwrap().is_empty())
-    };
-    while !first_is_there() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no run has ended");
-        sleep(Duration::from_millis(10));
-    }
-    child
-}
-
-fn send(signal: &str, child: &Child) {
-    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
-}
+use common::{command, endless, floodway, manifest, place, said, send, word};
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
     for (signal, threads) in [("-INT", "1"), ("-TERM", "4")] {
         let out = place(&format!("interrupted{signal}"));
-        let child = started(&out, threads);
+        let child = endless(&out, threads);
         send(signal, &child);
         let said = said(child.wait_with_output().unwrap());
         assert_eq!(said.code, Some(130), "{}", said.err);
@@ -59,7 +37,7 @@ fn an_interrupted_run_keeps_what_it_has() {
 #[test]
 fn a_killed_run_leaves_a_manifest_that_says_so() {
     let out = place("killed");
-    let mut child = started(&out, "2");
+    let mut child = endless(&out, "2");
     child.kill().unwrap();
     child.wait().unwrap();
     let manifest = manifest(&out).unwrap();

@@ -5,29 +5,11 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{floodway, json, place, word};
+use common::{floodway, json, place, tiny_study, word};
 use serde_json::Value;
 
-/// The whole of a quick study in networks of 32 hosts, for a third of a millisecond.
 fn tiny<'a>(out: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
-    let mut words = vec!["study", "ci", "--quick", "--out", word(out)];
-    for setting in [
-        "topology.clos.leaves=8",
-        "topology.clos.spines=4",
-        "topology.clos.hosts_per_leaf=4",
-        "workload.0.many_to_many.clusters=2",
-        "workload.0.many_to_many.cluster_size=10",
-        "workload.1.incast.sets=1",
-        "workload.1.incast.senders=4",
-        "arrivals=300us",
-        "warmup=100us",
-        "limit=1ms",
-        "replications=2",
-    ] {
-        words.extend(["--set", setting]);
-    }
-    words.extend(more);
-    words
+    [&tiny_study(out), more].concat()
 }
 
 #[test]
@@ -55,9 +37,11 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     assert!(first["caveats"][1].as_str().unwrap().contains("limit=1ms"));
 
     // What is kept is what was said, and everything that it refers to is there.
-    let kept: Value =
+    let mut kept: Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("study.json")).unwrap()).unwrap();
+    let files = kept.as_object_mut().unwrap().remove("files").unwrap();
     assert_eq!(kept, first);
+    assert_eq!(files["."], serde_json::json!(["report.html"]));
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         assert!(link.starts_with('#') || out.join(link).is_file(), "{link}");
@@ -66,6 +50,8 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     let charts: Vec<_> =
         text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(charts.iter().filter(|name| name.ends_with(".svg")).count() > 8);
+    let listed = files["text"].as_array().unwrap();
+    assert_eq!(std::fs::read_dir(out.join("text")).unwrap().count(), listed.len());
     for chart in charts.iter().filter(|name| name.ends_with(".svg")) {
         assert!(out.join("text").join(chart).is_file(), "{chart}");
     }
@@ -90,10 +76,34 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     assert_eq!(said.err, text);
     assert!(std::fs::read_to_string(out.join("study.json")).unwrap().contains("\"reused\""));
 
-    // A study whose own file is lost is still known by its experiments.
+    // A study whose own file is lost is still known by its experiments, but nothing says any more that
+    // the page and the text are floodway's.
     std::fs::write(out.join("study.json"), "{").unwrap();
+    for name in ["report.html", "text/README.md", "study.json"] {
+        let said = floodway(&tiny(&out, &["-q"]));
+        let text = format!(
+            "error: `{}` is in the way: floodway did not write it and does not replace it; move it \
+             elsewhere, or choose another directory: `--out DIR`\n",
+            out.join(name).display()
+        );
+        assert_eq!((said.code, said.err), (Some(1), text));
+        std::fs::remove_file(out.join(name)).unwrap();
+    }
+    std::fs::remove_dir_all(out.join("text")).unwrap();
     let third = json(&tiny(&out, &["--json"]));
     assert_eq!(third["provenance"]["reused"].as_u64().unwrap(), runs);
+
+    // Of a version that did not list its files those are known that it wrote.
+    let kept = std::fs::read_to_string(out.join("study.json")).unwrap();
+    let (before, _) = kept.split_once(",\n  \"files\"").unwrap();
+    std::fs::write(out.join("study.json"), format!("{before}}}")).unwrap();
+    std::fs::write(out.join("text/own.svg"), "mine").unwrap();
+    let words = tiny(&out, &["-q", "--force", "--set", "switch.latency=1us"]);
+    assert_eq!(floodway(&words).code, Some(0));
+    let fourth: Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("study.json")).unwrap()).unwrap();
+    assert_eq!(fourth["files"], files);
+    assert_eq!(std::fs::read_to_string(out.join("text/own.svg")).unwrap(), "mine");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub mod sweep;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use floodway_report::{Lock, Run, lock};
+use floodway_report::Run;
 
 pub use board::Total;
 pub use execute::{Cost, Done, Existing, execute};
@@ -63,22 +63,16 @@ pub trait Watcher {
 /// Nobody.
 impl Watcher for () {}
 
-/// Begins in a results directory and locks it for a command. A directory with a `marker`, the file
-/// that says whose it is, is locked first. Any other is empty or refused, so that nothing can be
-/// lost there, and is not given a lock before that is known.
-fn begin_locked<E: From<lock::Error>>(
-    path: &Path,
-    marker: &str,
-    command: &[String],
-    begin: impl FnOnce() -> Result<(), E>,
-) -> Result<Lock, E> {
-    if path.join(marker).exists() {
-        let lock = Lock::take(path, command)?;
-        begin()?;
-        return Ok(lock);
+/// A sentence about files among the runs that floodway did not write ([`Watcher::others`]).
+pub fn words_of_others(first: &Path, count: usize) -> String {
+    let first = first.display();
+    match count {
+        1 => format!("`{first}` was not written by floodway and stays where it is"),
+        _ => format!(
+            "{count} files among the runs were not written by floodway and stay where they are, \
+             the first is `{first}`"
+        ),
     }
-    begin()?;
-    Ok(Lock::take(path, command)?)
 }
 
 /// One thread per core.

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use floodway_report::study::{self as results, Provenance};
-use floodway_report::{Run, directory, manifest};
+use floodway_report::{Lock, Run, directory, manifest};
 use floodway_scenario::Scenario;
 use floodway_study::{Evidence, Experiment, Level, Study};
 
-use crate::{Existing, How, Watcher, begin_locked, execute};
+use crate::{Existing, How, Watcher, execute};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +59,11 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
         settings: set,
         experiments: &experiments,
     };
-    let begin = || results::begin(path, &design, how.existing == Existing::Replace);
-    let _lock = begin_locked(path, results::STUDY, how.command, begin)?;
+    let force = how.existing == Existing::Replace;
+    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    results::may_hold(path, &design, force)?;
+    let _lock = Lock::take(path, how.command).map_err(results::Error::from)?;
+    results::begin(path, &design, force)?;
     let mut session = Session {
         order,
         how,

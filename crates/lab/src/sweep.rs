@@ -20,7 +20,7 @@ use floodway_scenario::{Scenario, Sweep, Variant, sweep as grid};
 
 use crate::board::Board;
 use crate::queue::{self, Job, Queue, Taker};
-use crate::{How, Watcher, begin_locked};
+use crate::{How, Watcher};
 
 /// One run of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,8 +142,11 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
 /// Makes the results directory of a sweep of this scenario, or begins anew in one that is there, and
 /// locks it for a command.
 pub fn begin(path: &Path, scenario: &str, command: &[String]) -> Result<Lock, Failure> {
-    let begin = || Ok(results::begin(path, scenario)?);
-    begin_locked(path, "sweep.json", command, begin)
+    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    results::may_hold(path, scenario)?;
+    let lock = Lock::take(path, command)?;
+    results::begin(path, scenario)?;
+    Ok(lock)
 }
 
 /// The job of a task, which has this place among those of its round.

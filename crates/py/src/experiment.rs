@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
-use floodway_lab::{Existing, How, Total, Watcher};
+use floodway_lab::{Existing, How, Total, Watcher, words_of_others};
 use floodway_report::study::{Exhibit, Section};
 use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
@@ -23,18 +23,24 @@ pub type News = (Option<String>, Total);
 pub struct Teller<'a> {
     desk: &'a Desk<News>,
     name: Option<String>,
+    /// Notes about files among the runs that floodway did not write.
+    others: Vec<String>,
 }
 
 impl<'a> Teller<'a> {
     /// Says it there.
     pub fn new(desk: &'a Desk<News>) -> Self {
-        Self { desk, name: None }
+        Self { desk, name: None, others: Vec::new() }
     }
 }
 
 impl Watcher for Teller<'_> {
     fn begin(&mut self, name: Option<&str>, _kept: Option<usize>, _runs: usize) {
         self.name = name.map(str::to_owned);
+    }
+
+    fn others(&mut self, first: &Path, count: usize) {
+        self.others.push(words_of_others(first, count));
     }
 
     fn look(&mut self, total: &Total, _stopping: bool) {
@@ -69,7 +75,7 @@ pub fn command(py: Python<'_>) -> Vec<String> {
     words.unwrap_or_default()
 }
 
-/// Runs variants of a scenario, and calls `watch` as [`tell`] does.
+/// Runs variants of a scenario, and calls `watch` as [`tell`] does. Notes about files of others.
 pub fn execute(
     py: Python<'_>,
     (scenario, variants): (&Scenario, &[&Variant]),
@@ -77,7 +83,7 @@ pub fn execute(
     trace: Option<&str>,
     threads: Option<usize>,
     watch: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
+) -> PyResult<Vec<String>> {
     let (threads, existing) = (background::threads(threads)?, self::existing(existing)?);
     let forms: Vec<&str> = trace::CATALOGUE.iter().map(|form| form.entry.name).collect();
     if let Some(unknown) = trace.filter(|name| !forms.contains(name)) {
@@ -94,11 +100,12 @@ pub fn execute(
             trace,
             command: &command,
         };
-        let teller = &mut Teller::new(desk);
-        floodway_lab::execute((None, scenario), variants, path, &how, teller, |_| {})
+        let mut teller = Teller::new(desk);
+        floodway_lab::execute((None, scenario), variants, path, &how, &mut teller, |_| {})
+            .map(|_| teller.others)
     };
     let done = background::work(py, work, |news| tell(watch, news))?;
-    done.map(|_| ()).map_err(|failed| error::results(py, &failed))
+    done.map_err(|failed| error::results(py, &failed))
 }
 
 /// Why a study keeps no results. Its argument for `--force` is not that of experiments.
@@ -125,8 +132,10 @@ pub fn pictures(sections: &[Section]) -> Vec<Picture> {
     exhibits.filter_map(picture).collect()
 }
 
-/// Runs a study, and calls `watch` as [`tell`] does. What it came to, as JSON, its page, and its
-/// charts.
+/// What a study came to, as JSON, its page, its charts, and notes about files of others.
+type Judged = (String, PathBuf, Vec<Picture>, Vec<String>);
+
+/// Runs a study, and calls `watch` as [`tell`] does.
 #[pyfunction]
 pub fn study(
     py: Python<'_>,
@@ -136,7 +145,7 @@ pub fn study(
     place: (PathBuf, bool),
     threads: Option<usize>,
     watch: Option<Bound<'_, PyAny>>,
-) -> PyResult<(String, PathBuf, Vec<Picture>)> {
+) -> PyResult<Judged> {
     let (path, replace) = place;
     let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
     let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
@@ -160,10 +169,12 @@ pub fn study(
             trace: None,
             command: &command,
         };
-        run(&Order { study, level, set: &set, path: &path }, &how, &mut Teller::new(desk))
+        let mut teller = Teller::new(desk);
+        let judged = run(&Order { study, level, set: &set, path: &path }, &how, &mut teller);
+        judged.map(|judged| (judged, teller.others))
     };
     let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;
-    let judged = judged.map_err(|failure| match failure {
+    let (judged, others) = judged.map_err(|failure| match failure {
         Failure::Scenario(failed) => error::scenario(py, &failed),
         Failure::Results(failed) => refused(py, &failed),
         Failure::Study(failed) => refused(py, &failed),
@@ -172,5 +183,5 @@ pub fn study(
         }
     })?;
     let text = serde_json::to_string(&judged.result).expect("a study is JSON");
-    Ok((text, judged.page, pictures(&judged.result.sections)))
+    Ok((text, judged.page, pictures(&judged.result.sections), others))
 }

@@ -109,7 +109,8 @@ impl Checked {
         simulate::simulate(py, build, threads, watch.as_ref())
     }
 
-    /// Runs variants in all replications into a results directory; see [`experiment::execute`].
+    /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes
+    /// about files there that are not floodway's.
     #[pyo3(signature = (variants, place, trace, threads, watch))]
     fn execute(
         &self,
@@ -119,7 +120,7 @@ impl Checked {
         trace: Option<&str>,
         threads: Option<usize>,
         watch: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Vec<String>> {
         let (path, existing) = place;
         let variants: Vec<&Variant> =
             variants.iter().map(|name| self.variant(py, name)).collect::<PyResult<_>>()?;

@@ -102,16 +102,37 @@ fn write_with(
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     sync: impl FnOnce(&File) -> io::Result<()>,
 ) -> Result<Checksum, IoError> {
-    let part = part(path);
-    let result = File::create(&part)
-        .and_then(|file| fill_file(file, fill))
+    let action = format!("write {what}");
+    let (file, part) = named(create(path), &action, path)?;
+    let result = fill_file(file, fill)
         .and_then(|(file, sum)| sync(&file).map(|()| sum))
         .and_then(|sum| fs::rename(&part, path).map(|()| sum));
     if result.is_err() {
         // The first failure is the one to tell; what is left of the file is of no use.
         let _ = fs::remove_file(&part);
     }
-    named(result, &format!("write {what}"), path)
+    named(result, &action, path)
+}
+
+/// Makes a new file beside a path, in which it is written first. A name that is taken is left: it
+/// may be that of a killed process with the same number, or a symbolic link.
+fn create(path: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        let part = part(path);
+        match File::create_new(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return file.map(|file| (file, part)),
+        }
+    }
+}
+
+/// Reads a regular file, and nothing else: a pipe or a device may have no end.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        fs::read(path)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
 }
 
 /// Brings files that were written to the disk, several at a time: the system then does not wait for
@@ -169,7 +190,7 @@ fn fill_file(
 
 /// The checksum of a file as it is.
 pub(crate) fn checksum(path: &Path) -> Result<Checksum, IoError> {
-    let bytes = named(fs::read(path), "read a table", path)?;
+    let bytes = named(read(path), "read a table", path)?;
     let mut sum = Checksum::new();
     sum.add(&bytes);
     Ok(sum)

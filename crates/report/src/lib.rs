@@ -12,6 +12,7 @@
 //! - [`summary`]: the numbers, as `summary.json` has them
 //! - [`manifest`]: what was run, how and when
 //! - [`directory`]: the results directory
+//! - [`owned`]: which files of a directory may be replaced or removed
 //! - [`lock`]: one command per results directory
 //! - [`mod@format`]: tables as files
 //! - [`trace`]: recorded runs for viewers of traces
@@ -42,6 +43,7 @@ pub mod manifest;
 pub mod markdown;
 pub mod metrics;
 mod operations;
+pub mod owned;
 pub mod recording;
 pub mod scalars;
 pub mod shapes;

@@ -36,6 +36,12 @@ pub enum Error {
          choose another directory: `--out DIR`"
     )]
     Link(PathBuf),
+    /// Something else stands where the lock goes.
+    #[error(
+        "`{0}` is no regular file, so the directory cannot be locked with it; remove it, or choose \
+         another directory: `--out DIR`"
+    )]
+    NoFile(PathBuf),
 }
 
 /// Who has a directory, as far as that is known.
@@ -74,8 +80,10 @@ impl Lock {
         let made = !folder.exists();
         named(fs::create_dir_all(folder), "make the results directory", folder)?;
         let path = folder.join(FILE);
-        if path.is_symlink() {
-            return Err(Error::Link(path));
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => return Err(Error::Link(path)),
+            Ok(found) if !found.is_file() => return Err(Error::NoFile(path)),
+            _ => {}
         }
         let action = "lock the results directory";
         let mut file = loop {
@@ -190,6 +198,16 @@ mod tests {
             let begin = format!("`{}` is a symbolic link, and floodway does not", link.display());
             assert!(text.starts_with(&begin), "{text}");
             assert_eq!(fs::read(&victim).unwrap(), b"mine");
+            // Nor is anything else opened that is no file.
+            fs::remove_file(&link).unwrap();
+            fs::create_dir(&link).unwrap();
+            let text = Lock::take(folder, &[]).unwrap_err().to_string();
+            let expected = format!(
+                "`{}` is no regular file, so the directory cannot be locked with it; remove it, or \
+                 choose another directory: `--out DIR`",
+                link.display()
+            );
+            assert_eq!(text, expected);
         });
     }
 

@@ -98,7 +98,7 @@ impl Store {
     /// The run of this key, if it is there and whole. One that is damaged is as good as none.
     pub fn find(&self, key: &str) -> Option<Stored> {
         let folder = self.folder(key);
-        let card: Card = serde_json::from_slice(&fs::read(folder.join(RUN)).ok()?).ok()?;
+        let card: Card = serde_json::from_slice(&files::read(&folder.join(RUN)).ok()?).ok()?;
         let read = |file: &TableFile| {
             let path = folder.join(format!("{}.parquet", file.name));
             let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;
@@ -125,7 +125,7 @@ impl Store {
         }
         let folder = self.folder(run.key);
         let part = self.path.join(part());
-        let result = self.write(run, &part).and_then(|()| move_to(&part, &folder));
+        let result = self.write(run, &part).and_then(|()| self.move_to(&part, &folder, run.key));
         if result.is_err() {
             // The first failure is the one to tell.
             let _ = fs::remove_dir_all(&part);
@@ -138,7 +138,7 @@ impl Store {
     pub fn collect(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
-            let part = entry.file_name().to_str().is_some_and(|name| name.starts_with(PART));
+            let part = entry.file_name().to_str().is_some_and(is_part);
             if part && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 let _ = collect(&entry.path());
             }
@@ -184,6 +184,28 @@ impl Store {
         drop(lock);
         files::sync_folder(folder)
     }
+
+    /// Renames a folder to that of a run. One that is there is replaced only if it is damaged: else
+    /// somebody was faster with the same run.
+    fn move_to(&self, part: &Path, folder: &Path, key: &str) -> Result<(), IoError> {
+        let parent = folder.parent().expect("it lies in the store");
+        named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
+        if fs::rename(part, folder).is_ok() {
+            return files::sync_folder(parent);
+        }
+        if self.find(key).is_none() {
+            // A folder is not renamed onto another one.
+            let _ = fs::remove_dir_all(folder);
+            match fs::rename(part, folder) {
+                Err(_) if folder.join(RUN).exists() => {}
+                result => {
+                    named(result, "put a run into the cache", folder)?;
+                    return files::sync_folder(parent);
+                }
+            }
+        }
+        named(fs::remove_dir_all(part), "remove a folder of the cache", part)
+    }
 }
 
 /// Removes a folder that nobody writes to any more.
@@ -195,9 +217,29 @@ fn collect(part: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && age > RECENT => None,
         _ => return Ok(()),
     };
-    let removed = fs::remove_dir_all(part);
+    // Nothing but what a run has: the folder may be somebody else's.
+    let ours = |name: &str| {
+        let name = files::part_of(name).unwrap_or(name);
+        name == LOCK || name == RUN || name.ends_with(".parquet")
+    };
+    for entry in fs::read_dir(part)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name().to_str().is_some_and(ours) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    let removed = fs::remove_dir(part);
     drop(lock);
     removed
+}
+
+/// Whether a name is one that [`part`] gives.
+fn is_part(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = name.strip_prefix(PART).unwrap_or("").split('-').collect();
+    let [process, count, chance] = parts[..] else { return false };
+    let hex = chance.len() == 16 && chance.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits(process) && digits(count) && hex
 }
 
 /// The name of a folder into which nobody else writes: of this process and of this call. Others that
@@ -207,27 +249,6 @@ fn part() -> String {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let chance = RandomState::new().build_hasher().finish();
     format!("{PART}{}-{number}-{chance:016x}", std::process::id())
-}
-
-/// Renames a folder, in place of another.
-fn move_to(part: &Path, folder: &Path) -> Result<(), IoError> {
-    let parent = folder.parent().expect("it lies in the store");
-    named(fs::create_dir_all(parent), "make a folder of the cache", parent)?;
-    if fs::rename(part, folder).is_ok() {
-        return files::sync_folder(parent);
-    }
-    // There is one, damaged or of somebody who was faster; a folder is not renamed onto it.
-    let _ = fs::remove_dir_all(folder);
-    match fs::rename(part, folder) {
-        // Somebody was faster again, with the same run.
-        Err(_) if folder.join(RUN).exists() => {
-            named(fs::remove_dir_all(part), "remove a folder of the cache", part)
-        }
-        result => {
-            named(result, "put a run into the cache", folder)?;
-            files::sync_folder(parent)
-        }
-    }
 }
 
 #[cfg(test)]
@@ -316,28 +337,44 @@ mod tests {
                 let path = store.path().join(name);
                 fs::create_dir_all(&path).unwrap();
                 fs::write(path.join("flows.parquet.41-0.part"), "half").unwrap();
+                fs::write(path.join("flows.parquet"), "whole").unwrap();
                 let file = lock.then(|| File::create(path.join(LOCK)).unwrap());
                 let open = File::open(&path).unwrap();
                 open.set_modified(SystemTime::now() - age).unwrap();
                 file
             };
-            folder("part-1-0-killed", true, 2 * YOUNG);
-            folder("part-1-1-young", true, YOUNG / 2);
-            folder("part-1-2-older-version", false, 2 * RECENT);
-            folder("part-1-3-older-version-today", false, 2 * YOUNG);
+            let name = |number: u32| format!("{PART}{number}-0-0123456789abcdef");
+            folder(&name(1), true, 2 * YOUNG);
+            folder(&name(2), true, YOUNG / 2);
+            folder(&name(3), false, 2 * RECENT);
+            folder(&name(4), false, 2 * YOUNG);
             folder("mine", false, 2 * RECENT);
-            let held = folder("part-1-4-alive", true, 2 * RECENT).unwrap();
+            folder("part-1-of-my-thesis", false, 2 * RECENT);
+            // One whose name could be ours, with something that is not.
+            fs::create_dir(store.path().join(name(5))).unwrap();
+            fs::write(store.path().join(name(5)).join("thesis.tex"), "mine").unwrap();
+            folder(&name(5), false, 2 * RECENT);
+            let held = folder(&name(6), true, 2 * RECENT).unwrap();
             held.try_lock().unwrap();
             store.collect();
-            let names = fs::read_dir(store.path()).unwrap().map(|entry| entry.unwrap().file_name());
-            let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
-            names.sort();
-            let alive = ["part-1-1-young", "part-1-3-older-version-today", "part-1-4-alive"];
-            assert_eq!(names, [&["01", "mine"][..], &alive].concat());
+            let names = || {
+                let names = fs::read_dir(store.path()).unwrap();
+                let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+                let mut names: Vec<_> = names.collect();
+                names.sort();
+                names
+            };
+            let thesis = "part-1-of-my-thesis".to_owned();
+            let kept = ["01".into(), "mine".into(), thesis, name(2), name(4), name(5), name(6)];
+            let mut kept = kept.to_vec();
+            kept.sort();
+            assert_eq!(names(), kept);
+            let left: Vec<_> = fs::read_dir(store.path().join(name(5))).unwrap().collect();
+            assert_eq!(left.len(), 1);
             assert!(store.find(run.key).is_some());
             drop(held);
             store.collect();
-            assert!(!store.path().join("part-1-4-alive").exists());
+            assert!(!names().contains(&name(6)));
         });
     }
 

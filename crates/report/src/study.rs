@@ -1,7 +1,6 @@
 //! A study as it comes out: what others claimed, what was measured, and the evidence, ready to be
 //! shown as text ([`crate::terminal`]), as a page ([`crate::html`]) and as files ([`files`]).
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -9,9 +8,10 @@ use serde_json::Value;
 
 use crate::chart::{Grid, HeatMap, Lines, Rows};
 use crate::evidence::file_name;
-use crate::files::{self, IoError, named};
-use crate::lock;
-use crate::markdown;
+use crate::files::{IoError, named};
+use crate::manifest::Listed;
+use crate::owned::{self, HERE, Text};
+use crate::{html, lock, markdown};
 
 /// A study with its claims and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -217,7 +217,7 @@ pub struct Provenance {
 /// What to keep of a study in a repository, as names and contents: the text as `README.md`, which
 /// is what is shown of a folder, and every chart that it refers to as `<section>-<exhibit>.svg`.
 pub fn files(study: &Study) -> Vec<(String, String)> {
-    let mut files = vec![("README.md".to_string(), markdown::study(study))];
+    let mut files = vec![(README.to_owned(), markdown::study(study))];
     for section in &study.sections {
         for exhibit in &section.exhibits {
             files.extend(exhibit.file().map(|svg| (file_name(section, exhibit), svg)));
@@ -226,13 +226,15 @@ pub fn files(study: &Study) -> Vec<(String, String)> {
     files
 }
 
-/// The file that says whose a study's directory is: at first only its name, in the end the whole
-/// [`Study`].
-pub const STUDY: &str = "study.json";
+/// The file that says whose a study's directory is and lists the files beside it: at first only its
+/// name, in the end the whole [`Study`].
+const STUDY: &str = "study.json";
 /// The page of a study, beside the directories of its experiments.
 const REPORT: &str = "report.html";
 /// The folder with what [`files`] makes.
 const TEXT: &str = "text";
+/// The text itself, in that folder.
+const README: &str = "README.md";
 
 /// Why a study's directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -240,12 +242,12 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// Something there is not floodway's.
+    #[error(transparent)]
+    Owned(#[from] owned::Error),
     /// Another command writes there.
     #[error(transparent)]
     Lock(#[from] lock::Error),
-    /// It is a file.
-    #[error("`{0}` is a file; choose a directory: `--out DIR`")]
-    File(PathBuf),
     /// There is something else.
     #[error(
         "`{0}` is not empty and does not hold the study `{1}`, so nothing is written there; choose \
@@ -287,68 +289,145 @@ impl Design<'_> {
     }
 }
 
-/// Makes the directory of a study, or goes on in one that has been begun. With `force` a study with
-/// other settings is replaced.
-pub fn begin(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
-    if path.is_file() {
-        return Err(Error::File(path.into()));
+/// What is in a directory that may hold a study.
+enum Found {
+    /// Nothing of this study itself.
+    Nothing,
+    /// The same study.
+    Same(Listed),
+    /// The same study with other settings.
+    Other(Listed),
+}
+
+/// Whether a study may go into a directory, which holds nothing, parts of it or, with `force`, the
+/// same study with other settings. Looking for it changes nothing there.
+pub fn may_hold(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
+    find(path, design, force).map(|_| ())
+}
+
+fn find(path: &Path, design: &Design, force: bool) -> Result<Found, Error> {
+    if owned::is_empty(path, STUDY)? {
+        return Ok(Found::Nothing);
     }
-    let file = path.join(STUDY);
-    let begun = std::fs::read(&file).ok();
-    let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-    match begun {
+    match owned::read_marker(path, STUDY) {
         Some(begun) if begun["study"] == design.study => {
             if design.goes_on_with(&begun) {
-                return Ok(());
+                return Ok(Found::Same(listed(path, &begun)?));
             }
             if !force {
                 let level = begun["level"].as_str().unwrap_or("whole").to_string();
                 return Err(Error::Other(path.into(), level, design.study.to_string()));
             }
+            Ok(Found::Other(listed(path, &begun)?))
         }
         // Without its file a study is known by what else is there.
-        _ if !is_ours(path, design) => {
-            return Err(Error::Foreign(path.into(), design.study.to_string()));
-        }
-        _ => {}
+        _ if !is_ours(path, design) => Err(Error::Foreign(path.into(), design.study.to_string())),
+        _ => Ok(Found::Nothing),
     }
+}
+
+/// The files that a study lists, or, of a version that did not list them, what it has written.
+fn listed(path: &Path, marker: &Value) -> Result<Listed, Error> {
+    if let Some(listed) = owned::listed(path, STUDY, marker)? {
+        return Ok(listed);
+    }
+    let mut found = Listed::new();
+    found.insert(HERE.to_owned(), [REPORT.to_owned()].into());
+    owned::refuse_link(path, TEXT)?;
+    found.insert(TEXT.to_owned(), owned::with_charts(&path.join(TEXT), README));
+    Ok(found)
+}
+
+/// Makes the directory of a study, or goes on in one that has been begun. With `force` a study with
+/// other settings is replaced. Experiments are not looked at.
+pub fn begin(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
     named(std::fs::create_dir_all(path), "make the directory of the study", path)?;
-    let text = serde_json::to_string(design).expect("a design has text keys");
-    files::write(&file, "the study", |out| writeln!(out, "{text}"))?;
-    Ok(())
+    let below = design.experiments.iter().chain([&STUDY, &TEXT]);
+    below.into_iter().try_for_each(|name| owned::refuse_link(path, name))?;
+    let found = find(path, design, force)?;
+    let nothing = Listed::new();
+    let old = match &found {
+        Found::Nothing => &nothing,
+        Found::Same(listed) | Found::Other(listed) => listed,
+    };
+    owned::refuse_taken(path, old, HERE, [REPORT])?;
+    owned::refuse_taken(path, old, TEXT, [README])?;
+    if let Found::Same(_) = found {
+        owned::clear(path, STUDY, old, |_| true)?;
+        return Ok(());
+    }
+    // One that cannot be read.
+    let known = matches!(found, Found::Other(_));
+    if !known && path.join(STUDY).symlink_metadata().is_ok() {
+        return Err(owned::Error::InTheWay(path.join(STUDY)).into());
+    }
+    // Before anything is removed: what is left then is not taken for a whole study.
+    owned::mark(path, STUDY, "the study", design, old)?;
+    let none = owned::clear(path, STUDY, old, |_| false)?;
+    Ok(owned::mark(path, STUDY, "the study", design, &none)?)
 }
 
 /// Whether a directory holds nothing but parts of this study, if anything.
 fn is_ours(path: &Path, design: &Design) -> bool {
-    let Ok(mut entries) = std::fs::read_dir(path) else { return !path.exists() };
+    let Ok(mut entries) = std::fs::read_dir(path) else { return false };
     entries.all(|entry| {
         let name = entry.ok().and_then(|entry| entry.file_name().into_string().ok());
         name.is_some_and(|name| {
             [STUDY, REPORT, TEXT, lock::FILE].contains(&name.as_str())
+                || crate::files::part_of(&name) == Some(STUDY)
                 || design.experiments.contains(&name.as_str())
         })
     })
 }
 
-/// Writes what came out into the directory: `study.json`, `report.html`, and the folder `text`.
+/// Writes what came out into the directory: `report.html`, the folder `text`, and last `study.json`.
 /// Returns the path of the page.
 pub fn finish(path: &Path, study: &Study) -> Result<PathBuf, Error> {
-    files::write(&path.join(STUDY), "the study", |out| {
-        serde_json::to_writer_pretty(&mut *out, study).map_err(io::Error::from)?;
-        writeln!(out)
-    })?;
-    let report = path.join(REPORT);
-    let page = crate::html::study(study);
-    files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
-    write_text(&path.join(TEXT), study)?;
-    Ok(report)
+    let marker = owned::read_marker(path, STUDY);
+    let old = marker.map_or(Ok(Listed::new()), |marker| listed(path, &marker))?;
+    let text = |(name, content)| Text { folder: TEXT, name, content };
+    let mut texts: Vec<Text> = files(study).into_iter().map(text).collect();
+    let page = html::study(study);
+    texts.push(Text { folder: HERE, name: REPORT.to_owned(), content: page });
+    let Study { study: name, level, settings, .. } = study;
+    let begun = Design { study: name, level, settings, experiments: &[] };
+    owned::write_text(path, (STUDY, "the study"), (&begun, study), &old, &texts)?;
+    Ok(path.join(REPORT))
 }
 
-/// Writes the text with its charts ([`files`]) into a folder, which is made if it is not there.
-pub fn write_text(folder: &Path, study: &Study) -> Result<(), Error> {
-    named(std::fs::create_dir_all(folder), "make the folder of the text", folder)?;
-    for (name, content) in files(study) {
-        files::write(&folder.join(name), "the text", |out| out.write_all(content.as_bytes()))?;
+/// Whether a text and its data may go into a folder ([`write_text`]).
+pub fn may_hold_text(folder: &Path, data: &str) -> Result<(), Error> {
+    earlier_text(folder, data).map(|_| ())
+}
+
+/// The files of an earlier text in a folder, whose data have this name.
+fn earlier_text(folder: &Path, data: &str) -> Result<Listed, Error> {
+    owned::refuse_link(folder, data)?;
+    let marker = owned::read_marker(folder, data).filter(|marker| marker["floodway"].is_string());
+    let mut old = Listed::new();
+    match marker {
+        Some(marker) => {
+            let earlier = || [(HERE.to_owned(), owned::with_charts(folder, README))].into();
+            old = owned::listed(folder, data, &marker)?.unwrap_or_else(earlier);
+        }
+        None => owned::refuse_taken(folder, &old, HERE, [data])?,
     }
-    Ok(())
+    owned::refuse_taken(folder, &old, HERE, [README])?;
+    Ok(old)
+}
+
+/// Writes the text with its charts ([`files`]) and a file with its data into a folder, which is made
+/// if it is not there. Of what is there only files that it has written before are replaced: the data
+/// list them. The data are an object with `floodway`, the version.
+pub fn write_text(
+    folder: &Path,
+    study: &Study,
+    (data, value): (&str, &impl Serialize),
+) -> Result<(), Error> {
+    named(std::fs::create_dir_all(folder), "make the folder of the text", folder)?;
+    let old = earlier_text(folder, data)?;
+    let text = |(name, content)| Text { folder: HERE, name, content };
+    let texts: Vec<Text> = files(study).into_iter().map(text).collect();
+    let begun = serde_json::json!({ "floodway": env!("CARGO_PKG_VERSION") });
+    Ok(owned::write_text(folder, (data, "the data"), (&begun, value), &old, &texts)?)
 }

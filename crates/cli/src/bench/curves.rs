@@ -16,6 +16,9 @@ use crate::failure::Failure;
 use crate::options::BenchOptions;
 use crate::output;
 
+/// The file with the points.
+const DATA: &str = "curves.json";
+
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +92,9 @@ pub struct Curves {
 
 /// Measures all curves and writes them.
 pub fn curves(options: &BenchOptions) -> Result<(), Failure> {
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("results/curves"));
+    // Before it takes minutes.
+    study::may_hold_text(&out, DATA).map_err(Failure::Study)?;
     let rounds = options.rounds.unwrap_or(if options.quick { 2 } else { 5 });
     let cores = available_parallelism().map_or(1, std::num::NonZero::get);
     let places = places(options.quick, cores);
@@ -119,15 +125,11 @@ pub fn curves(options: &BenchOptions) -> Result<(), Failure> {
             }
         }
     }
-    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("results/curves"));
     write(&out, &curves)
 }
 
 fn write(out: &Path, curves: &Curves) -> Result<(), Failure> {
-    study::write_text(out, &page::page(curves)).map_err(Failure::Study)?;
-    let json = serde_json::to_string_pretty(curves).expect("it has text keys and plain values");
-    let failed = |error| Failure::System("write the points of the curves", error);
-    std::fs::write(out.join("curves.json"), json + "\n").map_err(failed)?;
+    study::write_text(out, &page::page(curves), (DATA, curves)).map_err(Failure::Study)?;
     output::print(&format!("the curves are in {}\n", out.join("README.md").display()))
 }
 

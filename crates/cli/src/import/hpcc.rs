@@ -10,6 +10,7 @@ use floodway_scenario::{Overrides, Scenario};
 use crate::failure::Failure;
 use crate::options::HpccOptions;
 use crate::output;
+use crate::save::{is_taken, refuse_special, save};
 use crate::selection;
 
 /// The name of the scenario file.
@@ -24,17 +25,24 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     warnings.iter().for_each(|warning| output::problem(&warning.plain()));
     let mut all = vec![(SCENARIO.to_owned(), scenario)];
     all.extend(files);
-    if !options.force {
-        all.iter().try_for_each(|(name, text)| is_free(&folder.join(name), text))?;
+    for (name, text) in &all {
+        let path = folder.join(name);
+        refuse_special(&path)?;
+        if !options.force && is_taken(&path) && !says(&path, text) {
+            return Err(Failure::Unknown(format!(
+                "{} is there already and says something else; name another directory with --out, or \
+                 replace it with --force",
+                path.display()
+            )));
+        }
     }
     fs::create_dir_all(&folder).map_err(|error| Failure::System("make the directory", error))?;
     for (name, text) in &all {
         let path = folder.join(name);
         // The topology and the flows may be the ones that were read.
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
-            continue;
+        if !says(&path, text) {
+            save(&path, "the scenario", text)?;
         }
-        fs::write(&path, text).map_err(|error| Failure::System("write the scenario", error))?;
     }
     let path = folder.join(SCENARIO);
     selection::warn(&Scenario::load(&path, &Overrides::default())?);
@@ -50,16 +58,9 @@ fn name(folder: &Path) -> String {
     if name.chars().any(|c| c.is_ascii_alphanumeric()) { name } else { "hpcc".to_owned() }
 }
 
-/// Whether something may be written there.
-fn is_free(path: &Path, text: &str) -> Result<(), Failure> {
-    if !path.exists() || fs::read_to_string(path).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    Err(Failure::Unknown(format!(
-        "{} is there already and says something else; name another directory with --out, or replace \
-         it with --force",
-        path.display()
-    )))
+/// Whether a file has this text already.
+fn says(path: &Path, text: &str) -> bool {
+    fs::read_to_string(path).is_ok_and(|there| there == text)
 }
 
 /// What became of the keys, by fate.

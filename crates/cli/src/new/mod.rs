@@ -10,6 +10,7 @@ use floodway_scenario::bad_name;
 use crate::failure::Failure;
 use crate::options::NewOptions;
 use crate::output;
+use crate::save::{is_taken, refuse_special, save};
 use crate::schema::FILE_NAME;
 pub use templates::{TEMPLATES, Template};
 
@@ -56,7 +57,8 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
             path.join("mine.toml").display()
         )));
     }
-    if path.exists() && !force {
+    refuse_special(path)?;
+    if is_taken(path) && !force {
         return Err(Failure::Unknown(format!(
             "{} is there already; choose another name, another file with --out, or replace it \
              with --force",
@@ -66,7 +68,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
     }
-    fs::write(path, text).map_err(|error| Failure::System("write the scenario", error))
+    save(path, "the scenario", text)
 }
 
 /// A path as a word of a command line.

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use floodway_lab::{Total, Watcher};
+use floodway_lab::{Total, Watcher, words_of_others};
 use floodway_report::Run;
 use floodway_report::words::{large, time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -67,7 +67,7 @@ impl Watcher for Speaker {
 
     fn others(&mut self, first: &Path, count: usize) {
         if self.talk > Talk::Nothing {
-            output::note(&words::others(first, count));
+            output::note(&words_of_others(first, count));
         }
     }
 

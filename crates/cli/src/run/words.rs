@@ -75,15 +75,3 @@ pub fn interrupted(done: &Done, path: &Path, how: &How) -> String {
         path.display()
     )
 }
-
-/// What else is among the results, and stays there.
-pub fn others(first: &Path, count: usize) -> String {
-    let first = first.display();
-    match count {
-        1 => format!("`{first}` was not written by floodway and stays where it is"),
-        _ => format!(
-            "{count} files among the runs were not written by floodway and stay where they are, \
-             the first is `{first}`"
-        ),
-    }
-}

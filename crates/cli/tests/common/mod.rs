@@ -3,9 +3,12 @@
 #![allow(dead_code)] // Each test program uses a part of it.
 
 pub mod pages;
+pub mod results;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -64,4 +67,44 @@ pub fn manifest(place: &Path) -> Option<Value> {
 /// A path as an argument.
 pub fn word(path: &Path) -> &str {
     path.to_str().expect("paths of tests are UTF-8")
+}
+
+/// Starts the scenario that does not end, and waits until its first run is kept.
+pub fn endless(out: &Path, threads: &str) -> Child {
+    let words = ["run", "endless.toml", "--threads", threads, "--out", word(out)];
+    let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let is_there = || manifest(out).is_some_and(|of| !of["runs"].as_array().unwrap().is_empty());
+    while !is_there() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no run has ended");
+        sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+/// Sends a signal, such as `-INT`, to a child that has not been waited for.
+pub fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// The whole of a quick study in networks of 32 hosts, for a third of a millisecond.
+pub fn tiny_study(out: &Path) -> Vec<&str> {
+    let mut words = vec!["study", "ci", "--quick", "--out", word(out)];
+    for setting in [
+        "topology.clos.leaves=8",
+        "topology.clos.spines=4",
+        "topology.clos.hosts_per_leaf=4",
+        "workload.0.many_to_many.clusters=2",
+        "workload.0.many_to_many.cluster_size=10",
+        "workload.1.incast.sets=1",
+        "workload.1.incast.senders=4",
+        "arrivals=300us",
+        "warmup=100us",
+        "limit=1ms",
+        "replications=2",
+    ] {
+        words.extend(["--set", setting]);
+    }
+    words
 }

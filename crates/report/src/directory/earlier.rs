@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
 
-use super::clear::{owner, refuse_links};
+use super::owner::{owner, refuse_links};
 use super::{Error, MANIFEST, READABLE, read_json};
 use crate::files;
 use crate::format::parquet;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::files::IoError;
 use crate::lock;
 use crate::manifest::SCHEMA;
+use crate::owned;
 
 /// Why results cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,9 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// Something there is not floodway's.
+    #[error(transparent)]
+    Owned(#[from] owned::Error),
     /// Another command writes there.
     #[error(transparent)]
     Lock(#[from] lock::Error),
@@ -49,27 +53,6 @@ pub enum Error {
          another directory: `--out DIR` (`--force` replaces results of floodway only)"
     )]
     Foreign(PathBuf),
-    /// A symbolic link stands where results go.
-    #[error(
-        "`{0}` is a symbolic link, and results are neither written nor removed through one; remove \
-         the link, or choose another directory: `--out DIR`"
-    )]
-    Link(PathBuf),
-    /// A file has the name of one that is to be written.
-    #[error(
-        "`{0}` is in the way: floodway did not write it and does not replace it; move it elsewhere, \
-         or choose another directory: `--out DIR`"
-    )]
-    InTheWay(PathBuf),
-    /// A manifest lists a file that is not below its directory.
-    #[error(
-        "`{0}` lists `{1}`, which is not below `{2}`, so nothing is removed there; remove the \
-         results yourself, or choose another directory: `--out DIR`"
-    )]
-    Outside(PathBuf, String, PathBuf),
-    /// It is a file.
-    #[error("`{0}` is a file; choose a directory: `--out DIR`")]
-    File(PathBuf),
     /// Not a results directory.
     #[error(
         "`{0}` holds no results: there is no `manifest.json` in it; give the directory that a run wrote"

@@ -1,18 +1,14 @@
 //! Which files of a results directory floodway wrote.
 
-use std::fs;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::clear::{entries, regular};
 use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY, check_name};
-use crate::files::{self, named};
+use crate::files;
 use crate::manifest::{Listed, Manifest, folder};
+use crate::owned::{self, HERE, entries, read_marker, regular};
 use crate::{format, trace};
-
-/// The results directory itself, as a folder of the list.
-pub(super) const HERE: &str = ".";
 
 /// The files beside the manifest.
 pub(super) const BESIDE: [&str; 3] = [SUMMARY, REPORT, DICTIONARY];
@@ -49,34 +45,11 @@ const TABLES: [&str; 25] = [
 /// The files that the manifest of a results directory lists, of whatever schema it is. Of one that
 /// does not list them, what its version wrote for its runs.
 pub(super) fn listed(path: &Path) -> Result<Listed, Error> {
-    let manifest = path.join(MANIFEST);
-    let text = named(fs::read(&manifest), "read the manifest", &manifest)?;
-    let value: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let Some(folders) = value.get("files").and_then(Value::as_object) else {
-        return earlier(path, &value);
-    };
-    let mut found = Listed::new();
-    for (folder, names) in folders {
-        for name in names.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let below = folder == HERE || depth(folder).is_some();
-            if !below || depth(name) != Some(1) {
-                return Err(Error::Outside(manifest, format!("{folder}/{name}"), path.into()));
-            }
-            if folder != HERE || name != MANIFEST {
-                found.entry(folder.clone()).or_default().insert(name.to_owned());
-            }
-        }
+    let value = read_marker(path, MANIFEST).unwrap_or_default();
+    match owned::listed(path, MANIFEST, &value)? {
+        Some(listed) => Ok(listed),
+        None => earlier(path, &value),
     }
-    // Parts of the manifest are looked for with those of its neighbors.
-    found.entry(HERE.to_owned()).or_default();
-    Ok(found)
-}
-
-/// How many folders below another one a relative path leads; none if it may lead out of it.
-fn depth(path: &str) -> Option<usize> {
-    let below = !path.is_empty()
-        && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    below.then(|| Path::new(path).components().count())
 }
 
 /// What a version that did not list its files left in the folders of runs that it was asked for.

@@ -13,10 +13,10 @@
 //! the program dies, what the manifest lists can be told from what it does not. Its list of files
 //! has every file before it is written. Only files of the list are ever replaced or removed.
 
-mod clear;
 mod earlier;
 mod error;
 mod listed;
+mod owner;
 
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -29,11 +29,12 @@ use floodway_model::Table;
 use crate::files::{self, named};
 use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex};
+use crate::owned::{self, HERE};
 use crate::{Experiment, Run, Summary, html, trace};
-use clear::{clear, others, owner, place, refuse_link, refuse_links};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
-use listed::{BESIDE, HERE, is_due};
+use listed::{BESIDE, is_due, listed};
+use owner::{others, owner, refuse_links};
 
 const MANIFEST: &str = "manifest.json";
 const SUMMARY: &str = "summary.json";
@@ -75,14 +76,10 @@ impl Directory {
     /// nothing that floodway did not write is touched.
     pub fn create(path: &Path, force: bool, manifest: &Manifest) -> Result<Self, Error> {
         check(manifest)?;
-        if let Some(owner) = owner(path)? {
-            if !force {
-                return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
-            }
-            refuse_links(path, manifest)?;
-            clear(path, &[])?;
+        if let (Some(owner), false) = (owner(path)?, force) {
+            return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
         }
-        Self::begin(path, manifest.clone(), 0.0)
+        Self::begin(path, manifest.clone(), &[], 0.0)
     }
 
     /// Whether the results of an experiment may go into a directory at all, which holds earlier
@@ -107,23 +104,38 @@ impl Directory {
     pub fn resume(earlier: &Earlier, kept: &[&Record], manifest: &Manifest) -> Result<Self, Error> {
         let mut manifest = manifest.clone();
         kept.iter().for_each(|&run| manifest.add(run.clone()));
-        refuse_links(earlier.path(), &manifest)?;
-        if owner(earlier.path())?.is_some() {
-            let folder = |run: &&Record| folder(&run.variant, run.replication);
-            let folders: Vec<_> = kept.iter().map(folder).collect();
-            manifest.files = Some(clear(earlier.path(), &folders)?);
-        }
-        Self::begin(earlier.path(), manifest, earlier.time_of(kept))
+        let folder = |run: &&Record| folder(&run.variant, run.replication);
+        let folders: Vec<_> = kept.iter().map(folder).collect();
+        Self::begin(earlier.path(), manifest, &folders, earlier.time_of(kept))
     }
 
-    fn begin(path: &Path, manifest: Manifest, earlier_s: f64) -> Result<Self, Error> {
+    /// Removes what is there, except runs in some folders, after everything that would be refused.
+    fn begin(
+        path: &Path,
+        mut manifest: Manifest,
+        kept: &[String],
+        earlier_s: f64,
+    ) -> Result<Self, Error> {
         named(fs::create_dir_all(path), "make the results directory", path)?;
-        let others = others(path, manifest.files.as_ref().unwrap_or(&Listed::new()))?;
+        let old = match owner(path)? {
+            Some(_) => {
+                refuse_links(path, &manifest)?;
+                listed(path)?
+            }
+            None => Listed::new(),
+        };
+        let others = others(path, &old)?;
         if let Some(due) = others.iter().find(|&other| is_due(other, &manifest)) {
-            return Err(Error::InTheWay(path.join(due)));
+            return Err(owned::Error::InTheWay(path.join(due)).into());
         }
+        owned::refuse_taken(path, &old, HERE, BESIDE)?;
+        manifest.files = Some(old.clone());
         let begun = Instant::now();
         let mut directory = Self { path: path.into(), manifest, begun, earlier_s, others };
+        // Before anything is removed: no run is listed whose tables are not there.
+        directory.write_progress()?;
+        let kept = |folder: &str| kept.iter().any(|kept| kept == folder);
+        directory.manifest.files = Some(owned::clear(path, MANIFEST, &old, kept)?);
         directory.list(HERE, &BESIDE.map(str::to_owned))?;
         directory.write_progress()?;
         Ok(directory)
@@ -132,17 +144,8 @@ impl Directory {
     /// Lists files of a folder that are to be written. Those that are there and are not floodway's
     /// are refused. Whether any is new on the list.
     fn list(&mut self, folder: &str, names: &[String]) -> Result<bool, Error> {
-        refuse_link(&self.path, folder)?;
-        let at = place(&self.path, folder);
         let listed = self.manifest.files.get_or_insert_default();
-        let known = listed.entry(folder.to_owned()).or_default();
-        let new: Vec<_> = names.iter().filter(|&name| !known.contains(name)).collect();
-        if let Some(name) = new.iter().find(|name| at.join(name).symlink_metadata().is_ok()) {
-            return Err(Error::InTheWay(at.join(name)));
-        }
-        let any = !new.is_empty();
-        known.extend(new.into_iter().cloned());
-        Ok(any)
+        Ok(owned::list(&self.path, listed, folder, names.iter().map(String::as_str))?)
     }
 
     /// What is below the folder of runs and was not written by floodway, as paths relative to the
@@ -330,7 +333,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 
 /// Reads a file of this schema.
 fn read_json<T: DeserializeOwned>(path: &Path, action: &str) -> Result<T, Error> {
-    let bytes = named(fs::read(path), action, path)?;
+    let bytes = named(files::read(path), action, path)?;
     let malformed = |error: serde_json::Error| Error::Malformed {
         path: path.into(),
         reason: error.to_string(),

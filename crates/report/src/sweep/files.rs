@@ -1,14 +1,15 @@
 //! The results directory of a sweep.
 //!
 //! ```text
-//! sweep.json                what was varied, and every run with its numbers; at first only whose it is
+//! sweep.json                what was varied, every run with its numbers, and a list of the files;
+//!                           until these are there only whose it is and the list
 //! runs.csv, .parquet        a row per run
 //! points.csv, .parquet      a row per point and variant
 //! points_long.csv, .parquet a row per point, variant and metric
 //! report.html               the page
 //! ```
 
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -17,6 +18,8 @@ use super::Sweep;
 use crate::files::{self, IoError, named};
 use crate::format::{self, Sheet};
 use crate::html;
+use crate::manifest::Listed;
+use crate::owned::{self, HERE};
 
 const SWEEP: &str = "sweep.json";
 const REPORT: &str = "report.html";
@@ -29,9 +32,9 @@ pub enum Error {
     /// The system said no.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// It is a file.
-    #[error("`{0}` is a file; choose a directory: `--out DIR`")]
-    File(PathBuf),
+    /// Something there is not floodway's.
+    #[error(transparent)]
+    Owned(#[from] owned::Error),
     /// There is something else.
     #[error(
         "`{0}` is not empty and does not hold a sweep of `{1}`, so nothing is written there; choose \
@@ -40,40 +43,60 @@ pub enum Error {
     Foreign(PathBuf, String),
 }
 
-/// Makes the directory of a sweep of this scenario, or begins anew in one that is there: its page and
-/// tables may be of another grid, and would be taken for this one's if it is interrupted.
-pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
-    if path.is_file() {
-        return Err(Error::File(path.into()));
+/// Whether a sweep of this scenario may go into a directory, which holds an earlier one or nothing.
+/// Looking for it changes nothing there.
+pub fn may_hold(path: &Path, scenario: &str) -> Result<(), Error> {
+    earlier(path, scenario).map(|_| ())
+}
+
+/// The files of an earlier sweep of this scenario; none if there is nothing.
+fn earlier(path: &Path, scenario: &str) -> Result<Listed, Error> {
+    if owned::is_empty(path, SWEEP)? {
+        return Ok(Listed::new());
     }
-    let file = path.join(SWEEP);
-    let begun = std::fs::read(&file).ok();
-    let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-    let ours = begun.is_some_and(|begun| begun["scenario"] == scenario);
-    let empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
-    if !ours && !empty {
-        return Err(Error::Foreign(path.into(), scenario.to_owned()));
-    }
-    named(std::fs::create_dir_all(path), "make the results directory", path)?;
+    let marker = owned::read_marker(path, SWEEP).filter(|marker| marker["scenario"] == scenario);
+    let marker = marker.ok_or_else(|| Error::Foreign(path.into(), scenario.to_owned()))?;
+    listed(path, &marker)
+}
+
+/// The files that a sweep lists, or, of a version that did not list them, all that it may have written.
+fn listed(path: &Path, marker: &Value) -> Result<Listed, Error> {
+    let all = || [(HERE.to_owned(), names().into_iter().collect())].into();
+    Ok(owned::listed(path, SWEEP, marker)?.unwrap_or_else(all))
+}
+
+/// The files beside the marker.
+fn names() -> Vec<String> {
     let tables = TABLES.iter().flat_map(|table| {
         format::CATALOGUE.iter().map(move |format| format!("{table}.{}", format.entry.name))
     });
-    for name in tables.chain([REPORT.to_owned()]) {
-        let old = path.join(name);
-        match std::fs::remove_file(&old) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                named(Err(error), "remove old results", &old)?;
-            }
-            _ => {}
-        }
-    }
-    let begun = serde_json::json!({ "scenario": scenario });
-    files::write(&file, "the sweep", |out| writeln!(out, "{begun}"))?;
-    Ok(())
+    tables.chain([REPORT.to_owned()]).collect()
 }
 
-/// Writes what came out. Returns the path of the page.
+/// Makes the directory of a sweep of this scenario, or begins anew in one that is there: its page and
+/// tables may be of another grid, and would be taken for this one's if it is interrupted.
+pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
+    named(fs::create_dir_all(path), "make the results directory", path)?;
+    owned::refuse_link(path, SWEEP)?;
+    let old = earlier(path, scenario)?;
+    owned::refuse_taken(path, &old, HERE, names().iter().map(String::as_str))?;
+    // Before anything is removed: what is left then is not taken for a whole sweep.
+    mark_begun(path, scenario, &old)?;
+    let none = owned::clear(path, SWEEP, &old, |_| false)?;
+    mark_begun(path, scenario, &none)
+}
+
+fn mark_begun(path: &Path, scenario: &str, listed: &Listed) -> Result<(), Error> {
+    let begun = serde_json::json!({ "scenario": scenario });
+    Ok(owned::mark(path, SWEEP, "the sweep", &begun, listed)?)
+}
+
+/// Writes what came out, last the marker with all of it. Returns the path of the page.
 pub fn finish(path: &Path, sweep: &Sweep) -> Result<PathBuf, Error> {
+    let marker = owned::read_marker(path, SWEEP);
+    let mut files = marker.map_or(Ok(Listed::new()), |marker| listed(path, &marker))?;
+    owned::list(path, &mut files, HERE, names().iter().map(String::as_str))?;
+    mark_begun(path, &sweep.scenario, &files)?;
     for table in sweep.tables() {
         for format in format::CATALOGUE {
             let file = path.join(format!("{}.{}", table.name, format.entry.name));
@@ -82,13 +105,10 @@ pub fn finish(path: &Path, sweep: &Sweep) -> Result<PathBuf, Error> {
             files::write(&file, &what, |out| (format.write)(&sheet, out))?;
         }
     }
-    files::write(&path.join(SWEEP), "the sweep", |out| {
-        serde_json::to_writer_pretty(&mut *out, sweep).map_err(io::Error::from)?;
-        writeln!(out)
-    })?;
     let report = path.join(REPORT);
     let page = html::sweep(sweep);
     files::write(&report, "the report", |out| out.write_all(page.as_bytes()))?;
+    owned::mark(path, SWEEP, "the sweep", sweep, &files)?;
     Ok(report)
 }
 
@@ -101,22 +121,32 @@ mod tests {
     fn a_sweep_that_begins_leaves_nothing_of_the_one_before() {
         let folder = std::env::temp_dir().join(format!("floodway-sweep-{}", std::process::id()));
         let names = || {
-            let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+            let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
             let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
             names.sort();
             names
         };
         begin(&folder, "tiny").unwrap();
         finish(&folder, &sweep()).unwrap();
-        for table in TABLES {
-            assert!(names().contains(&format!("{table}.csv")), "{:?}", names());
-        }
-        std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+        let list: Vec<_> = names().into_iter().filter(|name| name != SWEEP).collect();
+        let marker = owned::read_marker(&folder, SWEEP).unwrap();
+        assert_eq!(marker["files"], serde_json::json!({ ".": list }));
+        assert_eq!(marker["points"], serde_json::to_value(sweep().points).unwrap());
+        assert_eq!(list.len(), 7);
+        fs::write(folder.join("notes.txt"), "mine").unwrap();
+        fs::write(folder.join("points.csv.41-3.part"), "half").unwrap();
+        fs::write(folder.join("sweep.json.41-3.part"), "half").unwrap();
         begin(&folder, "tiny").unwrap();
         assert_eq!(names(), ["notes.txt", "sweep.json"]);
-        let text = std::fs::read_to_string(folder.join(SWEEP)).unwrap();
-        assert_eq!(text, "{\"scenario\":\"tiny\"}\n");
+        let marker = owned::read_marker(&folder, SWEEP).unwrap();
+        assert_eq!(marker, serde_json::json!({ "scenario": "tiny", "files": {} }));
         assert!(matches!(begin(&folder, "other"), Err(Error::Foreign(..))));
-        std::fs::remove_dir_all(&folder).unwrap();
+
+        // A version that did not list its files wrote all of them.
+        finish(&folder, &sweep()).unwrap();
+        fs::write(folder.join(SWEEP), "{\"scenario\":\"tiny\"}").unwrap();
+        begin(&folder, "tiny").unwrap();
+        assert_eq!(names(), ["notes.txt", "sweep.json"]);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -22,7 +22,7 @@ use crate::study::{Provenance, Section};
 use crate::summary::Basis;
 
 pub use cells::{Cell, Place};
-pub use files::{Error, begin, finish};
+pub use files::{Error, begin, finish, may_hold};
 
 /// A sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
