@@ -5,6 +5,14 @@ use std::fs::{self, File, FileType};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use crate::memory;
+
+/// How many bytes of a file are read that takes `factor` times as much memory: what the process may
+/// still take, and 1 TB where that is not known.
+pub fn limit(factor: u64) -> u64 {
+    memory::room().map_or(1_000_000_000_000, |room| room.bytes / factor)
+}
+
 /// The bytes of a regular file of at most `limit` bytes. What is wrong with any other is in the
 /// error's text: [`ErrorKind::IsADirectory`], [`ErrorKind::InvalidInput`] if it is not a regular
 /// file, [`ErrorKind::FileTooLarge`] with both sizes.

@@ -8,6 +8,8 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use floodway_machine::read;
+
 /// What a file operation was for, and why it failed.
 #[derive(Debug)]
 pub struct IoError {
@@ -60,6 +62,10 @@ fn explain(error: &io::Error) -> (String, &'static str, bool) {
             "a part of this path is a file, not a directory",
             "rename that file, or use another directory",
         ),
+        Kind::IsADirectory | Kind::InvalidInput | Kind::FileTooLarge => {
+            let remedy = "put the file back that floodway wrote, or use another directory";
+            return (error.to_string(), remedy, true);
+        }
         Kind::NotFound => return ("it does not exist".to_string(), "check the path", false),
         _ => return (error.to_string(), "see to the cause, or use another directory", true),
     };
@@ -169,7 +175,7 @@ fn fill_file(
 
 /// The checksum of a file as it is.
 pub(crate) fn checksum(path: &Path) -> Result<Checksum, IoError> {
-    let bytes = named(fs::read(path), "read a table", path)?;
+    let bytes = named(read::bytes(path, read::limit(2)), "read a table", path)?;
     let mut sum = Checksum::new();
     sum.add(&bytes);
     Ok(sum)

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use floodway_machine::read;
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
 use serde::{Deserialize, Serialize};
@@ -98,7 +99,7 @@ impl Store {
     /// The run of this key, if it is there and whole. One that is damaged is as good as none.
     pub fn find(&self, key: &str) -> Option<Stored> {
         let folder = self.folder(key);
-        let card: Card = serde_json::from_slice(&fs::read(folder.join(RUN)).ok()?).ok()?;
+        let card: Card = serde_json::from_slice(&read::bytes(&folder.join(RUN), read::limit(16)).ok()?).ok()?;
         let read = |file: &TableFile| {
             let path = folder.join(format!("{}.parquet", file.name));
             let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;

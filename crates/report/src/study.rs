@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use floodway_machine::read;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -294,7 +295,7 @@ pub fn begin(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
         return Err(Error::File(path.into()));
     }
     let file = path.join(STUDY);
-    let begun = std::fs::read(&file).ok();
+    let begun = read::bytes(&file, read::limit(16)).ok();
     let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     match begun {
         Some(begun) if begun["study"] == design.study => {

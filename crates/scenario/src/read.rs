@@ -1,9 +1,10 @@
 //! From a file to one complete document per variant.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+
+use floodway_machine::read;
 
 use crate::scenario::Overrides;
 use crate::sweep;
@@ -18,6 +19,9 @@ pub const SHARED: [&str; 8] =
 
 /// The longest name that may become a directory.
 const LONGEST_NAME: usize = 64;
+
+/// The most bytes of a scenario or configuration: a hundred thousand flows written out take 4 MB.
+const LARGEST_TEXT: u64 = 64_000_000;
 
 /// The text of a scenario file.
 pub fn scenario_file(path: &Path) -> Result<String, Problem> {
@@ -41,13 +45,21 @@ pub fn text_file(path: &Path, kind: &str, ending: &str) -> Result<String, Proble
         };
         return Err(problem(format!("this is a directory, not a {kind} file"), help));
     }
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let bytes = read::bytes(path, LARGEST_TEXT).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             problem("there is no such file".to_owned(), other_file(path, ending))
         }
         ErrorKind::PermissionDenied => problem(
             "the file may not be read".to_owned(),
             "ask its owner for permission to read it".to_owned(),
+        ),
+        ErrorKind::InvalidInput => problem(
+            format!("the file cannot be read: {error}"),
+            format!("write the {kind} to a file, and name that"),
+        ),
+        ErrorKind::FileTooLarge => problem(
+            format!("the file cannot be read: {error}"),
+            "keep long lists of flows in a file of their own: `[workload.file]`".to_owned(),
         ),
         _ => problem(format!("the file cannot be read: {error}"), "try another copy".to_owned()),
     })?;

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use floodway_machine::read;
 use floodway_scenario::import::hpcc::{self, Fate, Imported, Row};
 use floodway_scenario::{Overrides, Scenario};
 
@@ -31,7 +32,7 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     for (name, text) in &all {
         let path = folder.join(name);
         // The topology and the flows may be the ones that were read.
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
+        if read::text(&path, text.len() as u64).is_ok_and(|there| there == *text) {
             continue;
         }
         fs::write(&path, text).map_err(|error| Failure::System("write the scenario", error))?;
@@ -52,7 +53,7 @@ fn name(folder: &Path) -> String {
 
 /// Whether something may be written there.
 fn is_free(path: &Path, text: &str) -> Result<(), Failure> {
-    if !path.exists() || fs::read_to_string(path).is_ok_and(|there| there == text) {
+    if !path.exists() || read::text(path, text.len() as u64).is_ok_and(|there| there == text) {
         return Ok(());
     }
     Err(Failure::Unknown(format!(

@@ -1,6 +1,5 @@
 //! Which files of a results directory floodway wrote.
 
-use std::fs;
 use std::path::{Component, Path};
 
 use serde_json::Value;
@@ -50,7 +49,7 @@ const TABLES: [&str; 25] = [
 /// does not list them, what its version wrote for its runs.
 pub(super) fn listed(path: &Path) -> Result<Listed, Error> {
     let manifest = path.join(MANIFEST);
-    let text = named(fs::read(&manifest), "read the manifest", &manifest)?;
+    let text = named(super::read_manifest(&manifest), "read the manifest", &manifest)?;
     let value: Value = serde_json::from_slice(&text).unwrap_or_default();
     let Some(folders) = value.get("files").and_then(Value::as_object) else {
         return earlier(path, &value);

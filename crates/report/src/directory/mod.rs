@@ -24,6 +24,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use floodway_machine::read;
 use floodway_model::Table;
 
 use crate::files::{self, named};
@@ -328,9 +329,14 @@ fn check_name(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// The bytes of a manifest or summary, which take some times as much memory when they are parsed.
+fn read_manifest(path: &Path) -> io::Result<Vec<u8>> {
+    read::bytes(path, read::limit(16))
+}
+
 /// Reads a file of this schema.
 fn read_json<T: DeserializeOwned>(path: &Path, action: &str) -> Result<T, Error> {
-    let bytes = named(fs::read(path), action, path)?;
+    let bytes = named(read_manifest(path), action, path)?;
     let malformed = |error: serde_json::Error| Error::Malformed {
         path: path.into(),
         reason: error.to_string(),

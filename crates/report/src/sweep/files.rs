@@ -11,6 +11,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use floodway_machine::read;
 use serde_json::Value;
 
 use super::Sweep;
@@ -47,7 +48,7 @@ pub fn begin(path: &Path, scenario: &str) -> Result<(), Error> {
         return Err(Error::File(path.into()));
     }
     let file = path.join(SWEEP);
-    let begun = std::fs::read(&file).ok();
+    let begun = read::bytes(&file, read::limit(16)).ok();
     let begun = begun.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     let ours = begun.is_some_and(|begun| begun["scenario"] == scenario);
     let empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
