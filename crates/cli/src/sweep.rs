@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use floodway_lab::{Budget, How};
 use floodway_lab::execute::Existing;
 use floodway_lab::sweep::{self, Failure as Why, Order};
+use floodway_lab::{Budget, How};
 use floodway_report::{Store, terminal};
 use floodway_scenario::sweep::{Arguments, Spec, Sweep, Until};
 use floodway_scenario::{Overrides, Scenario, suggest};

@@ -25,7 +25,7 @@ fn scenario(name: &str, more: &str) -> PathBuf {
 fn poisson(flows_per_second: f64) -> String {
     format!(
         "[workload.poisson]\nsizes = \"1000B\"\nfrom = \"all\"\nto = \"all\"\n\
-         flows_per_second = {flows_per_second}\n"
+         flows_per_second = {flows_per_second:e}\n"
     )
 }
 
@@ -84,8 +84,7 @@ fn too_many_runs_are_refused_by_every_command() {
         );
     }
     let vary = "switch.queue.size=1MB,2MB";
-    let seen =
-        floodway(&["sweep", word(&file), "--vary", vary, "--set", "replications=1000000"]);
+    let seen = floodway(&["sweep", word(&file), "--vary", vary, "--set", "replications=1000000"]);
     assert_eq!(seen.code, Some(2));
     assert!(
         seen.err.contains("error: these are 2000000 runs, and at most 1000000 are possible"),
@@ -99,7 +98,7 @@ fn too_many_runs_are_refused_by_every_command() {
 fn runs_that_do_not_fit_are_refused_in_place_of_an_abort() {
     let file = scenario("limit", &poisson(2e9));
     let limited = |command: &str| {
-        let script = format!("ulimit -v 700000; exec \"$0\" {command} \"$1\" --set seed=1");
+        let script = format!("ulimit -v 500000; exec \"$0\" {command} \"$1\" --set seed=1");
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_floodway"), word(&file)]);
         common::said(shell.output().unwrap())
@@ -108,7 +107,11 @@ fn runs_that_do_not_fit_are_refused_in_place_of_an_abort() {
         let seen = limited(command);
         assert_eq!(seen.code, Some(2), "{}", seen.err);
         assert!(seen.err.contains("error: 1 run needs roughly 1.4"), "{}", seen.err);
-        assert!(seen.err.contains("left of the process (`ulimit -v` or `ulimit -d`)"), "{}", seen.err);
+        assert!(
+            seen.err.contains("left of the process (`ulimit -v` or `ulimit -d`)"),
+            "{}",
+            seen.err
+        );
         assert!(seen.err.contains("make it smaller, with fewer flows"), "{}", seen.err);
     }
     let rows = "a = 1\n".repeat(4_000_000);

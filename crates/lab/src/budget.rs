@@ -81,9 +81,8 @@ impl Budget {
             let wanted = |of: &&Variant| variants.contains(&of.name);
             point.scenario.variants().iter().filter(wanted).map(move |of| footprint(of, seed))
         });
-        let (of_run, flows) = of_run.fold((0, 0.0f64), |(most, flows), of| {
-            (of.0.max(most), of.1.max(flows))
-        });
+        let (of_run, flows) =
+            of_run.fold((0, 0.0f64), |(most, flows), of| (of.0.max(most), of.1.max(flows)));
         Self {
             kept: runs.saturating_mul(KEPT_OF_ROW),
             disk: runs.saturating_mul(DISK_OF_RUN + (flows * DISK_OF_FLOW) as u64),
@@ -110,12 +109,13 @@ impl Budget {
 
     /// What will be taken beside what is held, with this number of runs at the same time.
     fn needed(&self, at_once: u64) -> u64 {
-        (FIRST + self.kept).saturating_add(self.of_run.saturating_mul(at_once))
+        let at_once = self.of_run.saturating_mul(at_once);
+        self.kept.saturating_add(FIRST).saturating_add(at_once)
     }
 
     /// What the process will hold at most, in all.
     pub fn memory(&self) -> u64 {
-        self.held + self.needed(self.at_once())
+        self.held.saturating_add(self.needed(self.at_once()))
     }
 
     /// Why the runs are refused, if they are: there are too many, or they do not fit into memory.
@@ -126,7 +126,8 @@ impl Budget {
             Err(Problem::error(Place::whole(&source), message, help).into())
         };
         if self.runs > MOST_RUNS {
-            let message = format!("these are {} runs, and at most {MOST_RUNS} are possible", self.runs);
+            let message =
+                format!("these are {} runs, and at most {MOST_RUNS} are possible", self.runs);
             return refused(message, FEWER.to_owned());
         }
         let Some(room) = self.room else { return Ok(()) };
@@ -135,7 +136,11 @@ impl Budget {
         if needed <= room.bytes {
             return Ok(());
         }
-        let runs = if self.runs == 1 { "1 run needs".to_owned() } else { format!("{} runs need", self.runs) };
+        let runs = if self.runs == 1 {
+            "1 run needs".to_owned()
+        } else {
+            format!("{} runs need", self.runs)
+        };
         let message = format!(
             "{runs} roughly {} of memory, and {} are left {}",
             size(needed),
@@ -192,7 +197,8 @@ fn footprint(variant: &Variant, seed: u64) -> (u64, f64) {
 /// In a line, for `floodway check`.
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let threads = if self.threads == 1 { "1 thread" } else { &format!("{} threads", self.threads) };
+        let threads =
+            if self.threads == 1 { "1 thread" } else { &format!("{} threads", self.threads) };
         write!(
             f,
             "all runs on {threads}, roughly: {} of memory ({} now, {} for each run at the same time, \
@@ -204,8 +210,12 @@ impl fmt::Display for Budget {
             size(self.disk)
         )?;
         match self.room {
-            Some(Room { bytes, limit: Limit::Machine }) => write!(f, "; {} of memory are left", size(bytes)),
-            Some(Room { bytes, limit }) => write!(f, "; {} of memory are left {limit}", size(bytes)),
+            Some(Room { bytes, limit: Limit::Machine }) => {
+                write!(f, "; {} of memory are left", size(bytes))
+            }
+            Some(Room { bytes, limit }) => {
+                write!(f, "; {} of memory are left {limit}", size(bytes))
+            }
             None => Ok(()),
         }
     }

@@ -93,6 +93,9 @@ mod tests {
 
     #[test]
     fn json_stays_json() {
-        assert_eq!(json("{\n\"a\": \"\u{9b}\u{202e}\x7fé\"}"), "{\n\"a\": \"\\u009b\\u202e\\u007fé\"}");
+        assert_eq!(
+            json("{\n\"a\": \"\u{9b}\u{202e}\x7fé\"}"),
+            "{\n\"a\": \"\\u009b\\u202e\\u007fé\"}"
+        );
     }
 }

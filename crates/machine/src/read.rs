@@ -78,7 +78,13 @@ pub fn size(bytes: u64) -> String {
         value /= 1000.0;
         unit += 1;
     }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else if value >= 9.995 { 1 } else { 2 };
+    let digits = if unit == 0 || value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
@@ -94,11 +100,17 @@ mod tests {
     #[test]
     fn only_regular_files_are_read() {
         let (kind, text) = failed(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!((kind, &*text), (ErrorKind::IsADirectory, "it is a directory, not a regular file"));
+        assert_eq!(
+            (kind, &*text),
+            (ErrorKind::IsADirectory, "it is a directory, not a regular file")
+        );
         #[cfg(unix)]
         {
             let (kind, text) = failed("/dev/zero");
-            assert_eq!((kind, &*text), (ErrorKind::InvalidInput, "it is a device, not a regular file"));
+            assert_eq!(
+                (kind, &*text),
+                (ErrorKind::InvalidInput, "it is a device, not a regular file")
+            );
         }
     }
 

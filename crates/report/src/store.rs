@@ -99,7 +99,8 @@ impl Store {
     /// The run of this key, if it is there and whole. One that is damaged is as good as none.
     pub fn find(&self, key: &str) -> Option<Stored> {
         let folder = self.folder(key);
-        let card: Card = serde_json::from_slice(&read::bytes(&folder.join(RUN), read::limit(16)).ok()?).ok()?;
+        let card: Card =
+            serde_json::from_slice(&read::bytes(&folder.join(RUN), read::limit(16)).ok()?).ok()?;
         let read = |file: &TableFile| {
             let path = folder.join(format!("{}.parquet", file.name));
             let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;

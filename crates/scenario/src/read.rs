@@ -248,7 +248,8 @@ impl Documents {
                 }
                 [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
                     let message = format!("`{}` cannot be set", setting.path.join("."));
-                    let help = "set the value itself, or one variant's: variants.ci.switch.latency=1us";
+                    let help =
+                        "set the value itself, or one variant's: variants.ci.switch.latency=1us";
                     return Err(Problem::error(setting.place, message, help));
                 }
                 _ => settings.push(setting),

@@ -344,11 +344,7 @@ fn prepare(
     Ok(variants)
 }
 
-fn prepare_one(
-    name: &str,
-    mut document: Item,
-    files: &Files,
-) -> (Option<Variant>, Vec<Problem>) {
+fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,
         Err(problem) => return (None, vec![problem]),

@@ -47,7 +47,8 @@ pub(super) fn owner(path: &Path) -> Result<Option<Owner>, Error> {
 
 /// The scenario and the date in a manifest of floodway, of whatever schema.
 fn named_in(manifest: &Path) -> Option<Owner> {
-    let value: serde_json::Value = serde_json::from_slice(&super::read_manifest(manifest).ok()?).ok()?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&super::read_manifest(manifest).ok()?).ok()?;
     value.get("floodway")?.as_str()?;
     let text = |value: Option<&serde_json::Value>| {
         value.and_then(|value| value.as_str()).unwrap_or("unknown").to_string()

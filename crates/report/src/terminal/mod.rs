@@ -399,3 +399,20 @@ fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
     }
     lines.into_iter().map(|line| paint(&line, Some(colour), style) + "\n").collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_of_others_are_written_out() {
+        let style = Style { colour: true, width: 40 };
+        assert_eq!(paint("a\x1b[31mb", Some(Paint::Green), style), "\x1b[32ma\\u{1b}[31mb\x1b[0m");
+        assert_eq!(
+            wrapped("a\x1b[31mb\nc", 40, style, Paint::Red),
+            "\x1b[31ma\\u{1b}[31mb\\u{a}c\x1b[0m\n"
+        );
+        assert_eq!(padded("\u{7f}", 8), "\\u{7f}  ");
+        assert_eq!(width("\u{202e}"), 8);
+    }
+}

@@ -117,6 +117,7 @@ fn other_interval(document: &Item, variants: &[Variant]) -> Option<Problem> {
 
 /// Variants with the same settings have the same runs.
 fn same_settings(document: &Item, variants: &[Variant]) -> impl Iterator<Item = Problem> {
+    let variants = if variants.len() > 1 { variants } else { &[] };
     // Only those whose text has the same hash are compared: there may be thousands.
     let mut known: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     let mut earlier = |(at, variant): (usize, &Variant)| {
@@ -250,7 +251,9 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
     }
     if settings.replications > MOST_REPLICATIONS {
         let message = format!("{} replications are too many", settings.replications);
-        let help = format!("at most {MOST_REPLICATIONS} are possible; 10 give a confidence interval worth having");
+        let help = format!(
+            "at most {MOST_REPLICATIONS} are possible; 10 give a confidence interval worth having"
+        );
         findings.error(&["replications"], message, help);
     }
     findings.positive("arrivals", arrivals);
