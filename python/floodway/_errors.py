@@ -69,7 +69,10 @@ class ResultsError(ValueError):
 def warn_of(violations: Iterable[str], what: str) -> None:
     """Warn whoever called the function that calls this, if anything happened that should not."""
     if broken := "; ".join(violations):
-        warnings.warn(f"this {what} is no result: {broken}", RuntimeWarning, stacklevel=3)
+        # Imported here, because the compiled half imports this module.
+        from floodway._floodway import printable
+
+        warnings.warn(f"this {what} is no result: {printable(broken)}", RuntimeWarning, stacklevel=3)
 
 
 def warn_of_others(notes: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "load",
     "open",
     "parse",
+    "printable",
     "sources",
     "study",
 ]
@@ -179,6 +180,7 @@ class Stored:
 def load(path: str, quick: bool, set: list[str]) -> Checked: ...
 def parse(text: str, file: str, quick: bool, set: list[str]) -> Checked: ...
 def open(path: str) -> Stored: ...
+def printable(text: str) -> str: ...
 def study(
     name: str,
     level: str,

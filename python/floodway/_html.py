@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Sequence
-from html import escape
+
+from floodway._floodway import printable
+
+
+def escape(text: str) -> str:
+    """Escape a text for HTML, with control characters written out."""
+    return html.escape(printable(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:

@@ -90,7 +90,8 @@ class Sweep:
 
     def __repr__(self) -> str:
         points, runs = len(self.json["points"]), len(self.json["runs"])
-        return f"<Sweep {self.name}: {runs} runs at {points} points in {self.path}>"
+        path = _floodway.printable(str(self.path))
+        return f"<Sweep {self.name}: {runs} runs at {points} points in {path}>"
 
     def _repr_html_(self) -> str:
         rows = [[axis["path"], ", ".join(axis["values"])] for axis in self.json["axes"]]

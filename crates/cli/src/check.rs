@@ -1,5 +1,6 @@
 //! `floodway check`: is the scenario valid, and what follows from it?
 
+use floodway_lab::{Budget, all_cores};
 use floodway_scenario::derived::Derived;
 use floodway_scenario::{Problem, Scenario, Variant};
 use serde_json::{Value, json};
@@ -12,14 +13,32 @@ use crate::{output, selection};
 pub fn check(options: &CheckOptions) -> Result<(), Failure> {
     let scenario = options.selection.load([])?;
     let variants = options.selection.variants(&scenario)?;
+    let budget = Budget::of(&scenario, &variants, all_cores());
+    // What is refused here is refused by `floodway run` too, whatever its threads.
+    Budget { threads: 1, ..budget }.check(&scenario.file_name)?;
     let derived = derived(&scenario, &variants);
     if options.json {
         let mut value = serde_json::to_value(&derived).expect("numbers and names are JSON");
         value["warnings"] = scenario.warnings().iter().map(warning).collect();
+        value["budget"] = json!({
+            "runs": budget.runs,
+            "threads": budget.threads,
+            "memory_bytes": budget.memory(),
+            "held_bytes": budget.held,
+            "run_bytes": budget.of_run,
+            "kept_bytes": budget.kept,
+            "disk_bytes": budget.disk,
+            "left_bytes": budget.room.map(|room| room.bytes),
+        });
         return output::print_json(&value);
     }
     selection::warn(&scenario);
-    output::print(&derived.to_string())
+    output::print(&format!("{derived}{budget}\n"))?;
+    // Of the default number of threads there may be too many.
+    if let Err(refused) = budget.check(&scenario.file_name) {
+        output::note(&format!("`floodway run` needs an option: {}", refused.problems()[0].help));
+    }
+    Ok(())
 }
 
 /// The numbers of these variants, with the placement of the first replication.

@@ -3,6 +3,8 @@
 use std::io;
 use std::panic::PanicHookInfo;
 
+use floodway_machine::printable;
+
 use crate::output::{self, Paint};
 
 /// A reason to end without success.
@@ -52,8 +54,9 @@ impl Failure {
     /// Says what is wrong on standard error.
     pub fn tell(&self) {
         match self {
-            // Where this cannot be printed there is nobody left to tell.
-            Self::Usage(error) => error.print().unwrap_or(()),
+            // Help and version have no words of others in them, so clap may color them.
+            Self::Usage(error) if !error.use_stderr() => error.print().unwrap_or(()),
+            Self::Usage(error) => output::problem(&error.render().to_string()),
             Self::Unknown(text) | Self::Measurement(text) => error(text),
             Self::Scenario(error) => output::problem(&error.plain()),
             Self::Results(problem) => error(&problem.to_string()),
@@ -67,7 +70,7 @@ impl Failure {
             }
             Self::System(attempt, problem) => error(&format!("cannot {attempt}: {problem}")),
             Self::Violations(violations) => {
-                violations.iter().for_each(|violation| error(violation));
+                violations.iter().for_each(|violation| error(&printable::line(violation)));
                 output::note(
                     "the results are not sound. Unless the scenario asks the impossible of a \
                      lossless class (`floodway check` warns then), this is a fault of floodway: \

@@ -200,7 +200,13 @@ pub struct SweepOptions {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Directory of the runs that any sweep can use again. It can be deleted at any time.
-    #[arg(long, value_name = "DIR", default_value = "results/cache", env = "FLOODWAY_CACHE")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "results/cache",
+        env = "FLOODWAY_CACHE",
+        hide_env_values = true
+    )]
     pub cache: PathBuf,
     /// Neither use runs again nor keep them.
     #[arg(long, conflicts_with = "cache")]

@@ -1,10 +1,12 @@
-//! Standard output and standard error. Writing never panics: a full device is an error, and a
-//! reader that has gone away (`| head`) is none.
+//! Standard output and standard error: all that the program prints goes through here, and control
+//! characters in it are written out ([`printable`]), wherever they are from. Writing never panics: a
+//! full device is an error, and a reader that has gone away (`| head`) is none.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
+use floodway_machine::printable;
 use floodway_report::terminal::Style;
 
 use crate::failure::Failure;
@@ -30,8 +32,13 @@ impl Paint {
     }
 }
 
-/// Writes text to standard output.
+/// Writes text to standard output. Colors that [`style`] allows remain.
 pub fn print(text: &str) -> Result<(), Failure> {
+    let colored = has_colours(&io::stdout());
+    write(&if colored { printable::colored(text) } else { printable::text(text) })
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
@@ -42,17 +49,22 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a JSON value to standard output, indented.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).expect("it has text keys and plain values");
-    print(&(text + "\n"))
+    write(&printable::json(&(text + "\n")))
 }
 
 /// Writes text to standard error. What cannot be said there cannot be said at all.
 pub fn say(text: &str) {
+    say_painted(&printable::text(text));
+}
+
+/// The same of text that is printable, with colors.
+fn say_painted(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Says something with the word for what it is before it.
 pub fn told(paint: Paint, word: &str, text: &str) {
-    say(&format!("{}: {text}\n", painted(paint, word)));
+    say_painted(&format!("{}: {}\n", painted(paint, word), printable::text(text)));
 }
 
 /// Says something that is no problem.
@@ -65,7 +77,7 @@ pub fn note(text: &str) {
 pub fn problem(plain: &str) {
     let words = [(Paint::Red, "error:"), (Paint::Yellow, "warning:")];
     let mut text = String::new();
-    for line in plain.lines() {
+    for line in printable::text(plain).lines() {
         let begin = words.iter().find(|(_, word)| line.starts_with(word));
         text += &match (begin, line.split_once("= help:")) {
             (Some((paint, word)), _) => painted(*paint, word) + &line[word.len()..],
@@ -76,7 +88,7 @@ pub fn problem(plain: &str) {
         };
         text.push('\n');
     }
-    say(&text);
+    say_painted(&text);
 }
 
 fn painted(paint: Paint, word: &str) -> String {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use floodway_lab::How;
 use floodway_lab::execute::Existing;
 use floodway_lab::sweep::{self, Failure as Why, Order};
+use floodway_lab::{Budget, How};
 use floodway_report::{Store, terminal};
 use floodway_scenario::sweep::{Arguments, Spec, Sweep, Until};
 use floodway_scenario::{Overrides, Scenario, suggest};
@@ -26,6 +26,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
     if !options.quiet {
         selection::warn(&base);
         let points = sweep.points.len();
+        Budget::of_sweep(&sweep, &variants, threads(options.threads)).check(&base.file_name)?;
         let runs = sweep::due(&sweep, &variants, &Default::default(), &Default::default()).len();
         output::note(&format!("{points} points and {} variants: {runs} runs", variants.len()));
     }
@@ -154,6 +155,7 @@ impl From<Why> for Failure {
     fn from(failure: Why) -> Self {
         match failure {
             Why::Results(error) => Self::Sweep(error),
+            Why::Scenario(error) => Self::Scenario(error),
             Why::Locked(error) => Self::Results(error.into()),
             Why::Interrupted(_) => Self::Interrupted,
             Why::Metric { name, known } => {

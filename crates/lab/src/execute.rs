@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::thread;
 
+use floodway_machine::memory;
 use floodway_report::directory::Error;
 use floodway_report::manifest::Record;
 use floodway_report::{
@@ -13,7 +14,7 @@ use floodway_scenario::{Scenario, Variant};
 
 use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
-use crate::{How, Watcher, memory};
+use crate::{How, Watcher};
 
 /// What to do with results that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

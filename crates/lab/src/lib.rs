@@ -6,11 +6,11 @@
 //! - [`sweep`]: the same scenario at every point of a grid
 //! - [`queue`]: runs, shared out over threads
 //! - [`board`]: how far they have come
-//! - [`memory`]: how much memory the program has held
+//! - [`budget`]: how much memory and space runs will take
 
 pub mod board;
+pub mod budget;
 pub mod execute;
-pub mod memory;
 pub mod queue;
 pub mod study;
 pub mod sweep;
@@ -21,6 +21,7 @@ use std::sync::atomic::AtomicBool;
 use floodway_report::Run;
 
 pub use board::Total;
+pub use budget::Budget;
 pub use execute::{Cost, Done, Existing, execute};
 
 /// How to run something.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use floodway_report::study::{self as results, Provenance};
 use floodway_report::{Lock, Run, directory, manifest};
-use floodway_scenario::Scenario;
+use floodway_scenario::{Scenario, Variant};
 use floodway_study::{Evidence, Experiment, Level, Study};
 
-use crate::{Existing, How, Watcher, execute};
+use crate::{Budget, Existing, How, Watcher, execute};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,11 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     let scenario = |experiment: &Experiment| experiment.scenario(study.library, set);
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
+    for (experiment, scenario) in plan.iter().zip(&scenarios) {
+        Budget::of(scenario, &wanted(experiment, scenario), how.threads)
+            .check(&scenario.file_name)?;
+    }
+
     let experiments: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
     let design = results::Design {
         study: study.entry.name,
@@ -83,6 +88,14 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
         session.run(experiment, scenario, watcher)?;
     }
     session.finish()
+}
+
+/// The variants that an experiment runs.
+fn wanted<'a>(experiment: &Experiment, scenario: &'a Scenario) -> Vec<&'a Variant> {
+    let wanted = |variant: &&Variant| {
+        experiment.variants.is_empty() || experiment.variants.contains(&&*variant.name)
+    };
+    scenario.variants().iter().filter(wanted).collect()
 }
 
 /// What is known before it starts.
@@ -127,10 +140,7 @@ impl Session<'_> {
             let text = format!("{}: {}.", experiment.name, warning.message);
             self.caveats.push(text);
         }
-        let wanted =
-            |name: &str| experiment.variants.is_empty() || experiment.variants.contains(&name);
-        let variants: Vec<_> =
-            scenario.variants().iter().filter(|variant| wanted(&variant.name)).collect();
+        let variants = wanted(experiment, scenario);
         self.evidence.begin(experiment.name, scenario);
         let (evidence, provenance) = (&mut self.evidence, &mut self.provenance);
         let take = |run: &Run| {

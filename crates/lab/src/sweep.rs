@@ -20,7 +20,7 @@ use floodway_scenario::{Scenario, Sweep, Variant, sweep as grid};
 
 use crate::board::Board;
 use crate::queue::{self, Job, Queue, Taker};
-use crate::{How, Watcher};
+use crate::{Budget, How, Watcher};
 
 /// One run of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +62,8 @@ pub enum Failure {
         /// All there are.
         known: Vec<String>,
     },
+    /// It does not fit into memory, or has too many runs.
+    Scenario(floodway_scenario::Error),
     /// It was ended; so many runs are in the store, if there is one.
     Interrupted(usize),
 }
@@ -92,6 +94,7 @@ pub struct Made {
 pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept, Failure> {
     let Order { sweep, path, .. } = *order;
     let base = &sweep.points[0].scenario;
+    Budget::of_sweep(sweep, order.variants, how.threads).check(&base.file_name)?;
     let _lock = begin(path, &base.name, how.command)?;
     if let Some(store) = order.store {
         store.collect();
@@ -533,6 +536,12 @@ fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
     }
     caveats.extend(result.idle());
     caveats
+}
+
+impl From<floodway_scenario::Error> for Failure {
+    fn from(error: floodway_scenario::Error) -> Self {
+        Self::Scenario(error)
+    }
 }
 
 impl From<lock::Error> for Failure {

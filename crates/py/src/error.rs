@@ -1,9 +1,11 @@
 //! What is wrong, as exceptions of the package. Their classes are written in Python, so that they
 //! read and type like the rest of it.
 
+use floodway_machine::printable::{line, text as escaped};
 use floodway_report::directory;
 use floodway_scenario::{Error, Problem};
 use miette::Severity;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -21,7 +23,10 @@ pub fn scenario(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// What options of the program are called in Python; messages name them as places and as remedies.
-const ARGUMENTS: [(&str, &str); 14] = [
+const ARGUMENTS: [(&str, &str); 17] = [
+    ("`--threads ", "`threads="),
+    ("`--replications`", "`replications`"),
+    ("`--variant`", "`variants`"),
     ("--> --variant:", "--> variant:"),
     ("--> --vary:", "--> vary:"),
     ("--> --until:", "--> until:"),
@@ -55,7 +60,7 @@ pub fn results(py: Python<'_>, error: &directory::Error) -> PyErr {
 
 /// A `ResultsError` that says this.
 pub fn results_text(py: Python<'_>, text: String) -> PyErr {
-    let text = in_python(&text);
+    let text = in_python(&escaped(&text));
     let raised = || -> PyResult<PyErr> {
         let class = py.import(MODULE)?.getattr("ResultsError")?;
         Ok(PyErr::from_value(class.call1((text,))?))
@@ -63,12 +68,24 @@ pub fn results_text(py: Python<'_>, text: String) -> PyErr {
     raised().unwrap_or_else(|failed| failed)
 }
 
+/// A text in which control characters are written out, as the program prints it.
+#[pyfunction]
+pub fn printable(text: &str) -> String {
+    escaped(text).into_owned()
+}
+
+/// A `ValueError` that says this.
+pub fn value(text: &str) -> PyErr {
+    PyValueError::new_err(escaped(text).into_owned())
+}
+
 /// A `Problem`.
 pub fn problem<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, PyAny>> {
     let position = problem.place.position();
     let fields = PyDict::new(py);
-    fields.set_item("message", &problem.message)?;
-    fields.set_item("help", in_python(&problem.help))?;
+    // Printable, because they are printed as they are.
+    fields.set_item("message", line(&problem.message))?;
+    fields.set_item("help", in_python(&line(&problem.help)))?;
     fields.set_item(
         "severity",
         match problem.severity {
@@ -79,7 +96,7 @@ pub fn problem<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, P
     )?;
     let file = problem.place.source.name();
     let option = file.strip_prefix("--").filter(|name| *name != "set");
-    fields.set_item("file", option.unwrap_or(file))?;
+    fields.set_item("file", line(option.unwrap_or(file)))?;
     fields.set_item("line", position.as_ref().map(|at| at.line))?;
     fields.set_item("column", position.as_ref().map(|at| at.column))?;
     fields.set_item("variants", &problem.variants)?;

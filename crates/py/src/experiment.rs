@@ -4,13 +4,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure, Order, run};
-use floodway_lab::{Existing, How, Total, Watcher, words_of_others};
+use floodway_lab::{Budget, Existing, How, Total, Watcher, words_of_others};
 use floodway_report::study::{Exhibit, Section};
 use floodway_report::trace;
 use floodway_scenario::suggest::remedy;
 use floodway_scenario::{Scenario, Variant};
 use floodway_study::{CATALOGUE, Level};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::background::{self, Desk};
@@ -64,7 +63,7 @@ fn existing(word: &str) -> PyResult<Existing> {
         "resume" => Ok(Existing::Resume),
         _ => {
             let remedy = remedy(word, "ways", &["refuse", "replace", "resume"]);
-            Err(PyValueError::new_err(format!("existing results cannot be `{word}`; {remedy}")))
+            Err(error::value(&format!("existing results cannot be `{word}`; {remedy}")))
         }
     }
 }
@@ -88,8 +87,11 @@ pub fn execute(
     let forms: Vec<&str> = trace::CATALOGUE.iter().map(|form| form.entry.name).collect();
     if let Some(unknown) = trace.filter(|name| !forms.contains(name)) {
         let remedy = remedy(unknown, "forms of traces", &forms);
-        return Err(PyValueError::new_err(format!("there is no trace `{unknown}`; {remedy}")));
+        return Err(error::value(&format!("there is no trace `{unknown}`; {remedy}")));
     }
+    Budget::of(scenario, variants, threads)
+        .check(&scenario.file_name)
+        .map_err(|refused| error::scenario(py, &refused))?;
     let (formats, command) = (vec!["parquet".to_owned()], command(py));
     let work = |desk: &Desk<News>| {
         let how = How {
@@ -150,12 +152,12 @@ pub fn study(
     let names: Vec<&str> = CATALOGUE.iter().map(|study| study.entry.name).collect();
     let Some(study) = CATALOGUE.iter().find(|study| study.entry.name == name) else {
         let remedy = remedy(name, "studies", &names);
-        return Err(PyValueError::new_err(format!("there is no study `{name}`; {remedy}")));
+        return Err(error::value(&format!("there is no study `{name}`; {remedy}")));
     };
     let levels = [Level::Quick, Level::Standard, Level::Full];
     let Some(level) = levels.into_iter().find(|known| known.name() == level) else {
         let remedy = remedy(level, "levels", &levels.map(Level::name));
-        return Err(PyValueError::new_err(format!("there is no level `{level}`; {remedy}")));
+        return Err(error::value(&format!("there is no level `{level}`; {remedy}")));
     };
     let (threads, command) = (background::threads(threads)?, command(py));
     let formats = vec!["parquet".to_owned()];

@@ -28,6 +28,8 @@ mod _floodway {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::error::printable;
+    #[pymodule_export]
     use crate::experiment::study;
     #[pymodule_export]
     use crate::results::{Stored, open};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use floodway_lab::Budget;
 use floodway_scenario::derived::Derived;
 use floodway_scenario::{Overrides, Scenario, Variant};
 use pyo3::prelude::*;
@@ -105,7 +106,11 @@ impl Checked {
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Outcome> {
         let variant = self.variant(py, variant)?;
-        let build = || self.0.build(variant, replication);
+        let seed = self.0.replication_seed(replication);
+        Budget::of_one(variant, seed, 1)
+            .check(&self.0.file_name)
+            .map_err(|refused| error::scenario(py, &refused))?;
+        let build = || variant.build_replication(replication, seed);
         simulate::simulate(py, build, threads, watch.as_ref())
     }
 

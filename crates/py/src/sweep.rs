@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use floodway_lab::board::Board;
 use floodway_lab::sweep::{self as lab, Failure, Made, Order, Task};
-use floodway_lab::{Existing, How};
+use floodway_lab::{Budget, Existing, How};
 use floodway_report::store::Store;
 use floodway_report::study::Provenance;
 use floodway_report::sweep::{self as results, Meaning, Row};
@@ -101,7 +101,7 @@ impl Grid {
             Ok(Ok(Self { sweep, variants: names }))
         });
         let made: Result<Self, String> = made.map_err(|failed| error::scenario(py, &failed))?;
-        made.map_err(PyValueError::new_err)
+        made.map_err(|text| error::value(&text))
     }
 
     /// By point: its settings.
@@ -159,6 +159,9 @@ impl Grid {
     /// Makes the results directory for runs that others make, before they begin, and locks it. The
     /// time, and the lock.
     fn begin(&self, py: Python<'_>, path: PathBuf) -> PyResult<(String, Held)> {
+        Budget::of_sweep(&self.sweep, &self.variants, 1)
+            .check(&self.sweep.points[0].scenario.file_name)
+            .map_err(|refused| error::scenario(py, &refused))?;
         let begun = lab::begin(&path, &self.sweep.points[0].scenario.name, &command(py));
         let lock = begun.map_err(|failure| failed(py, failure))?;
         Ok((manifest::now(), Held(Mutex::new(Some(lock)))))
@@ -313,17 +316,18 @@ fn meanings(metrics: Vec<String>) -> PyResult<BTreeMap<String, Meaning>> {
 }
 
 fn malformed(error: serde_json::Error) -> PyErr {
-    PyValueError::new_err(format!("this is no row of a sweep: {error}"))
+    error::value(&format!("this is no row of a sweep: {error}"))
 }
 
 fn failed(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Results(failed) => error::results_text(py, failed.to_string()),
+        Failure::Scenario(refused) => error::scenario(py, &refused),
         Failure::Locked(failed) => error::results_text(py, failed.to_string()),
         Failure::Metric { name, known } => {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let remedy = remedy(&name, "metrics", &known);
-            PyValueError::new_err(format!("these runs have no metric `{name}`; {remedy}"))
+            error::value(&format!("these runs have no metric `{name}`; {remedy}"))
         }
         Failure::Interrupted(runs) => {
             error::results_text(py, format!("the sweep was interrupted after {runs} runs"))

@@ -8,6 +8,8 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use floodway_machine::read;
+
 /// What a file operation was for, and why it failed.
 #[derive(Debug)]
 pub struct IoError {
@@ -60,6 +62,10 @@ fn explain(error: &io::Error) -> (String, &'static str, bool) {
             "a part of this path is a file, not a directory",
             "rename that file, or use another directory",
         ),
+        Kind::IsADirectory | Kind::InvalidInput | Kind::FileTooLarge => {
+            let remedy = "put the file back that floodway wrote, or use another directory";
+            return (error.to_string(), remedy, true);
+        }
         Kind::NotFound => return ("it does not exist".to_string(), "check the path", false),
         _ => return (error.to_string(), "see to the cause, or use another directory", true),
     };
@@ -126,13 +132,9 @@ fn create(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Reads a regular file, and nothing else: a pipe or a device may have no end.
+/// The bytes of a regular file of JSON, which takes some times as much memory when it is parsed.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if fs::metadata(path)?.is_file() {
-        fs::read(path)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
+    read::bytes(path, read::limit(16))
 }
 
 /// Brings files that were written to the disk, several at a time: the system then does not wait for
@@ -190,7 +192,7 @@ fn fill_file(
 
 /// The checksum of a file as it is.
 pub(crate) fn checksum(path: &Path) -> Result<Checksum, IoError> {
-    let bytes = named(read(path), "read a table", path)?;
+    let bytes = named(read::bytes(path, read::limit(2)), "read a table", path)?;
     let mut sum = Checksum::new();
     sum.add(&bytes);
     Ok(sum)

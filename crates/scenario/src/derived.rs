@@ -173,6 +173,17 @@ impl Variant {
         }
     }
 
+    /// What one run takes, estimated: memory in bytes, that of its results included, and flows. The
+    /// seed is that of the placement.
+    pub fn footprint_of_run(&self, seed: u64) -> (Bytes, f64) {
+        let Self { settings, graph, .. } = self;
+        let rtt = longest_way(settings, graph, check::largest_frame(settings)).0;
+        let order = settings.placement.order(graph, seed);
+        let shares = workload::surroundings(self.workloads(), settings, graph, &order, seed);
+        let flows = shares.map(|(workload, around)| workload.expected_flows(around)).sum();
+        (self.memory(flows, rtt), flows)
+    }
+
     fn headroom(&self) -> Option<Headroom> {
         let Self { settings, graph, .. } = self;
         let drc = settings.switch.flow_control.drc.as_ref();

@@ -35,6 +35,7 @@ pub mod derived;
 pub mod document;
 pub mod failure;
 pub mod files;
+mod footprint;
 pub mod import;
 mod loads;
 pub mod measured;

@@ -1,9 +1,11 @@
 //! From a file to one complete document per variant.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+
+use floodway_machine::read;
 
 use crate::scenario::Overrides;
 use crate::sweep;
@@ -18,6 +20,9 @@ pub const SHARED: [&str; 8] =
 
 /// The longest name that may become a directory.
 const LONGEST_NAME: usize = 64;
+
+/// The most bytes of a scenario or configuration: a hundred thousand flows written out take 4 MB.
+const LARGEST_TEXT: u64 = 64_000_000;
 
 /// The text of a scenario file.
 pub fn scenario_file(path: &Path) -> Result<String, Problem> {
@@ -41,13 +46,21 @@ pub fn text_file(path: &Path, kind: &str, ending: &str) -> Result<String, Proble
         };
         return Err(problem(format!("this is a directory, not a {kind} file"), help));
     }
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let bytes = read::bytes(path, LARGEST_TEXT).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             problem("there is no such file".to_owned(), other_file(path, ending))
         }
         ErrorKind::PermissionDenied => problem(
             "the file may not be read".to_owned(),
             "ask its owner for permission to read it".to_owned(),
+        ),
+        ErrorKind::InvalidInput => problem(
+            format!("the file cannot be read: {error}"),
+            format!("write the {kind} to a file, and name that"),
+        ),
+        ErrorKind::FileTooLarge => problem(
+            format!("the file cannot be read: {error}"),
+            "keep long lists of flows in a file of their own: `[workload.file]`".to_owned(),
         ),
         _ => problem(format!("the file cannot be read: {error}"), "try another copy".to_owned()),
     })?;
@@ -199,58 +212,70 @@ fn drop_removed(variants: &mut [Named]) -> Result<(), Problem> {
     }
 }
 
-/// One complete document for each variant, in order of appearance; a single one without a name
-/// if there are no variants. Overlays apply in the order: `[quick]`, the variant, every `--set`.
-pub fn variants(
-    written: &Written,
-    overrides: &Overrides,
-) -> Result<Vec<(Option<String>, Item)>, Problem> {
-    let mut base = written.base.clone();
-    let mut variants = written.variants.clone();
+/// The documents of all variants. They are made one by one: all at once would take much memory.
+pub struct Documents {
+    base: Item,
+    variants: Vec<Named>,
+    settings: Vec<Setting>,
+}
 
-    if overrides.quick {
-        let Some(Entry { item: mut quick, key_place, .. }) = written.quick.clone() else {
-            let message = "the scenario has no `[quick]`";
-            let help = "add one that makes it smaller, or run it without --quick";
-            return Err(Problem::error(Place::whole(&written.sources[0]), message, help));
-        };
-        expect_table(&quick, "quick", &key_place)?;
-        refuse_keys(&quick, &["name", "quick", "sweep", "extends"], "`[quick]`")?;
-        lay_over(&mut variants, named(quick.take("variants"))?)?;
-        normalise(&mut quick);
-        merge(&mut base, &quick)?;
-    }
+impl Documents {
+    /// Applies everything from outside. Overlays apply in the order: `[quick]`, the variant, every
+    /// `--set`.
+    pub fn new(written: &Written, overrides: &Overrides) -> Result<Self, Problem> {
+        let mut base = written.base.clone();
+        let mut variants = written.variants.clone();
 
-    let mut settings = Vec::new();
-    for argument in &overrides.set {
-        let mut setting = Setting::parse(argument)?;
-        match setting.path.as_slice() {
-            [first, _, ..] if first == "variants" => {
-                lay_over(&mut variants, named(setting.overlay.take("variants"))?)?;
-            }
-            [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
-                let message = format!("`{}` cannot be set", setting.path.join("."));
-                let help = "set the value itself, or one variant's: variants.ci.switch.latency=1us";
-                return Err(Problem::error(setting.place, message, help));
-            }
-            _ => settings.push(setting),
+        if overrides.quick {
+            let Some(Entry { item: mut quick, key_place, .. }) = written.quick.clone() else {
+                let message = "the scenario has no `[quick]`";
+                let help = "add one that makes it smaller, or run it without --quick";
+                return Err(Problem::error(Place::whole(&written.sources[0]), message, help));
+            };
+            expect_table(&quick, "quick", &key_place)?;
+            refuse_keys(&quick, &["name", "quick", "sweep", "extends"], "`[quick]`")?;
+            lay_over(&mut variants, named(quick.take("variants"))?)?;
+            normalise(&mut quick);
+            merge(&mut base, &quick)?;
         }
+
+        let mut settings = Vec::new();
+        for argument in &overrides.set {
+            let mut setting = Setting::parse(argument)?;
+            match setting.path.as_slice() {
+                [first, _, ..] if first == "variants" => {
+                    lay_over(&mut variants, named(setting.overlay.take("variants"))?)?;
+                }
+                [first, ..] if ["variants", "quick", "sweep"].contains(&first.as_str()) => {
+                    let message = format!("`{}` cannot be set", setting.path.join("."));
+                    let help =
+                        "set the value itself, or one variant's: variants.ci.switch.latency=1us";
+                    return Err(Problem::error(setting.place, message, help));
+                }
+                _ => settings.push(setting),
+            }
+        }
+        Ok(Self { base, variants, settings })
     }
 
-    let complete = |variant: Option<&Named>| {
-        let mut document = base.clone();
+    /// How many variants there are: at least one.
+    pub fn count(&self) -> usize {
+        self.variants.len().max(1)
+    }
+
+    /// The name of a variant and its complete document, in order of appearance; a single one without
+    /// a name if there are no variants.
+    pub fn get(&self, at: usize) -> Result<(Option<&str>, Item), Problem> {
+        let mut document = self.base.clone();
+        let variant = self.variants.get(at);
         if let Some(variant) = variant {
             merge(&mut document, &variant.overlay)?;
         }
-        for setting in &settings {
+        for setting in &self.settings {
             merge(&mut document, &setting.overlay)?;
         }
-        Ok((variant.map(|variant| variant.name.clone()), document))
-    };
-    if variants.is_empty() {
-        return Ok(vec![complete(None)?]);
+        Ok((variant.map(|variant| &*variant.name), document))
     }
-    variants.iter().map(|variant| complete(Some(variant))).collect()
 }
 
 /// A variant's overlay; `false` removes the variant of the file that is extended.
@@ -273,13 +298,14 @@ fn named(variants: Option<Entry>) -> Result<Vec<Named>, Problem> {
     expect_table(&item, "variants", &key_place)?;
     let Value::Table(table) = item.value else { return Ok(Vec::new()) };
     let mut all: Vec<Named> = Vec::new();
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
     for Entry { key: name, key_place: place, item: mut overlay } in table.entries {
         if let Some(cause) = bad_name(&name) {
             let help = "name it with letters, digits, `-`, `_` and `.`: it becomes a directory";
             return Err(Problem::error(place, format!("the variant's name {cause}"), help));
         }
-        if let Some(other) = all.iter().find(|other| other.name.eq_ignore_ascii_case(&name)) {
-            let message = format!("the variants `{}` and `{name}` differ only in case", other.name);
+        if let Some(other) = known.insert(name.to_ascii_lowercase(), name.clone()) {
+            let message = format!("the variants `{other}` and `{name}` differ only in case");
             let help = "rename one: some file systems would give both the same directory";
             return Err(Problem::error(place, message, help));
         }

@@ -11,9 +11,10 @@ use miette::Severity;
 use crate::check;
 use crate::document::Document;
 use crate::files::{Files, InputFile};
+use crate::footprint;
 use crate::measured::Measured;
 use crate::presets;
-use crate::read::{self, Reader, Written};
+use crate::read::{self, Documents, Reader, Written};
 use crate::sweep;
 use crate::text::{Error, Item, Place, Problem, Source, decode, suggest};
 use crate::workload::{self, Ready};
@@ -112,6 +113,7 @@ impl Scenario {
         files: Files,
     ) -> Result<Self, Error> {
         let source = Arc::new(Source::new(file_name, text.to_owned()));
+        footprint::refuse_text(&Place::whole(&source), text)?;
         let written = Written::read(&source, reader)?;
         let sweep = written.sweep()?;
         let mut findings = Findings::default();
@@ -312,18 +314,22 @@ fn prepare(
     files: &Files,
     findings: &mut Findings,
 ) -> Result<Vec<Variant>, Error> {
-    let documents = read::variants(written, overrides)?;
-    let count = documents.len();
+    let documents = Documents::new(written, overrides)?;
+    let count = documents.count();
     let mut found: Vec<(Problem, Vec<String>)> = Vec::new();
     let mut variants = Vec::new();
-    for (name, document) in &documents {
-        let name = name.as_deref().unwrap_or(ONLY_VARIANT);
+    for at in 0..count {
+        let (name, document) = documents.get(at)?;
+        let name = name.unwrap_or(ONLY_VARIANT);
         let (variant, problems) = prepare_one(name, document, files);
         for problem in problems {
             match found.iter_mut().find(|(other, _)| *other == problem) {
                 Some((_, names)) => names.push(name.to_owned()),
                 None => found.push((problem, vec![name.to_owned()])),
             }
+        }
+        if let (0, Some(first)) = (at, &variant) {
+            footprint::refuse_variants(&Place::whole(&written.sources[0]), first, count)?;
         }
         variants.extend(variant);
     }
@@ -333,13 +339,12 @@ fn prepare(
         findings.add(Problem { variants, ..problem });
     }
     if variants.len() == count {
-        check::between(&documents[0].1, &variants).into_iter().for_each(|p| findings.add(p));
+        check::between(&documents.get(0)?.1, &variants).into_iter().for_each(|p| findings.add(p));
     }
     Ok(variants)
 }
 
-fn prepare_one(name: &str, document: &Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
-    let mut document = document.clone();
+fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {
     let presets = match presets::apply(&mut document) {
         Ok(presets) => presets,
         Err(problem) => return (None, vec![problem]),

@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::footprint;
 use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Place, Problem, Source};
 
@@ -206,6 +207,9 @@ impl Sweep {
             let sizes = sizes.collect::<Vec<_>>().join(" × ");
             problem("[[sweep.vary]]", &sizes, message, "vary less, or in fewer steps")
         })?;
+        let sizes = axes.iter().map(|axis| format!("{} of {}", axis.values.len(), axis.path));
+        let source = Source::new("[[sweep.vary]]", sizes.collect::<Vec<_>>().join(" × "));
+        footprint::refuse_points(&Place::whole(&Arc::new(source)), &base, count)?;
         let points = (0..count).map(|number| {
             let mut rest = number;
             let mut at: Vec<usize> = Vec::new();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::failure::Failure;
-use floodway_lab::memory;
+use floodway_machine::memory;
 
 /// What one case took with one number of threads.
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use floodway_machine::read;
 use floodway_scenario::import::hpcc::{self, Fate, Imported, Row};
 use floodway_scenario::{Overrides, Scenario};
 
@@ -60,7 +61,7 @@ fn name(folder: &Path) -> String {
 
 /// Whether a file has this text already.
 fn says(path: &Path, text: &str) -> bool {
-    fs::read_to_string(path).is_ok_and(|there| there == text)
+    read::text(path, text.len() as u64).is_ok_and(|there| there == text)
 }
 
 /// What became of the keys, by fate.

@@ -6,7 +6,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use floodway_lab::{Done, Existing, How, all_cores, execute};
+use floodway_lab::{Budget, Done, Existing, How, all_cores, execute};
 use floodway_report::terminal;
 use floodway_scenario::{Scenario, Variant};
 
@@ -20,9 +20,10 @@ pub use signals::stop_on_signals;
 pub fn run(options: &RunOptions) -> Result<(), Failure> {
     let scenario = options.selection.load(settings(options))?;
     let variants = options.selection.variants(&scenario)?;
-    announce(options, &scenario, &variants)?;
-
     let path = out(options, &scenario);
+    let budget = Budget::of(&scenario, &variants, threads(options.threads));
+    budget.check(&scenario.file_name)?;
+    announce(options, &scenario, &variants, &budget, &path);
     let how = How {
         threads: threads(options.threads),
         stop: &*stop_on_signals()?,
@@ -87,14 +88,16 @@ fn announce(
     options: &RunOptions,
     scenario: &Scenario,
     variants: &[&Variant],
-) -> Result<(), Failure> {
+    budget: &Budget,
+    path: &Path,
+) {
     if !options.quiet {
         selection::warn(scenario);
+        budget.warning(path).iter().for_each(|warning| output::problem(&warning.plain()));
     }
     if options.verbose {
-        output::say(&check::derived(scenario, variants).to_string());
+        output::say(&format!("{}{budget}\n", check::derived(scenario, variants)));
     }
-    Ok(())
 }
 
 /// Prints what came out.

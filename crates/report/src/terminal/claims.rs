@@ -1,5 +1,7 @@
 //! What came of the claims of a study.
 
+use floodway_machine::printable;
+
 use super::{Paint, Style, padded, paint, width, wrapped};
 use crate::study::{Claim, Study, Verdict};
 
@@ -183,6 +185,7 @@ fn cut(mut lines: Vec<String>, columns: usize) -> Vec<String> {
 
 /// A text in lines of this width; a word that is wider is cut, with an ellipsis.
 fn lines(text: &str, columns: usize) -> Vec<String> {
+    let text = printable::line(text);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let word: String = match width(word) > columns {

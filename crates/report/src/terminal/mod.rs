@@ -3,6 +3,8 @@
 mod claims;
 mod sweep;
 
+use floodway_machine::printable;
+
 use crate::better::Better;
 use crate::latency;
 use crate::statistics::{NoInterval, refused};
@@ -342,7 +344,7 @@ fn block(
             }
             let (value, beside) = &row.cells[*at];
             line += &" ".repeat(values - width(value));
-            line += value;
+            line += &printable::line(value);
             line.push(' ');
             line += &paint(&beside.text, beside.paint, style);
             line += &" ".repeat(besides - width(&beside.text));
@@ -353,15 +355,19 @@ fn block(
     text
 }
 
+/// Columns of a text as it is printed, with control characters written out.
 fn width(text: &str) -> usize {
-    text.chars().count()
+    printable::line(text).chars().count()
 }
 
 fn padded(text: &str, columns: usize) -> String {
-    text.to_string() + &" ".repeat(columns.saturating_sub(width(text)))
+    let text = printable::line(text);
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.chars().count())))
 }
 
+/// The text, printable and colored: no color of others remains in it.
 fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
+    let text = &*printable::line(text);
     let code = match paint {
         Some(_) if !style.colour || text.trim().is_empty() => return text.to_string(),
         None => return text.to_string(),
@@ -378,6 +384,7 @@ fn paint(text: &str, paint: Option<Paint>, style: Style) -> String {
 
 /// A paragraph in lines of this width; what follows the first is indented.
 fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
+    let text = printable::line(text);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is a line");
@@ -391,4 +398,21 @@ fn wrapped(text: &str, columns: usize, style: Style, colour: Paint) -> String {
         }
     }
     lines.into_iter().map(|line| paint(&line, Some(colour), style) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_of_others_are_written_out() {
+        let style = Style { colour: true, width: 40 };
+        assert_eq!(paint("a\x1b[31mb", Some(Paint::Green), style), "\x1b[32ma\\u{1b}[31mb\x1b[0m");
+        assert_eq!(
+            wrapped("a\x1b[31mb\nc", 40, style, Paint::Red),
+            "\x1b[31ma\\u{1b}[31mb\\u{a}c\x1b[0m\n"
+        );
+        assert_eq!(padded("\u{7f}", 8), "\\u{7f}  ");
+        assert_eq!(width("\u{202e}"), 8);
+    }
 }

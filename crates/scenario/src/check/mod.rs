@@ -27,6 +27,7 @@ mod switch;
 pub(crate) mod traffic;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
@@ -116,11 +117,19 @@ fn other_interval(document: &Item, variants: &[Variant]) -> Option<Problem> {
 
 /// Variants with the same settings have the same runs.
 fn same_settings(document: &Item, variants: &[Variant]) -> impl Iterator<Item = Problem> {
-    let earlier = |(at, variant): (usize, &Variant)| {
-        let same = variants[..at].iter().find(|other| other.settings == variant.settings)?;
-        Some((variant.name.clone(), same.name.clone()))
+    let variants = if variants.len() > 1 { variants } else { &[] };
+    // Only those whose text has the same hash are compared: there may be thousands.
+    let mut known: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    let mut earlier = |(at, variant): (usize, &Variant)| {
+        let mut hasher = DefaultHasher::new();
+        serde_json::to_string(&variant.settings).expect("settings are JSON").hash(&mut hasher);
+        let alike = known.entry(hasher.finish()).or_default();
+        let same = alike.iter().find(|&&other| variants[other].settings == variant.settings);
+        let names = same.map(|&other| (variant.name.clone(), variants[other].name.clone()));
+        alike.push(at);
+        names
     };
-    let pairs: Vec<_> = variants.iter().enumerate().filter_map(earlier).collect();
+    let pairs: Vec<_> = variants.iter().enumerate().filter_map(&mut earlier).collect();
     pairs.into_iter().map(|(name, same)| {
         Problem::warning(
             document.locate("variants"),
@@ -224,6 +233,9 @@ const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
 /// about what flows have delivered.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// The most replications: each has a directory of its own.
+const MOST_REPLICATIONS: u32 = 1_000_000;
+
 /// Rows of the record: a gigabyte or two while its tables are made.
 const MOST_ROWS: u64 = 10_000_000;
 
@@ -236,6 +248,13 @@ fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
     if settings.replications == 0 {
         let help = "write at least 1; 10 give a confidence interval worth having";
         findings.error(&["replications"], "there are 0 replications", help);
+    }
+    if settings.replications > MOST_REPLICATIONS {
+        let message = format!("{} replications are too many", settings.replications);
+        let help = format!(
+            "at most {MOST_REPLICATIONS} are possible; 10 give a confidence interval worth having"
+        );
+        findings.error(&["replications"], message, help);
     }
     findings.positive("arrivals", arrivals);
     if arrivals > Duration::ZERO && warmup >= arrivals {

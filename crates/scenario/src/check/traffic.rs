@@ -12,9 +12,9 @@ use crate::workload::{self, Ready, Workload, incast, incast_series, many_to_many
 const MOST_FLOWS: f64 = 4e9;
 
 /// What a flow takes in memory, its place in the results included (measured).
-pub const BYTES_PER_FLOW: f64 = 300.0;
+pub const BYTES_PER_FLOW: f64 = 700.0;
 
-/// From how many flows on that is worth a word: a gigabyte and a half.
+/// From how many flows on that is worth a word: three gigabytes and a half.
 const MANY_FLOWS: f64 = 5e6;
 
 /// Each waits for its turn and is a row of a table.

@@ -11,11 +11,11 @@ mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use floodway_machine::read;
 pub use words::{Line, Unit, Word, lines};
 
 use crate::text::{Problem, Source, nearby};
@@ -38,6 +38,9 @@ pub(crate) struct Files {
     /// Those that are part of the program, by path; all others are sought in the file system.
     library: BTreeMap<PathBuf, Arc<[u8]>>,
 }
+
+/// Memory that a byte of a file takes until its flows are in the simulation.
+const MEMORY_PER_BYTE: u64 = 16;
 
 /// Why a file cannot be read: what is wrong, and the remedy.
 pub(crate) struct Unreadable {
@@ -67,7 +70,7 @@ impl Files {
             self.read.borrow_mut().insert(path.clone(), Arc::clone(bytes));
             return Ok((Arc::clone(bytes), path));
         }
-        let bytes: Arc<[u8]> = fs::read(&path)
+        let bytes: Arc<[u8]> = read::bytes(&path, read::limit(MEMORY_PER_BYTE))
             .map_err(|error| Unreadable {
                 message: match error.kind() {
                     ErrorKind::NotFound => format!("there is no file `{file}`"),
@@ -76,6 +79,12 @@ impl Files {
                 },
                 help: match other(&path, scenario) {
                     Some(other) => format!("did you mean `{other}`?"),
+                    None if error.kind() == ErrorKind::InvalidInput => {
+                        "copy it to a file, and name that".to_owned()
+                    }
+                    None if error.kind() == ErrorKind::FileTooLarge => {
+                        "keep fewer flows in it, or use a machine with more memory".to_owned()
+                    }
                     None => format!(
                         "the path is relative to the scenario's directory: `{}` was sought",
                         path.display()

@@ -12,16 +12,16 @@ use super::source::Place;
 
 /// Decodes a document; all that does not fit, if anything.
 pub fn decode<T: DeserializeOwned>(document: &Item) -> Result<T, Vec<Problem>> {
+    let mut fault = match T::deserialize(Decoder { item: document }) {
+        Ok(value) => return Ok(value),
+        Err(fault) => fault,
+    };
+    // Copied only now: it may be large.
     let mut document = document.clone();
     let mut problems = Vec::new();
     let mut removed: Vec<Vec<String>> = Vec::new();
     // What does not fit is reported and taken out, and the rest is tried again.
     loop {
-        let fault = match T::deserialize(Decoder { item: &document }) {
-            Ok(value) if problems.is_empty() => return Ok(value),
-            Ok(_) => return Err(problems),
-            Err(fault) => fault,
-        };
         let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
         // What is absent because we took it out is no mistake of the author's: its table goes too.
         let ours = match fault.kind {
@@ -42,6 +42,10 @@ pub fn decode<T: DeserializeOwned>(document: &Item) -> Result<T, Vec<Problem>> {
             return Err(problems);
         }
         removed.push(path);
+        fault = match T::deserialize(Decoder { item: &document }) {
+            Ok(_) => return Err(problems),
+            Err(fault) => fault,
+        };
     }
 }
 

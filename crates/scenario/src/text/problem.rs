@@ -5,6 +5,7 @@ use std::fmt;
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
 use super::source::Place;
+use floodway_machine::printable;
 
 /// One thing that is wrong, or that should be known before the run.
 ///
@@ -57,25 +58,30 @@ impl Problem {
             Severity::Warning => "warning",
             Severity::Advice => "advice",
         };
-        let mut text = format!("{kind}: {}\n", self.message);
-        let name = self.place.source.name();
+        let mut text = format!("{kind}: {}\n", printable::line(&self.message));
+        let name = printable::line(self.place.source.name());
         let mut margin = String::new();
         match self.place.position() {
             Some(at) => {
                 margin = " ".repeat(at.line.to_string().len());
-                let indent: String = at.text.chars().take(at.column - 1).map(blank).collect();
+                // As wide as what is shown, in which control characters are written out.
+                let before: String = at.text.chars().take(at.column - 1).collect();
+                let word: String = at.text.chars().skip(at.column - 1).take(at.width).collect();
+                let indent: String = printable::line(&before).chars().map(blank).collect();
+                let width = printable::line(&word).chars().count().max(1);
                 text += &format!("{margin}--> {name}:{}:{}\n", at.line, at.column);
-                text += &format!("{margin} |\n{} | {}\n", at.line, at.text);
-                text += &format!("{margin} | {indent}{}\n", "^".repeat(at.width));
+                text += &format!("{margin} |\n{} | {}\n", at.line, printable::line(at.text));
+                text += &format!("{margin} | {indent}{}\n", "^".repeat(width));
             }
             None => text += &format!("--> {name}\n"),
         }
         if !self.variants.is_empty() {
-            let names: Vec<_> = self.variants.iter().map(|name| format!("`{name}`")).collect();
+            let shown = |name: &String| format!("`{}`", printable::line(name));
+            let names: Vec<_> = self.variants.iter().map(shown).collect();
             let noun = if names.len() == 1 { "variant" } else { "variants" };
             text += &format!("{margin} = in {noun} {}\n", names.join(", "));
         }
-        text + &format!("{margin} = help: {}\n", self.help)
+        text + &format!("{margin} = help: {}\n", printable::line(&self.help))
     }
 }
 

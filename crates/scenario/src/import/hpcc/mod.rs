@@ -99,12 +99,12 @@ impl File {
             };
             return Err(word.problem(format!("there is no file `{}`", word.text), help));
         };
-        let text = std::fs::read_to_string(found).map_err(|error| {
-            word.problem(
-                format!("`{}` cannot be read: {error}", found.display()),
-                "write a text file",
-            )
-        })?;
+        let text = floodway_machine::read::text(found, floodway_machine::read::limit(16)).map_err(
+            |error| {
+                let message = format!("`{}` cannot be read: {error}", found.display());
+                word.problem(message, "name a text file, and one that fits into memory")
+            },
+        )?;
         let name = Path::new(word.text).file_name().unwrap_or_default().to_string_lossy();
         let source = Arc::new(Source::new(found.display().to_string(), text));
         Ok(Self { name: name.into_owned(), source })

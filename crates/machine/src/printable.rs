@@ -1,0 +1,101 @@
+//! Text of others on a terminal: control characters are written out, so that a file, a path or an
+//! argument cannot move the cursor, set the title, hide lines or forge messages.
+
+use std::borrow::Cow;
+
+/// Text in which every control character but the line feed and the tab is written out, as in
+/// `\u{1b}`: those of C0 and C1, DEL, and the bidirectional controls of Unicode, which reorder what
+/// is read (Boucher and Anderson, Trojan Source, 2021).
+pub fn text(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// The same for what belongs on one line, such as a name or a path: line feeds are written out too.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_control(c) && c != '\t')
+}
+
+/// The same for text that the program has colored itself: its own sequences (SGR with one of these
+/// parameters) remain.
+pub fn colored(text: &str) -> Cow<'_, str> {
+    const OWN: [&str; 8] = ["0", "1", "2", "4", "31", "32", "33", "36"];
+    if !text.contains('\x1b') {
+        return self::text(text);
+    }
+    let mut parts = text.split('\x1b');
+    let mut out = self::text(parts.next().unwrap_or("")).into_owned();
+    for part in parts {
+        let code = part.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+        match code {
+            Some((code, rest)) if code.split(';').all(|code| OWN.contains(&code)) => {
+                out += &format!("\x1b[{code}m{}", self::text(rest));
+            }
+            _ => out += &format!("{}{}", '\x1b'.escape_unicode(), self::text(part)),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// JSON, in which such characters can only stand inside of texts, with JSON's own escapes.
+pub fn json(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| is_control(c) && c != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let one = |c: char| match c {
+        '\n' => c.to_string(),
+        c if is_control(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(one).collect())
+}
+
+/// Whether a terminal may do something else than to show the character.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_escaped(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_written_out() {
+        let hostile = "a\x1b]0;t\x07\r\x7f\u{9b}31m\u{202e}b\u{2066}\u{2069}\0";
+        let shown = r"a\u{1b}]0;t\u{7}\u{d}\u{7f}\u{9b}31m\u{202e}b\u{2066}\u{2069}\u{0}";
+        assert_eq!(text(hostile), shown);
+        assert_eq!(colored(hostile), shown);
+        assert_eq!(text("a\n\tä€ 😀"), "a\n\tä€ 😀");
+        assert_eq!(line("a\nb\tc"), "a\\u{a}b\tc");
+    }
+
+    #[test]
+    fn own_colors_remain_and_no_other_sequences() {
+        assert_eq!(colored("\x1b[1;31merror\x1b[0m: a\n"), "\x1b[1;31merror\x1b[0m: a\n");
+        // Concealed, a color of others, a cut sequence, moving the cursor.
+        assert_eq!(
+            colored("\x1b[8ma\x1b[31;8mb\x1b[3\x1b[2Jc\x1b"),
+            r"\u{1b}[8ma\u{1b}[31;8mb\u{1b}[3\u{1b}[2Jc\u{1b}"
+        );
+    }
+
+    #[test]
+    fn json_stays_json() {
+        assert_eq!(
+            json("{\n\"a\": \"\u{9b}\u{202e}\x7fé\"}"),
+            "{\n\"a\": \"\\u009b\\u202e\\u007fé\"}"
+        );
+    }
+}
