@@ -92,6 +92,7 @@ pub fn execute(
             existing,
             formats: &formats,
             trace,
+            audit: false,
             command: &command,
         };
         let teller = &mut Teller::new(desk);
@@ -158,6 +159,7 @@ pub fn study(
             existing,
             formats: &formats,
             trace: None,
+            audit: false,
             command: &command,
         };
         run(&Order { study, level, set: &set, path: &path }, &how, &mut Teller::new(desk))

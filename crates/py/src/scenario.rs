@@ -95,18 +95,20 @@ impl Checked {
     }
 
     /// Runs one variant in one replication, and calls `watch` with the simulated time and its
-    /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will.
+    /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will. `audit`: whether the invariants of the
+    /// simulation are checked at every event.
     fn simulate(
         &self,
         py: Python<'_>,
         variant: &str,
         replication: u32,
         threads: Option<usize>,
+        audit: bool,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Outcome> {
         let variant = self.variant(py, variant)?;
         let build = || self.0.build(variant, replication);
-        simulate::simulate(py, build, threads, watch.as_ref())
+        simulate::simulate(py, build, (threads, audit), watch.as_ref())
     }
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`].

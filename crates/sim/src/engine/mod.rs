@@ -14,6 +14,7 @@ mod windows;
 mod wire;
 mod worker;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::{Class, Duration, Instant, NodeId, Packet, PortIx};
@@ -22,6 +23,7 @@ pub use alarms::Alarms;
 pub use windows::Windows;
 pub use wire::MAX_PORTS;
 
+use crate::auditor::{Auditor, Findings, Network};
 use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
@@ -44,6 +46,8 @@ pub struct Context {
     wire: Wire,
     /// Where facts are counted.
     pub metrics: Metrics,
+    /// Checks every event, if that is asked for.
+    pub auditor: Option<Box<Auditor>>,
 }
 
 impl Context {
@@ -101,6 +105,8 @@ pub(crate) struct Nodes {
     pub hosts: Vec<Host>,
     /// Nodes that belong on one thread, such as a leaf and its hosts.
     pub groups: Vec<Vec<NodeId>>,
+    /// What auditors know of the network; `None` without them.
+    pub audited: Option<Arc<Network>>,
 }
 
 /// When to stop and whom to tell.
@@ -127,6 +133,8 @@ pub(crate) struct Finished {
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
     pub deadlocks: Deadlocks,
+    /// What the auditors have found.
+    pub findings: Findings,
     pub stop: Stop,
     pub now: Instant,
 }
@@ -152,7 +160,10 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
     let worker = |(thread, share)| {
         let own = (thread as u16, threads as u16);
         let wire = Wire::new(limits.windows, ring, owner.clone(), own);
-        let context = Context { wire, metrics: metrics.clone() };
+        let (switches, hosts): &(Vec<Switch>, Vec<Host>) = &share;
+        let own = || switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id));
+        let auditor = nodes.audited.as_ref().map(|network| Box::new(Auditor::new(network, own())));
+        let context = Context { wire, metrics: metrics.clone(), auditor };
         Worker::new(thread, share, (owner.len(), ports), limits.windows, context)
     };
     let mut workers: Vec<Worker> = shares.into_iter().enumerate().map(worker).collect();
@@ -172,6 +183,7 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
         in_flight: Vec::new(),
         metrics: metrics.clone(),
         deadlocks: Deadlocks::default(),
+        findings: Findings::default(),
         stop,
         now,
     };
@@ -180,6 +192,10 @@ pub(crate) fn run(nodes: Nodes, threads: usize, limits: &Limits, metrics: &Metri
             if worker.context.metrics.tallies[number].is_none() {
                 worker.context.metrics.tallies[number] = Some(worker.tally(now));
             }
+        }
+        if let Some(mut auditor) = worker.context.auditor {
+            auditor.finish(now);
+            finished.findings.merge(auditor.findings);
         }
         finished.switches.extend(worker.switches);
         finished.hosts.extend(worker.hosts);
