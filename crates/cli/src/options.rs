@@ -110,7 +110,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
     /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,
-    /// schedulers, rates, windows. Violations are reported as such. Takes about AUDITCOST the time.
+    /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
     #[arg(long)]
     pub audit: bool,
     /// Print one JSON object, the summary, and nothing else on standard output.
@@ -154,7 +154,7 @@ pub struct StudyOptions {
     #[arg(long)]
     pub force: bool,
     /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,
-    /// schedulers, rates, windows. Violations are reported as such. Takes about AUDITCOST the time.
+    /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
     #[arg(long)]
     pub audit: bool,
     /// Print one JSON object, claims and verdicts, and nothing else on standard output.

@@ -1,6 +1,6 @@
 //! Senders and receivers of flows: rate, window, order, notifications, and what is delivered.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
@@ -140,24 +140,28 @@ impl Sender {
 /// The receiving side of a flow.
 #[derive(Debug, Default)]
 pub struct Receiver {
-    /// The first packet that has not arrived, and those after it that have.
+    /// The first packet that has not arrived, and those after it that have, with their bytes.
     pub next: u32,
-    above: BTreeSet<u32>,
+    above: BTreeMap<u32, u64>,
+    /// Bytes that have arrived, and those of them before that packet.
     bytes: u64,
+    in_order: u64,
     complete: bool,
     notified: Option<Instant>,
 }
 
 impl Receiver {
-    /// Whether a packet arrives for the first time.
-    fn insert(&mut self, psn: u32) -> bool {
-        if psn < self.next || !self.above.insert(psn) {
-            return false;
+    /// A packet arrives, perhaps again.
+    fn take(&mut self, psn: u32, bytes: u64) {
+        if psn < self.next || self.above.contains_key(&psn) {
+            return;
         }
-        while self.above.remove(&self.next) {
+        self.bytes += bytes;
+        self.above.insert(psn, bytes);
+        while let Some(bytes) = self.above.remove(&self.next) {
+            self.in_order += bytes;
             self.next += 1;
         }
-        true
     }
 
     /// It has taken a packet.
@@ -177,20 +181,23 @@ impl Receiver {
             transport::Spec::Udp(udp) => (udp.payload.0, false),
             transport::Spec::Ethernet(ethernet) => (ethernet.payload.0, false),
         };
-        let is_new = !discards && self.insert(psn);
-        if is_new {
-            self.bytes += match &profile.transport {
-                transport::Spec::Tcp(_) => u64::from(packet.bytes - length::TCP_OVERHEAD),
-                _ => (spec.bytes - u64::from(psn) * unit).min(unit),
+        let is_tcp = matches!(profile.transport, transport::Spec::Tcp(_));
+        if !discards {
+            let payload = match is_tcp {
+                true => u64::from(packet.bytes - length::TCP_OVERHEAD),
+                false => (spec.bytes - u64::from(psn) * unit).min(unit),
             };
+            self.take(psn, payload);
         }
-        let (found, counted) = (self.bytes, delivery.delivered);
+        // TCP delivers in order.
+        let found = if is_tcp { self.in_order } else { self.bytes };
+        let counted = delivery.delivered;
         if found != counted {
             let text = format!("{counted} bytes count as delivered, and {found} have arrived");
             log.flow(packet.flow, text);
         }
         self.check_answer(packet.flow, delivery.answered, log);
-        let complete = !spec.is_persistent() && self.bytes == spec.bytes;
+        let complete = !spec.is_persistent() && found == spec.bytes;
         if delivery.completes != (complete && !self.complete) {
             let size = spec.bytes;
             log.flow(

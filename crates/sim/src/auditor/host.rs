@@ -15,8 +15,8 @@ use crate::host::PauseScope;
 /// A host as it is seen from outside.
 #[derive(Debug, Default)]
 pub struct Host {
-    /// When the frame on the wire ends.
-    pub free_at: Instant,
+    /// When the last frame on the wire began and ended.
+    pub on_wire: (Instant, Instant),
     pauses: Pauses,
     /// Classes and physical queues that Backpressure Flow Control has stopped.
     stopped: BTreeSet<(u8, u8)>,

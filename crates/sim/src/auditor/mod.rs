@@ -173,13 +173,12 @@ impl Auditor {
         let packet = Packet { class, ingress: to.1, ..*packet };
         match state {
             Node::Switch(switch) => {
-                let free_at = switch.free_at(port);
-                let free = network.sent(to, &packet, free_at, at, port, &mut log);
+                let on_wire = network.sent(to, &packet, switch.on_wire(port), at, port, &mut log);
                 switch.sent(network, port, &packet, &mut log);
-                switch.set_free_at(port, free);
+                switch.set_on_wire(port, on_wire);
             }
             Node::Host(host) => {
-                host.free_at = network.sent(to, &packet, host.free_at, at, port, &mut log);
+                host.on_wire = network.sent(to, &packet, host.on_wire, at, port, &mut log);
                 host.sent(network, &packet, &mut log);
             }
             Node::Elsewhere => unreachable!("a node sends on its own thread"),

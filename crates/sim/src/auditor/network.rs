@@ -90,20 +90,22 @@ impl Network {
         self.closed(node, port).iter().any(|&(from, until)| from <= now && now < until)
     }
 
-    /// A frame is put on the wire by `port`, which was free from `free_at` on. Returns when it is free
-    /// again.
+    /// A frame is put on the wire by `port`, where the one before began and ended at `before`. Returns
+    /// the same of this one.
     pub fn sent(
         &self,
         to: (NodeId, PortIx),
         packet: &Packet,
-        free_at: Instant,
+        before: (Instant, Instant),
         at: Option<Instant>,
         port: usize,
         log: &mut Log,
-    ) -> Instant {
+    ) -> (Instant, Instant) {
         let (link, now) = (self.link(to), log.now);
-        if now < free_at {
-            let text = format!("a frame is sent while one is on the wire until {}", time(free_at));
+        // A frame is cut off when its link is found to be down.
+        let is_cut = |&(from, until): &(Instant, Instant)| before.0 <= from && until <= now;
+        if now < before.1 && !link.closed.iter().any(is_cut) {
+            let text = format!("a frame is sent while one is on the wire until {}", time(before.1));
             log.port(port, text);
         }
         if self.is_closed(link.from.0, link.from.1, now) {
@@ -133,7 +135,7 @@ impl Network {
         if let Some(at) = at {
             lock(&link.flight).push_back((at, *packet));
         }
-        free
+        (now, free)
     }
 
     /// How long a port takes to obey a pause frame.

@@ -29,7 +29,8 @@ pub struct Switch {
 
 #[derive(Debug, Default)]
 struct Port {
-    free_at: Instant,
+    /// When the last frame on the wire began and ended.
+    on_wire: (Instant, Instant),
     pauses: Pauses,
     fairness: Fairness,
     /// Classes and physical queues that Backpressure Flow Control has stopped.
@@ -50,14 +51,14 @@ impl Switch {
         }
     }
 
-    /// When the frame on the wire of a port ends.
-    pub fn free_at(&self, port: usize) -> Instant {
-        self.ports[port].free_at
+    /// When the last frame on the wire of a port began and ended.
+    pub fn on_wire(&self, port: usize) -> (Instant, Instant) {
+        self.ports[port].on_wire
     }
 
-    /// The frame on the wire of a port ends then.
-    pub fn set_free_at(&mut self, port: usize, at: Instant) {
-        self.ports[port].free_at = at;
+    /// A frame is on the wire of a port from when to when.
+    pub fn set_on_wire(&mut self, port: usize, on_wire: (Instant, Instant)) {
+        self.ports[port].on_wire = on_wire;
     }
 
     /// A frame has arrived.
@@ -282,7 +283,7 @@ impl Switch {
             if queue.packets.is_empty() || congesting == Some(number) {
                 continue;
             }
-            let since = here.pauses.free_from(number, here.free_at.max(queue.since));
+            let since = here.pauses.free_from(number, here.on_wire.1.max(queue.since));
             let closed = network.closed(self.id, port);
             let down = closed.iter().any(|&(from, until)| from <= now && since <= until);
             if since + ROUNDING < now && !down {
@@ -341,7 +342,7 @@ impl Switch {
     pub fn finish(&mut self, network: &Network, log: &mut Log) {
         self.check_arrived(log);
         for port in 0..self.ports.len() {
-            if self.ports[port].free_at < log.now {
+            if self.ports[port].on_wire.1 < log.now {
                 self.check_idle(network, port, log);
                 if let Some(thresholds) = &mut self.thresholds {
                     thresholds.check_owed(port, log);
