@@ -50,6 +50,7 @@ class Checked:
         variant: str,
         replication: int,
         threads: int | None,
+        audit: bool,
         watch: Callable[[float, float, int, int, int], object] | None,
     ) -> Outcome: ...
     def execute(

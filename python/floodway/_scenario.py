@@ -286,6 +286,7 @@ class Scenario:
         replication: int = 0,
         threads: int | None = None,
         progress: bool | Callable[[Progress], object] = True,
+        audit: bool = False,
     ) -> Run:
         """Simulate one variant in one replication.
 
@@ -302,6 +303,9 @@ class Scenario:
         progress
             Whether a bar shows how far it is, in a terminal or a notebook; or a function that is
             told now and then. What it raises stops the run.
+        audit
+            Whether the invariants of the simulation are checked at every event. Results are the
+            same; the run takes longer.
 
         Warns
         -----
@@ -313,7 +317,7 @@ class Scenario:
         bar = shown(progress, f"{self.name} {variant} {replication}")
         watch = (lambda *values: bar(Progress(*values))) if bar else None
         try:
-            outcome = self._checked.simulate(variant, replication, threads, watch)
+            outcome = self._checked.simulate(variant, replication, threads, audit, watch)
         finally:
             if bar:
                 bar.close()
@@ -539,6 +543,7 @@ class Variant:
         replication: int = 0,
         threads: int | None = None,
         progress: bool | Callable[[Progress], object] = True,
+        audit: bool = False,
     ) -> Run:
         """Simulate it in one replication, as `Scenario.run` does."""
         return self.scenario.run(self.name, replication, threads, progress)

@@ -109,6 +109,12 @@ def test_tables_are_attributes_and_named(turns):
     assert "<table>" in run._repr_html_()
 
 
+def test_an_audit_finds_nothing_and_changes_nothing(turns):
+    audited, plain = turns.run(audit=True), turns.run(audit=False)
+    assert audited.violations == []
+    assert audited.fingerprint == plain.fingerprint
+
+
 def test_violations_warn(turns, monkeypatch):
     class Broken:
         def __init__(self, inner):

@@ -109,6 +109,10 @@ pub struct RunOptions {
     /// flow. Records it with 1000 moments where the scenario does not say how many (`record`).
     #[arg(long, value_name = "FORM", value_parser = traces())]
     pub trace: Option<String>,
+    /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,
+    /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
+    #[arg(long)]
+    pub audit: bool,
     /// Print one JSON object, the summary, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,
@@ -149,6 +153,10 @@ pub struct StudyOptions {
     /// Repeat runs that are there already, and replace a study with other settings.
     #[arg(long)]
     pub force: bool,
+    /// Check the invariants of every simulation at every event: buffers, pauses, links, marks,
+    /// schedulers, rates, windows. What breaks one is reported as a violation; results are the same.
+    #[arg(long)]
+    pub audit: bool,
     /// Print one JSON object, claims and verdicts, and nothing else on standard output.
     #[arg(long)]
     pub json: bool,

@@ -30,6 +30,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         existing: if options.force { Existing::Replace } else { Existing::Resume },
         formats: &["parquet".to_owned()],
         trace: None,
+        audit: options.audit,
         command: &command(),
     };
     let judged = match run(&order, &how, &mut Speaker::new(talk(options))) {

@@ -45,6 +45,7 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         existing: Existing::Resume,
         formats: &[],
         trace: None,
+        audit: false,
         command: &command(),
     };
     let swept = match sweep::run(&order, &how, &mut Speaker::new(talk(options))) {

@@ -112,7 +112,7 @@ pub fn execute(
         take,
     };
     let board = Board::new(left.len());
-    let work = |job: &Job, place| queue::simulate(job, how.stop, &board, place);
+    let work = |job: &Job, place| queue::simulate(job, how, &board, place);
     Queue::new(left, how.threads).run(how.stop, &board, work, &mut books)?;
     books.reuse_before(jobs.len())?;
     books.watcher.end();

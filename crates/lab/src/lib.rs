@@ -37,6 +37,9 @@ pub struct How<'a> {
     pub formats: &'a [String],
     /// Whether recorded runs are kept as traces too: a name of [`floodway_report::trace::CATALOGUE`].
     pub trace: Option<&'a str>,
+    /// Whether the invariants of every simulation are checked at every event, which a build with debug
+    /// assertions always does.
+    pub audit: bool,
     /// What was asked for, word by word, for the provenance.
     pub command: &'a [String],
 }

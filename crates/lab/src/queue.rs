@@ -15,6 +15,7 @@ use floodway_scenario::{Scenario, Variant};
 use floodway_sim::simulation;
 use floodway_sim::{Outcome, Simulation, Spec};
 
+use crate::How;
 use crate::board::{Board, nanoseconds};
 
 /// One run to do.
@@ -173,11 +174,14 @@ impl<'a> Queue<'a> {
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Simulates a job, until it is stopped, and tells the board.
-pub fn simulate(job: &Job, stop: &AtomicBool, board: &Board, place: usize) -> Finished {
-    simulate_spec(job, job.spec(), stop, board, place)
+pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
+    let spec = job.spec();
+    let (key, simulation) = (spec.key(), Simulation::new(spec));
+    let simulation = if how.audit { simulation.audited(true) } else { simulation };
+    finish(job, (key, simulation), how.stop, board, place)
 }
 
-/// The same with the job's simulation at hand.
+/// The same with the job's simulation at hand, without an auditor.
 pub fn simulate_spec(
     job: &Job,
     spec: Spec,
@@ -185,8 +189,16 @@ pub fn simulate_spec(
     board: &Board,
     place: usize,
 ) -> Finished {
-    let key = spec.key();
-    let simulation = Simulation::new(spec);
+    finish(job, (spec.key(), Simulation::new(spec)), stop, board, place)
+}
+
+fn finish(
+    job: &Job,
+    (key, simulation): (String, Simulation),
+    stop: &AtomicBool,
+    board: &Board,
+    place: usize,
+) -> Finished {
     let watch = |progress| board.reached(place, progress);
     let outcome =
         simulation.run_with(&simulation::Run { threads: job.threads, stop, watch: &watch });

@@ -100,6 +100,7 @@ pub fn execute(
             existing,
             formats: &formats,
             trace,
+            audit: false,
             command: &command,
         };
         let mut teller = Teller::new(desk);
@@ -169,6 +170,7 @@ pub fn study(
             existing,
             formats: &formats,
             trace: None,
+            audit: false,
             command: &command,
         };
         let mut teller = Teller::new(desk);

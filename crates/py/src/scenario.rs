@@ -96,13 +96,15 @@ impl Checked {
     }
 
     /// Runs one variant in one replication, and calls `watch` with the simulated time and its
-    /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will.
+    /// limit, both in nanoseconds, packet-hops, and flows that have ended and that will. `audit`: whether the invariants of the
+    /// simulation are checked at every event.
     fn simulate(
         &self,
         py: Python<'_>,
         variant: &str,
         replication: u32,
         threads: Option<usize>,
+        audit: bool,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Outcome> {
         let variant = self.variant(py, variant)?;
@@ -111,7 +113,7 @@ impl Checked {
             .check(&self.0.file_name)
             .map_err(|refused| error::scenario(py, &refused))?;
         let build = || variant.build_replication(replication, seed);
-        simulate::simulate(py, build, threads, watch.as_ref())
+        simulate::simulate(py, build, (threads, audit), watch.as_ref())
     }
 
     /// Runs variants in all replications into a results directory; see [`experiment::execute`]. Notes

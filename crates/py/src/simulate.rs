@@ -28,17 +28,19 @@ pub struct Outcome {
 }
 
 /// Builds a simulation and runs it to its end, or until a signal's handler or `watch` raises
-/// something, which is passed on.
+/// something, which is passed on. `audit`: whether its invariants are checked at every event.
 pub fn simulate(
     py: Python<'_>,
     build: impl FnOnce() -> Spec + Send,
-    threads: Option<usize>,
+    (threads, audit): (Option<usize>, bool),
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
     let threads = background::threads(threads)?;
     let work = |desk: &background::Desk<Progress>| {
         let watch = |progress| desk.say(progress);
-        Simulation::new(build()).run_with(&Run { threads, stop: &desk.stop, watch: &watch })
+        let simulation = Simulation::new(build());
+        let simulation = if audit { simulation.audited(true) } else { simulation };
+        simulation.run_with(&Run { threads, stop: &desk.stop, watch: &watch })
     };
     let tell = |Progress { now, end, hops, flows }| {
         let Some(watch) = watch else { return Ok(()) };

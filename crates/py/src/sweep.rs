@@ -227,6 +227,7 @@ impl Grid {
                 existing,
                 formats: &[],
                 trace: None,
+                audit: false,
                 command: &command,
             };
             lab::run(&order, &how, &mut Teller::new(desk))

@@ -11,9 +11,11 @@
 //!   made from it
 //! - [`distances`]: how far hosts are from each other
 //! - [`deadlock`]: ports that wait for each other in a circle
+//! - `auditor`: checks of every event, independent of what they check
 //! - [`metric`]: what is counted while a run goes on
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
+mod auditor;
 pub mod deadlock;
 mod digest;
 pub mod distances;

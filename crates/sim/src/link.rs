@@ -54,7 +54,9 @@ pub struct Transmitter {
     /// Their time on the wire, the end of the one that is on it included.
     pub busy: Duration,
     /// When it fails; `None` if never.
-    pub outages: Option<Box<Outages>>,
+    outages: Option<Box<Outages>>,
+    /// Whether it fails, or is audited: then every frame is looked at.
+    examined: bool,
     seldom: Box<Seldom>,
 }
 
@@ -84,6 +86,7 @@ impl Transmitter {
             bytes: 0,
             busy: Duration::ZERO,
             outages: None,
+            examined: false,
             seldom: Box::new(Seldom {
                 link,
                 pauses: [Pause::default(); CLASSES],
@@ -135,20 +138,49 @@ impl Transmitter {
             false => self.flight,
         };
         context.metrics.count_hop();
-        if self.outages.is_some() && self.is_lost(packet, now) {
+        let at = self.busy_until + flight;
+        if self.examined && self.is_lost(packet, class, now, at, context) {
             return;
         }
-        context.send((self.peer, self.peer_port), self.busy_until + flight, packet, class);
+        context.send((self.peer, self.peer_port), at, packet, class);
     }
 
+    /// Whether the frame, which would arrive at `at`, is lost.
     #[cold]
-    fn is_lost(&mut self, packet: &Packet, now: Instant) -> bool {
-        let Some(outages) = &mut self.outages else { return false };
-        let lost = outages.hit(now, self.busy_until + self.seldom.link.delay);
-        if lost {
+    fn is_lost(
+        &mut self,
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        at: Instant,
+        context: &mut Context,
+    ) -> bool {
+        let end = self.busy_until + self.seldom.link.delay;
+        let lost = self.outages.as_mut().filter(|outages| outages.hit(now, end));
+        let arrives = if lost.is_some() { None } else { Some(at) };
+        if let Some(outages) = lost {
             outages.lose(packet);
         }
-        lost
+        if let Some(auditor) = &mut context.auditor {
+            auditor.sent((self.peer, self.peer_port), packet, class, now, arrives);
+        }
+        arrives.is_none()
+    }
+
+    /// Its link fails.
+    pub fn fail(&mut self, outages: Option<Box<Outages>>) {
+        self.examined |= outages.is_some();
+        self.outages = outages;
+    }
+
+    /// Whether an auditor looks at every frame.
+    pub fn examine(&mut self, audited: bool) {
+        self.examined = audited || self.outages.is_some();
+    }
+
+    /// When it fails; `None` if never.
+    pub fn outages(&self) -> Option<&Outages> {
+        self.outages.as_deref()
     }
 
     /// The time from its end to its handling of a frame that ends at the neighbour. It is on the wire

@@ -343,7 +343,7 @@ struct End<'a> {
 impl<'a> End<'a> {
     /// What was lost on the link, if it ever fails.
     fn outages(&self) -> Option<&'a Outages> {
-        self.tx.outages.as_deref()
+        self.tx.outages()
     }
 }
 

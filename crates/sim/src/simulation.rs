@@ -12,6 +12,7 @@ use floodway_model::{
 };
 
 use crate::Spec;
+use crate::auditor::Network;
 use crate::deadlock;
 use crate::distances::Distances;
 use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
@@ -75,12 +76,26 @@ impl Simulation {
             switches: switches(&spec, &shared, tables, &peers),
             hosts: hosts(&spec, &shared, &peers),
             groups: groups(&spec.graph),
+            audited: None,
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
         let mut metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         metrics.stretches = spec.record.map(|_| Stretches::default());
-        Self { spec, nodes, metrics, windows, longest_hop, awaited }
+        let simulation = Self { spec, nodes, metrics, windows, longest_hop, awaited };
+        simulation.audited(cfg!(debug_assertions))
+    }
+
+    /// Whether an auditor checks the invariants of the simulation at every event; what it finds are
+    /// violations of the outcome, which is the same otherwise. Off unless the build has debug
+    /// assertions.
+    #[must_use]
+    pub fn audited(mut self, audited: bool) -> Self {
+        self.nodes.audited = audited.then(|| Arc::new(Network::new(&self.spec)));
+        let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
+        let nics = self.nodes.hosts.iter_mut().map(|host| &mut host.nic.tx);
+        ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(audited));
+        self
     }
 
     /// Runs it to its end on one thread.
@@ -93,7 +108,8 @@ impl Simulation {
         let begun = std::time::Instant::now();
         let (spec, finished) = self.finish(run);
         let wall = begun.elapsed();
-        let violations = audit(&spec, &finished);
+        let mut violations = finished.findings.messages(&spec.graph);
+        violations.extend(audit(&spec, &finished));
         Outcome::new(&spec, &finished, violations, wall)
     }
 

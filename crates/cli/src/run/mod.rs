@@ -30,6 +30,7 @@ pub fn run(options: &RunOptions) -> Result<(), Failure> {
         existing: existing(options),
         formats: &options.format,
         trace: options.trace.as_deref(),
+        audit: options.audit,
         command: &command(),
     };
     let mut speaker = Speaker::new(talk(options));

@@ -16,6 +16,7 @@ mod windows;
 mod wire;
 mod worker;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use floodway_model::{Class, Duration, Instant, NodeId, Packet, PortIx};
@@ -24,6 +25,7 @@ pub use alarms::Alarms;
 pub use windows::Windows;
 pub use wire::MAX_PORTS;
 
+use crate::auditor::{Auditor, Findings, Network};
 use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
@@ -47,6 +49,8 @@ pub struct Context {
     wire: Wire,
     /// Where facts are counted.
     pub metrics: Metrics,
+    /// Checks every event, if that is asked for.
+    pub auditor: Option<Box<Auditor>>,
 }
 
 impl Context {
@@ -104,6 +108,8 @@ pub(crate) struct Nodes {
     pub hosts: Vec<Host>,
     /// Nodes that belong on one thread, such as a leaf and its hosts.
     pub groups: Vec<Vec<NodeId>>,
+    /// What auditors know of the network; `None` without them.
+    pub audited: Option<Arc<Network>>,
 }
 
 /// When to stop and whom to tell.
@@ -130,6 +136,8 @@ pub(crate) struct Finished {
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
     pub deadlocks: Deadlocks,
+    /// What the auditors have found.
+    pub findings: Findings,
     pub stop: Stop,
     pub now: Instant,
 }
@@ -167,7 +175,10 @@ pub(crate) fn run_governed(
     let worker = |(number, share)| {
         let own = (number as u16, threads as u16);
         let wire = Wire::new(limits.windows, ring, owner.clone(), own);
-        let context = Context { wire, metrics: metrics.clone() };
+        let (switches, hosts): &(Vec<Switch>, Vec<Host>) = &share;
+        let ids = || switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id));
+        let auditor = nodes.audited.as_ref().map(|network| Box::new(Auditor::new(network, ids())));
+        let context = Context { wire, metrics: metrics.clone(), auditor };
         Worker::new((number, threads), share, (owner.len(), ports), limits.windows, context)
     };
     let workers: Vec<Worker> = shares.into_iter().enumerate().map(worker).collect();
@@ -181,6 +192,7 @@ pub(crate) fn run_governed(
         in_flight: Vec::new(),
         metrics: metrics.clone(),
         deadlocks: Deadlocks::default(),
+        findings: Findings::default(),
         stop,
         now,
     };
@@ -189,6 +201,10 @@ pub(crate) fn run_governed(
             if worker.context.metrics.tallies[number].is_none() {
                 worker.context.metrics.tallies[number] = Some(worker.tally(now));
             }
+        }
+        if let Some(mut auditor) = worker.context.auditor {
+            auditor.finish(now);
+            finished.findings.merge(auditor.findings);
         }
         finished.switches.extend(worker.switches);
         finished.hosts.extend(worker.hosts);

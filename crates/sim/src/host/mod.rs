@@ -216,7 +216,7 @@ impl Host {
 
     /// Its link fails.
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
-        self.nic.tx.outages = outages;
+        self.nic.tx.fail(outages);
         self.set_wake();
     }
 
@@ -280,6 +280,9 @@ impl Host {
 impl Node for Host {
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
+        if let Some(auditor) = &mut context.auditor {
+            auditor.arrives(self.id, packet, now);
+        }
         if packet.indicated {
             self.indications.map(packet);
         }

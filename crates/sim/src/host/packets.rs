@@ -9,6 +9,7 @@ use floodway_model::{Body, Echo, Ecn, Instant, Packet, PortIx, Tos};
 use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
+use crate::auditor::Delivery;
 use crate::engine::Context;
 use crate::metric::Latencies;
 use crate::telemetry::{HOPS, Hop};
@@ -44,6 +45,13 @@ impl Host {
         if arrived.completes {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
+        }
+        if let Some(auditor) = &mut context.auditor {
+            let answered = arrived.acknowledge.or(arrived.missing);
+            let (completes, delivered) = (arrived.completes, receiver.delivered());
+            let packet = *packet;
+            let delivery = Delivery { packet, notified: notify, answered, completes, delivered };
+            auditor.delivers(self.id, &delivery, now);
         }
         let completes = arrived.completes;
         if notify {

@@ -8,6 +8,7 @@ use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentF
 use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
 use super::{Host, receiver, sender, transport};
+use crate::auditor::Delivery;
 use crate::engine::Context;
 
 impl Host {
@@ -37,6 +38,12 @@ impl Host {
         if arrived.completes {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
+        }
+        if let Some(auditor) = &mut context.auditor {
+            let (completes, delivered) = (arrived.completes, receiver.delivered());
+            let (packet, answered) = (*packet, None);
+            let delivery = Delivery { packet, notified: false, answered, completes, delivered };
+            auditor.delivers(self.id, &delivery, now);
         }
         let back = receiver.back;
         for reply in arrived.replies.into_iter().flatten() {

@@ -9,6 +9,7 @@ use super::Profile;
 use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
 use super::transport::{self, Frame, Sent, datagram, rocev2};
+use crate::auditor::Departure;
 use crate::link::Link;
 
 /// What stands on every packet of a flow beside its addresses.
@@ -274,6 +275,22 @@ impl Sender {
             None => wire,
             Some(rate) => Duration((bytes as f64 * 8e12 / rate) as u64).max(wire),
         }
+    }
+
+    /// What an auditor is told of a packet that has been made: what congestion control allows now.
+    #[cold]
+    pub fn departure(&mut self, profile: &Profile, packet: &Packet, now: Instant) -> Departure {
+        let control = &profile.congestion;
+        let (rate, window, probes) = match &mut self.transport {
+            Transport::Rocev2(sender) => {
+                (sender.control.rate(control, now), sender.control.window(control, now), 0)
+            }
+            Transport::Tcp(sender) => {
+                (sender.rate(rules(profile), now), sender.window(), sender.sent.probes)
+            }
+            Transport::Datagram(sender) => (sender.control.rate(control, now), None, 0),
+        };
+        Departure { packet: *packet, home: self.home.0, rate, window, probes }
     }
 
     /// After feedback: as much may be in flight as congestion control lets it now.

@@ -32,7 +32,7 @@ impl Host {
             let Some(packet) = self.take_from(slot, now) else { continue };
             self.nic.tx.transmit(&packet, packet.class, now, context);
             let wire = self.nic.tx.wire_time(packet.bytes);
-            return self.after_taking((slot, packet.bytes), wire, now, context);
+            return self.after_taking((slot, &packet), wire, now, context);
         }
     }
 
@@ -65,7 +65,7 @@ impl Host {
             }
             let Some(packet) = self.take_from(slot, now) else { continue };
             self.nic.push_data(packet);
-            self.after_taking((slot, packet.bytes), Duration::ZERO, now, context);
+            self.after_taking((slot, &packet), Duration::ZERO, now, context);
         }
     }
 
@@ -110,12 +110,12 @@ impl Host {
         packet
     }
 
-    /// A packet of so many bytes was taken from the sender: when it may send its next one, which
+    /// A packet was taken from the sender: when it may send its next one, which
     /// is not before `wire` has passed.
     #[inline(always)]
     pub(super) fn after_taking(
         &mut self,
-        (slot, bytes): (u32, u16),
+        (slot, packet): (u32, &Packet),
         wire: Duration,
         now: Instant,
         context: &mut Context,
@@ -124,8 +124,11 @@ impl Host {
             unreachable!("it has sent something");
         };
         let profile = self.shared.profile(sender.flow);
-        let gap = sender.on_sent(profile, now, bytes, wire, self.nic.tx.link());
+        let gap = sender.on_sent(profile, now, packet.bytes, wire, self.nic.tx.link());
         sender.eligible_at = now + gap;
+        if let Some(auditor) = &mut context.auditor {
+            auditor.departs(self.id, &sender.departure(profile, packet, now), now);
+        }
         // Of RoCEv2 none rings earlier because a packet is sent.
         if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));

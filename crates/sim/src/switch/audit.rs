@@ -35,7 +35,12 @@ impl Switch {
         queue: usize,
         reason: DropReason,
         packet: &Packet,
+        now: Instant,
+        context: &mut Context,
     ) {
+        if let Some(auditor) = &mut context.auditor {
+            auditor.drops(self.id, (egress, queue), reason, packet, now);
+        }
         self.dropped += 1;
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
@@ -180,7 +185,7 @@ impl Switch {
         let inputs = self.crossbar.iter().flat_map(|crossbar| crossbar.packets());
         wrong.extend(self.buffer.audit(&self.ports, self.control_queue(), inputs));
         // Who did not hear that he was to stop cannot be blamed.
-        let outages = self.ports.iter().filter_map(|port| port.tx.outages.as_ref());
+        let outages = self.ports.iter().filter_map(|port| port.tx.outages());
         let unheard: u64 = outages.map(|outages| outages.lost_pauses).sum();
         if self.lossless_dropped > 0 && unheard == 0 {
             let lost = self.lossless_dropped;

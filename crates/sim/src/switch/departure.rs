@@ -84,7 +84,7 @@ impl Switch {
         }
         let length = u32::from(packet.bytes) + u32::from(port.tx.link().wire_overhead);
         self.spec.scheduler.take_back(queue, length, &mut port.scheduler);
-        self.drop(index, queue, DropReason::Aqm, &packet);
+        self.drop(index, queue, DropReason::Aqm, &packet, now, context);
         self.release(index, queue, &packet, now, context);
     }
 }

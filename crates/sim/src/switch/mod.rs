@@ -148,19 +148,21 @@ impl Switch {
     /// A frame to be forwarded has arrived.
     fn take_in(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        let Some(egress) = self.forward(packet, now) else { return self.drop_unroutable(packet) };
+        let Some(egress) = self.forward(packet, now) else {
+            return self.drop_unroutable(packet, now, context);
+        };
         let queue = self.classify(packet);
         if self.sfc.is_some() {
             self.remind(packet, queue, now, context);
         }
         let Some((queue, isolated, marked)) = self.judge(egress, queue, packet, now) else {
-            return self.drop(egress, queue, DropReason::Aqm, packet);
+            return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
         };
         if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
-            return self.drop(egress, queue, DropReason::Watchdog, packet);
+            return self.drop(egress, queue, DropReason::Watchdog, packet, now, context);
         }
         if let Err(reason) = self.admit(egress, queue, packet) {
-            return self.drop(egress, queue, reason, packet);
+            return self.drop(egress, queue, reason, packet, now, context);
         }
         if marked {
             self.mark(egress, queue, packet, now, context);
@@ -229,7 +231,7 @@ impl Switch {
         self.received += 1;
         match self.forward(packet, now) {
             Some(egress) => self.enqueue_control(egress, packet, now, context),
-            None => self.drop_unroutable(packet),
+            None => self.drop_unroutable(packet, now, context),
         }
     }
 
@@ -264,6 +266,9 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if let Some(auditor) = &mut context.auditor {
+            auditor.joins(self.id, (egress, queue), packet, now);
+        }
         let source = source_of(packet);
         self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
@@ -346,10 +351,13 @@ impl Switch {
             return port.tx.transmit(packet, Class(queue as u8), now, context);
         }
         if port.tx.is_closed() {
-            return self.drop(egress, queue, DropReason::LinkDown, packet);
+            return self.drop(egress, queue, DropReason::LinkDown, packet, now, context);
         }
         if port.queues[queue].backlog() + bytes > size {
-            return self.drop(egress, queue, DropReason::QueueFull, packet);
+            return self.drop(egress, queue, DropReason::QueueFull, packet, now, context);
+        }
+        if let Some(auditor) = &mut context.auditor {
+            auditor.joins(self.id, (egress, queue), packet, now);
         }
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
@@ -504,6 +512,9 @@ impl Switch {
 impl Node for Switch {
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         let port = usize::from(packet.ingress.0);
+        if let Some(auditor) = &mut context.auditor {
+            auditor.arrives(self.id, packet, now);
+        }
         match packet.body {
             Body::Pfc { classes, quanta } => {
                 self.consumed += 1;

@@ -24,9 +24,9 @@ impl Switch {
 
     /// A packet has come to which no way leads on. It is counted where it came in.
     #[cold]
-    pub(super) fn drop_unroutable(&mut self, packet: &Packet) {
+    pub(super) fn drop_unroutable(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let queue = if packet.is_control() { self.control_queue() } else { self.classify(packet) };
-        self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet);
+        self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
 
     /// These links fail, and from these times on the routes are these.
@@ -39,7 +39,7 @@ impl Switch {
         self.epochs = epochs;
         for (number, port) in self.ports.iter_mut().enumerate() {
             let end = (self.id, PortIx(number as u16));
-            port.tx.outages = Outages::of(failures, graph, end, port.telemetry.as_ref());
+            port.tx.fail(Outages::of(failures, graph, end, port.telemetry.as_ref()));
         }
     }
 
@@ -74,7 +74,7 @@ impl Switch {
     fn drain(&mut self, index: usize, now: Instant, context: &mut Context) {
         let control = self.control_queue();
         while let Some(frame) = self.ports[index].pop_link_control() {
-            self.drop(index, control, DropReason::LinkDown, &frame);
+            self.drop(index, control, DropReason::LinkDown, &frame, now, context);
         }
         self.alarms.set(index, Instant::NEVER);
         for queue in 0..=control {
@@ -115,7 +115,7 @@ impl Switch {
         if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
             watchdog.count_drop(Source::new(port, queue));
         }
-        self.drop(port, queue, reason, packet);
+        self.drop(port, queue, reason, packet, now, context);
         if queue != self.control_queue() {
             self.release(port, queue, packet, now, context);
         }

@@ -1,0 +1,247 @@
+//! Senders and receivers of flows: rate, window, order, notifications, and what is delivered.
+
+use std::collections::BTreeMap;
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
+
+use super::network::{Network, ROUNDING};
+use super::{Log, time};
+use crate::host::Profile;
+use crate::host::congestion::{self, dcqcn};
+use crate::host::transport;
+use crate::host::transport::rocev2::recovery;
+
+/// A sender has made a packet.
+#[derive(Debug)]
+pub struct Departure {
+    /// The packet.
+    pub packet: Packet,
+    /// The class in which its flow begins.
+    pub home: Class,
+    /// Bits per second on the wire that congestion control allows from now on; `None` for no limit.
+    pub rate: Option<f64>,
+    /// Payload bytes that congestion control allows to be in flight; `None` for no limit.
+    pub window: Option<u64>,
+    /// Probes that TCP has sent so far, which no window limits.
+    pub probes: u64,
+}
+
+/// A receiver has taken a packet.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The packet, after what layer 2 indicated has become CE.
+    pub packet: Packet,
+    /// Whether a congestion notification packet answers it.
+    pub notified: bool,
+    /// The packet before which everything is acknowledged or, in a NAK, has arrived.
+    pub answered: Option<u32>,
+    /// Whether the message is complete with it.
+    pub completes: bool,
+    /// Payload bytes that count as delivered.
+    pub delivered: u64,
+}
+
+/// How a flow is sent.
+pub fn profile<'a>(network: &'a Network, flow: &FlowSpec) -> &'a Profile {
+    let profiles = &network.spec.profiles;
+    profiles.get(usize::from(flow.workload)).unwrap_or(&profiles[0])
+}
+
+/// The sending side of a flow.
+#[derive(Debug, Default)]
+pub struct Sender {
+    /// Its rate does not let it send before.
+    next_at: Instant,
+    /// The first packet that is not acknowledged, and the first that has not been sent.
+    acknowledged: u32,
+    next: u32,
+    /// TCP: losses or repetitions make it unclear what is in flight until everything before this packet
+    /// is acknowledged.
+    unclear_until: u32,
+    window: Option<u64>,
+    probes: u64,
+}
+
+impl Sender {
+    /// An answer of the receiver has arrived.
+    pub fn hears(&mut self, body: &Body) {
+        match *body {
+            Body::Ack { psn, .. } | Body::Nak { psn, .. } => {
+                self.acknowledged = self.acknowledged.max(psn);
+            }
+            Body::TcpAck { ack, sack, flags, .. } => {
+                self.acknowledged = self.acknowledged.max(ack);
+                if flags.duplicate() || sack.iter().any(|block| block.count > 0) {
+                    self.unclear_until = self.next;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// It has made a packet.
+    pub fn departs(&mut self, network: &Network, departure: &Departure, log: &mut Log) {
+        let Departure { packet, rate, window, probes, .. } = departure;
+        let (flow, now) = (packet.flow, log.now);
+        let spec = &network.spec.flows[flow.index()];
+        if now + ROUNDING < self.next_at {
+            let at = time(self.next_at);
+            log.flow(flow, format!("a packet is sent before {at}, as soon as its rate allows"));
+        }
+        let bytes = u64::from(packet.bytes) + u64::from(network.spec.wire_overhead);
+        if let Some(rate) = rate {
+            self.next_at = now + Duration((bytes as f64 * 8e12 / rate) as u64);
+        }
+        let probes_now = *probes > self.probes;
+        self.probes = *probes;
+        // What was allowed when it was asked last still holds, if nothing has been heard since.
+        let window = window.map(|bytes| bytes.max(self.window.unwrap_or(0)));
+        self.window = departure.window;
+        let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return };
+        let (in_flight, mut is_new) =
+            (u64::from(psn) + 1 - u64::from(self.acknowledged.min(psn)), psn == self.next);
+        if psn > self.next {
+            let next = self.next;
+            log.flow(flow, format!("packet {psn} is sent before packet {next}"));
+        }
+        let (unit, limit, size) = match &profile(network, spec).transport {
+            transport::Spec::Rocev2(rocev2) => {
+                let whole = |bytes: u64| bytes / rocev2.mtu.0;
+                // Go-back-N repeats everything, so it is as if it were sent for the first time.
+                is_new |= matches!(rocev2.recovery, recovery::Spec::GoBackN(_));
+                let own = rocev2.in_flight.map(|bytes| whole(bytes.0));
+                let control = window.map(|bytes| whole(bytes).max(1));
+                let limit = own.into_iter().chain(control).min();
+                (rocev2.mtu.0, limit.filter(|_| is_new), spec.bytes)
+            }
+            transport::Spec::Tcp(tcp) => {
+                if psn < self.next {
+                    self.unclear_until = self.next;
+                }
+                let clear = self.unclear_until <= self.acknowledged && !probes_now;
+                let limit = window.map(|bytes| (bytes / tcp.mss.0).max(1));
+                (tcp.mss.0, limit.filter(|_| clear && is_new), FlowSpec::PERSISTENT)
+            }
+            transport::Spec::Udp(udp) => (udp.payload.0, None, spec.bytes),
+            transport::Spec::Ethernet(ethernet) => (ethernet.payload.0, None, spec.bytes),
+        };
+        if let Some(limit) = limit.filter(|limit| in_flight > *limit) {
+            let text = format!("{in_flight} packets are in flight, and its window is {limit}");
+            log.flow(flow, text);
+        }
+        if u64::from(psn) >= size.div_ceil(unit) {
+            log.flow(flow, format!("packet {psn} is sent, which its {size} bytes do not have"));
+        }
+        self.next = self.next.max(psn.saturating_add(1));
+    }
+}
+
+/// The receiving side of a flow.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    /// The first packet that has not arrived, and those after it that have, with their bytes.
+    pub next: u32,
+    above: BTreeMap<u32, u64>,
+    /// Bytes that have arrived, and those of them before that packet.
+    bytes: u64,
+    in_order: u64,
+    complete: bool,
+    notified: Option<Instant>,
+}
+
+impl Receiver {
+    /// A packet arrives, perhaps again.
+    fn take(&mut self, psn: u32, bytes: u64) {
+        if psn < self.next || self.above.contains_key(&psn) {
+            return;
+        }
+        self.bytes += bytes;
+        self.above.insert(psn, bytes);
+        while let Some(bytes) = self.above.remove(&self.next) {
+            self.in_order += bytes;
+            self.next += 1;
+        }
+    }
+
+    /// It has taken a packet.
+    pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
+        let Delivery { packet, .. } = delivery;
+        let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return };
+        let spec = &network.spec.flows[packet.flow.index()];
+        let profile = profile(network, spec);
+        self.check_notification(profile, delivery, log);
+        let (unit, discards) = match &profile.transport {
+            transport::Spec::Rocev2(rocev2) => {
+                // Go-back-N takes packets in order only.
+                let in_order = matches!(rocev2.recovery, recovery::Spec::GoBackN(_));
+                (rocev2.mtu.0, in_order && psn != self.next)
+            }
+            transport::Spec::Tcp(tcp) => (tcp.mss.0, false),
+            transport::Spec::Udp(udp) => (udp.payload.0, false),
+            transport::Spec::Ethernet(ethernet) => (ethernet.payload.0, false),
+        };
+        let is_tcp = matches!(profile.transport, transport::Spec::Tcp(_));
+        if !discards {
+            let payload = match is_tcp {
+                true => u64::from(packet.bytes - length::TCP_OVERHEAD),
+                false => (spec.bytes - u64::from(psn) * unit).min(unit),
+            };
+            self.take(psn, payload);
+        }
+        // TCP delivers in order.
+        let found = if is_tcp { self.in_order } else { self.bytes };
+        let counted = delivery.delivered;
+        if found != counted {
+            let text = format!("{counted} bytes count as delivered, and {found} have arrived");
+            log.flow(packet.flow, text);
+        }
+        self.check_answer(packet.flow, delivery.answered, log);
+        let complete = !spec.is_persistent() && found == spec.bytes;
+        if delivery.completes != (complete && !self.complete) {
+            let size = spec.bytes;
+            log.flow(
+                packet.flow,
+                match delivery.completes {
+                    true => format!("it is complete with {found} of {size} bytes, or again"),
+                    false => format!("it is not complete although all {size} bytes have arrived"),
+                },
+            );
+        }
+        self.complete |= complete;
+    }
+
+    /// Nothing is acknowledged that has not arrived.
+    pub fn check_answer(&self, flow: FlowId, answered: Option<u32>, log: &mut Log) {
+        if let Some(psn) = answered.filter(|psn| *psn > self.next) {
+            let next = self.next;
+            let text = format!("packets before {psn} are acknowledged, and {next} is missing");
+            log.flow(flow, text);
+        }
+    }
+
+    /// A packet with CE is answered by a CNP if the interval has passed since the last one, and by none
+    /// if it has not.
+    fn check_notification(&mut self, profile: &Profile, delivery: &Delivery, log: &mut Log) {
+        let interval = match &profile.congestion {
+            congestion::Spec::Dcqcn(spec) if spec.notification == dcqcn::Notification::Cnp => {
+                Some(spec.cnp_interval)
+            }
+            congestion::Spec::IndicatedRate(spec) => Some(spec.hold),
+            _ => None,
+        };
+        let is_rocev2 = matches!(profile.transport, transport::Spec::Rocev2(_));
+        let interval = interval.filter(|_| is_rocev2 && delivery.packet.ecn() == Ecn::Ce);
+        let rested = |interval| self.notified.is_none_or(|last| log.now.since(last) >= interval);
+        let due = interval.is_some_and(rested);
+        if delivery.notified != due {
+            let last = self.notified.map_or("never".to_owned(), time);
+            let what = if due { "not answered by a CNP" } else { "answered by a CNP" };
+            let text = format!("a packet is {what}; the last CNP was sent {last}");
+            log.flow(delivery.packet.flow, text);
+        }
+        if delivery.notified {
+            self.notified = Some(log.now);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The events of a host, and what is checked at each.
+
+use std::collections::BTreeSet;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet};
+use rustc_hash::FxHashMap;
+
+use super::flows::{Delivery, Departure, Receiver, Sender};
+use super::network::{Network, pause_time};
+use super::pauses::Pauses;
+use super::{Log, time};
+use crate::host::PauseScope;
+
+/// A host as it is seen from outside.
+#[derive(Debug, Default)]
+pub struct Host {
+    /// When the last frame on the wire began and ended.
+    pub on_wire: (Instant, Instant),
+    pauses: Pauses,
+    /// Classes and physical queues that Backpressure Flow Control has stopped.
+    stopped: BTreeSet<(u8, u8)>,
+    /// By destination and class: until when source flow control holds it.
+    holds: FxHashMap<(NodeId, u8), Instant>,
+    /// By class: bytes of senders that wait in the buffer of the NIC.
+    waiting: [u64; CLASSES],
+    senders: FxHashMap<FlowId, Sender>,
+    receivers: FxHashMap<FlowId, Receiver>,
+}
+
+impl Host {
+    /// A frame has arrived.
+    pub fn arrives(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
+        let (node, now) = (log.node, log.now);
+        let closed = network.closed(node, 0);
+        let until = |quanta| now + pause_time(quanta, network.rate(node, 0));
+        match packet.body {
+            Body::Pfc { classes, quanta } => self.pauses.set(classes, now, until(quanta), closed),
+            Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),
+            Body::Bfc { class, lane, stop: true } => {
+                self.stopped.insert((class, lane));
+            }
+            Body::Bfc { class, lane, stop: false } => {
+                self.stopped.remove(&(class, lane));
+            }
+            Body::Sfc { towards, class, pause_ns } => {
+                let hold = self.holds.entry((towards, class.0)).or_default();
+                *hold = (*hold).max(now + Duration::from_ns(pause_ns.into()));
+            }
+            Body::Ack { .. } | Body::Nak { .. } | Body::TcpAck { .. } => {
+                self.senders.entry(packet.flow).or_default().hears(&packet.body);
+            }
+            _ => {}
+        }
+    }
+
+    /// A sender has made a packet, which goes to the wire or to the buffer of the NIC.
+    pub fn departs(&mut self, network: &Network, departure: &Departure, log: &mut Log) {
+        let packet = &departure.packet;
+        let held = self.holds.get(&(packet.dst, departure.home.0)).copied();
+        if let Some(until) = held.filter(|until| log.now < *until) {
+            let text =
+                format!("a packet is sent to a destination that is held until {}", time(until));
+            log.flow(packet.flow, text);
+        }
+        let (class, lane) = (packet.class.0, packet.lane);
+        if self.stopped.contains(&(class, lane)) {
+            let text = format!("physical queue {lane} of class {class} sends while it is stopped");
+            log.flow(packet.flow, text);
+        }
+        if let Some(size) = network.spec.host.memory {
+            let waiting = &mut self.waiting[packet.class.index()];
+            *waiting += u64::from(packet.bytes);
+            if *waiting > size.0 {
+                let text =
+                    format!("{waiting} bytes wait in the NIC, which has room for {}", size.0);
+                log.queue(0, class.into(), text);
+            }
+        }
+        self.senders.entry(packet.flow).or_default().departs(network, departure, log);
+    }
+
+    /// A frame is sent.
+    pub fn sent(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
+        let (class, now) = (packet.class.index(), log.now);
+        self.pauses.end(now, network.closed(log.node, 0));
+        let all_data = network.spec.host.pause_scope == PauseScope::Nic && !packet.is_control();
+        let stops = |paused: usize| paused == class || all_data;
+        let until = (0..CLASSES).filter(|&paused| stops(paused));
+        if let Some(until) = until.filter_map(|paused| self.pauses.until(paused, now)).max() {
+            log.queue(0, class, format!("a packet is sent while paused until {}", time(until)));
+        }
+        let waiting = &mut self.waiting[class];
+        if packet.is_data() || matches!(packet.body, Body::Syn { .. }) {
+            *waiting = waiting.saturating_sub(packet.bytes.into());
+        }
+        if let Body::TcpAck { ack, .. } = packet.body {
+            let receiver = self.receivers.entry(packet.flow).or_default();
+            receiver.check_answer(packet.flow, Some(ack), log);
+        }
+    }
+
+    /// A receiver has taken a packet.
+    pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
+        let receiver = self.receivers.entry(delivery.packet.flow).or_default();
+        receiver.delivers(network, delivery, log);
+    }
+}

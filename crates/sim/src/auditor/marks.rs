@@ -1,0 +1,56 @@
+//! What may change in a packet while a switch has it: an ECN-capable one may get CE, from queue
+//! management that marks, and with layer 2 congestion indication any may get that indication.
+
+use floodway_model::{Ecn, Packet};
+
+use super::Log;
+use super::network::Network;
+use crate::switch::aqm;
+
+/// `before` is the packet as it was, `after` as it is now.
+pub fn check(
+    network: &Network,
+    place: (usize, usize),
+    before: &Packet,
+    after: &Packet,
+    log: &mut Log,
+) {
+    let spec = &network.spec.switch;
+    let (port, queue) = place;
+    if before.dscp() != after.dscp() {
+        log.queue(port, queue, "the DSCP of a packet has changed");
+    }
+    let indication = spec.congestion_indication.as_ref();
+    match (before.ecn(), after.ecn()) {
+        (old, new) if old == new => {}
+        (Ecn::NotEct, _) => log.queue(port, queue, "a packet is marked that is not ECN-capable"),
+        (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) => {
+            let isolates = spec.flow_control.congestion_isolation.is_some();
+            if indication.is_some() || !isolates && matches!(spec.aqm, aqm::Spec::DropTail(_)) {
+                log.queue(port, queue, "a packet is marked, and nothing here marks");
+            }
+        }
+        (old, new) => {
+            log.queue(port, queue, format!("the ECN field has become {new:?}, not {old:?}"))
+        }
+    }
+    match (before.indicated, after.indicated) {
+        (false, true) if !indication.is_some_and(|spec| spec.forward) => {
+            log.queue(port, queue, "a packet has an indication, and nothing here indicates");
+        }
+        (true, false) => log.queue(port, queue, "an indication has been removed"),
+        _ => {}
+    }
+}
+
+/// Whether queue management may drop a packet.
+pub fn may_drop(network: &Network, packet: &Packet) -> bool {
+    let spec = &network.spec.switch;
+    let tells = packet.ecn().is_capable() || spec.congestion_indication.is_some();
+    match spec.aqm {
+        aqm::Spec::DropTail(_) => false,
+        // They only mark, so what is ECN-capable stays.
+        aqm::Spec::Ramp(_) | aqm::Spec::Step(_) => !tells,
+        _ => true,
+    }
+}

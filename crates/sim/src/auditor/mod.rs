@@ -1,0 +1,252 @@
+//! The auditor checks the invariants of a simulation at every event.
+//!
+//! It is independent of what it checks. It keeps its own counters from what it observes (frames that
+//! are sent, arrive, join a queue or are dropped) and computes limits from the [`Spec`] alone. It calls
+//! no code of switches, hosts or links, so an error there cannot hide itself. Two numbers cannot be
+//! derived from outside and are taken from congestion control: the rate and the window that it allows.
+//!
+//! - [`network`]: links: serialization, delay, failures, and frames in flight
+//! - [`pauses`]: from when to when each class of a port is paused
+//! - [`queues`]: egress queues, buffer limits, and which packets may be dropped
+//! - [`thresholds`]: pause frames that a switch must send, and those that it must not
+//! - [`scheduler`]: strict priority, and the fairness bounds of DRR and WRR
+//! - [`marks`]: what may change in a packet on its path
+//! - [`switch`], [`host`]: the events of nodes; [`flows`]: senders and receivers
+//!
+//! It is on in builds with debug assertions and, in others, if [`Simulation::audited`] asks for it.
+//! Its memory is bounded by what the network holds: it copies queues and frames in flight, and keeps a
+//! few numbers for each flow.
+//!
+//! [`Spec`]: crate::Spec
+//! [`Simulation::audited`]: crate::Simulation::audited
+
+mod flows;
+mod host;
+mod marks;
+mod network;
+mod pauses;
+mod queues;
+mod scheduler;
+mod switch;
+#[cfg(test)]
+mod tests;
+mod thresholds;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use floodway_model::graph::NodeKind;
+use floodway_model::{Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
+
+use crate::switch::port::DropReason;
+pub use flows::{Delivery, Departure};
+use host::Host;
+pub use network::Network;
+use switch::Switch;
+
+/// The most violations of a run that are reported in full.
+pub const MOST: usize = 30;
+
+/// The auditor of the nodes of one thread.
+#[derive(Debug)]
+pub struct Auditor {
+    network: Arc<Network>,
+    /// By node: its counters, if the node belongs to this thread.
+    nodes: Vec<Node>,
+    /// What it has found.
+    pub findings: Findings,
+}
+
+#[derive(Debug)]
+enum Node {
+    Elsewhere,
+    Switch(Box<Switch>),
+    Host(Box<Host>),
+}
+
+/// Violations: the first [`MOST`] of them, by time and node, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    kept: BTreeSet<(Instant, NodeId, String)>,
+    count: u64,
+}
+
+impl Findings {
+    fn add(&mut self, at: Instant, node: NodeId, text: String) {
+        self.count += 1;
+        self.kept.insert((at, node, text));
+        if self.kept.len() > MOST {
+            self.kept.pop_last();
+        }
+    }
+
+    /// Adds those of another thread.
+    pub fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.kept.extend(other.kept);
+        while self.kept.len() > MOST {
+            self.kept.pop_last();
+        }
+    }
+
+    /// One sentence for each, with time and node.
+    pub fn messages(&self, graph: &Graph) -> Vec<String> {
+        let message = |(at, node, text): &(Instant, NodeId, String)| {
+            format!("{} at {}: {text}", graph.node(*node).name, time(*at))
+        };
+        let mut messages: Vec<String> = self.kept.iter().map(message).collect();
+        let more = self.count - self.kept.len() as u64;
+        if more > 0 {
+            messages.push(format!("and {more} more violations of invariants"));
+        }
+        messages
+    }
+}
+
+/// Where a check reports to: the findings, with the time and the node of the event.
+pub struct Log<'a> {
+    findings: &'a mut Findings,
+    now: Instant,
+    node: NodeId,
+}
+
+impl Log<'_> {
+    /// About a port.
+    fn port(&mut self, port: usize, text: impl AsRef<str>) {
+        self.add(format!("port {port}: {}", text.as_ref()));
+    }
+
+    /// About a queue, or class, of a port.
+    fn queue(&mut self, port: usize, queue: usize, text: impl AsRef<str>) {
+        self.add(format!("port {port}, queue {queue}: {}", text.as_ref()));
+    }
+
+    /// About a flow.
+    fn flow(&mut self, flow: FlowId, text: impl AsRef<str>) {
+        self.add(format!("flow {}: {}", flow.0, text.as_ref()));
+    }
+
+    fn add(&mut self, text: String) {
+        self.findings.add(self.now, self.node, text);
+    }
+}
+
+/// A time in messages.
+fn time(at: Instant) -> String {
+    if at == Instant::NEVER {
+        return "never".to_owned();
+    }
+    format!("{}.{:03}ns", at.0 / 1_000, at.0 % 1_000)
+}
+
+impl Auditor {
+    /// The auditor of these nodes.
+    pub fn new(network: &Arc<Network>, own: impl Iterator<Item = NodeId>) -> Self {
+        let graph = &network.spec.graph;
+        let mut nodes: Vec<Node> = graph.nodes.iter().map(|_| Node::Elsewhere).collect();
+        for id in own {
+            nodes[id.index()] = match graph.node(id).kind {
+                NodeKind::Host => Node::Host(Box::default()),
+                NodeKind::Switch { .. } => Node::Switch(Box::new(Switch::new(id, network))),
+            };
+        }
+        Self { network: Arc::clone(network), nodes, findings: Findings::default() }
+    }
+
+    fn at(&mut self, node: NodeId, now: Instant) -> (&Network, &mut Node, Log<'_>) {
+        let log = Log { findings: &mut self.findings, now, node };
+        (&self.network, &mut self.nodes[node.index()], log)
+    }
+
+    /// A frame goes on the wire to this end, from a queue, and arrives at `at`; `None` if it is lost on
+    /// the link.
+    pub fn sent(
+        &mut self,
+        to: (NodeId, PortIx),
+        packet: &Packet,
+        class: Class,
+        now: Instant,
+        at: Option<Instant>,
+    ) {
+        let (node, port) = self.network.sender(to);
+        let (network, state, mut log) = self.at(node, now);
+        let packet = Packet { class, ingress: to.1, ..*packet };
+        match state {
+            Node::Switch(switch) => {
+                let on_wire = network.sent(to, &packet, switch.on_wire(port), at, port, &mut log);
+                switch.sent(network, port, &packet, &mut log);
+                switch.set_on_wire(port, on_wire);
+            }
+            Node::Host(host) => {
+                host.on_wire = network.sent(to, &packet, host.on_wire, at, port, &mut log);
+                host.sent(network, &packet, &mut log);
+            }
+            Node::Elsewhere => unreachable!("a node sends on its own thread"),
+        }
+    }
+
+    /// A frame has arrived.
+    pub fn arrives(&mut self, node: NodeId, packet: &Packet, now: Instant) {
+        let (network, state, mut log) = self.at(node, now);
+        network.arrives(node, packet, &mut log);
+        match state {
+            Node::Switch(switch) => switch.arrives(network, packet, &mut log),
+            Node::Host(host) => host.arrives(network, packet, &mut log),
+            Node::Elsewhere => unreachable!("a node receives on its own thread"),
+        }
+    }
+
+    /// A packet joins a queue of a switch.
+    pub fn joins(
+        &mut self,
+        node: NodeId,
+        (port, queue): (usize, usize),
+        packet: &Packet,
+        now: Instant,
+    ) {
+        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
+            switch.joins(network, (port, queue), packet, &mut log);
+        }
+    }
+
+    /// A switch drops a packet that was bound for a queue, or is in it.
+    pub fn drops(
+        &mut self,
+        node: NodeId,
+        place: (usize, usize),
+        reason: DropReason,
+        packet: &Packet,
+        now: Instant,
+    ) {
+        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
+            switch.drops(network, place, reason, packet, &mut log);
+        }
+    }
+
+    /// A sender of a host has made a packet.
+    pub fn departs(&mut self, node: NodeId, departure: &Departure, now: Instant) {
+        if let (network, Node::Host(host), mut log) = self.at(node, now) {
+            host.departs(network, departure, &mut log);
+        }
+    }
+
+    /// A receiver of a host has taken a packet with data.
+    pub fn delivers(&mut self, node: NodeId, delivery: &Delivery, now: Instant) {
+        if let (network, Node::Host(host), mut log) = self.at(node, now) {
+            host.delivers(network, delivery, &mut log);
+        }
+    }
+
+    /// The run ends.
+    pub fn finish(&mut self, now: Instant) {
+        for index in 0..self.nodes.len() {
+            let (network, state, mut log) = self.at(NodeId(index as u32), now);
+            match state {
+                Node::Elsewhere => continue,
+                Node::Switch(switch) => switch.finish(network, &mut log),
+                Node::Host(_) => {}
+            }
+            network.finish(log.node, &mut log);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Links: how long frames take, that they do not overlap, and that each arrives once and in time.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+
+use floodway_model::graph::{Node, NodeKind};
+use floodway_model::units::PS_PER_S;
+use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
+
+use super::{Log, time};
+use crate::Spec;
+
+/// Where a byte takes no whole number of picoseconds, a time may be rounded up at every step of its
+/// calculation.
+pub const ROUNDING: Duration = Duration(2);
+
+/// What all threads know of the network, and the frames that are between nodes.
+#[derive(Debug)]
+pub struct Network {
+    /// What the simulation was made from.
+    pub spec: Spec,
+    /// By the node and port where frames arrive.
+    links: Vec<Vec<Link>>,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+struct Link {
+    from: (NodeId, usize),
+    rate: Rate,
+    delay: Duration,
+    /// From the arrival to the handling of a frame that is forwarded.
+    latency: Duration,
+    /// When it loses everything.
+    dead: Vec<(Instant, Instant)>,
+    /// When its ends know that, so that they send nothing.
+    closed: Vec<(Instant, Instant)>,
+    /// Frames on it, with the time at which they are due.
+    flight: Mutex<VecDeque<(Instant, Packet)>>,
+}
+
+impl Network {
+    /// The network of a simulation.
+    pub fn new(spec: &Spec) -> Self {
+        let link = |node: usize, port: usize| {
+            let to = (NodeId(node as u32), PortIx(port as u16));
+            let end = &spec.graph.nodes[node].ports[port];
+            let from = (end.peer, end.peer_port);
+            let (dead, closed) = outages(spec, [to, from]);
+            Link {
+                from: (from.0, from.1.index()),
+                rate: end.rate,
+                delay: end.delay,
+                latency: match spec.graph.nodes[node].kind {
+                    NodeKind::Host => Duration::ZERO,
+                    NodeKind::Switch { .. } => spec.switch.latency,
+                },
+                dead,
+                closed,
+                flight: Mutex::default(),
+            }
+        };
+        let nodes = spec.graph.nodes.iter().enumerate();
+        let links =
+            |(node, of): (usize, &Node)| (0..of.ports.len()).map(|port| link(node, port)).collect();
+        Self { links: nodes.map(links).collect(), spec: spec.clone() }
+    }
+
+    fn link(&self, to: (NodeId, PortIx)) -> &Link {
+        &self.links[to.0.index()][to.1.index()]
+    }
+
+    /// The node and port that send to this end.
+    pub fn sender(&self, to: (NodeId, PortIx)) -> (NodeId, usize) {
+        self.link(to).from
+    }
+
+    /// The rate of a port.
+    pub fn rate(&self, node: NodeId, port: usize) -> Rate {
+        self.links[node.index()][port].rate
+    }
+
+    /// When the ends of the link at a port know that it is down.
+    pub fn closed(&self, node: NodeId, port: usize) -> &[(Instant, Instant)] {
+        &self.links[node.index()][port].closed
+    }
+
+    /// Whether the link at a port is known to be down.
+    pub fn is_closed(&self, node: NodeId, port: usize, now: Instant) -> bool {
+        self.closed(node, port).iter().any(|&(from, until)| from <= now && now < until)
+    }
+
+    /// A frame is put on the wire by `port`, where the one before began and ended at `before`. Returns
+    /// the same of this one.
+    pub fn sent(
+        &self,
+        to: (NodeId, PortIx),
+        packet: &Packet,
+        before: (Instant, Instant),
+        at: Option<Instant>,
+        port: usize,
+        log: &mut Log,
+    ) -> (Instant, Instant) {
+        let (link, now) = (self.link(to), log.now);
+        // A frame is cut off when its link is found to be down.
+        let is_cut = |&(from, until): &(Instant, Instant)| before.0 <= from && until <= now;
+        if now < before.1 && !link.closed.iter().any(is_cut) {
+            let text = format!("a frame is sent while one is on the wire until {}", time(before.1));
+            log.port(port, text);
+        }
+        if self.is_closed(link.from.0, link.from.1, now) {
+            log.port(port, "a frame is sent on a link that is known to be down");
+        }
+        let bytes = u64::from(packet.bytes) + u64::from(self.spec.wire_overhead);
+        let free = now + serialization(bytes, link.rate);
+        let handled = match packet.body {
+            Body::Pfc { .. } | Body::Pause { .. } => self.response(),
+            Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
+            _ => link.latency,
+        };
+        let due = free + link.delay + handled;
+        let lost = link.dead.iter().any(|&(down, up)| down < free + link.delay && now < up);
+        match at {
+            Some(_) if lost => {
+                log.port(port, "a frame is sent on a link that is down, and arrives")
+            }
+            None if !lost => log.port(port, "a frame is lost on a link that works"),
+            Some(at) if at < due || at > due + ROUNDING => {
+                let (at, due, bytes) = (time(at), time(due), packet.bytes);
+                let text = format!("a frame of {bytes} bytes is due at {due} and arrives at {at}");
+                log.port(port, text);
+            }
+            _ => {}
+        }
+        if let Some(at) = at {
+            lock(&link.flight).push_back((at, *packet));
+        }
+        (now, free)
+    }
+
+    /// How long a port takes to obey a pause frame.
+    fn response(&self) -> Duration {
+        let flow_control = &self.spec.switch.flow_control;
+        match (&flow_control.pfc, &flow_control.pause) {
+            (Some(pfc), _) => pfc.response,
+            (None, Some(pause)) => pause.response,
+            (None, None) => Duration::ZERO,
+        }
+    }
+
+    /// A frame arrives: it was sent, and is due now.
+    pub fn arrives(&self, node: NodeId, packet: &Packet, log: &mut Log) {
+        let (now, port) = (log.now, packet.ingress.index());
+        self.check_overdue(node, port, log);
+        let mut flight = lock(&self.links[node.index()][port].flight);
+        let place = flight.iter().position(|(at, sent)| *at == now && is_same(sent, packet));
+        match place.and_then(|place| flight.remove(place)) {
+            None => log.port(port, "a frame arrives that was not sent, or not for this time"),
+            Some((_, sent)) if (sent.tos, sent.indicated) != (packet.tos, packet.indicated) => {
+                log.port(port, "the header of a frame has changed on the wire");
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Reports frames that should have arrived.
+    fn check_overdue(&self, node: NodeId, port: usize, log: &mut Log) {
+        let now = log.now;
+        let mut flight = lock(&self.links[node.index()][port].flight);
+        while let Some(place) = flight.iter().position(|(at, _)| *at < now) {
+            let due = flight.remove(place).map_or(now, |(at, _)| at);
+            log.port(port, format!("a frame was due at {} and has not arrived", time(due)));
+        }
+    }
+
+    /// The run ends.
+    pub fn finish(&self, node: NodeId, log: &mut Log) {
+        for port in 0..self.links[node.index()].len() {
+            self.check_overdue(node, port, log);
+        }
+    }
+}
+
+/// From when to when a link loses everything, and from when to when its ends know it.
+type Outages = (Vec<(Instant, Instant)>, Vec<(Instant, Instant)>);
+
+fn outages(spec: &Spec, ends: [(NodeId, PortIx); 2]) -> Outages {
+    let here = spec.failures.iter().filter(|failure| ends.contains(&(failure.node, failure.port)));
+    let mut closed: Vec<(Instant, Instant)> = here
+        .clone()
+        .map(|failure| (failure.at + failure.detection, failure.until, failure.detection))
+        .filter(|(known, until, _)| known < until)
+        .map(|(known, until, detection)| (known, until + detection))
+        .collect();
+    closed.sort_unstable();
+    let joined = closed.into_iter().fold(Vec::new(), |mut joined: Vec<(_, Instant)>, next| {
+        match joined.last_mut() {
+            Some(last) if next.0 <= last.1 => last.1 = last.1.max(next.1),
+            _ => joined.push(next),
+        }
+        joined
+    });
+    (here.map(|failure| (failure.at, failure.until)).collect(), joined)
+}
+
+/// The time that so many bytes take at a rate, rounded up to a picosecond.
+pub fn serialization(bytes: u64, rate: Rate) -> Duration {
+    let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
+    Duration(u64::try_from(bits.div_ceil(u128::from(rate.0))).unwrap_or(u64::MAX))
+}
+
+/// How long a pause of `quanta` of 512 bit times lasts.
+pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
+    serialization(u64::from(quanta) * 512 / 8, rate)
+}
+
+/// Whether two are the same frame, apart from what may change on its path: class, lane and marks.
+pub fn is_same(one: &Packet, other: &Packet) -> bool {
+    let key = |frame: &Packet| (frame.flow, frame.connection, frame.src, frame.dst, frame.bytes);
+    key(one) == key(other) && one.body == other.body
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no thread panicked while it held this")
+}

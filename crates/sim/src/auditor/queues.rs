@@ -1,0 +1,228 @@
+//! Egress queues and the buffer of a switch: what waits, and whether a packet has room.
+
+use std::collections::VecDeque;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Instant, NodeId, Packet};
+
+use super::network::{Network, is_same};
+use crate::switch::buffer::{self, shared};
+use crate::switch::flow_control::{self, pause, pfc};
+use crate::switch::port::DropReason;
+
+/// The queues of a switch.
+#[derive(Debug)]
+pub struct Queues {
+    id: NodeId,
+    /// By port and queue; the last queue of a port is the control queue.
+    pub ports: Vec<Vec<Queue>>,
+    /// Data bytes by ingress port and class.
+    held: Vec<u64>,
+    /// Of these, in the headroom of a shared buffer.
+    headroom: Vec<u64>,
+}
+
+/// One queue.
+#[derive(Debug, Default)]
+pub struct Queue {
+    /// What waits, as it came, with its number among all packets that joined queues of the switch.
+    pub packets: VecDeque<(u64, Packet)>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Since when it is not empty.
+    pub since: Instant,
+}
+
+/// The place of an ingress port and class among all of a switch.
+pub fn source(packet: &Packet) -> usize {
+    packet.ingress.index() * CLASSES + packet.class.index()
+}
+
+impl Queues {
+    /// Those of an empty switch.
+    pub fn new(id: NodeId, network: &Network) -> Self {
+        let ports = network.spec.graph.node(id).ports.len();
+        let queues = usize::from(network.spec.switch.queue.count) + 1;
+        let port = |_| (0..queues).map(|_| Queue::default()).collect();
+        Self {
+            id,
+            ports: (0..ports).map(port).collect(),
+            held: vec![0; ports * CLASSES],
+            headroom: vec![0; ports * CLASSES],
+        }
+    }
+
+    /// Data queues of a port.
+    pub fn data(&self, port: usize) -> &[Queue] {
+        let queues = &self.ports[port];
+        &queues[..queues.len() - 1]
+    }
+
+    fn held_of_port(&self, port: usize) -> u64 {
+        self.held[port * CLASSES..(port + 1) * CLASSES].iter().sum()
+    }
+
+    /// Where a packet waits in a queue.
+    pub fn find(&self, (port, queue): (usize, usize), packet: &Packet) -> Option<usize> {
+        self.ports[port][queue].packets.iter().position(|(_, waits)| is_same(waits, packet))
+    }
+
+    /// Whether a packet has room in a queue: in the headroom, or beside it; else why not.
+    pub fn room(
+        &self,
+        network: &Network,
+        (port, queue): (usize, usize),
+        packet: &Packet,
+    ) -> Result<bool, DropReason> {
+        let spec = &network.spec.switch;
+        let (backlog, bytes) = (self.ports[port][queue].bytes, u64::from(packet.bytes));
+        let within = |held: u64, limit: u64, reason| match held + bytes <= limit {
+            true => Ok(false),
+            false => Err(reason),
+        };
+        if queue == usize::from(spec.queue.count) {
+            return within(backlog, spec.queue.control_size.0, DropReason::QueueFull);
+        }
+        let (came, limited) = (packet.ingress.index(), Limited::of(&spec.flow_control));
+        match (&spec.buffer, limited) {
+            (buffer::Spec::Shared(shared), _) => {
+                self.room_in_shared(network, shared, backlog, packet)
+            }
+            (buffer::Spec::PerPort(port), Limited::Port | Limited::Class) => {
+                within(self.held_of_port(came), port.size.0, DropReason::HeadroomExceeded)
+            }
+            (buffer::Spec::PerPort(size), Limited::Queue) => {
+                let waits = self.data(port).iter().map(|queue| queue.bytes).sum();
+                within(waits, size.size.0, DropReason::QueueFull)
+            }
+            (buffer::Spec::PerQueue(_), Limited::Port) => {
+                within(self.held_of_port(came), spec.queue.size.0, DropReason::HeadroomExceeded)
+            }
+            (buffer::Spec::PerQueue(_), Limited::Class)
+                if is_lossless(&spec.flow_control, packet) =>
+            {
+                let held = self.held[source(packet)];
+                within(held, spec.queue.size.0, DropReason::HeadroomExceeded)
+            }
+            (buffer::Spec::PerQueue(_), _) => {
+                within(backlog, spec.queue.size.0, DropReason::QueueFull)
+            }
+        }
+    }
+
+    fn room_in_shared(
+        &self,
+        network: &Network,
+        spec: &shared::Spec,
+        backlog: u64,
+        packet: &Packet,
+    ) -> Result<bool, DropReason> {
+        let bytes = u64::from(packet.bytes);
+        if let Some(pool) = &spec.egress {
+            let backlogs = (0..self.ports.len()).flat_map(|port| self.data(port));
+            let used = used(pool, backlogs.map(|queue| queue.bytes));
+            if !accepts(pool, pool.alpha, used, backlog, bytes) {
+                return Err(DropReason::EgressThreshold);
+            }
+        }
+        let Some(pool) = &spec.ingress else { return Ok(false) };
+        let rate = network.rate(self.id, packet.ingress.index());
+        let of_rate = spec.by_rate.iter().find(|of| of.rate == rate);
+        let (alpha, headroom) =
+            of_rate.map_or((pool.alpha, spec.headroom.0), |of| (Some(of.alpha), of.headroom.0));
+        let beside = self.held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
+        let (source, used) = (source(packet), used(pool, beside));
+        let in_headroom = self.headroom[source];
+        if accepts(pool, alpha, used, self.held[source] - in_headroom, bytes) {
+            Ok(false)
+        } else if !is_lossless(&network.spec.switch.flow_control, packet) {
+            Err(DropReason::IngressThreshold)
+        } else if in_headroom + bytes <= headroom {
+            Ok(true)
+        } else {
+            Err(DropReason::HeadroomExceeded)
+        }
+    }
+
+    /// A packet joins a queue.
+    pub fn add(
+        &mut self,
+        (port, queue): (usize, usize),
+        number: u64,
+        packet: &Packet,
+        in_headroom: bool,
+        now: Instant,
+    ) {
+        let (last, bytes) = (self.ports[port].len() - 1, u64::from(packet.bytes));
+        let of = &mut self.ports[port][queue];
+        if of.packets.is_empty() {
+            of.since = now;
+        }
+        of.packets.push_back((number, *packet));
+        of.bytes += bytes;
+        if queue < last {
+            self.held[source(packet)] += bytes;
+            self.headroom[source(packet)] += if in_headroom { bytes } else { 0 };
+        }
+    }
+
+    /// A packet leaves a queue. What frees memory frees the headroom first.
+    pub fn remove(&mut self, (port, queue): (usize, usize), place: usize) -> Packet {
+        let last = self.ports[port].len() - 1;
+        let of = &mut self.ports[port][queue];
+        let (_, packet) = of.packets.remove(place).expect("the place was found here");
+        let bytes = u64::from(packet.bytes);
+        of.bytes -= bytes;
+        if queue < last {
+            let headroom = &mut self.headroom[source(&packet)];
+            *headroom -= bytes.min(*headroom);
+            self.held[source(&packet)] -= bytes;
+        }
+        packet
+    }
+}
+
+/// What `switch.queue.size` limits, if flow control has a say in it.
+enum Limited {
+    Queue,
+    /// What came in by a port, in a class if that is lossless.
+    Class,
+    /// What came in by a port.
+    Port,
+}
+
+impl Limited {
+    fn of(spec: &flow_control::Spec) -> Self {
+        let pause = spec.pause.as_ref().map(|pause| pause.measured_on);
+        let pfc = spec.pfc.as_ref().map(|pfc| pfc.measured_on);
+        match (pause, pfc) {
+            (Some(pause::MeasuredOn::Ingress), _) => Self::Port,
+            (_, Some(pfc::MeasuredOn::Ingress)) => Self::Class,
+            _ => Self::Queue,
+        }
+    }
+}
+
+/// Whether flow control pauses the class in which a packet came.
+pub fn is_lossless(spec: &flow_control::Spec, packet: &Packet) -> bool {
+    let covers = |pfc: &pfc::Spec| pfc.queues.is_empty() || pfc.queues.contains(&packet.class.0);
+    spec.pause.is_some() || spec.pfc.as_ref().is_some_and(covers)
+}
+
+/// What all holders of a pool take of it.
+fn used(pool: &shared::Pool, held: impl Iterator<Item = u64>) -> u64 {
+    held.map(|held| held.saturating_sub(pool.guaranteed.0)).sum()
+}
+
+/// Whether a holder of `held` bytes may take `bytes` more: within its guarantee; or within `alpha`
+/// times the free bytes of the pool, and within these.
+fn accepts(pool: &shared::Pool, alpha: Option<f64>, used: u64, held: u64, bytes: u64) -> bool {
+    let guaranteed = pool.guaranteed.0;
+    if held + bytes <= guaranteed {
+        return true;
+    }
+    let free = pool.pool.0.saturating_sub(used);
+    let taken = held.saturating_sub(guaranteed);
+    let more = held + bytes - guaranteed - taken;
+    more <= free && alpha.is_none_or(|alpha| (taken + bytes) as f64 <= alpha * free as f64)
+}

@@ -1,0 +1,372 @@
+//! The events of a switch, and what is checked at each.
+
+use std::collections::BTreeSet;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, Instant, NodeId, Packet};
+
+use super::network::{Network, ROUNDING, is_same, pause_time};
+use super::pauses::Pauses;
+use super::queues::Queues;
+use super::scheduler::Fairness;
+use super::thresholds::Thresholds;
+use super::{Log, marks, time};
+use crate::switch::fabric;
+use crate::switch::port::DropReason;
+
+/// A switch as it is seen from outside.
+#[derive(Debug)]
+pub struct Switch {
+    id: NodeId,
+    queues: Queues,
+    ports: Vec<Port>,
+    thresholds: Option<Thresholds>,
+    /// The frame that has arrived to be forwarded, until it is known where it goes.
+    arrived: Option<Packet>,
+    /// Packets that have joined queues.
+    joined: u64,
+}
+
+#[derive(Debug, Default)]
+struct Port {
+    /// When the last frame on the wire began and ended.
+    on_wire: (Instant, Instant),
+    pauses: Pauses,
+    fairness: Fairness,
+    /// Classes and physical queues that Backpressure Flow Control has stopped.
+    stopped: BTreeSet<(u8, u8)>,
+}
+
+impl Switch {
+    /// An empty one.
+    pub fn new(id: NodeId, network: &Network) -> Self {
+        let ports = network.spec.graph.node(id).ports.iter();
+        Self {
+            id,
+            queues: Queues::new(id, network),
+            ports: ports.map(|_| Port::default()).collect(),
+            thresholds: Thresholds::new(network),
+            arrived: None,
+            joined: 0,
+        }
+    }
+
+    /// When the last frame on the wire of a port began and ended.
+    pub fn on_wire(&self, port: usize) -> (Instant, Instant) {
+        self.ports[port].on_wire
+    }
+
+    /// A frame is on the wire of a port from when to when.
+    pub fn set_on_wire(&mut self, port: usize, on_wire: (Instant, Instant)) {
+        self.ports[port].on_wire = on_wire;
+    }
+
+    /// A frame has arrived.
+    pub fn arrives(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
+        self.check_arrived(log);
+        let (port, now) = (packet.ingress.index(), log.now);
+        let here = &mut self.ports[port];
+        let closed = network.closed(self.id, port);
+        let until = |quanta| now + pause_time(quanta, network.rate(self.id, port));
+        match packet.body {
+            Body::Pfc { classes, quanta } => here.pauses.set(classes, now, until(quanta), closed),
+            Body::Pause { quanta } => here.pauses.set(u8::MAX, now, until(quanta), closed),
+            Body::Bfc { class, lane, stop: true } => {
+                here.stopped.insert((class, lane));
+            }
+            Body::Bfc { class, lane, stop: false } => {
+                here.stopped.remove(&(class, lane));
+            }
+            Body::Cim | Body::Drc { .. } | Body::Sfc { .. } => {}
+            _ => self.arrived = Some(*packet),
+        }
+    }
+
+    /// What has arrived before has been forwarded or dropped.
+    fn check_arrived(&mut self, log: &mut Log) {
+        if let Some(packet) = self.arrived.take() {
+            log.flow(packet.flow, "a frame has been neither queued nor sent nor dropped");
+        }
+    }
+
+    /// The frame that has just arrived, if it is this one.
+    fn take_arrived(&mut self, packet: &Packet) -> Option<Packet> {
+        self.arrived.take_if(|arrived| is_same(arrived, packet))
+    }
+
+    /// A packet joins a queue.
+    pub fn joins(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        packet: &Packet,
+        log: &mut Log,
+    ) {
+        self.check_idle(network, place.0, log);
+        match self.take_arrived(packet) {
+            Some(arrived) => marks::check(network, place, &arrived, packet, log),
+            None if packet.is_control() => {}
+            None => log.queue(place.0, place.1, "a packet joins that has not arrived"),
+        }
+        let in_headroom = self.check_room(network, place, packet, log);
+        self.joined += 1;
+        self.queues.add(place, self.joined, packet, in_headroom, log.now);
+        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !packet.is_control()) {
+            thresholds.joins(network, place, packet, log.now);
+        }
+    }
+
+    /// Whether a packet that is let in joins the headroom; reports one that has no room.
+    fn check_room(
+        &self,
+        network: &Network,
+        place: (usize, usize),
+        packet: &Packet,
+        log: &mut Log,
+    ) -> bool {
+        self.queues.room(network, place, packet).unwrap_or_else(|reason| {
+            let (backlog, bytes) = (self.queues.ports[place.0][place.1].bytes, packet.bytes);
+            let text = format!(
+                "a packet of {bytes} bytes is let in to {backlog} bytes, without room ({})",
+                reason.name()
+            );
+            log.queue(place.0, place.1, text);
+            false
+        })
+    }
+
+    /// A frame is sent by a port, from the queue that is its class. `packet` is as it is on the wire.
+    pub fn sent(&mut self, network: &Network, port: usize, packet: &Packet, log: &mut Log) {
+        if let Some(thresholds) = &mut self.thresholds {
+            thresholds.sent(port, packet, log);
+        }
+        // Link control: not queued with others, and never paused.
+        if matches!(
+            packet.body,
+            Body::Pfc { .. } | Body::Pause { .. } | Body::Bfc { .. } | Body::Drc { .. }
+        ) {
+            return;
+        }
+        let place = (port, packet.class.index());
+        self.check_pauses(network, place, packet, log);
+        self.check_idle(network, port, log);
+        let found = self.queues.find(place, packet);
+        match found.filter(|_| self.arrived.is_none_or(|arrived| !is_same(&arrived, packet))) {
+            Some(found) => {
+                self.check_order(network, place, packet, log);
+                if found > 0 && keeps_order(network) {
+                    log.queue(place.0, place.1, format!("a packet overtakes {found} others"));
+                }
+                let before = self.take_out(network, place, found, log);
+                marks::check(network, place, &before, packet, log);
+            }
+            None => self.check_passing(network, place, packet, log),
+        }
+    }
+
+    /// A packet is sent that has not waited.
+    fn check_passing(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        packet: &Packet,
+        log: &mut Log,
+    ) {
+        match self.take_arrived(packet) {
+            Some(arrived) => {
+                marks::check(network, place, &arrived, packet, log);
+                self.check_room(network, place, &arrived, log);
+            }
+            None if packet.is_control() => {}
+            None => log.queue(place.0, place.1, "a packet is sent that is not here"),
+        }
+        self.check_order(network, place, packet, log);
+        if keeps_order(network) && self.queues.ports[place.0][place.1].bytes > 0 {
+            log.queue(place.0, place.1, "a packet overtakes all that wait");
+        }
+    }
+
+    /// A packet goes out of a queue, sent or dropped.
+    fn take_out(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        found: usize,
+        log: &mut Log,
+    ) -> Packet {
+        let before = self.queues.remove(place, found);
+        if self.queues.ports[place.0][place.1].bytes == 0 {
+            self.ports[place.0].fairness.emptied(place.1);
+        }
+        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !before.is_control()) {
+            thresholds.leaves(network, place, &before, log.now);
+        }
+        before
+    }
+
+    /// Nothing that is paused is sent.
+    fn check_pauses(
+        &mut self,
+        network: &Network,
+        (port, queue): (usize, usize),
+        packet: &Packet,
+        log: &mut Log,
+    ) {
+        let here = &mut self.ports[port];
+        here.pauses.end(log.now, network.closed(self.id, port));
+        if let Some(until) = here.pauses.until(queue, log.now).filter(|_| !ignores_pauses(network))
+        {
+            log.queue(port, queue, format!("a packet is sent while paused until {}", time(until)));
+        }
+        if here.stopped.contains(&(packet.class.0, packet.lane)) && !packet.is_control() {
+            let lane = packet.lane;
+            log.queue(port, queue, format!("physical queue {lane} sends while it is stopped"));
+        }
+    }
+
+    /// The queue may send now, as far as others are concerned.
+    fn check_order(
+        &mut self,
+        network: &Network,
+        (port, queue): (usize, usize),
+        packet: &Packet,
+        log: &mut Log,
+    ) {
+        let control = usize::from(network.spec.switch.queue.count);
+        let (now, pauses) = (log.now, &self.ports[port].pauses);
+        let queues = &self.queues.ports[port];
+        if queue == control {
+            return;
+        }
+        if !queues[control].packets.is_empty() && pauses.until(control, now).is_none() {
+            log.queue(port, queue, "data is sent while feedback waits, which goes first");
+        }
+        if has_parts(network) || ignores_pauses(network) {
+            return;
+        }
+        let able = (0..control).filter(|&other| {
+            let paused = pauses.until(other, now).is_some();
+            other == queue
+                || !queues[other].packets.is_empty()
+                    && !paused
+                    && !self.is_held(network, port, other)
+        });
+        let able = able.fold(0, |bits, other| bits | 1 << other);
+        let length = u64::from(packet.bytes) + u64::from(network.spec.wire_overhead);
+        self.ports[port].fairness.sends(network, (port, queue), able, length, log);
+    }
+
+    /// Congestion Isolation: whether earlier packets of the flow at the head of a queue wait in the
+    /// monitored one.
+    fn is_held(&self, network: &Network, port: usize, queue: usize) -> bool {
+        let queues = &self.queues.ports[port];
+        let isolation = network.spec.switch.flow_control.congestion_isolation.as_ref();
+        let Some(spec) = isolation.filter(|spec| usize::from(spec.congesting) == queue) else {
+            return false;
+        };
+        let Some((number, head)) = queues[queue].packets.front() else { return false };
+        let monitored = &queues[usize::from(spec.monitored)].packets;
+        let mut earlier = monitored.iter().take_while(|(other, _)| other < number);
+        earlier.any(|(_, packet)| packet.flow == head.flow)
+    }
+
+    /// A port sends as soon as its wire is free and a queue with packets is not paused.
+    fn check_idle(&self, network: &Network, port: usize, log: &mut Log) {
+        if has_parts(network) || ignores_pauses(network) {
+            return;
+        }
+        let (here, now) = (&self.ports[port], log.now);
+        let congesting = network.spec.switch.flow_control.congestion_isolation.as_ref();
+        let congesting = congesting.map(|spec| usize::from(spec.congesting));
+        for (number, queue) in self.queues.ports[port].iter().enumerate() {
+            // Isolated packets may wait for others of their flow.
+            if queue.packets.is_empty() || congesting == Some(number) {
+                continue;
+            }
+            let since = here.pauses.free_from(number, here.on_wire.1.max(queue.since));
+            let closed = network.closed(self.id, port);
+            let down = closed.iter().any(|&(from, until)| from <= now && since <= until);
+            if since + ROUNDING < now && !down {
+                let bytes = queue.bytes;
+                let text = format!("{bytes} bytes could have been sent since {}", time(since));
+                log.queue(port, number, text);
+            }
+        }
+    }
+
+    /// A packet is dropped that was bound for a queue, or is in it.
+    pub fn drops(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        reason: DropReason,
+        packet: &Packet,
+        log: &mut Log,
+    ) {
+        let (port, queue) = place;
+        let name = reason.name();
+        let spec = &network.spec.switch;
+        let allowed = match reason {
+            DropReason::Aqm => marks::may_drop(network, packet),
+            DropReason::LinkDown => network.is_closed(self.id, port, log.now),
+            DropReason::NoRoute => !network.spec.failures.is_empty(),
+            DropReason::Watchdog => {
+                spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some())
+            }
+            _ => true,
+        };
+        if !allowed {
+            log.queue(port, queue, format!("a packet is dropped ({name}) without that reason"));
+        }
+        let arrived = self.take_arrived(packet);
+        if arrived.is_some() || reason.is_for_want_of_room() {
+            let room = self.queues.room(network, place, &arrived.unwrap_or(*packet));
+            if reason.is_for_want_of_room() && room != Err(reason) {
+                let (backlog, bytes) = (self.queues.ports[port][queue].bytes, packet.bytes);
+                let text = format!(
+                    "a packet of {bytes} bytes is dropped ({name}) from {backlog} bytes, where it \
+                     has room or lacks it for another reason"
+                );
+                log.queue(port, queue, text);
+            }
+            return;
+        }
+        if let Some(found) = self.queues.find(place, packet) {
+            self.take_out(network, place, found, log);
+        } else if !packet.is_one_hop() && !packet.is_control() {
+            log.queue(port, queue, "a packet is dropped that is not here");
+        }
+    }
+
+    /// The run ends.
+    pub fn finish(&mut self, network: &Network, log: &mut Log) {
+        self.check_arrived(log);
+        for port in 0..self.ports.len() {
+            if self.ports[port].on_wire.1 < log.now {
+                self.check_idle(network, port, log);
+                if let Some(thresholds) = &mut self.thresholds {
+                    thresholds.check_owed(port, log);
+                }
+            }
+        }
+    }
+}
+
+/// Whether queues consist of parts, which packets leave in another order, and may be held back.
+fn has_parts(network: &Network) -> bool {
+    let spec = &network.spec.switch;
+    let (bfc, drc) = (&spec.flow_control.bfc, &spec.flow_control.drc);
+    bfc.is_some() || drc.is_some() || !matches!(spec.fabric, fabric::Spec::OutputQueued(_))
+}
+
+fn keeps_order(network: &Network) -> bool {
+    !has_parts(network)
+}
+
+/// Whether the watchdog of PFC may end pauses by itself.
+fn ignores_pauses(network: &Network) -> bool {
+    let pfc = network.spec.switch.flow_control.pfc.as_ref();
+    pfc.is_some_and(|pfc| pfc.watchdog.is_some())
+}
+
+const _: () = assert!(CLASSES == 8, "a byte has a bit for each class");

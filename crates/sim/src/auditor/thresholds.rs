@@ -1,0 +1,229 @@
+//! When a switch must pause a neighbour and when it must let it go on: PFC and PAUSE with fixed
+//! thresholds. Above XOFF whoever has bytes in what is measured, or adds to it, is paused until it has
+//! fallen to XON. Such a frame leaves before any packet that is sent later.
+//!
+//! Not checked: PFC by the dynamic threshold of the ingress pool; proxies of source flow control, which
+//! pause for others; networks with failures, where pauses are forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, Instant, Packet};
+
+use super::network::Network;
+use super::queues::{is_lossless, source};
+use super::{Log, time};
+use crate::switch::flow_control::source_flow_control::Mode;
+use crate::switch::flow_control::{pause, pfc};
+
+/// What a switch has measured, and whom it has to pause.
+#[derive(Debug)]
+pub struct Thresholds {
+    measured: Measured,
+    xoff: u64,
+    xon: u64,
+    quanta: u16,
+    /// By what is measured: its bytes.
+    bytes: BTreeMap<usize, u64>,
+    /// By what is measured and by neighbour: packets.
+    packets: BTreeMap<(usize, usize), u64>,
+    /// What has passed XOFF and not fallen to XON.
+    over: BTreeSet<usize>,
+    /// Neighbours, by port and class, that are to be paused because of it.
+    paused: BTreeSet<(usize, usize)>,
+    /// Neighbours that have not heard it, since when.
+    owed: BTreeMap<usize, Instant>,
+}
+
+/// What is compared with the thresholds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Measured {
+    /// What came in by a port in a class.
+    Class,
+    /// An egress queue.
+    Queue,
+    /// What came in by a port.
+    Port,
+    /// The queues of an egress port.
+    EgressPort,
+    /// The whole buffer.
+    Buffer,
+}
+
+impl Thresholds {
+    /// Those of a switch; `None` if there are none that can be checked.
+    pub fn new(network: &Network) -> Option<Self> {
+        let flow_control = &network.spec.switch.flow_control;
+        let sfc = flow_control.source_flow_control.as_ref();
+        if !network.spec.failures.is_empty() || sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+            return None;
+        }
+        let (measured, xoff, xon, quanta) = match (&flow_control.pfc, &flow_control.pause) {
+            (Some(pfc), _) => {
+                let measured = match pfc.measured_on {
+                    pfc::MeasuredOn::Ingress => Measured::Class,
+                    pfc::MeasuredOn::EgressQueue => Measured::Queue,
+                    pfc::MeasuredOn::IngressPool => return None,
+                };
+                (measured, pfc.xoff, pfc.xon, pfc.quanta)
+            }
+            (None, Some(pause)) => {
+                let measured = match pause.measured_on {
+                    pause::MeasuredOn::Ingress => Measured::Port,
+                    pause::MeasuredOn::EgressPort => Measured::EgressPort,
+                    pause::MeasuredOn::Memory => Measured::Buffer,
+                };
+                (measured, pause.xoff, pause.xon, pause.quanta)
+            }
+            (None, None) => return None,
+        };
+        Some(Self {
+            measured,
+            xoff: xoff.0,
+            xon: xon.0,
+            quanta,
+            bytes: BTreeMap::new(),
+            packets: BTreeMap::new(),
+            over: BTreeSet::new(),
+            paused: BTreeSet::new(),
+            owed: BTreeMap::new(),
+        })
+    }
+
+    /// What a packet in this queue counts to, and the neighbour that it came from.
+    fn charge(&self, (port, queue): (usize, usize), packet: &Packet) -> (usize, usize) {
+        let neighbor = packet.ingress.index() * CLASSES;
+        match self.measured {
+            Measured::Class => (source(packet), source(packet)),
+            Measured::Queue => (port * CLASSES + queue, source(packet)),
+            Measured::Port => (neighbor, neighbor),
+            Measured::EgressPort => (port, neighbor),
+            Measured::Buffer => (0, neighbor),
+        }
+    }
+
+    fn is_paused(&self, neighbor: usize) -> bool {
+        self.paused.iter().any(|(_, paused)| *paused == neighbor)
+    }
+
+    fn pause(&mut self, group: usize, neighbor: usize, now: Instant) {
+        if !self.is_paused(neighbor) {
+            self.owed.insert(neighbor, now);
+        }
+        self.paused.insert((group, neighbor));
+    }
+
+    /// A data packet has joined a queue.
+    pub fn joins(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        packet: &Packet,
+        now: Instant,
+    ) {
+        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
+        if self.measured == Measured::Class && !lossless {
+            return;
+        }
+        let (group, neighbor) = self.charge(place, packet);
+        let bytes = self.bytes.entry(group).or_default();
+        *bytes += u64::from(packet.bytes);
+        let passes = *bytes > self.xoff;
+        if lossless {
+            *self.packets.entry((group, neighbor)).or_default() += 1;
+        }
+        if self.over.contains(&group) {
+            if lossless {
+                self.pause(group, neighbor, now);
+            }
+        } else if passes {
+            self.over.insert(group);
+            let here = self.packets.range((group, 0)..(group + 1, 0));
+            let here: Vec<usize> = here.map(|((_, neighbor), _)| *neighbor).collect();
+            here.into_iter().for_each(|neighbor| self.pause(group, neighbor, now));
+        }
+    }
+
+    /// A data packet has left a queue.
+    pub fn leaves(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        packet: &Packet,
+        now: Instant,
+    ) {
+        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
+        if self.measured == Measured::Class && !lossless {
+            return;
+        }
+        let (group, neighbor) = self.charge(place, packet);
+        let bytes = self.bytes.entry(group).or_default();
+        *bytes -= u64::from(packet.bytes);
+        let falls = *bytes <= self.xon;
+        if let Some(packets) = self.packets.get_mut(&(group, neighbor)).filter(|_| lossless) {
+            *packets -= 1;
+            if *packets == 0 {
+                self.packets.remove(&(group, neighbor));
+            }
+        }
+        if falls && self.over.remove(&group) {
+            let here = self.paused.range((group, 0)..(group + 1, 0));
+            let here: Vec<(usize, usize)> = here.copied().collect();
+            for pause in here {
+                self.paused.remove(&pause);
+                if !self.is_paused(pause.1) {
+                    self.owed.insert(pause.1, now);
+                }
+            }
+        }
+    }
+
+    /// A frame is sent by a port.
+    pub fn sent(&mut self, port: usize, packet: &Packet, log: &mut Log) {
+        let (classes, quanta) = match packet.body {
+            Body::Pfc { classes, quanta } => (classes, quanta),
+            Body::Pause { quanta } => (1, quanta),
+            // Other frames of link control go in the order in which they were made.
+            Body::Bfc { .. } | Body::Drc { .. } => return,
+            _ => return self.check_owed(port, log),
+        };
+        for class in (0..CLASSES).filter(|class| classes >> class & 1 != 0) {
+            let neighbor = port * CLASSES + class;
+            self.owed.remove(&neighbor);
+            let (wanted, xoff, xon) = (self.is_paused(neighbor), self.xoff, self.xon);
+            match (wanted, quanta) {
+                (true, 0) => {
+                    let groups = self.paused.iter().filter(|(_, paused)| *paused == neighbor);
+                    let most = groups.map(|(group, _)| self.bytes[group]).max().unwrap_or(0);
+                    let text = format!(
+                        "the neighbor is resumed while {most} bytes wait that have passed XOFF \
+                         ({xoff} bytes) and not fallen to XON ({xon} bytes)"
+                    );
+                    log.queue(port, class, text);
+                }
+                (true, quanta) if quanta != self.quanta => {
+                    let due = self.quanta;
+                    log.queue(port, class, format!("a pause is {quanta} quanta, not {due}"));
+                }
+                (false, 1..) => {
+                    let text =
+                        format!("the neighbor is paused, and nothing is above XOFF ({xoff} bytes)");
+                    log.queue(port, class, text);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a neighbour should have been paused or resumed before now.
+    pub fn check_owed(&mut self, port: usize, log: &mut Log) {
+        let of_port = port * CLASSES..(port + 1) * CLASSES;
+        let owed = self.owed.range(of_port).find(|(_, since)| **since < log.now);
+        if let Some((&neighbor, &since)) = owed {
+            self.owed.remove(&neighbor);
+            let what = if self.is_paused(neighbor) { "paused" } else { "resumed" };
+            let text = format!("the neighbor is to be {what} since {}, and is not", time(since));
+            log.queue(port, neighbor % CLASSES, text);
+        }
+    }
+}
