@@ -8,6 +8,8 @@ use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rat
 use crate::engine::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
+#[cfg(feature = "trace")]
+use crate::metric::Sent;
 use crate::switch::flow_control::pausing::pause_time;
 
 /// What a link is like, seen from one end. What every frame needs comes first.
@@ -135,6 +137,11 @@ impl Transmitter {
             false => self.flight,
         };
         context.metrics.count_hop();
+        #[cfg(feature = "trace")]
+        if let Some(trace) = &mut context.metrics.trace {
+            let (to, handled_at) = ((self.peer, self.peer_port), self.busy_until + flight);
+            trace.push(Sent { at: now, to, handled_at, class, packet: *packet });
+        }
         if self.outages.is_some() && self.is_lost(packet, now) {
             return;
         }

@@ -19,6 +19,8 @@ use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
+#[cfg(feature = "trace")]
+use crate::metric::Sent;
 use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
@@ -95,6 +97,16 @@ impl Simulation {
         let wall = begun.elapsed();
         let violations = audit(&spec, &finished);
         Outcome::new(&spec, &finished, violations, wall)
+    }
+
+    /// Runs it to its end, and gives every frame that was put on a link besides.
+    #[cfg(feature = "trace")]
+    pub fn run_traced(mut self, run: &Run) -> (Outcome, Vec<Sent>) {
+        self.metrics.trace = Some(Vec::new());
+        let (spec, mut finished) = self.finish(run);
+        let trace = finished.metrics.trace.take().unwrap_or_default();
+        let violations = audit(&spec, &finished);
+        (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
 
     /// Runs it, and gives what is left.
