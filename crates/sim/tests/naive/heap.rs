@@ -83,10 +83,13 @@ impl Ord for Entry {
 pub struct Heap {
     entries: BinaryHeap<Entry>,
     pushed: u64,
+    /// The time of the last event.
+    now: Instant,
 }
 
 impl Heap {
     pub fn push(&mut self, at: Instant, node: NodeId, event: Event) {
+        assert!(at >= self.now, "an event in the past");
         self.pushed += 1;
         self.entries.push(Entry { at, node, number: self.pushed, event });
     }
@@ -94,6 +97,7 @@ impl Heap {
     /// The next event, if it is before `end`.
     pub fn pop_before(&mut self, end: Instant) -> Option<(Instant, NodeId, Event)> {
         let entry = self.entries.pop().filter(|entry| entry.at < end)?;
+        self.now = entry.at;
         Some((entry.at, entry.node, entry.event))
     }
 }

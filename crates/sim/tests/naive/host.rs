@@ -122,7 +122,7 @@ impl Host {
         let profile = world.profile(flow);
         if self.sender(slot).deadline(profile) == Some(now) {
             self.sender(slot).on_timeout(profile, now);
-            self.revisit(slot, world);
+            self.revisit(slot, now, world);
         }
     }
 
@@ -135,7 +135,7 @@ impl Host {
                 self.sender(slot).on_answer(world.profile(frame.flow), &frame.kind, now);
                 self.set_timers(slot, world);
                 if frame.kind != Kind::Cnp {
-                    self.revisit(slot, world);
+                    self.revisit(slot, now, world);
                 }
             }
         }
@@ -170,7 +170,7 @@ impl Host {
     }
 
     /// A sender that is not with the NIC ends, or joins it again if it has something to send.
-    fn revisit(&mut self, slot: usize, world: &mut World) {
+    fn revisit(&mut self, slot: usize, now: Instant, world: &mut World) {
         let sender = self.sender(slot);
         if sender.in_nic {
             return;
@@ -178,12 +178,12 @@ impl Host {
         if sender.is_done() {
             self.end(slot);
         } else if sender.has_more() {
-            self.join(slot, world);
+            self.join(slot, now, world);
         }
     }
 
     /// The sender joins the round of its class, at once if its time comes before the wire is free.
-    fn join(&mut self, slot: usize, world: &mut World) {
+    fn join(&mut self, slot: usize, now: Instant, world: &mut World) {
         let busy_until = self.end.busy_until;
         let sender = self.sender(slot);
         sender.in_nic = true;
@@ -192,7 +192,7 @@ impl Host {
             self.ready[class].push_back(slot);
         } else {
             self.paced.insert((at, slot));
-            world.heap.push(at, self.id, Event::Send(0));
+            world.heap.push(at.max(now), self.id, Event::Send(0));
         }
     }
 
@@ -270,7 +270,7 @@ impl Host {
         self.end.transmit(frame, class, now, world);
         self.set_timers(slot, world);
         if self.sender(slot).has_more() {
-            self.join(slot, world);
+            self.join(slot, now, world);
         } else if self.sender(slot).is_done() {
             self.end(slot);
         }
