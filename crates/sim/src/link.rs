@@ -8,6 +8,8 @@ use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rat
 use crate::engine::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
+#[cfg(feature = "trace")]
+use crate::metric::Sent;
 use crate::switch::flow_control::pausing::pause_time;
 
 /// What a link is like, seen from one end. What every frame needs comes first.
@@ -139,6 +141,11 @@ impl Transmitter {
         };
         context.metrics.count_hop();
         let at = self.busy_until + flight;
+        #[cfg(feature = "trace")]
+        if let Some(trace) = &mut context.metrics.trace {
+            let to = (self.peer, self.peer_port);
+            trace.push(Sent { at: now, to, handled_at: at, class, packet: *packet });
+        }
         if self.examined && self.is_lost(packet, class, now, at, context) {
             return;
         }

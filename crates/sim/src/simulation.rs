@@ -20,6 +20,8 @@ use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
+#[cfg(feature = "trace")]
+use crate::metric::Sent;
 use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
@@ -108,9 +110,18 @@ impl Simulation {
         let begun = std::time::Instant::now();
         let (spec, finished) = self.finish(run);
         let wall = begun.elapsed();
-        let mut violations = finished.findings.messages(&spec.graph);
-        violations.extend(audit(&spec, &finished));
+        let violations = audit(&spec, &finished);
         Outcome::new(&spec, &finished, violations, wall)
+    }
+
+    /// Runs it to its end, and gives every frame that was put on a link besides.
+    #[cfg(feature = "trace")]
+    pub fn run_traced(mut self, run: &Run) -> (Outcome, Vec<Sent>) {
+        self.metrics.trace = Some(Vec::new());
+        let (spec, mut finished) = self.finish(run);
+        let trace = finished.metrics.trace.take().unwrap_or_default();
+        let violations = audit(&spec, &finished);
+        (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
 
     /// Runs it, and gives what is left.
@@ -352,7 +363,7 @@ fn keeps_order(spec: &Spec) -> bool {
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
 /// "lossless" network loses.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
-    let mut wrong = Vec::new();
+    let mut wrong = finished.findings.messages(&spec.graph);
     let name = |id: NodeId| &spec.graph.node(id).name;
     for switch in &finished.switches {
         wrong.extend(switch.audit().iter().map(|what| format!("{}: {what}", name(switch.id()))));

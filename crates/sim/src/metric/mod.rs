@@ -9,6 +9,8 @@ mod latency;
 mod sojourn;
 mod stretches;
 mod tally;
+#[cfg(feature = "trace")]
+mod trace;
 
 pub use depth::{BINS, bin_edge, bin_of};
 pub use history::{History, Snapshot};
@@ -16,6 +18,8 @@ pub use latency::Latencies;
 pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
 pub use stretches::{MOST as MOST_STRETCHES, Stretch, Stretches};
 pub use tally::Tally;
+#[cfg(feature = "trace")]
+pub use trace::Sent;
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant, NodeId, PortIx};
@@ -100,6 +104,9 @@ pub struct Metrics {
     pub tallies: [Option<Tally>; 2],
     /// Pauses from beginning to end, if they are recorded.
     pub stretches: Option<Stretches>,
+    /// Every frame that was put on a link, if that is traced.
+    #[cfg(feature = "trace")]
+    pub trace: Option<Vec<Sent>>,
 }
 
 impl Metrics {
@@ -116,6 +123,8 @@ impl Metrics {
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
             stretches: None,
+            #[cfg(feature = "trace")]
+            trace: None,
         }
     }
 
@@ -250,6 +259,10 @@ impl Metrics {
         }
         if let (Some(mine), Some(theirs)) = (&mut self.stretches, &other.stretches) {
             mine.merge(theirs);
+        }
+        #[cfg(feature = "trace")]
+        if let (Some(mine), Some(theirs)) = (&mut self.trace, &other.trace) {
+            mine.extend(theirs);
         }
         let mine = self.depths.iter_mut().chain(&mut self.occupancy);
         for (mine, theirs) in mine.zip(other.depths.iter().chain(&other.occupancy)) {

@@ -147,11 +147,14 @@ impl Control for State {
 
     #[inline]
     fn on_send(&mut self, spec: &Spec, now: Instant, bytes: u64) {
-        // The byte counter runs from the first CNP on, as the timers do.
-        if spec.byte_counter.0 == 0 || self.increase_at == Instant::NEVER {
+        if spec.byte_counter.0 == 0 {
             return;
         }
         self.catch_up(spec, now);
+        // The byte counter runs from the first cut on, as the increase timer does.
+        if self.increase_at == Instant::NEVER {
+            return;
+        }
         self.bytes += bytes;
         if self.bytes >= spec.byte_counter.0 {
             self.bytes -= spec.byte_counter.0;
@@ -338,6 +341,25 @@ mod tests {
         assert_eq!(flow.rate(&spec, us(1)), Some(50e9));
         flow.on_send(&spec, us(1), 1_000);
         assert_eq!(flow.rate(&spec, us(1)), Some(75e9));
+    }
+
+    #[test]
+    fn byte_counter_counts_the_first_packet_after_the_first_cut() {
+        let spec = Spec {
+            variant: Variant::Periodic,
+            byte_counter: Bytes(10_000),
+            alpha_timer: Duration::from_ms(100),
+            increase_timer: Duration::from_ms(100),
+            ..Spec::default()
+        };
+        let mut flow = begun();
+        flow.on_cnp(&spec, us(0));
+        // The cut is at 4 us, by an alpha of 1, and nobody asks for the rate until a packet is sent.
+        (0..9).for_each(|_| flow.on_send(&spec, us(5), 1_000));
+        assert_eq!(flow.rate(&spec, us(5)), Some(50e9));
+        // 10,000 bytes after the cut: half way back to the target.
+        flow.on_send(&spec, us(5), 1_000);
+        assert_eq!(flow.rate(&spec, us(5)), Some(75e9));
     }
 
     #[test]
