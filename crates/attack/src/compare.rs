@@ -45,11 +45,7 @@ pub struct Compared {
 const THREADS: [usize; 3] = [2, 3, 8];
 
 /// Compares all runs of a scenario; `scratch` is a folder that may be filled.
-pub fn scenario(
-    scenario: &Scenario,
-    scratch: &Path,
-    budget: Budget,
-) -> Result<Compared, Finding> {
+pub fn scenario(scenario: &Scenario, scratch: &Path, budget: Budget) -> Result<Compared, Finding> {
     let mut compared = Compared::default();
     if scenario.derived().to_string().is_empty() {
         return Err(Finding::new(Kind::Failure, "the derived numbers are empty"));
@@ -124,9 +120,8 @@ fn sound(variant: &Variant, how: &str, outcome: &Outcome) -> Result<(), Finding>
 
 fn same(variant: &Variant, first: &Outcome, other: &Outcome, how: &str) -> Result<(), Finding> {
     sound(variant, how, other)?;
-    let ends = |outcome: &Outcome| {
-        (outcome.hops, outcome.simulated, outcome.stop, outcome.fingerprint)
-    };
+    let ends =
+        |outcome: &Outcome| (outcome.hops, outcome.simulated, outcome.stop, outcome.fingerprint);
     let wrong = match differing(&first.tables, &other.tables) {
         Some(table) => format!("table {table} differs"),
         None if ends(first) != ends(other) => "the ends of two runs differ".to_owned(),
@@ -152,9 +147,10 @@ fn is_same(one: &Table, other: &Table) -> bool {
             one.name == other.name
                 && match (&one.values, &other.values) {
                     // Absent numbers are equal.
-                    (Values::F64(one), Values::F64(other)) => {
-                        one.iter().map(|value| value.to_bits()).eq(other.iter().map(|v| v.to_bits()))
-                    }
+                    (Values::F64(one), Values::F64(other)) => one
+                        .iter()
+                        .map(|value| value.to_bits())
+                        .eq(other.iter().map(|v| v.to_bits())),
                     (one, other) => one == other,
                 }
         })

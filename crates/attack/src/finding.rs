@@ -1,9 +1,11 @@
 //! What an attack finds, and how panics become findings.
 
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
+use floodway_scenario::files::flows::parquet;
 use serde::{Deserialize, Serialize};
 
 /// A fault of floodway.
@@ -37,14 +39,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Panic,
-        Self::Violation,
-        Self::Difference,
-        Self::Failure,
-        Self::Crash,
-        Self::Hang,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Panic, Self::Violation, Self::Difference, Self::Failure, Self::Crash, Self::Hang];
 
     /// Its name, in the singular.
     pub fn name(self) -> &'static str {
@@ -74,7 +70,7 @@ impl Finding {
         Self { kind, place, text }
     }
 
-    /// Whether it is the same fault as another, as well as that can be told.
+    /// Whether it is the same fault as another, as far as that is known.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.kind, &self.place) == (other.kind, &other.place)
     }
@@ -86,16 +82,44 @@ static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
 /// Keeps the places of panics instead of printing them. Call it once, at the start of a program.
 pub fn watch_panics() {
     panic::set_hook(Box::new(|info| {
+        // Not a fault: it becomes an error.
+        if parquet::is_reading() {
+            return;
+        }
         let place = info.location().map_or_else(String::new, |location| {
             // Without the folder of the sources, which is another on every machine.
             let file = location.file();
-            let file = file.find("crates/").map_or(file, |start| &file[start..]);
+            let start = ["crates/", "index.crates.io-"].iter().find_map(|part| file.find(part));
+            let file = &file[start.unwrap_or(0)..];
             format!("{file}:{}", location.line())
         });
-        let message = words(info.payload());
+        // What is called from everywhere is no place: the caller is.
+        let frames = frames(&Backtrace::force_capture().to_string());
+        let caller = frames.iter().find(|frame| !frame.starts_with("crates/model/"));
+        let place = match caller {
+            Some(caller) if place.starts_with("crates/model/") => caller.clone(),
+            _ => place,
+        };
+        let message = format!("{}\n{}", words(info.payload()), frames.join("\n"));
         let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert((place, message));
     }));
+}
+
+/// The calls inside of floodway, innermost first: file and line.
+fn frames(backtrace: &str) -> Vec<String> {
+    let file = |line: &str| {
+        let at = line.trim_start().strip_prefix("at ")?;
+        let at = &at[at.find("crates/")?..];
+        // Without the column.
+        Some(at.rsplit_once(':').map_or(at, |(place, _)| place).to_owned())
+    };
+    backtrace
+        .lines()
+        .filter_map(file)
+        .filter(|it| !it.starts_with("crates/attack/"))
+        .take(8)
+        .collect()
 }
 
 fn words(payload: &(dyn Any + Send)) -> String {
@@ -119,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_are_told_apart_by_their_words() {
+    fn findings_differ_by_their_words() {
         let violation = |text: &str| Finding::new(Kind::Violation, text);
         let one = violation("leaf 3: 17 packets out of order");
         assert!(one.is_like(&violation("leaf 12: 4 packets out of order")));

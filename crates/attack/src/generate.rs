@@ -2,6 +2,8 @@
 //! hand is only what gives a scenario its scale (rates, time, number of hosts) and the texts that
 //! name something else in it (hosts, links, sizes, files).
 
+use std::cell::RefCell;
+
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, Rate};
 use floodway_scenario::{Overrides, Scenario};
@@ -23,6 +25,12 @@ const MOST_MEMORY: u64 = 300_000_000;
 /// The most flows of a scenario.
 const MOST_FLOWS: f64 = 4_000.0;
 
+/// The most runs of a scenario.
+const MOST_RUNS: u64 = 12;
+
+/// How often one that is too large is made shorter.
+const SHORTER: usize = 4;
+
 /// What became of an attempt to make a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attempt {
@@ -30,7 +38,7 @@ pub enum Attempt {
     Valid(String),
     /// Still not valid after all repairs.
     GivenUp,
-    /// Valid, and too large to run in a moment.
+    /// Valid, and too large to be run quickly.
     TooLarge,
 }
 
@@ -57,27 +65,51 @@ pub fn scenario(schema: &Schema, seed: u64, index: u64, file_name: &str) -> Atte
     draft.add_failures(&valid);
     draft.add_variants();
     let whole = repair::repair(&mut draft, file_name, REPAIRS);
-    let valid = match whole {
+    let mut valid = match whole {
         Some(valid) => valid,
         None => {
             draft.document = plain;
             valid
         }
     };
-    if is_small(&valid) { Attempt::Valid(draft.text()) } else { Attempt::TooLarge }
+    for _ in 0..SHORTER {
+        if is_small(&valid) {
+            return Attempt::Valid(draft.text());
+        }
+        draft.shorten();
+        match repair::repair(&mut draft, file_name, REPAIRS) {
+            Some(shorter) => valid = shorter,
+            None => break,
+        }
+    }
+    Attempt::TooLarge
 }
 
 /// Whether a scenario is small by the numbers that follow from it.
 pub fn is_small(scenario: &Scenario) -> bool {
-    scenario.derived().variants.iter().all(|variant| {
-        variant.hosts <= MOST_HOSTS
-            && variant.memory.0 <= MOST_MEMORY
-            && variant.expected_flows + variant.persistent_flows as f64 <= MOST_FLOWS
-    })
+    let runs = scenario.variants().len() as u64 * u64::from(scenario.replications);
+    let derived = scenario.derived();
+    runs <= MOST_RUNS
+        && derived.variants.iter().all(|variant| {
+            variant.hosts <= MOST_HOSTS
+                && variant.memory.0 <= MOST_MEMORY
+                && variant.expected_flows + variant.persistent_flows as f64 <= MOST_FLOWS
+        })
+}
+
+thread_local! {
+    /// The text that was read last.
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The text that this thread has given to [`parse`] last: the one that a panic is about.
+pub fn last_text() -> String {
+    LAST.take()
 }
 
 /// Reads a scenario whose files are beside `file_name`.
 pub fn parse(text: &str, file_name: &str) -> Result<Scenario, floodway_scenario::Error> {
+    LAST.set(text.to_owned());
     Scenario::parse(text, file_name, &Overrides::default())
 }
 
@@ -133,6 +165,18 @@ impl<'a> Draft<'a> {
         self.document = document.into();
     }
 
+    /// An eighth of the time, and one replication.
+    fn shorten(&mut self) {
+        self.limit /= 8.0;
+        for key in ["limit", "arrivals"] {
+            let time = self.document[key].as_str().and_then(|text| text.parse::<Duration>().ok());
+            if let Some(time) = time {
+                self.document[key] = Duration(time.0 / 8).to_string().into();
+            }
+        }
+        self.document["replications"] = 1.into();
+    }
+
     /// A random value of a schema at a path.
     pub fn value(&mut self, schema: &Value, path: &[String]) -> Value {
         let own = schema.get("default").filter(|default| !default.is_null()).cloned();
@@ -152,8 +196,11 @@ impl<'a> Draft<'a> {
         if !choices.is_empty() {
             // `false` for what may be absent is the same as nothing: seldom. A mechanism alone is
             // `true` with its defaults.
-            let plain: Vec<_> =
-                choices.iter().copied().filter(|choice| schema::type_of(choice) != "boolean").collect();
+            let plain: Vec<_> = choices
+                .iter()
+                .copied()
+                .filter(|choice| schema::type_of(choice) != "boolean")
+                .collect();
             let from = if plain.is_empty() || self.chance(0.05) { choices } else { plain };
             let choice = from[self.below(from.len() as u64) as usize].clone();
             return self.with_default(&choice, default, path);
@@ -200,7 +247,8 @@ impl<'a> Draft<'a> {
     /// How likely a field is written.
     fn share(&self, field: &Value, path: &[String]) -> f64 {
         let reference = self.schema.resolve(field);
-        let is_table = schema::choices(reference).next().is_some() || reference["properties"].is_object();
+        let is_table =
+            schema::choices(reference).next().is_some() || reference["properties"].is_object();
         match path {
             [first, second, _] if first == "switch" && second == "flow_control" => 0.15,
             [first, _, _] if first == "workload" => 0.25,
@@ -394,7 +442,8 @@ impl<'a> Draft<'a> {
         for number in 0..1 + self.below(2) {
             let (node, peer) = links[self.below(links.len() as u64) as usize];
             let path = ["failure".to_owned(), number.to_string()];
-            let schema = self.schema.find(self.schema.scenario(), &path).expect("there are failures");
+            let schema =
+                self.schema.find(self.schema.scenario(), &path).expect("there are failures");
             let mut failure = self.value(schema, &path);
             failure["link"] = json!([graph.node(node).name, graph.node(peer).name]);
             failure["at"] = self.share_of_limit().into();

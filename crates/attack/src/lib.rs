@@ -7,7 +7,7 @@
 //! - [`finding`]: faults
 //! - [`shrink`]: smaller files that fail in the same way
 //! - [`work`]: one attack after another in a process
-//! - [`standing`]: all attacks in turn, for as long as asked
+//! - [`standing`]: all attacks alternately, for as long as asked
 
 pub mod compare;
 pub mod finding;

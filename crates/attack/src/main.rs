@@ -28,7 +28,7 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// All attacks in turn; goes on where it stopped
+    /// All attacks alternately; goes on where it stopped
     Run {
         /// How long, in minutes
         #[arg(long, default_value_t = 60.0)]
@@ -115,7 +115,8 @@ fn run(command: Command) -> Result<bool, Box<dyn Error>> {
             Ok(!found)
         }
         Command::One { file, reader, json } => {
-            let bytes = fs::read(&file).map_err(|error| format!("`{}`: {error}", file.display()))?;
+            let bytes =
+                fs::read(&file).map_err(|error| format!("`{}`: {error}", file.display()))?;
             limit_memory()?;
             watch_panics();
             let name = file.display().to_string();
@@ -137,6 +138,7 @@ fn run(command: Command) -> Result<bool, Box<dyn Error>> {
             }
         }
         Command::Make { attack: name, seed, number } => {
+            watch_panics();
             let made = Maker::new(attack(&name)?, seed).bytes(number);
             work::clean();
             match made {

@@ -38,7 +38,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
     Target { name: "import_hpcc", run: import_hpcc, seeds: Vec::new },
-    Target { name: "manifest", run: manifest, seeds: || results(|sound| sound.file("manifest.json")) },
+    Target {
+        name: "manifest",
+        run: manifest,
+        seeds: || results(|sound| sound.file("manifest.json")),
+    },
     Target { name: "summary", run: summary, seeds: || results(|sound| sound.file("summary.json")) },
     Target { name: "table", run: table, seeds: || results(Sound::tables) },
     Target { name: "stored_run", run: stored_run, seeds: || results(|sound| sound.file(CARD)) },
@@ -134,7 +138,8 @@ pub fn scenario(bytes: &[u8]) {
     let mut vary = Vec::new();
     let mut files = vec![("scenario.toml".to_owned(), Vec::new())];
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let text = str::from_utf8(line).ok().and_then(|line| line.trim_end().strip_prefix(DIRECTIVE));
+        let text =
+            str::from_utf8(line).ok().and_then(|line| line.trim_end().strip_prefix(DIRECTIVE));
         match text.and_then(|text| text.split_once(' ').or(Some((text, "")))) {
             Some(("set", setting)) => overrides.set.push(setting.to_owned()),
             Some(("vary", values)) => vary.push(values.to_owned()),
@@ -158,10 +163,12 @@ pub fn scenario(bytes: &[u8]) {
     // As many points as there are settings: each is a scenario that is checked.
     if spec.vary.len() + vary.len() <= 2 {
         let arguments = Arguments { vary: &vary, ..Arguments::default() };
-        let few = |overrides: &Overrides| LOADS.with_borrow_mut(|loads| {
-            *loads += 1;
-            if *loads > 50 { Err(refusal()) } else { load(overrides) }
-        });
+        let few = |overrides: &Overrides| {
+            LOADS.with_borrow_mut(|loads| {
+                *loads += 1;
+                if *loads > 50 { Err(refusal()) } else { load(overrides) }
+            })
+        };
         LOADS.set(0);
         if let Err(error) = Sweep::new(&spec, arguments, &overrides, few) {
             explained(&error);
@@ -282,7 +289,10 @@ pub fn import_hpcc(bytes: &[u8]) {
         Ok(imported) => {
             imported.warnings.iter().for_each(|warning| assert!(!warning.plain().is_empty()));
             for (name, text) in &imported.files {
-                write(&folder.join(Path::new(name).file_name().expect("it is a name")), text.as_bytes());
+                write(
+                    &folder.join(Path::new(name).file_name().expect("it is a name")),
+                    text.as_bytes(),
+                );
             }
             let path = folder.join("imported.toml");
             write(&path, imported.scenario.as_bytes());
@@ -343,7 +353,8 @@ impl Sound {
     }
 
     fn file(&self, name: &str) -> Vec<Vec<u8>> {
-        let path = if name == CARD { self.stored().join("run.json") } else { self.folder.join(name) };
+        let path =
+            if name == CARD { self.stored().join("run.json") } else { self.folder.join(name) };
         vec![fs::read(path).expect("sound results are there")]
     }
 
@@ -355,7 +366,10 @@ impl Sound {
     fn tables(&self) -> Vec<Vec<u8>> {
         let names = ["flows", "queues", "counters"];
         let folder = self.folder.join(&self.record().folder);
-        names.iter().filter_map(|name| fs::read(folder.join(format!("{name}.parquet"))).ok()).collect()
+        names
+            .iter()
+            .filter_map(|name| fs::read(folder.join(format!("{name}.parquet"))).ok())
+            .collect()
     }
 
     /// A copy of it, in which something is to be broken.
@@ -387,7 +401,9 @@ fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("the folder for temporary files takes folders");
     for path in sorted(from) {
         let name = path.file_name().expect("it has a name");
-        if path.is_dir() { copy_folder(&path, &to.join(name)) } else {
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))
+        } else {
             fs::copy(&path, to.join(name)).expect("the folder for temporary files takes files");
         }
     }

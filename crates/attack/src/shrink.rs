@@ -82,10 +82,12 @@ fn smaller(value: &Value) -> Vec<Value> {
                 let all = [0, 1, 2, number / 2, number.saturating_sub(1)];
                 all.into_iter().filter(|smaller| *smaller < number).map(Value::from).collect()
             }
-            None => number.as_f64().filter(|it| it.fract() != 0.0).map_or_else(Vec::new, |number| {
-                let hundredth = (number * 100.0).round() / 100.0;
-                vec![number.round().into(), hundredth.into()]
-            }),
+            None => {
+                number.as_f64().filter(|it| it.fract() != 0.0).map_or_else(Vec::new, |number| {
+                    let hundredth = (number * 100.0).round() / 100.0;
+                    vec![number.round().into(), hundredth.into()]
+                })
+            }
         },
         Value::String(text) => quantities(text).into_iter().map(Value::from).collect(),
         Value::Bool(true) => vec![false.into()],
@@ -99,7 +101,10 @@ fn quantities(text: &str) -> Vec<String> {
         let power = 10u64.pow(value.checked_ilog10().unwrap_or(0));
         let round = value / power * power;
         let all = [round, value / 2];
-        all.iter().filter(|smaller| **smaller < value).map(|value| unit(*value).to_string()).collect()
+        all.iter()
+            .filter(|smaller| **smaller < value)
+            .map(|value| unit(*value).to_string())
+            .collect()
     }
     if let Ok(time) = text.parse::<Duration>() {
         of(time.0, Duration)
@@ -113,7 +118,11 @@ fn quantities(text: &str) -> Vec<String> {
 }
 
 /// A smaller file for which `fails` still holds: without some of its lines, then of its bytes.
-pub fn bytes(whole: &[u8], mut patience: Patience, fails: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
+pub fn bytes(
+    whole: &[u8],
+    mut patience: Patience,
+    fails: &mut dyn FnMut(&[u8]) -> bool,
+) -> Vec<u8> {
     let lines: Vec<Vec<u8>> =
         whole.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     let lines = fewer(lines, &mut patience, &mut |parts| fails(&parts.concat()));

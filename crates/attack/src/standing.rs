@@ -1,4 +1,4 @@
-//! The standing attack: all attacks in turn, each in a process of its own with limits of memory and
+//! The standing attack: all attacks alternately, each in a process of its own with limits of memory and
 //! time, for as long as asked. It goes on where it stopped, keeps what it finds, and writes a report.
 
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ const HANG_OF_ONE: Duration = Duration::from_secs(30);
 const SHRINKING: Duration = Duration::from_secs(180);
 const TRIES: u32 = 2_000;
 
-/// How long scenarios and the files of one reader take turns.
-const TURN: Duration = Duration::from_secs(60);
+/// How long scenarios are attacked before files, and files of all readers together.
+const ROUND: Duration = Duration::from_secs(60);
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -89,20 +89,20 @@ pub fn run(order: &Order, stop: &AtomicBool) -> io::Result<bool> {
     let mut standing = Standing { order, stop, state: State::read(order)? };
     let begun = Instant::now();
     let before = standing.state.seconds;
-    let turn = TURN.min(order.time / 3);
+    let round = ROUND.min(order.time / 3);
     let over = |standing: &Standing| begun.elapsed() >= order.time || standing.stopped();
-    'turns: loop {
+    'rounds: loop {
         for attack in Attack::all() {
             let left = order.time.saturating_sub(begun.elapsed());
             let share = match attack {
-                Attack::Scenarios => turn,
-                Attack::Files(_) => turn / TARGETS.len() as u32,
+                Attack::Scenarios => round,
+                Attack::Files(_) => round / TARGETS.len() as u32,
             };
             standing.batch(attack, share.min(left))?;
             standing.state.seconds = before + begun.elapsed().as_secs_f64();
             standing.write()?;
             if over(&standing) {
-                break 'turns;
+                break 'rounds;
             }
         }
     }
@@ -159,7 +159,8 @@ impl Standing<'_> {
     /// One process. Whether it ended by itself.
     fn process(&mut self, attack: Attack, time: Duration) -> io::Result<bool> {
         let first = self.tally(attack).next;
-        let words = ["work", attack.name(), "--seed", &self.state.seed.to_string()].map(str::to_owned);
+        let words =
+            ["work", attack.name(), "--seed", &self.state.seed.to_string()].map(str::to_owned);
         let times = [format!("--first={first}"), format!("--seconds={}", time.as_secs_f64())];
         let mut child = Command::new(std::env::current_exe()?)
             .args(words.iter().chain(&times))
@@ -252,7 +253,8 @@ impl Standing<'_> {
             Attack::Scenarios => "toml",
             Attack::Files(_) => "bin",
         };
-        let file = format!("{:03}-{}-{name}.{ending}", self.state.findings.len() + 1, finding.kind.name());
+        let file =
+            format!("{:03}-{}-{name}.{ending}", self.state.findings.len() + 1, finding.kind.name());
         let path = folder.join(&file);
         // One that hangs while it is made has no bytes: its number makes it again.
         if let Some(whole) = self.made(attack, number) {
@@ -307,9 +309,8 @@ impl Standing<'_> {
                 // Most of what is left out makes it invalid, which needs no process to see, unless
                 // that is what ends the process.
                 let apart = matches!(finding.kind, Kind::Hang | Kind::Crash);
-                let invalid = |text: &str| {
-                    !apart && catch(|| Ok(parse(text, &name).is_err())) == Ok(true)
-                };
+                let invalid =
+                    |text: &str| !apart && catch(|| Ok(parse(text, &name).is_err())) == Ok(true);
                 let mut fails = |text: &str| !invalid(text) && fails(text.as_bytes());
                 shrink::scenario(&text, patience, &mut fails).into_bytes()
             }
@@ -454,8 +455,10 @@ impl State {
         let _ = writeln!(text, "| --- | ---: |{}", " ---: |".repeat(Kind::ALL.len()));
         for attack in Attack::all() {
             let tally = self.attacks.get(attack.name()).unwrap_or(&none);
-            let counts = Kind::ALL.map(|kind| tally.found.get(&kind).copied().unwrap_or(0).to_string());
-            let _ = writeln!(text, "| {} | {} | {} |", attack.name(), tally.next, counts.join(" | "));
+            let counts =
+                Kind::ALL.map(|kind| tally.found.get(&kind).copied().unwrap_or(0).to_string());
+            let _ =
+                writeln!(text, "| {} | {} | {} |", attack.name(), tally.next, counts.join(" | "));
         }
         if let Some(crashes) = &self.crashes {
             let _ = writeln!(text, "\nCrashes: {crashes}.");

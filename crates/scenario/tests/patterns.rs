@@ -316,3 +316,13 @@ fn workloads_keep_their_dependencies_beside_others() {
     let outcome = Simulation::new(spec).run();
     assert_eq!(outcome.violations, Vec::<String>::new());
 }
+
+/// Each as long as can be written.
+#[test]
+fn calls_that_take_for_ever_are_expected_once() {
+    let rpc = "[workload.rpc]\nrequest = \"1KB\"\nresponse = \"1KB\"\n\
+               service = \"18446744s\"\nthink = \"18446744s\"\n";
+    let derived = scenario(4, rpc, &[]).derived();
+    // A request and a response of each of 4 clients, and no time for more.
+    assert!((derived.variants[0].expected_flows - 8.0).abs() < 0.01);
+}
