@@ -113,9 +113,10 @@ pub fn temporary(process: u32) -> PathBuf {
     folder.join(format!("floodway-attack-{process}"))
 }
 
-/// A folder of this process, in which readers find their files.
+/// A folder of this thread, in which readers find their files.
 pub fn scratch() -> PathBuf {
-    let folder = temporary(std::process::id());
+    let thread = format!("{:?}", std::thread::current().id());
+    let folder = temporary(std::process::id()).join(thread);
     fs::create_dir_all(&folder).expect("the folder for temporary files takes folders");
     folder
 }

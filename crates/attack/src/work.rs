@@ -178,7 +178,10 @@ pub fn work(attack_: Attack, seed: u64, first: u64, time: Duration) -> io::Resul
     Ok(())
 }
 
-/// Removes the temporary files of this process.
+/// Removes the temporary files of this thread.
 pub fn clean() {
-    let _ = fs::remove_dir_all(temporary(std::process::id()));
+    let own = scratch();
+    let _ = fs::remove_dir_all(&own);
+    // Unless another thread has some.
+    let _ = fs::remove_dir(temporary(std::process::id()));
 }

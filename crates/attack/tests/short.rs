@@ -44,6 +44,7 @@ fn broken_files_are_read_or_refused() {
         let count = if ["manifest", "summary", "table"].contains(&target.name) { 10 } else { 60 };
         assert_eq!(numbers(Attack::Files(target), count), (count, 0));
     }
+    clean();
 }
 
 #[test]

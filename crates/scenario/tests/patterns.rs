@@ -317,12 +317,13 @@ fn workloads_keep_their_dependencies_beside_others() {
     assert_eq!(outcome.violations, Vec::<String>::new());
 }
 
-/// Each as long as can be written.
+/// Their sum is more than can be counted, and is not needed to refuse both.
 #[test]
-fn calls_that_take_for_ever_are_expected_once() {
-    let rpc = "[workload.rpc]\nrequest = \"1KB\"\nresponse = \"1KB\"\n\
-               service = \"18446744s\"\nthink = \"18446744s\"\n";
-    let derived = scenario(4, rpc, &[]).derived();
-    // A request and a response of each of 4 clients, and no time for more.
-    assert!((derived.variants[0].expected_flows - 8.0).abs() < 0.01);
+fn calls_that_take_for_ever_are_refused() {
+    let text = "name = \"pattern\"\narrivals = \"1ms\"\nlimit = \"10ms\"\n[topology.star]\nhosts = 4\n\
+                [[workload]]\n[workload.rpc]\nrequest = \"1KB\"\nresponse = \"1KB\"\n\
+                service = \"18446744s\"\nthink = \"18446744s\"\n";
+    let error = Scenario::parse(text, "s.toml", &Overrides::default()).unwrap_err();
+    let messages: Vec<_> = error.problems().iter().map(|problem| &*problem.message).collect();
+    assert_eq!(messages, ["`service` is 18446744 s", "`think` is 18446744 s"]);
 }
