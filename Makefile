@@ -7,7 +7,7 @@
 FLOODWAY := target/release/floodway
 
 .PHONY: demo build setup test wheel python lock check-style check-docs deny guard guard-accept bench peers docs coverage \
-	site picture clean
+	site picture attack clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -77,6 +77,12 @@ guard: build
 # Takes what it takes now for what it is to take.
 guard-accept: build
 	python3 bench/guard.py --floodway $(FLOODWAY) --accept
+
+# Random valid scenarios and broken files, for so many minutes; goes on where it stopped
+# (docs/attack.md).
+MINUTES ?= 60
+attack:
+	cargo run --profile attack --locked --package floodway-attack -- run --minutes $(MINUTES)
 
 # How fast it is on this machine.
 bench: build

@@ -97,6 +97,10 @@ fn reason(error: &io::Error) -> String {
 /// A panic is always a fault of the program. The first one ends it: the other threads of the run
 /// would only add that they were left alone.
 pub fn on_panic(info: &PanicHookInfo) {
+    // A damaged Parquet file: it becomes an error about that file.
+    if floodway_scenario::files::flows::parquet::is_reading() {
+        return;
+    }
     error(&format!(
         "floodway has a fault: {info}\nplease report it with the command line and the scenario; \
          runs that had finished are kept"

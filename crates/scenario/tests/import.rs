@@ -280,3 +280,26 @@ fn what_is_not_known_is_told() {
     assert_eq!(fate(&imported, "RATE_IA"), Some(Fate::Nothing));
     assert_eq!(fate(&imported, "L2_BACK_TO_ZERO"), Some(Fate::Differs));
 }
+
+/// What the simulator takes and no scenario can say is refused before anything is written, with the line
+/// that would have been.
+#[test]
+fn what_would_not_be_valid_is_refused() {
+    let text = refused("unlikely", &["PMAX_MAP 2 100000000000 1.2 200000000000 0.2"]);
+    assert!(
+        text.starts_with("error: `switch.aqm.ramp.max_probability` is 1.2, not a probability"),
+        "{text}"
+    );
+    assert!(text.contains("--> scenario.toml:") && text.contains("# PMAX_MAP"), "{text}");
+    let text = refused("payload", &["PACKET_PAYLOAD_SIZE 9223372036854775808"]);
+    assert_eq!(
+        text.lines().next().unwrap(),
+        "error: `PACKET_PAYLOAD_SIZE` is 9223372036854775808, and a frame has at most 65535 bytes"
+    );
+    let text =
+        refused("threshold", &["KMAX_MAP 2 100000000000 1600 200000000000 9223372036854775807"]);
+    assert_eq!(
+        text.lines().next().unwrap(),
+        "error: a threshold of 9223372036854775807 KB is too large"
+    );
+}

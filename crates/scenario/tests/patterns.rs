@@ -316,3 +316,14 @@ fn workloads_keep_their_dependencies_beside_others() {
     let outcome = Simulation::new(spec).run();
     assert_eq!(outcome.violations, Vec::<String>::new());
 }
+
+/// Their sum is more than can be counted, and is not needed to refuse both.
+#[test]
+fn calls_that_take_for_ever_are_refused() {
+    let text = "name = \"pattern\"\narrivals = \"1ms\"\nlimit = \"10ms\"\n[topology.star]\nhosts = 4\n\
+                [[workload]]\n[workload.rpc]\nrequest = \"1KB\"\nresponse = \"1KB\"\n\
+                service = \"18446744s\"\nthink = \"18446744s\"\n";
+    let error = Scenario::parse(text, "s.toml", &Overrides::default()).unwrap_err();
+    let messages: Vec<_> = error.problems().iter().map(|problem| &*problem.message).collect();
+    assert_eq!(messages, ["`service` is 18446744 s", "`think` is 18446744 s"]);
+}

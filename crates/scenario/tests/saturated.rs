@@ -188,3 +188,11 @@ fn two_hosts_that_send_to_one_share_its_link() {
     let mean = latencies.f64s("total_ns").iter().sum::<f64>() / packets as f64;
     assert!((mean / 1.5e6 - 1.0).abs() < 0.01, "{mean}");
 }
+
+#[test]
+fn a_memory_without_bound_is_too_many_flows() {
+    let set = ["host.memory=18446744073709551615B"].map(str::to_owned).to_vec();
+    let overrides = Overrides { quick: false, set };
+    let error = Scenario::parse(BASE, "saturated.toml", &overrides).unwrap_err();
+    assert!(error.plain().contains("flows"), "{}", error.plain());
+}

@@ -123,12 +123,14 @@ pub struct Scale {
 
 impl Scale {
     fn linear(low: f64, high: f64, from: f64, to: f64, ticks: usize, fixed: bool) -> Self {
+        // Never nothing between its ends: one sample alone may be at time zero.
         let span = if high > low { high - low } else { 1.0 };
+        let high = low + span;
         let step = step(span / ticks.max(1) as f64);
         let (first, last) = if fixed {
             (libm::ceil(low / step - 1e-9), libm::floor(high / step + 1e-9))
         } else {
-            (libm::floor(low / step + 1e-9), libm::ceil((low + span) / step - 1e-9))
+            (libm::floor(low / step + 1e-9), libm::ceil(high / step - 1e-9))
         };
         let ticks = (0..=(last - first) as usize).map(|at| (first + at as f64) * step).collect();
         let (low, high) = if fixed { (low, high) } else { (first * step, last * step) };
@@ -137,6 +139,7 @@ impl Scale {
 
     fn log(low: f64, high: f64, from: f64, to: f64, ticks: usize, fixed: bool) -> Self {
         let slack = 1.0 + 1e-9;
+        let high = if fixed && high <= low { low * 10.0 } else { high };
         let (first, last) = (libm::floor(libm::log10(low) + 1e-9), libm::ceil(libm::log10(high)));
         let decades =
             (first as i32..=last as i32 + 1).map(|power| libm::pow(10.0, f64::from(power)));
@@ -258,6 +261,19 @@ mod tests {
         let axis = Axis::log("", "share");
         let shown = [1e-7, 1e-6, 1e-5, 1e-4, 0.5].map(|share| axis.show(share));
         assert_eq!(shown, ["10⁻⁷", "10⁻⁶", "0.001 %", "0.01 %", "50 %"]);
+    }
+
+    #[test]
+    fn an_axis_that_ends_where_it_begins_has_places() {
+        // The only sample of a short run is at time zero.
+        for (axis, ends) in [
+            (Axis::linear("time", "ns").within(0.0, 0.0), (0.0, 1.0)),
+            (Axis::log("backlog", "bytes").within(64.0, 64.0), (64.0, 640.0)),
+        ] {
+            let scale = axis.scale([].into_iter(), 0.0, 100.0, 3);
+            assert_eq!((scale.low(), scale.high()), ends);
+            assert_eq!((scale.at(ends.0), scale.at(ends.1)), (0.0, 100.0));
+        }
     }
 
     #[test]

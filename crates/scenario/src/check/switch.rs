@@ -180,6 +180,7 @@ pub fn check_ramp(path: &str, spec: &ramp::Spec, findings: &mut Findings<'_>) {
 /// How many data queues there are, in words.
 pub fn there_are(count: u8) -> String {
     match count {
+        0 => "there is no data queue".to_owned(),
         1 => "there is one data queue (0)".to_owned(),
         _ => format!("there are {count} data queues (0 to {})", count - 1),
     }

@@ -169,7 +169,8 @@ impl Workload for Sized {
             let Some(&server) = self.servers(client).first() else { return 0.0 };
             let way = Way::between(&around, hosts[client as usize], hosts[server as usize]);
             let least = way.least(mean(&self.request)) + way.least(mean(&self.response));
-            left / (least + service + think).as_secs() + 1.0
+            // Of what is refused as too long the sum may be more than can be counted.
+            left / (least.as_secs() + service.as_secs() + think.as_secs()) + 1.0
         };
         2.0 * f64::from(outstanding) * self.ends.from.iter().map(calls).sum::<f64>()
     }

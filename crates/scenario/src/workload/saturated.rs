@@ -125,5 +125,5 @@ impl Spec {
 /// More than a sender can hand over until the arrivals end: payload alone at the rate of its link,
 /// and a NIC's memory full, in bytes.
 fn most(src: NodeId, around: Surroundings<'_>) -> u64 {
-    around.rate(src).bytes_in(around.arrivals).0 + around.memory.0
+    around.rate(src).bytes_in(around.arrivals).0.saturating_add(around.memory.0)
 }

@@ -394,3 +394,18 @@ proptest! {
         prop_assert_eq!(&self::flows(htsim::read, &htsim, 8, origin), &flows);
     }
 }
+
+/// The library panics at some of them.
+#[test]
+fn a_damaged_parquet_file_is_an_error() {
+    let whole = as_parquet(&[flow(0, 1, 9, 1_500), flow(1, 0, 9, 2_500)]);
+    let mut panicked = 0;
+    for (place, mask) in (0..whole.len()).flat_map(|place| [1, 8, 255].map(|mask| (place, mask))) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= mask;
+        if let Err(problem) = parquet::as_csv(&damaged, "flows.parquet") {
+            panicked += u32::from(problem.message.ends_with("Parquet: it is damaged"));
+        }
+    }
+    assert!(panicked > 0 && !parquet::is_reading());
+}

@@ -280,7 +280,7 @@ fn check_oversubscription(lower: &Tier<'_>, upper: &Tier<'_>) -> Result<(), Prob
     let sum = |rate: Rate, links: u64| u128::from(rate.0) * u128::from(links);
     let down = sum(lower.rate()?, lower.needed(DOWN)?.0);
     let up = sum(upper.rate()?, lower.needed(UP)?.0);
-    if down == up * u128::from(said) {
+    if down == up.saturating_mul(u128::from(said)) {
         return Ok(());
     }
     let ratio = down as f64 / up as f64;

@@ -232,6 +232,12 @@ fn what_is_wrong_with_a_tree_of_htsim() {
         "20:16 2: `Oversubscribed` is 2, and the capacity of a switch downward over that upward is \
          1"
     );
+    let large = THREE
+        .replace("radix_up 2", "radix_up 9223372036854775808")
+        .replace("Oversubscribed 1", "Oversubscribed 9223372036854775807");
+    assert!(
+        wrong(Format::Htsim, &large).starts_with("20:16 9223372036854775807: `Oversubscribed` is")
+    );
     assert_eq!(
         of("Switch_Latency_ns 300\n\nTier 1", "Switch_Latency_ns 200\n\nTier 1"),
         "19:19 300: the switch latencies of the tiers differ"

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::read;
+use crate::scenario::{Overrides, Scenario};
 use crate::text::{Error, Problem, Source, nearby};
 
 use config::Config;
@@ -57,7 +58,11 @@ pub struct Imported {
     pub warnings: Vec<Problem>,
 }
 
-/// Reads a configuration and the files that it names; `name` is that of the scenario.
+/// The name of the scenario's file in errors about it.
+const SCENARIO: &str = "scenario.toml";
+
+/// Reads a configuration and the files that it names; `name` is that of the scenario. What is imported
+/// is valid, or it is an error that shows the line of the scenario, which names the key.
 pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
     let text = read::text_file(path, "configuration", ".txt")?;
     let source = Arc::new(Source::new(path.display().to_string(), text));
@@ -65,7 +70,12 @@ pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
     let topology = File::of(&config, "TOPOLOGY_FILE", path)?;
     let flows = File::of(&config, "FLOW_FILE", path)?;
     let network = Network::read(&topology.source, &config)?;
-    Ok(translate::translate(path, name, config, network, [topology, flows])?)
+    let imported = translate::translate(path, name, config, network, [topology, flows])?;
+    // What the simulator takes may be refused here: before anything is written.
+    let files = imported.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let library: Vec<_> = std::iter::once((SCENARIO, &*imported.scenario)).chain(files).collect();
+    Scenario::of_library(&library, SCENARIO, &Overrides::default())?;
+    Ok(imported)
 }
 
 /// A file that the configuration names.

@@ -34,7 +34,13 @@ impl Network {
     /// Reads it.
     pub fn read(source: &Arc<Source>, config: &Config<'_>) -> Result<Self, Problem> {
         let read = networks::Format::Hpcc.read(source)?;
-        let payload = config.whole("PACKET_PAYLOAD_SIZE", 1_000)?;
+        const PAYLOAD: &str = "PACKET_PAYLOAD_SIZE";
+        let payload = config.whole(PAYLOAD, 1_000)?;
+        if payload > u16::MAX.into() {
+            let message =
+                format!("`{PAYLOAD}` is {payload}, and a frame has at most {} bytes", u16::MAX);
+            return Err(config.problem(PAYLOAD, message, "write the payload in bytes, like 1000"));
+        }
         let graph = read.graph.clone();
         let mut ports = BTreeMap::new();
         for switch in graph.switches() {

@@ -196,16 +196,23 @@ impl Translation<'_> {
         let rates: Vec<Rate> = self.network.ports.keys().copied().collect();
         let mut curves = Vec::new();
         for &rate in &rates {
-            let kilobytes = |word: Word<'_>| word.whole("a threshold in kilobytes");
+            let bytes = |word: Word<'_>| {
+                let kilobytes = word.whole("a threshold in kilobytes")?;
+                kilobytes.checked_mul(1_000).ok_or_else(|| {
+                    let message = format!("a threshold of {kilobytes} KB is too large");
+                    word.problem(message, "write kilobytes, like 400")
+                })
+            };
             let [low, high, most] = MAPS;
             let low_word = self.of_rate(low, rate)?;
-            let (low, high) = (kilobytes(low_word)?, kilobytes(self.of_rate(high, rate)?)?);
+            let (low, high) = (bytes(low_word)?, bytes(self.of_rate(high, rate)?)?);
             let most = self.of_rate(most, rate)?.real("a probability")?;
             if low > high {
+                let (low, high) = (low / 1_000, high / 1_000);
                 let message = format!("at {rate} Kmin ({low} KB) is above Kmax ({high} KB)");
                 return Err(low_word.problem(message, "lower it, or raise the one in KMAX_MAP"));
             }
-            curves.push((rate, low * 1_000, high * 1_000, most));
+            curves.push((rate, low, high, most));
         }
         // A ramp of its own must rise; a step in the simulator has Kmin = Kmax.
         self.scenario.table("switch.aqm.ramp");
