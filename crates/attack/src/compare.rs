@@ -231,7 +231,15 @@ fn experiment(
     let stop = AtomicBool::new(false);
     let formats = ["parquet".to_owned(), "csv".to_owned()];
     let trace = scenario.variants()[0].settings.record.gt(&0).then_some("perfetto");
-    let how = How { threads: 1, stop: &stop, existing, formats: &formats, trace, command: &[] };
+    let how = How {
+        threads: 1,
+        stop: &stop,
+        existing,
+        formats: &formats,
+        trace,
+        command: &[],
+        audit: true,
+    };
     let variants: Vec<_> = scenario.variants().iter().collect();
     let mut watcher = StopAfterOne(interrupt.then_some(&stop));
     execute((None, scenario), &variants, path, &how, &mut watcher, |_| {})

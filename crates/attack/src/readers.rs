@@ -418,8 +418,15 @@ fn execute_into(
 ) -> Result<floodway_lab::Done, floodway_report::directory::Error> {
     let stop = AtomicBool::new(false);
     let formats = ["parquet".to_owned()];
-    let how =
-        How { threads: 1, stop: &stop, existing, formats: &formats, trace: None, command: &[] };
+    let how = How {
+        threads: 1,
+        stop: &stop,
+        existing,
+        formats: &formats,
+        trace: None,
+        command: &[],
+        audit: true,
+    };
     let variants: Vec<_> = scenario.variants().iter().collect();
     let done = execute((None, scenario), &variants, path, &how, &mut (), take);
     assert!(done.is_err() || !stop.load(Ordering::Relaxed));
