@@ -7,7 +7,7 @@
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build test wheel python check-style check-docs guard guard-accept bench peers docs coverage site picture clean
+.PHONY: demo build test wheel python check-style check-docs mutants guard guard-accept bench peers docs coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -57,6 +57,10 @@ python: wheel
 	target/python/bin/pip install --quiet "$$(echo target/wheels/floodway-*.whl)[test]"
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
 	FLOODWAY="$(CURDIR)/$(FLOODWAY)" target/python/bin/python -m pytest
+
+# Which errors in mechanisms the integration tests find: docs/mutants.md. `make mutants ONLY=dcqcn` for some.
+mutants:
+	python3 mutants/run.py --only "$(ONLY)"
 
 # Whether a packet-hop takes as many instructions as it did: docs/performance.md.
 guard: build
