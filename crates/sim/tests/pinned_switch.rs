@@ -14,7 +14,7 @@ use floodway_sim::switch::aqm::{
 };
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::classify::ecn::{self, Scalable};
-use floodway_sim::switch::flow_control::{bfc, drc, qcn};
+use floodway_sim::switch::flow_control::{bfc, drc, pfc, qcn, source_flow_control};
 use floodway_sim::switch::{classify, scheduler};
 use floodway_sim::{Outcome, Spec};
 
@@ -645,4 +645,80 @@ fn drc_recovers_step_by_step() {
     flows.push(flow(0, 4, FlowSpec::PERSISTENT, 10_000));
     let found = crossed(spec, flows, us(60));
     assert!((found / (31.25 / 0.088_48) - 1.0).abs() < 0.1, "{found}");
+}
+
+/// RoCEv2 at line rate in queue 1 of three, from hosts 0 and 1 to host 2.
+fn in_queue_one(end: Duration) -> Spec {
+    let flows = [0, 1].map(|src| flow(src, 2, FlowSpec::PERSISTENT, 0));
+    let mut spec = plain(star(3), flows.to_vec());
+    spec.switch.queue.count = 3;
+    spec.switch.classify = classify::Spec::Single(classify_single(1));
+    spec.end = end;
+    spec
+}
+
+/// What is for queue 1 does something where all is in queue 1.
+#[test]
+fn mechanisms_are_for_the_queues_that_they_name() {
+    let mut spec = in_queue_one(us(200));
+    spec.switch.flow_control.qcn = Some(qcn::Spec { queues: vec![1], ..Default::default() });
+    assert!(run(spec).counter("cnms_sent") > 0);
+    let mut spec = in_queue_one(us(200));
+    spec.switch.flow_control.pfc = Some(pfc::Spec { queues: vec![1], ..Default::default() });
+    assert!(run(spec).counter("xoff_frames") > 0);
+    let mut spec = in_queue_one(us(200));
+    let sfc = source_flow_control::Spec { queues: vec![1], ..Default::default() };
+    spec.switch.flow_control.source_flow_control = Some(sfc);
+    assert!(run(spec).counter("sfc_messages") > 0);
+    let mut spec = in_queue_one(us(100));
+    spec.graph = behind_a_link();
+    spec.flows = [0, 2, 3].map(|src| flow(src, 4, FlowSpec::PERSISTENT, 0)).to_vec();
+    spec.switch.flow_control.drc = Some(drc::Spec { classes: vec![1], ..law() });
+    let links = run(spec).table("links").clone();
+    let mut rows = links.texts("node").iter().zip(links.texts("peer"));
+    let row = rows.position(|row| row.0 == "a" && row.1 == "b").unwrap();
+    assert!((links.u64s("frames")[row] as f64) < 0.8 * 100.0 / 0.088_48);
+}
+
+/// Each source gets one message when its frame finds 50 KB: what is above 10 KB takes 3.2 us, of which 1 us
+/// is deducted. That is 2.2 us for the one, and a frame time more for the other.
+#[test]
+fn source_flow_control_deducts_the_way() {
+    let flows = [0, 1].map(|src| flow(src, 2, FlowSpec::PERSISTENT, 0));
+    let mut spec = plain(star(3), flows.to_vec());
+    spec.switch.flow_control.source_flow_control = Some(source_flow_control::Spec {
+        trigger: Bytes(50_000),
+        target: Bytes(10_000),
+        mode: source_flow_control::Mode::Native,
+        suppression: Duration::from_ms(100),
+        deduct: us(1),
+        ..Default::default()
+    });
+    spec.end = us(100);
+    let held = run(spec).counter("sfc_holds_ns");
+    assert!((4_400..4_800).contains(&held), "{held}");
+}
+
+/// Three flows congest a port. Until the monitored queue has 50 KB nothing is isolated; of a table with one
+/// entry one flow is, and the others are refused.
+#[test]
+fn isolation_begins_at_its_curve_and_ends_with_its_table() {
+    let flows = || [0, 1, 2].map(|src| flow(src, 3, FlowSpec::PERSISTENT, 0)).to_vec();
+    let isolated = |low, high, max_entries, end| {
+        let mut spec = plain(star(4), flows());
+        spec.switch = isolating();
+        spec.switch.queue.size = Bytes(1 << 40);
+        spec.switch.flow_control.pfc = None;
+        let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+        isolation.curve = ramp::Spec { low: Bytes(low), high: Bytes(high), ..Default::default() };
+        isolation.max_entries = max_entries;
+        spec.end = us(end);
+        let outcome = run(spec);
+        (outcome.counter("isolations"), outcome.counter("isolations_refused"))
+    };
+    // The queue grows by 25 KB in a microsecond, from 0.29 us on: 50 KB are there after 2.3 us.
+    assert_eq!(isolated(50_000, 50_001, 9, 2).0, 0);
+    assert!(isolated(50_000, 50_001, 9, 3).0 > 0);
+    let (isolations, refused) = isolated(50_000, 50_001, 1, 20);
+    assert!(isolations == 1 && refused > 10, "{isolations} {refused}");
 }
