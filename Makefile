@@ -6,8 +6,8 @@
 
 FLOODWAY := target/release/floodway
 
-.PHONY: demo build setup test wheel python lock check-style check-docs deny guard guard-accept bench peers docs coverage \
-	site picture attack clean
+.PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
+	docs coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, and says where the report is.
 demo: build
@@ -69,6 +69,10 @@ UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10
 lock:
 	$(UV) --group build --output-file python/locked/build.txt
 	$(UV) pyproject.toml --extra test --output-file python/locked/test.txt
+
+# Which errors in mechanisms the integration tests find: docs/mutants.md. `make mutants ONLY=dcqcn` for some.
+mutants:
+	python3 mutants/run.py --only "$(ONLY)"
 
 # Whether a packet-hop takes as many instructions as it did: docs/performance.md.
 guard: build
