@@ -153,11 +153,11 @@ impl<'a> Draft<'a> {
                     let entry = &self.schema.resolve(field)["items"];
                     (0..count).map(|number| self.value(entry, &path(number))).collect()
                 }
-                "topology" => self.value(field, &[key.clone()]),
+                "topology" => self.value(field, std::slice::from_ref(key)),
                 // Overlays and failures follow when it is valid.
                 "extends" | "variants" | "quick" | "sweep" | "failure" | "question" => continue,
-                "switch" | "host" => self.value(field, &[key.clone()]),
-                _ if self.chance(0.25) => self.value(field, &[key.clone()]),
+                "switch" | "host" => self.value(field, std::slice::from_ref(key)),
+                _ if self.chance(0.25) => self.value(field, std::slice::from_ref(key)),
                 _ => continue,
             };
             document.insert(key.clone(), value);

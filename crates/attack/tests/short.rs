@@ -55,16 +55,3 @@ fn a_number_is_the_same_scenario_every_time() {
     };
     assert_eq!(texts(), texts());
 }
-
-/// What fuzzers run is all that there is to attack.
-#[test]
-fn every_reader_has_a_fuzz_target() {
-    let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
-    let manifest = std::fs::read_to_string(format!("{fuzz}/Cargo.toml")).unwrap();
-    for target in TARGETS {
-        let name = target.name;
-        assert!(manifest.contains(&format!("[[bin]]\nname = \"{name}\"\n")), "{name}");
-        let path = format!("{fuzz}/fuzz_targets/{name}.rs");
-        assert!(std::fs::read_to_string(path).unwrap().contains(&format!("readers::{name}(")));
-    }
-}

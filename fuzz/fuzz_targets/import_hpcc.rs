@@ -1,6 +1,0 @@
-#![no_main]
-
-use floodway_attack::readers;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| readers::import_hpcc(bytes));
