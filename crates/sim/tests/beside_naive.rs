@@ -177,10 +177,12 @@ fn pfc() -> impl Strategy<Value = pfc::Spec> {
     let queues = select(vec![vec![], vec![0], vec![0, 1]]);
     let quanta = select(&[65_535, 20, 64, 300, 2_000][..]);
     let response = select(&[0, 100, 1_000][..]).prop_map(Duration::from_ns);
-    (0u64..20_000, 0.0..1.0, measured_on, queues, quanta, response).prop_map(
-        |(xoff, part, measured_on, queues, quanta, response)| pfc::Spec {
-            xoff: Bytes(xoff),
-            xon: Bytes((xoff as f64 * part) as u64),
+    // Whole frames too, so that queues stand exactly at thresholds.
+    let thresholds = (0u64..20_000, 0.0..1.0, select(&[1, 1_086][..]));
+    (thresholds, measured_on, queues, quanta, response).prop_map(
+        |((xoff, part, unit), measured_on, queues, quanta, response)| pfc::Spec {
+            xoff: Bytes(xoff / unit * unit),
+            xon: Bytes((xoff as f64 * part) as u64 / unit * unit),
             measured_on,
             quanta,
             response,

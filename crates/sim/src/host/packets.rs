@@ -191,11 +191,12 @@ impl Host {
 
     /// A CNP has come: the flow met congestion.
     pub(super) fn on_cnp(&mut self, connection: u32, now: Instant) {
-        let slot = self.slots[connection as usize] as usize;
-        if let Some(Some(sender)) = self.senders.get_mut(slot) {
-            let profile = self.shared.profile(sender.flow);
-            sender.control().on_cnp(&profile.congestion, now);
-            sender.renew_window(profile, now);
-        }
+        let slot = self.slots[connection as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let profile = self.shared.profile(sender.flow);
+        sender.control().on_cnp(&profile.congestion, now);
+        // A window that follows the rate may have grown since the last answer.
+        sender.renew_window(profile, now);
+        self.revisit(slot);
     }
 }

@@ -134,9 +134,7 @@ impl Host {
                 let Some(slot) = self.slot_of(frame.flow) else { return };
                 self.sender(slot).on_answer(world.profile(frame.flow), &frame.kind, now);
                 self.set_timers(slot, world);
-                if frame.kind != Kind::Cnp {
-                    self.revisit(slot, now, world);
-                }
+                self.revisit(slot, now, world);
             }
         }
     }
