@@ -92,9 +92,10 @@ fn arguments_of_every_command() {
     let vary = "switch.queue.size=1MB,2MB";
     is_printable(&["sweep", file, "--vary", HOSTILE]);
     is_printable(&["sweep", file, "--vary", &set]);
-    is_printable(&["sweep", file, "--vary", vary, "--until", HOSTILE]);
-    is_printable(&["sweep", file, "--vary", vary, "--reference", &set]);
-    let sweep = ["sweep", file, "--vary", vary, "--no-cache", "--out", word(&out)];
+    let sweep_out = folder.join(format!("{HOSTILE}-sweep"));
+    let sweep = ["sweep", file, "--vary", vary, "--no-cache", "--out", word(&sweep_out)];
+    is_printable(&[&sweep[..], &["--until", HOSTILE]].concat());
+    is_printable(&[&sweep[..], &["--reference", &set]].concat());
     is_printable(&[&sweep[..], &["--metric", HOSTILE]].concat());
     is_printable(&["sweep", file, "--vary", vary, "--plan", "--set", "seed=3"]);
     is_printable(&["study", HOSTILE]);
@@ -180,7 +181,7 @@ fn what_is_no_regular_file_is_not_read() {
         "`/dev/zero` cannot be extended: the file cannot be read: it is a device, not a regular file"
     ));
     let text = fs::read_to_string(&file).unwrap();
-    let list = "[workload.file]\npath = \"/dev/zero\"\n";
+    let list = "[workload.file]\npath = \"/dev/zero\"\nformat = \"hpcc\"\n";
     let text = text.replace("[workload.incast]\nsenders = 2\nbytes = \"20KB\"\n", list);
     fs::write(&file, text).unwrap();
     let said = refused(&["check", word(&file)]);

@@ -234,7 +234,11 @@ impl Variant {
                 switches * pool.pool.0 as f64 + queues * pool.guaranteed.0 as f64
             }
             buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
-            _ => queues * settings.switch.queue.size.0 as f64,
+            // Of the data queues: that of control has little in it.
+            _ => {
+                let data = ports as f64 * f64::from(settings.switch.queue.count);
+                data * settings.switch.queue.size.0 as f64
+            }
         };
         let queued = FULL_QUEUES * room / frame;
         let packets = in_flight * graph.hosts().count() as f64 + queued;
@@ -258,6 +262,8 @@ impl Variant {
         // Latencies: a histogram of each workload in every host, the larger the longer they are.
         let recording = if settings.latencies { graph.hosts().count() } else { 0 };
         let recording = recording as f64 * settings.workload.len() as f64;
+        // A sample of a queue: its rows in the tables and in the report (measured).
+        const SAMPLE: f64 = 200.0;
         let samples = settings.limit.0 / settings.sample_interval().0;
         // A moment of the record, of a port: counters, backlogs, and its rows in the tables.
         const ROW: f64 = 200.0;
@@ -273,7 +279,7 @@ impl Variant {
             + voqs * VOQ
             + recorded * f64::from(settings.switch.queue.count) * HISTOGRAMS
             + recording * HISTOGRAMS
-            + samples as f64 * f64::from(settings.switch.queue.count) * 40.0
+            + samples as f64 * f64::from(settings.switch.queue.count) * SAMPLE
             + moments as f64 * ports as f64 * ROW
             + flow_samples as f64 * persistent as f64 * 32.0;
         Bytes(bytes as u64)
