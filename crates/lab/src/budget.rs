@@ -18,7 +18,7 @@ pub const MOST_RUNS: u64 = 1_000_000;
 const FIRST: u64 = 5_000_000;
 /// What is kept of a run until the report is written: its numbers and distributions (measured).
 const KEPT_OF_RUN: u64 = 100_000;
-/// What is kept of a run of a sweep: its numbers (measured).
+/// What is kept of a run of a sweep: its numbers (a guess).
 const KEPT_OF_ROW: u64 = 30_000;
 /// What is kept of the completion time of a flow until all variants of its replication are there.
 const KEPT_OF_FLOW: f64 = 40.0;

@@ -4,7 +4,7 @@
 //!
 //! How many calls there will be is not known before, so there are as many as there could be if each
 //! took no longer than light and the slowest link on the way make it take; those for which there is
-//! no time never begin. They take memory all the same: about 300 bytes for a request and as much for
+//! no time never begin. They take memory all the same: about 700 bytes for a request and as much for
 //! its response.
 
 use std::collections::BTreeMap;
