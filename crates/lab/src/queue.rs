@@ -176,8 +176,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// Simulates a job, until it is stopped, and tells the board.
 pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let spec = job.spec();
-    let (key, simulation) = (spec.key(), Simulation::new(spec));
-    let simulation = if how.audit { simulation.audited(true) } else { simulation };
+    // As asked for, in builds with debug assertions too: tests of the program would take several times as
+    // long.
+    let (key, simulation) = (spec.key(), Simulation::new(spec).audited(how.audit));
     finish(job, (key, simulation), how.stop, board, place)
 }
 
@@ -189,7 +190,7 @@ pub fn simulate_spec(
     board: &Board,
     place: usize,
 ) -> Finished {
-    finish(job, (spec.key(), Simulation::new(spec)), stop, board, place)
+    finish(job, (spec.key(), Simulation::new(spec).audited(false)), stop, board, place)
 }
 
 fn finish(
