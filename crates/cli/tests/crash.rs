@@ -244,7 +244,7 @@ fn an_experiment_survives_everything() {
     let (calm, folder) = (place("crash-run-calm"), place("crash-run"));
     let words = ["run", "tiny.toml", "--replications", "30", "--threads", "2", "-q", "--out"];
     let calm_words = [&words[..], &[word(&calm)]].concat();
-    let longest = straight(&calm_words).mul_f64(0.4);
+    let longest = straight(&calm_words).mul_f64(0.2);
     let disk = Disk::new(&folder);
     let out = folder.join("out");
     let words = [&words[..], &[word(&out)]].concat();

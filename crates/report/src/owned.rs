@@ -124,7 +124,8 @@ pub(crate) fn list<'a>(
 ) -> Result<bool, Error> {
     refuse_taken(path, listed, folder, names.clone())?;
     let known = listed.entry(folder.to_owned()).or_default();
-    Ok(names.into_iter().fold(false, |any, name| known.insert(name.to_owned()) || any))
+    let new = names.into_iter().filter(|&name| known.insert(name.to_owned()));
+    Ok(new.count() > 0)
 }
 
 /// Removes the listed files, except those in folders that are kept, and folders that are empty then.
