@@ -90,14 +90,14 @@ impl<'a> World<'a> {
 
 enum Node {
     Switch(Switch),
-    Host(Host),
+    Host(Box<Host>),
 }
 
 /// Simulates everything that happens before `end`.
 pub fn run(spec: &Spec, end: Instant) -> Seen {
     let mut world = World { spec, heap: Heap::default(), seen: Seen::default() };
     let node = |id| match spec.graph.node(id).kind {
-        NodeKind::Host => Node::Host(Host::new(spec, id)),
+        NodeKind::Host => Node::Host(Box::new(Host::new(spec, id))),
         NodeKind::Switch { .. } => Node::Switch(Switch::new(spec, id)),
     };
     let mut nodes: Vec<Node> = spec.graph.ids().map(node).collect();
