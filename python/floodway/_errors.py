@@ -72,7 +72,9 @@ def warn_of(violations: Iterable[str], what: str) -> None:
         # Imported here, because the compiled half imports this module.
         from floodway._floodway import printable
 
-        warnings.warn(f"this {what} is no result: {printable(broken)}", RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            f"this {what} is no result: {printable(broken)}", RuntimeWarning, stacklevel=3
+        )
 
 
 def warn_of_others(notes: Iterable[str]) -> None:
