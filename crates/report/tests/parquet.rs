@@ -78,17 +78,29 @@ fn what_is_no_table_is_refused_with_place_cause_and_remedy() {
     fs::remove_file(&path).unwrap();
 }
 
+/// The library panics at some of them.
+#[test]
+fn a_file_with_other_bytes_in_it_is_refused_or_read() {
+    let path = path("damaged");
+    write(&several(), &path);
+    let whole = fs::read(&path).unwrap();
+    let mut damaged_ones = 0;
+    for (place, mask) in (0..whole.len()).flat_map(|place| [1, 8, 255].map(|mask| (place, mask))) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= mask;
+        fs::write(&path, &damaged).unwrap();
+        if let Err(error) = parquet::read(&path) {
+            damaged_ones += u32::from(error.to_string().contains("it is damaged"));
+        }
+    }
+    assert!(damaged_ones > 0, "the library panics no more");
+    fs::remove_file(&path).unwrap();
+}
+
 #[test]
 fn a_file_that_ends_too_early_is_refused() {
     let path = path("short");
-    let table = Table::new("queues", "Rows.")
-        .u64("bytes", "Bytes.", vec![3, 1, 4, 1])
-        .f64("mean_ns", "Mean.", vec![0.5, f64::NAN, 1e9, 7.0])
-        .text(
-            "node",
-            "Node.",
-            ["leaf 0", "leaf 1"].repeat(2).iter().map(|t| t.to_string()).collect(),
-        );
+    let table = several();
     write(&table, &path);
     let whole = fs::read(&path).unwrap();
     for end in 0..whole.len() {
@@ -96,6 +108,18 @@ fn a_file_that_ends_too_early_is_refused() {
         assert!(parquet::read(&path).is_err(), "whole at {end} of {} bytes", whole.len());
     }
     fs::remove_file(&path).unwrap();
+}
+
+/// Columns of every type.
+fn several() -> Table {
+    Table::new("queues", "Rows.")
+        .u64("bytes", "Bytes.", vec![3, 1, 4, 1])
+        .f64("mean_ns", "Mean.", vec![0.5, f64::NAN, 1e9, 7.0])
+        .text(
+            "node",
+            "Node.",
+            ["leaf 0", "leaf 1"].repeat(2).iter().map(|t| t.to_string()).collect(),
+        )
 }
 
 /// Another program's file of Parquet.

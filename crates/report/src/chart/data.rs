@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use floodway_machine::printable;
+
 use super::Axis;
 
 /// The points of a chart, or of several.
@@ -121,9 +123,10 @@ pub(super) fn names(x: &Axis, y: &Axis) -> Vec<String> {
 /// Text on one line, in quotes where a comma or a quote inside would mislead a reader.
 fn cell(text: &str) -> String {
     let text = text.replace(['\u{a0}', '\t', '\n', '\r'], " ");
+    let text = printable::line(&text);
     let text = match text.contains([',', '"']) {
         true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
-        false => Cow::Borrowed(&text),
+        false => text,
     };
     text.into_owned()
 }

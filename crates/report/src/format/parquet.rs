@@ -2,6 +2,7 @@
 //! real numbers doubles (NaN where there is none), text is UTF-8; nothing is null. The meanings of
 //! table and columns are in the file's key-value metadata.
 
+use floodway_machine::damaged;
 use floodway_model::Table;
 use floodway_model::table::Values;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -163,11 +164,13 @@ fn io_error(error: ParquetError) -> io::Error {
 
 /// Reads a table that [`write()`] wrote, without the columns that tell of which run it is.
 ///
-/// A file that ends too early is refused, but one with other bytes in it can make the library
-/// panic: where that can be, compare a checksum first.
+/// A file with other bytes in it is refused, or read as another table: where that can be, compare a
+/// checksum first.
 pub fn read(path: &Path) -> Result<Table, Error> {
     let file = named(File::open(path), "read a table", path)?;
-    read_file(file).map_err(|error| match io_error(error) {
+    let read = damaged::guarded(|| read_file(file));
+    let read = read.unwrap_or_else(|| Err(ParquetError::General("it is damaged".to_owned())));
+    read.map_err(|error| match io_error(error) {
         source if source.raw_os_error().is_some() => {
             IoError { action: "read a table".to_owned(), path: path.into(), source, elsewhere: OUT }
                 .into()

@@ -1,9 +1,7 @@
 //! Flows as a Parquet table. Its columns become the text of [`csv`](super::csv), so that both are
 //! checked and shown alike.
 
-use std::cell::Cell;
 use std::fmt::Write;
-use std::panic;
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
@@ -11,26 +9,14 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row};
 use ::parquet::schema::types::Type;
+use floodway_machine::damaged;
 
 use super::csv::COLUMNS;
 use crate::text::{Place, Problem, Source};
 
-thread_local! {
-    static READING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread reads a file with the library, which panics at some damaged files. Such a panic
-/// becomes a [`Problem`], so a panic hook should be silent about it.
-pub fn is_reading() -> bool {
-    READING.get()
-}
-
 /// The columns of flows of a table as text.
 pub fn as_csv(bytes: &[u8], path: &str) -> Result<Arc<Source>, Problem> {
-    READING.set(true);
-    let read = panic::catch_unwind(|| columns_as_csv(bytes, path));
-    READING.set(false);
-    read.unwrap_or_else(|_| {
+    damaged::guarded(|| columns_as_csv(bytes, path)).unwrap_or_else(|| {
         let place = Place::whole(&Arc::new(Source::new(path, String::new())));
         let message = "the file cannot be read as Parquet: it is damaged";
         Err(Problem::error(place, message, "check it, or its `format`"))

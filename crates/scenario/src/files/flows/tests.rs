@@ -407,5 +407,5 @@ fn a_damaged_parquet_file_is_an_error() {
             panicked += u32::from(problem.message.ends_with("Parquet: it is damaged"));
         }
     }
-    assert!(panicked > 0 && !parquet::is_reading());
+    assert!(panicked > 0 && !floodway_machine::damaged::is_reading());
 }
