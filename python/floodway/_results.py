@@ -13,6 +13,7 @@ from floodway import _floodway
 from floodway._html import table as html_table
 from floodway._run import Run, Tables
 from floodway._table import Table
+from floodway._text import line
 
 
 def open(path: str | os.PathLike[str]) -> Results:
@@ -110,7 +111,7 @@ class Results:
         return [*super().__dir__(), *self.tables]
 
     def __repr__(self) -> str:
-        return f"<Results {self.name}: {self.status}, {len(self.runs)} runs in {self.path}>"
+        return line(f"<Results {self.name}: {self.status}, {len(self.runs)} runs in {self.path}>")
 
     def _repr_html_(self) -> str:
         head = ["variant", "replication", "stop", "simulated_ns", "hops", "wall_s", "fingerprint"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from floodway._html import table as html_table
 from floodway._table import Table
+from floodway._text import line
 
 
 class Tables(Mapping[str, Table]):
@@ -33,7 +34,7 @@ class Tables(Mapping[str, Table]):
         return Tables, (list(self), self._read)
 
     def __repr__(self) -> str:
-        return f"<Tables {', '.join(self)}>"
+        return line(f"<Tables {', '.join(self)}>")
 
 
 class Run:
@@ -102,7 +103,7 @@ class Run:
 
     def __repr__(self) -> str:
         broken = f", {len(self.violations)} violations" if self.violations else ""
-        return (
+        return line(
             f"<Run {self.variant} {self.replication}: {self.simulated_ns / 1e6:.3f} ms simulated, "
             f"{self.hops} packet-hops in {self.wall_s:.2g} s, {self.stop}, fingerprint "
             f"{self.fingerprint}{broken}>"

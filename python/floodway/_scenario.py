@@ -20,6 +20,7 @@ from floodway._results import open as open_results
 from floodway._run import Run, Tables
 from floodway._sweep import Sweep
 from floodway._table import Table
+from floodway._text import line
 
 Changes = Mapping[str, Any]
 """Fields of a scenario with their new values; names nested or with dots between them."""
@@ -495,7 +496,7 @@ class Scenario:
         raise ValueError(f"the scenario `{self.name}` has several variants; name one of {names}")
 
     def __repr__(self) -> str:
-        return f"<Scenario {self.name}: {self._summary()}>"
+        return line(f"<Scenario {self.name}: {self._summary()}>")
 
     def _summary(self) -> str:
         parts = [

@@ -13,6 +13,7 @@ from floodway._chart import Chart, by_name
 from floodway._errors import warn_of, warn_of_others
 from floodway._html import table as html_table
 from floodway._progress import Advance, shown
+from floodway._text import line
 
 
 class Study:
@@ -50,7 +51,7 @@ class Study:
     def __repr__(self) -> str:
         verdicts = [claim["verdict"] for claim in self.claims]
         counts = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
-        return f"<Study {self.name} ({self.json['level']}): {counts}>"
+        return line(f"<Study {self.name} ({self.json['level']}): {counts}>")
 
     def _repr_html_(self) -> str:
         head = ["claim", "what", "claimed", "measured", "unit", "verdict"]

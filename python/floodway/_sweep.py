@@ -16,6 +16,7 @@ from floodway._chart import Chart, by_name
 from floodway._html import table as html_table
 from floodway._progress import Advance, Shown, shown
 from floodway._table import Table
+from floodway._text import line
 
 Words = tuple[str, ...]
 Recipe = tuple[str, str, bool, Words, Words, Words, str | None, int | None, Words]
@@ -90,8 +91,7 @@ class Sweep:
 
     def __repr__(self) -> str:
         points, runs = len(self.json["points"]), len(self.json["runs"])
-        path = _floodway.printable(str(self.path))
-        return f"<Sweep {self.name}: {runs} runs at {points} points in {path}>"
+        return line(f"<Sweep {self.name}: {runs} runs at {points} points in {self.path}>")
 
     def _repr_html_(self) -> str:
         rows = [[axis["path"], ", ".join(axis["values"])] for axis in self.json["axes"]]

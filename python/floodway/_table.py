@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from floodway import _floodway
 from floodway._html import table as html_table
+from floodway._text import line
 
 _SHOWN = 10
 
@@ -104,7 +105,7 @@ class Table:
         return self._inner.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return f"<Table {self.name}: {len(self)} rows, columns {', '.join(self.columns)}>"
+        return line(f"<Table {self.name}: {len(self)} rows, columns {', '.join(self.columns)}>")
 
     def _repr_html_(self) -> str:
         shown = [self._inner.to_list(name, 0, _SHOWN) for name in self.columns]
@@ -199,4 +200,4 @@ class Column:
         return iter(self.to_list())
 
     def __repr__(self) -> str:
-        return f"<Column {self._name}: {len(self)} values. {self.doc}>"
+        return line(f"<Column {self._name}: {len(self)} values. {self.doc}>")

@@ -118,3 +118,21 @@ def test_it_shows_itself(stored):
     results = floodway.open(stored)
     assert repr(results) == f"<Results stored: complete, 4 runs in {stored}>"
     assert results._repr_html_().count("<tr>") == 5
+
+
+def test_control_characters_of_a_manifest_are_written_out(stored, tmp_path):
+    shutil.copytree(stored, tmp_path / "forged")
+    manifest = json.loads((tmp_path / "forged/manifest.json").read_text())
+    hostile = "a\x1b]0;T\x07\x9b2J\u202e\u2066\x7f\rb\nc"
+    manifest["scenario"]["name"] = hostile
+    for run in manifest["runs"]:
+        run["stop"] = hostile
+        run["fingerprint"] = hostile
+    (tmp_path / "forged/manifest.json").write_text(json.dumps(manifest))
+    results = floodway.open(tmp_path / "forged")
+    shown = r"a\u{1b}]0;T\u{7}\u{9b}2J\u{202e}\u{2066}\u{7f}\u{d}b\nc"
+    assert repr(results).startswith(f"<Results {shown}: complete, 4 runs in ")
+    assert shown in repr(results.runs[0])
+    for thing in [results, results.runs[0]]:
+        for text in [repr(thing), thing._repr_html_()]:
+            assert not any(char in text for char in "\x1b\x07\x9b\u202e\u2066\x7f\r")

@@ -1,12 +1,14 @@
 //! The data dictionary: what every table and column of the results means, from the code that
 //! fills them.
 
+use floodway_machine::printable;
 use floodway_model::Table;
 use floodway_model::table::{Values, Words};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::manifest::Manifest;
+use crate::markdown::code;
 
 /// The tables that the runs brought, by name.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +42,7 @@ impl Dictionary {
     pub fn markdown(&self, manifest: &Manifest) -> String {
         let mut text = format!(
             "# What the tables hold\n\n\
-             Results of scenario `{}`, floodway {}, schema {}. Each run has its tables in \
+             Results of scenario {}, floodway {}, schema {}. Each run has its tables in \
              `runs/<variant>/<replication>/`. All files of one table have the same columns, so \
              that a pattern reads them as one: `runs/*/*/flows.parquet`.\n\n\
              A column's unit is the end of its name. Where a meaning speaks of an empty value, it \
@@ -48,7 +50,9 @@ impl Dictionary {
              passing \
              silently. Nodes are numbers in `flows` and names elsewhere; replications count from \
              0, and replication *r* has the same traffic in every variant.\n",
-            manifest.scenario.name, manifest.floodway, manifest.schema
+            code(&manifest.scenario.name),
+            printable::line(&manifest.floodway),
+            manifest.schema
         );
         for (name, entry) in &self.tables {
             let _ = write!(text, "\n## {name}\n\n{}\n\n", sentence(&entry.doc));

@@ -79,24 +79,14 @@ impl Experiment {
         self.pair(variant, run.replication, flows);
     }
 
-    /// Only the first replication of each variant keeps its time series and its links.
+    /// Only the first replication of each variant keeps its time series and its links. Of those that
+    /// are there it is the first that has them.
     fn keep_one_timeline(&mut self, variant: usize, replication: u32, shapes: &mut Shapes) {
-        for ((_, other), held) in self.shapes.range_mut((variant, 0)..=(variant, u32::MAX)) {
-            if *other < replication {
-                shapes.timeline.clear();
-                shapes.memory.clear();
-                shapes.links.clear();
-                shapes.recording = None;
-                shapes.rates.clear();
-                shapes.responses.clear();
-            } else {
-                held.timeline.clear();
-                held.memory.clear();
-                held.links.clear();
-                held.recording = None;
-                held.rates.clear();
-                held.responses.clear();
-            }
+        let mut held = self.shapes.range_mut((variant, 0)..=(variant, u32::MAX));
+        match held.next() {
+            Some(((_, first), _)) if *first < replication => shapes.drop_timeline(),
+            Some((_, first)) => first.drop_timeline(),
+            None => {}
         }
     }
 

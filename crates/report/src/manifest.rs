@@ -237,13 +237,14 @@ impl Manifest {
         self.add(record);
     }
 
-    /// Takes a run into the books.
+    /// Takes a run into the books, at its place.
     pub(crate) fn add(&mut self, record: Record) {
-        self.runs.push(record);
-        let order: Vec<String> = self.variants.iter().map(|known| known.name.clone()).collect();
-        self.runs.sort_by_key(|run| {
-            (order.iter().position(|name| *name == run.variant), run.replication)
-        });
+        let order = |run: &Record| {
+            (self.variants.iter().position(|known| known.name == run.variant), run.replication)
+        };
+        let place = order(&record);
+        let at = self.runs.partition_point(|run| order(run) <= place);
+        self.runs.insert(at, record);
     }
 
     /// Closes the books.

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use floodway_machine::printable;
+
 use crate::evidence::{VERDICTS, file_name, is_numeric};
 use crate::html::{plain, shell};
 use crate::study::{Claim, Exhibit, Section, Study};
@@ -132,7 +134,7 @@ fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
         let _ = writeln!(
             text,
             "\n<details><summary>Run it by itself</summary>\n\n```sh\n{}\n```\n\n</details>",
-            section.commands.join("\n")
+            printable::text(&section.commands.join("\n"))
         );
     }
 }
@@ -216,9 +218,9 @@ fn line(text: &str) -> String {
 }
 
 /// Code, also in a table.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let fence = if text.contains('`') { "``" } else { "`" };
-    format!("{fence}{}{fence}", text.replace('|', "\\|"))
+    format!("{fence}{}{fence}", printable::line(text).replace('|', "\\|"))
 }
 
 /// Text without the letters that Markdown or HTML would take for its own.
@@ -252,6 +254,7 @@ mod tests {
         assert_eq!(line("-63 % [-70, -55]"), "−63\u{a0}% [−70, −55]");
         assert_eq!(line("see `a|b_c` [x](y)"), "see `a\\|b_c` [x\\](y)");
         assert_eq!(line("# no heading\nand no break"), "\\# no heading and no break");
+        assert_eq!(line("a\x1b[2J `b\u{202e}\nc`"), "a\\\\u{1b}[2J `b\\u{202e}\\u{a}c`");
         assert_eq!(anchor("A1.b"), "claim-A1-b");
     }
 }

@@ -176,6 +176,16 @@ impl Shapes {
             occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
         }
     }
+
+    /// Lets go of what only one replication of a variant keeps.
+    pub fn drop_timeline(&mut self) {
+        self.timeline.clear();
+        self.memory.clear();
+        self.links.clear();
+        self.recording = None;
+        self.rates.clear();
+        self.responses.clear();
+    }
 }
 
 fn timeline(table: &Table) -> BTreeMap<u64, Vec<Moment>> {

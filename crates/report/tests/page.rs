@@ -5,10 +5,11 @@ mod synthetic;
 
 use std::collections::BTreeSet;
 
-use check::{check, data, offline, scripts};
+use check::{HOSTILE, SHOWN, check, data, offline, printable, scripts};
 use floodway_model::Table;
+use floodway_model::table::Values;
 use floodway_report::html::page;
-use floodway_report::{Experiment, Manifest, Run};
+use floodway_report::{Experiment, InputFile, Manifest, Run};
 use synthetic::{Case, ending, experiment, manifest, run, tables};
 
 const SOUND: Case = Case { replications: 3, flows: 1_000, unfinished: false, drops: false };
@@ -142,6 +143,45 @@ fn what_people_write_is_text_and_not_markup() {
     );
     assert!(page.contains("<h1>a &lt; b &amp; &quot;c&quot;?</h1>"));
     assert!(page.contains("&lt;/pre&gt;&lt;b&gt;"));
+}
+
+/// Nothing that others write reaches a page or the dictionary as control characters.
+#[test]
+fn control_characters_are_written_out() {
+    let mut hostile: Manifest = manifest(LOSSY);
+    let of = &mut hostile.scenario;
+    for text in [&mut of.name, &mut of.question, &mut of.file, &mut of.text] {
+        *text = HOSTILE.to_string();
+    }
+    of.overrides = vec![HOSTILE.to_string()];
+    of.files = vec![InputFile { path: HOSTILE.to_string(), ..InputFile::default() }];
+    hostile.variants.iter_mut().for_each(|variant| variant.summary = HOSTILE.to_string());
+    hostile.variants[1].name = HOSTILE.to_string();
+    hostile.workloads = vec![HOSTILE.to_string()];
+    for text in [&mut hostile.started, &mut hostile.floodway] {
+        *text = HOSTILE.to_string();
+    }
+    hostile.command = vec!["floodway".to_string(), HOSTILE.to_string()];
+    let mut experiment = Experiment::new(&hostile);
+    let violations = [HOSTILE.to_string()];
+    for variant in 0..hostile.variants.len() {
+        let mut tables = tables(LOSSY, variant, 0);
+        for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+            if let Values::Text(texts) = &mut column.values {
+                texts.iter_mut().for_each(|text| text.push_str(HOSTILE));
+            }
+        }
+        let run = run(&tables, variant, 0);
+        let variant = &hostile.variants[variant].name;
+        experiment.add_run(&Run { variant, violations: &violations, ..run });
+    }
+    let page = page_of(&experiment);
+    printable(&page);
+    assert!(page.contains(&format!("<h1>{SHOWN}</h1>")));
+    data(&page).iter().for_each(|(_, numbers)| printable(numbers));
+    let dictionary = experiment.dictionary();
+    printable(&dictionary);
+    assert!(dictionary.contains(&format!("Results of scenario `{SHOWN}`, floodway {SHOWN}")));
 }
 
 #[test]

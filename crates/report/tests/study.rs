@@ -5,7 +5,7 @@ mod specimen;
 
 use std::collections::BTreeSet;
 
-use check::{check, data, offline, same, scripts};
+use check::{HOSTILE, SHOWN, check, data, offline, printable, same, scripts};
 use floodway_report::study::{Provenance, Study, Verdict, files};
 use floodway_report::terminal::{Style, claims};
 use floodway_report::{html, markdown};
@@ -105,6 +105,40 @@ fn violations_are_in_the_way() {
     let text = claims(&study, Style::default());
     assert!(text.starts_with("VIOLATION: `two-queues`: class 3 lost 2 packets\n"));
     assert!(markdown::study(&study).contains("> [!CAUTION]\n"));
+}
+
+#[test]
+fn control_characters_are_written_out() {
+    let mut study = specimen::study();
+    let hostile = || HOSTILE.to_string();
+    let Study { title, question, answer, level, settings, .. } = &mut study;
+    (*title, *question, *level) = (hostile(), hostile(), hostile());
+    (*answer, *settings) = (vec![hostile(), format!("`{HOSTILE}`")], vec![hostile()]);
+    study.caveats.push(hostile());
+    study.violations.push(hostile());
+    for claim in &mut study.claims {
+        for text in [&mut claim.part, &mut claim.metric, &mut claim.claimed, &mut claim.source] {
+            *text = hostile();
+        }
+        (claim.expected, claim.unit, claim.remark) = (hostile(), hostile(), hostile());
+    }
+    for section in &mut study.sections {
+        (section.question, section.answer) = (hostile(), hostile());
+        section.text.push(hostile());
+        section.commands.push(hostile());
+        section.links.push((hostile(), hostile()));
+    }
+    let from = &mut study.provenance;
+    for text in [&mut from.floodway, &mut from.started, &mut from.fingerprint] {
+        *text = hostile();
+    }
+    from.command.push(hostile());
+    printable(&html::study(&study));
+    let text = markdown::study(&study);
+    printable(&text);
+    // A backslash in Markdown is written as two.
+    assert!(text.starts_with(&format!("# {}", SHOWN.replace('\\', r"\\"))));
+    files(&study).iter().for_each(|(_, content)| printable(content));
 }
 
 #[test]

@@ -2,9 +2,17 @@
 
 use std::fmt::Write;
 
-/// Text with the characters replaced that mean something in markup.
+use floodway_machine::printable;
+
+/// Text with the characters replaced that mean something in markup, and control characters written
+/// out: they are not allowed in markup, and bidirectional ones would reorder what a page says.
 pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let text = text.replace("\r\n", "\n");
+    printable::text(&text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 /// A coordinate with a tenth of a pixel, in as few characters as can be: pages hold thousands.

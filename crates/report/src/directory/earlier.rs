@@ -1,5 +1,6 @@
 //! Runs that are there from an earlier command, and what makes sure that they are what they were.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use floodway_model::Table;
@@ -16,7 +17,8 @@ use crate::{INTERRUPTED, Run};
 #[derive(Clone, Debug)]
 pub struct Earlier {
     path: PathBuf,
-    runs: Vec<Record>,
+    /// By variant and replication.
+    runs: BTreeMap<String, BTreeMap<u32, Record>>,
     /// Seconds of wall time for each second of a run.
     pace: f64,
 }
@@ -32,7 +34,7 @@ pub struct Loaded {
 impl Earlier {
     /// Those in a directory that an experiment could use.
     pub(super) fn find(path: &Path, manifest: &Manifest) -> Result<Self, Error> {
-        let none = Self { path: path.into(), runs: Vec::new(), pace: 0.0 };
+        let none = Self { path: path.into(), runs: BTreeMap::new(), pace: 0.0 };
         let Some(owner) = owner(path)? else { return Ok(none) };
         refuse_links(path, manifest)?;
         let scenario = &manifest.scenario.name;
@@ -50,7 +52,10 @@ impl Earlier {
                 && run.replication < manifest.replications
                 && manifest.variants.iter().any(|variant| variant.name == run.variant)
         };
-        let runs = old.runs.into_iter().filter(usable).collect();
+        let mut runs = BTreeMap::<String, BTreeMap<u32, Record>>::new();
+        for run in old.runs.into_iter().filter(usable) {
+            runs.entry(run.variant.clone()).or_default().entry(run.replication).or_insert(run);
+        }
         Ok(Self { runs, pace, ..none })
     }
 
@@ -67,7 +72,7 @@ impl Earlier {
     /// What is known of a run, if it is there. Whether it is still what is wanted its key tells,
     /// and whether it is whole, [`Earlier::load`].
     pub fn run(&self, variant: &str, replication: u32) -> Option<&Record> {
-        self.runs.iter().find(|run| run.variant == variant && run.replication == replication)
+        self.runs.get(variant)?.get(&replication)
     }
 
     /// Reads a run back, which fails if its tables are not to the bit what they were.

@@ -1,7 +1,7 @@
 //! The results directory.
 //!
 //! ```text
-//! manifest.json    what was run, how far it came; written first and after every run
+//! manifest.json    what was run, how far it came; written first, last, and while it runs
 //! summary.json     the numbers
 //! report.html      the page
 //! dictionary.md    what the tables' columns mean
@@ -10,15 +10,21 @@
 //! ```
 //!
 //! The manifest has a run only after all its tables are there, with a checksum of each: whenever
-//! the program dies, what the manifest lists can be told from what it does not. Its list of files
-//! has every file before it is written. Only files of the list are ever replaced or removed.
+//! the program dies, what the manifest lists can be told from what it does not. It is not written
+//! after every run, so a program that is killed may have finished a few more runs than it lists.
+//! Its list of files has every file before it is written, those of later runs too. Only files of
+//! the list are ever replaced or removed.
 
+mod ahead;
 mod earlier;
 mod error;
 mod listed;
 mod owner;
+#[cfg(test)]
+mod tests;
 
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +37,7 @@ use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex};
 use crate::owned::{self, HERE};
 use crate::{Experiment, Run, Summary, html, trace};
+use ahead::{Ahead, Pace};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
 use listed::{BESIDE, is_due, listed};
@@ -55,6 +62,12 @@ pub struct Directory {
     earlier_s: f64,
     /// What is below the folder of runs and not floodway's.
     others: Vec<String>,
+    /// Files that are listed for later runs.
+    ahead: Ahead,
+    /// When the manifest was written.
+    pace: Pace,
+    /// Whether there are runs that the manifest on the disk does not have.
+    behind: bool,
 }
 
 /// A results directory as it is found.
@@ -79,7 +92,7 @@ impl Directory {
         if let (Some(owner), false) = (owner(path)?, force) {
             return Err(Error::Occupied(path.into(), owner.scenario, owner.started));
         }
-        Self::begin(path, manifest.clone(), &[], 0.0)
+        Self::begin(path, manifest.clone(), &BTreeSet::new(), 0.0)
     }
 
     /// Whether the results of an experiment may go into a directory at all, which holds earlier
@@ -105,7 +118,7 @@ impl Directory {
         let mut manifest = manifest.clone();
         kept.iter().for_each(|&run| manifest.add(run.clone()));
         let folder = |run: &&Record| folder(&run.variant, run.replication);
-        let folders: Vec<_> = kept.iter().map(folder).collect();
+        let folders = kept.iter().map(folder).collect();
         Self::begin(earlier.path(), manifest, &folders, earlier.time_of(kept))
     }
 
@@ -113,7 +126,7 @@ impl Directory {
     fn begin(
         path: &Path,
         mut manifest: Manifest,
-        kept: &[String],
+        kept: &BTreeSet<String>,
         earlier_s: f64,
     ) -> Result<Self, Error> {
         named(fs::create_dir_all(path), "make the results directory", path)?;
@@ -130,11 +143,19 @@ impl Directory {
         }
         owned::refuse_taken(path, &old, HERE, BESIDE)?;
         manifest.files = Some(old.clone());
-        let begun = Instant::now();
-        let mut directory = Self { path: path.into(), manifest, begun, earlier_s, others };
+        let mut directory = Self {
+            path: path.into(),
+            manifest,
+            begun: Instant::now(),
+            earlier_s,
+            others,
+            ahead: Ahead::default(),
+            pace: Pace::new(),
+            behind: false,
+        };
         // Before anything is removed: no run is listed whose tables are not there.
         directory.write_progress()?;
-        let kept = |folder: &str| kept.iter().any(|kept| kept == folder);
+        let kept = |folder: &str| kept.contains(folder);
         directory.manifest.files = Some(owned::clear(path, MANIFEST, &old, kept)?);
         directory.list(HERE, &BESIDE.map(str::to_owned))?;
         directory.write_progress()?;
@@ -165,24 +186,44 @@ impl Directory {
         self.earlier_s + self.begun.elapsed().as_secs_f64()
     }
 
-    /// Keeps the tables of a finished run.
+    /// Keeps the tables of a finished run. The manifest on the disk has it now or later: see
+    /// [`Directory::catch_up`].
     pub fn add_run(&mut self, run: &Run) -> Result<(), Error> {
-        let folder = folder(run.variant, run.replication);
-        if self.list(&folder, &self.names(run))? {
-            self.write_progress()?;
-        }
+        self.list_run(run)?;
         let tables = self.write_run(run, |_| true)?;
         self.manifest.record(run, tables);
-        self.write_progress()
+        self.behind = true;
+        self.catch_up()
+    }
+
+    /// Writes the manifest if it lacks runs and enough time has passed since it was written, so that
+    /// a program that is killed loses little and much time is not spent on it. To be called from time
+    /// to time while runs are under way.
+    pub fn catch_up(&mut self) -> Result<(), Error> {
+        if self.behind && self.pace.is_due(Instant::now()) {
+            self.write_progress()?;
+        }
+        Ok(())
     }
 
     /// Writes the tables of an earlier run in the forms that are not there yet.
     pub fn complete_run(&mut self, run: &Run) -> Result<(), Error> {
-        let folder = folder(run.variant, run.replication);
-        if self.list(&folder, &self.names(run))? {
-            self.write_progress()?;
-        }
+        self.list_run(run)?;
         self.write_run(run, |path| !path.exists()).map(|_| ())
+    }
+
+    /// Makes sure that the manifest on the disk lists the files of a run, and lists those of the
+    /// next runs with them.
+    fn list_run(&mut self, run: &Run) -> Result<(), Error> {
+        let (folder, names) = (folder(run.variant, run.replication), self.names(run));
+        self.ahead.claim(&self.path, &folder, &names)?;
+        if !self.list(&folder, &names)? {
+            return Ok(());
+        }
+        let replications = self.manifest.replications;
+        let listed = self.manifest.files.get_or_insert_default();
+        self.ahead.extend(&self.path, listed, run, names, replications);
+        self.write_progress()
     }
 
     /// The names of all files of a run.
@@ -245,6 +286,8 @@ impl Directory {
     /// Ends it: writes summary, page and dictionary, and last the manifest that says how the
     /// experiment ended.
     pub fn finish(mut self, experiment: &Experiment, ending: &Ending) -> Result<Summary, Error> {
+        // Before anything that may fail, so that no run is lost.
+        self.leave_off()?;
         self.manifest.end(ending);
         let summary = experiment.summary(ending);
         self.write_json(SUMMARY, "the summary", &summary)?;
@@ -273,9 +316,20 @@ impl Directory {
         Ok(Results { path: path.into(), manifest, summary })
     }
 
+    /// Takes files off the list that no run has begun to write, and writes the manifest if it has to
+    /// say something else than on the disk.
+    fn leave_off(&mut self) -> Result<(), Error> {
+        let struck = self.ahead.strike(self.manifest.files.get_or_insert_default());
+        if struck || self.behind { self.write_progress() } else { Ok(()) }
+    }
+
     fn write_progress(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
         self.manifest.wall_s = self.wall_s();
-        self.write_manifest()
+        self.write_manifest()?;
+        self.pace.wrote(begun, Instant::now());
+        self.behind = false;
+        Ok(())
     }
 
     fn write_manifest(&self) -> Result<(), Error> {
@@ -295,6 +349,13 @@ impl Directory {
             writeln!(out)
         })?;
         Ok(())
+    }
+}
+
+impl Drop for Directory {
+    /// What was kept before an error counts. It is that error which is reported, not this one.
+    fn drop(&mut self) {
+        let _ = self.leave_off();
     }
 }
 

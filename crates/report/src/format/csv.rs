@@ -1,6 +1,7 @@
 //! Comma-separated values, RFC 4180 with plain line feeds. Real numbers have the shortest form
 //! that reads back to the same bits; one that does not exist is `NaN`.
 
+use floodway_machine::printable;
 use floodway_model::table::Values;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -33,12 +34,14 @@ pub fn write(sheet: &Sheet, out: &mut (dyn Write + Send)) -> io::Result<()> {
     Ok(())
 }
 
-/// Text in quotes where a comma, a quote or the end of a line inside would mislead a reader.
+/// Text in quotes where a comma, a quote or the end of a line inside would mislead a reader. Control
+/// characters but tabs and line feeds are written out: tables of this form are printed.
 fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
+    let text = printable::text(text);
+    if text.contains([',', '"', '\n']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
-        Cow::Borrowed(text)
+        text
     }
 }
 
@@ -46,6 +49,12 @@ fn quoted(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use floodway_model::Table;
+
+    #[test]
+    fn control_characters_are_written_out() {
+        assert_eq!(quoted("leaf\x1b[2J\u{202e}0"), r"leaf\u{1b}[2J\u{202e}0");
+        assert_eq!(quoted("a\r\nb"), "\"a\\u{d}\nb\"");
+    }
 
     #[test]
     fn text_is_quoted_and_numbers_are_exact() {

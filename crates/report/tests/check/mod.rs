@@ -27,6 +27,24 @@ pub fn offline(page: &str) {
     assert_eq!(page.matches("<script").count(), scripts(page).len());
 }
 
+/// What a file could say to a terminal or to a reader's eye that is not what stands there: the title of
+/// a window, a cleared screen (C0 and C1), the reverse direction of reading.
+pub const HOSTILE: &str = "a\x1b]0;T\x07\u{9b}2J\u{202e}\u{2066}\x7f\rb";
+
+/// How that is shown.
+pub const SHOWN: &str = r"a\u{1b}]0;T\u{7}\u{9b}2J\u{202e}\u{2066}\u{7f}\u{d}b";
+
+/// There are no control characters but line feeds and tabs, and no bidirectional controls.
+#[track_caller]
+pub fn printable(text: &str) {
+    let is_control = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let found = text.find(is_control).map(|at| text[at..].chars().take(60).collect::<String>());
+    assert_eq!(found, None);
+}
+
 /// The numbers of every figure that the page holds, by its name.
 pub fn data(page: &str) -> Vec<(&str, String)> {
     let figures = page.split("<figure data-name=\"").skip(1);

@@ -6,6 +6,7 @@ mod still;
 
 use std::fmt::Write;
 
+use floodway_machine::printable;
 use serde_json::{Value, json};
 
 use super::Page;
@@ -157,7 +158,7 @@ impl Page<'_> {
             let column =
                 |of: fn(&Total) -> u64| -> Vec<u64> { recording.totals.iter().map(of).collect() };
             variants.push(json!({
-                "name": self.summary.order[*at],
+                "name": printable::line(&self.summary.order[*at]),
                 "fabric": known.unwrap_or(fabrics.len() - 1),
                 "first": recording.first_ns,
                 "interval": recording.interval_ns,
@@ -200,14 +201,15 @@ fn geometry(fabric: &Fabric) -> Value {
         .rows
         .iter()
         .zip(&stage.rows)
-        .map(|(name, (y, height))| json!([name, y, height]))
+        .map(|(name, (y, height))| json!([printable::line(name), y, height]))
         .collect();
     let nodes: Vec<Value> = fabric
         .nodes
         .iter()
         .map(|node| {
             let (x, width) = (place(node.x), place(node.width));
-            json!([node.name, node.label, node.row, x, width, node.hosts])
+            let (name, label) = (printable::line(&node.name), printable::line(&node.label));
+            json!([name, label, node.row, x, width, node.hosts])
         })
         .collect();
     let ends: Vec<Value> = fabric
