@@ -5,7 +5,7 @@ use std::backtrace::Backtrace;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
-use floodway_scenario::files::flows::parquet;
+use floodway_machine::damaged;
 use serde::{Deserialize, Serialize};
 
 /// A fault of floodway.
@@ -83,7 +83,7 @@ static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
 pub fn watch_panics() {
     panic::set_hook(Box::new(|info| {
         // Not a fault: it becomes an error.
-        if parquet::is_reading() {
+        if damaged::is_reading() {
             return;
         }
         let place = info.location().map_or_else(String::new, |location| {

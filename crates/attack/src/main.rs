@@ -37,7 +37,7 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// Where state, findings and report are
-        #[arg(long, default_value = "target/attack")]
+        #[arg(long, default_value = "target/attacked")]
         folder: PathBuf,
         /// Rounds of the test of crashes at the end
         #[arg(long, default_value_t = 3)]
