@@ -77,20 +77,30 @@ fn change<T: Serialize + DeserializeOwned>(root: &str, part: &mut T) {
         return;
     }
     let Some(rest) = NAME.strip_prefix(root) else { return };
-    let mut place = Some(&mut value);
-    for name in rest.split('.').skip(1) {
-        place = place.and_then(|value| match value {
-            Value::Array(items) => items.get_mut(name.parse::<usize>().expect("an index")),
-            other => other.get_mut(name),
-        });
+    // What is not in the range of the type when it is doubled is halved.
+    let mut refused = None;
+    for changed in [doubled, halved] {
+        let mut value = value.clone();
+        let Some(place) = place(&mut value, rest) else { return };
+        let Some(new) = changed(place) else { continue };
+        *place = new;
+        match serde_json::from_value(value) {
+            Ok(new) => return *part = new,
+            Err(error) => refused = Some(error),
+        }
     }
-    let Some(place) = place else { return };
-    let Some(new) = doubled(place) else { return };
-    *place = new;
-    *part = serde_json::from_value(value).unwrap_or_else(|error| {
+    if let Some(error) = refused {
         eprintln!("MUTANT {}: {error}", NAME.as_str());
         process::exit(99)
-    });
+    }
+}
+
+/// The member that a path leads to.
+fn place<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    path.split('.').skip(1).try_fold(value, |value, name| match value {
+        Value::Array(items) => items.get_mut(name.parse::<usize>().expect("an index")),
+        other => other.get_mut(name),
+    })
 }
 
 /// Notes all parameters that would change.
@@ -103,7 +113,7 @@ fn reach(path: &str, value: &mut Value) {
             items.iter_mut().take(1).for_each(|value| reach(&format!("{path}.0"), value));
         }
         other => {
-            if doubled(other).is_some() {
+            if doubled(other).or_else(|| halved(other)).is_some() {
                 reached(path);
             }
         }
@@ -118,11 +128,10 @@ fn doubled(value: &Value) -> Option<Value> {
             let new = if number.abs() <= 1.0 { number / 2.0 } else { number * 2.0 };
             (new != number).then(|| json!(new))
         }
-        Value::Number(number) => {
-            let number = number.as_u64()?;
-            let new = number.saturating_mul(2);
-            (new != number).then(|| json!(new))
-        }
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => number.checked_mul(2).filter(|new| *new != number).map(|new| json!(new)),
+            None => number.as_u64()?.checked_mul(2).map(|new| json!(new)),
+        },
         Value::String(text) => {
             let end = text.find(|c: char| c.is_ascii_alphabetic())?;
             let number: f64 = text[..end].parse().ok()?;
@@ -130,4 +139,13 @@ fn doubled(value: &Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Half of a whole number; `None` if that is the same or it is no whole number.
+fn halved(value: &Value) -> Option<Value> {
+    let new = match value.as_i64() {
+        Some(number) => json!(number / 2),
+        None => json!(value.as_u64()? / 2),
+    };
+    (new != *value).then_some(new)
 }

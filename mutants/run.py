@@ -68,7 +68,7 @@ class Test:
 
     @property
     def label(self):
-        return f"{self.program}::{self.name}"
+        return f"{self.program}::{self.name}" if self.is_unit else self.name
 
     def run(self, environment, limit):
         """`passed`, `failed`, `refused`, or `late` if it takes more time of a processor than the
@@ -177,6 +177,9 @@ def sources(rows):
     changed = new + "        let spec = crate::mutant::changed(spec);\n"
     edit("crates/sim/src/simulation.rs", new, changed)
     join = 'rustc-hash = "2"\n'
+    target = '[[test]]\nname = "networks"\n'
+    lister = '[[test]]\nname = "mutant_list"\npath = "tests/mutant_list.rs"\n\n'
+    edit("crates/sim/Cargo.toml", target, lister + target)
     edit("crates/sim/Cargo.toml", join, join + "serde_json.workspace = true\n")
     edit("crates/sim/Cargo.toml", "serde_json.workspace = true\nproptest", "proptest")
     for name, source in [
@@ -281,7 +284,8 @@ def name_by_sources(tests):
     shared += ROOT.glob("crates/sim/tests/common/*.rs")
     core = combined(digest(path) for path in sorted(shared))
     for test in tests:
-        own = ROOT / "crates" / "sim" / "tests" / f"{test.program}.rs"
+        module, _, _ = test.name.partition("::")
+        own = ROOT / "crates" / "sim" / "tests" / f"{module}.rs"
         test.key = combined([core, "" if test.is_unit else digest(own), test.label])[:16]
 
 
@@ -352,7 +356,7 @@ WORDS = {
     "unit": "seen by unit tests only",
     "survived": "**survived**",
     "unreached": "**survived**: no test has it",
-    "refused": "cannot be tried: its doubled value is not in the range of its type",
+    "refused": "cannot be tried: neither its double nor its half is in the range of its type",
 }
 
 

@@ -231,7 +231,8 @@ fn stream_table_place(bencher: Bencher, flows: u32) {
     // The depth of the monitored queue has the curve select for certain, then never.
     let spec = congestion_isolation::Spec::default();
     let (deep, shallow) = (queue(400, false), queue(0, false));
-    let (mut table, mut chance) = (Isolation::default(), Stream::named(1, "bench"));
+    let mut table = Isolation::new(&spec, Rate::from_gbps(100));
+    let mut chance = Stream::named(1, "bench");
     let mut place = |flow: u32, monitored| {
         let port = congestion_isolation::Port { monitored, congesting: &shallow, paused: false };
         table.place(&spec, FlowId(flow), port, Instant(1), &mut chance).is_some()

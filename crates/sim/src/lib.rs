@@ -29,8 +29,13 @@ mod outcome;
 pub mod routing;
 pub mod search;
 pub mod simulation;
+#[cfg(test)]
+mod small;
 pub mod switch;
 pub mod telemetry;
+
+#[cfg(test)]
+extern crate self as floodway_sim;
 
 use std::fmt::Write;
 

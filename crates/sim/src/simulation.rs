@@ -263,17 +263,17 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
             NodeKind::Host => Duration::ZERO,
             NodeKind::Switch { .. } => spec.switch.latency,
         },
-        response: response(spec),
+        response: response(spec, end.rate),
         wire_overhead: spec.wire_overhead,
         largest_frame: largest_frame(spec),
     };
     ports.map(link).collect()
 }
 
-/// How long a port takes to obey a pause frame.
-fn response(spec: &Spec) -> Duration {
+/// How long a port of this rate takes to obey a pause frame.
+fn response(spec: &Spec, rate: Rate) -> Duration {
     let flow_control = &spec.switch.flow_control;
-    let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response);
+    let pfc = flow_control.pfc.as_ref().map(|pfc| pfc.response_at(rate));
     pfc.or(flow_control.pause.as_ref().map(|pause| pause.response)).unwrap_or_default()
 }
 
@@ -304,7 +304,8 @@ fn windows(spec: &Spec) -> (Windows, Duration) {
     let links = || spec.graph.links().map(|(_, _, end)| end);
     let shortest = links().map(|end| end.delay + time(end.rate, shortest)).min();
     let longest = links().map(|end| end.delay + time(end.rate, largest)).max().unwrap_or_default();
-    let longest = longest + spec.switch.latency.max(response(spec));
+    let response = links().map(|end| response(spec, end.rate)).max().unwrap_or_default();
+    let longest = longest + spec.switch.latency.max(response);
     let ports = spec.graph.nodes.iter().map(|node| node.ports.len()).max().unwrap_or(1);
     (Windows::new(shortest.unwrap_or(Duration(u64::MAX)), ports), longest)
 }

@@ -1,9 +1,7 @@
 //! Queue management in a whole switch: what departs is judged, what is dropped there leaves no trace
 //! in the books, and a reader could work out when.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
@@ -88,7 +86,7 @@ fn a_lossless_class_may_be_marked_or_thinned_but_never_stops() {
     for aqm in [codel(false), codel(true), pie(true), red(true)] {
         let mut spec = plain(clos(4, 2, 4), (1..12).map(|src| flow(src, 0, 300_000, 0)).collect());
         spec.switch.aqm = aqm;
-        spec.switch.flow_control.pfc = Some(Default::default());
+        spec.switch.flow_control.pfc = Some(prompt_pfc());
         spec.switch.queue.size = Bytes(2_000_000);
         let outcome = run(spec);
         assert_eq!(outcome.counter("flows_unfinished"), 0);

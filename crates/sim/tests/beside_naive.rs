@@ -1,14 +1,12 @@
 //! The engine beside a naive simulator: on random networks both must send the same frames at the
 //! same picosecond. `PROPTEST_CASES` sets the number of networks.
 
-mod common;
-mod naive;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::AtomicBool;
 
+use crate::naive::{self, Kind, Seen, Sent};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Bytes, Duration, Ecn, FlowSpec, Graph, Instant, NodeId, Packet, Rate};
 use floodway_sim::host::congestion::{constant_rate, dcqcn};
@@ -23,7 +21,6 @@ use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::scheduler::{self, drr};
 use floodway_sim::switch::{self, QueueSpec, buffer};
 use floodway_sim::{Outcome, Simulation, Spec};
-use naive::{Kind, Seen, Sent};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -176,7 +173,7 @@ fn pfc() -> impl Strategy<Value = pfc::Spec> {
     let measured_on = select(&[pfc::MeasuredOn::EgressQueue, pfc::MeasuredOn::Ingress][..]);
     let queues = select(vec![vec![], vec![0], vec![0, 1]]);
     let quanta = select(&[65_535, 20, 64, 300, 2_000][..]);
-    let response = select(&[0, 100, 1_000][..]).prop_map(Duration::from_ns);
+    let response = select(&[Some(0), Some(100), Some(1_000), None][..]);
     // Whole frames too, so that queues stand exactly at thresholds.
     let thresholds = (0u64..20_000, 0.0..1.0, select(&[1, 1_086][..]));
     (thresholds, measured_on, queues, quanta, response).prop_map(
@@ -185,7 +182,7 @@ fn pfc() -> impl Strategy<Value = pfc::Spec> {
             xon: Bytes((xoff as f64 * part) as u64 / unit * unit),
             measured_on,
             quanta,
-            response,
+            response: response.map(Duration::from_ns),
             queues,
             // Frames may be dropped: there is no headroom.
             lossless: false,
@@ -348,7 +345,7 @@ prop_compose! {
         };
         let mut flows: Vec<FlowSpec> = flows.into_iter().map(place).collect();
         flows.sort_by_key(|flow| flow.start);
-        let mut spec = common::plain(shape.graph(&links), flows);
+        let mut spec = crate::common::plain(shape.graph(&links), flows);
         (spec.switch, spec.profiles, spec.seed) = (switch, profiles, seed);
         spec.host.pause_scope = pause_scope;
         spec.departures = departures;
@@ -522,4 +519,13 @@ fn the_engine_sends_what_the_naive_simulator_sends() {
     // Networks in which nothing happens would show nothing.
     let least = happened.0.values().min().expect("something is counted");
     assert!(*least >= cases / 20, "of {cases} networks: {:?}", happened.0);
+}
+
+/// What the naive simulator would leave out is refused, not compared without it.
+#[test]
+#[should_panic(expected = "the naive simulator has no shared buffer")]
+fn a_mechanism_without_a_naive_model_is_refused() {
+    let mut spec = crate::common::plain(crate::common::star(2), Vec::new());
+    spec.switch.buffer = buffer::Spec::Shared(Default::default());
+    naive::run(&spec, Instant(0));
 }

@@ -2,9 +2,7 @@
 //! reordered (checked on every flow of every run by `common::run`, as are the pause counters), and
 //! the number of threads does not matter.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use floodway_sim::host::congestion;
@@ -43,7 +41,7 @@ fn a_paused_flow_holds_back_no_other() {
 
 #[test]
 fn with_pfc_it_does() {
-    let pfc = Some(pfc::Spec { xoff: Bytes(50_000), ..Default::default() });
+    let pfc = Some(pfc::Spec { xoff: Bytes(50_000), ..prompt_pfc() });
     let [congested, free] = beside_an_incast(flow_control::Spec { pfc, ..Default::default() });
     // The two take turns in one class, which stops as a whole: neither has more than the share of
     // one of nine senders, and most of the link to the idle host is wasted.
@@ -60,7 +58,7 @@ fn flows_that_share_a_physical_queue_hold_each_other_back() {
 #[test]
 fn below_pfc_it_leaves_pfc_nothing_to_do() {
     let mut both = backpressure(32);
-    both.pfc = Some(pfc::Spec { xoff: Bytes(500_000), ..Default::default() });
+    both.pfc = Some(pfc::Spec { xoff: Bytes(500_000), ..prompt_pfc() });
     let [congested, free] = beside_an_incast(both);
     assert!((congested - 1.0 / 9.0).abs() < 0.01 && free > 0.86, "{congested} {free}");
 }
@@ -146,7 +144,7 @@ proptest! {
         if lossy {
             spec.switch.queue.size = Bytes(60_000);
         } else if with_pfc {
-            let pfc = pfc::Spec { xoff: Bytes(20_000), ..Default::default() };
+            let pfc = pfc::Spec { xoff: Bytes(20_000), ..prompt_pfc() };
             spec.switch.flow_control.pfc = Some(pfc);
         }
         if dcqcn {

@@ -1,9 +1,7 @@
 //! Shared memory in a network: what queues settle at under dynamic thresholds (Choudhury and Hahne,
 //! IEEE/ACM ToN 1998), and PFC on the threshold of the ingress.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
@@ -176,7 +174,11 @@ fn ports_share_the_ingress_likewise() {
 }
 
 fn pfc() -> Pfc {
-    Pfc { measured_on: MeasuredOn::IngressPool, response: Duration::from_ns(100), ..Pfc::default() }
+    Pfc {
+        measured_on: MeasuredOn::IngressPool,
+        response: Some(Duration::from_ns(100)),
+        ..prompt_pfc()
+    }
 }
 
 fn headroom() -> Bytes {
@@ -188,7 +190,7 @@ fn headroom() -> Bytes {
         wire_overhead: 20,
         latency: Duration::ZERO,
     };
-    link.headroom(pfc().response)
+    link.headroom(pfc().response.unwrap())
 }
 
 /// Hosts 1 to 200 send to host 0 as fast as they can; hosts 201 to 400 keep the wires back to them

@@ -1,9 +1,7 @@
 //! Layer 2 congestion indication in whole simulations: forward it is as good as a mark, backward it
 //! is earlier, and traffic without TCP can be kept from losing anything.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::table::fingerprint;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Rate};

@@ -1,9 +1,7 @@
 //! Switches with a crossbar beside what stops, drops and measures: links that fail, the watchdog of
 //! PFC, deadlocks, congestion points and telemetry know of frames at the inputs, by hand.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx};
 use floodway_sim::failure::Failure;
@@ -118,7 +116,7 @@ fn a_pause_is_said_again_when_the_link_works_again() {
     // Before the pause of 335 us is refreshed for the first time.
     spec.failures = vec![failure(0, 20_000_000, 30_000_000)];
     spec.end = Duration::from_us(150);
-    let by_pfc = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..Default::default() };
+    let by_pfc = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..prompt_pfc() };
     let by_pause = pause::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..Default::default() };
     let mut of_pfc = spec.clone();
     of_pfc.switch.flow_control.pfc = Some(by_pfc);
@@ -144,12 +142,8 @@ fn ring(fabric: fabric::Spec, measured_on: pfc::MeasuredOn) -> Spec {
     let flows = (0..5).map(|host| flow(host, (host + 2) % 5, FlowSpec::PERSISTENT, 0)).collect();
     let mut spec = plain(graph, flows);
     spec.switch.fabric = fabric;
-    spec.switch.flow_control.pfc = Some(pfc::Spec {
-        xoff: Bytes(2_000),
-        xon: Bytes(1_000),
-        measured_on,
-        ..Default::default()
-    });
+    spec.switch.flow_control.pfc =
+        Some(pfc::Spec { xoff: Bytes(2_000), xon: Bytes(1_000), measured_on, ..prompt_pfc() });
     spec.end = Duration::from_us(20);
     spec
 }
@@ -230,8 +224,7 @@ fn two_switches(fabric: fabric::Spec) -> Spec {
     let mut spec = plain(graph, flows);
     spec.switch.fabric = fabric;
     let measured_on = pfc::MeasuredOn::EgressQueue;
-    let pfc =
-        pfc::Spec { xoff: Bytes(20_000), xon: Bytes(1_000), measured_on, ..Default::default() };
+    let pfc = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(1_000), measured_on, ..prompt_pfc() };
     spec.switch.flow_control.pfc = Some(pfc);
     spec.end = Duration::from_us(500);
     spec

@@ -1,10 +1,8 @@
 //! Ports that wait for each other in a circle are found, and nothing else is.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Graph, NodeId, Operation, Trigger};
 use floodway_sim::simulation::Run;
@@ -34,7 +32,7 @@ fn persistent(src: u32, dst: u32) -> FlowSpec {
 }
 
 fn pfc(measured_on: pfc::MeasuredOn) -> pfc::Spec {
-    pfc::Spec { xoff: Bytes(2_000), xon: Bytes(1_000), measured_on, ..Default::default() }
+    pfc::Spec { xoff: Bytes(2_000), xon: Bytes(1_000), measured_on, ..prompt_pfc() }
 }
 
 /// From every host to that two switches further round the ring of five: that way is the shorter.

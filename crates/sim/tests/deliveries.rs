@@ -1,12 +1,9 @@
 //! What flows without a size deliver over time.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Duration, FlowSpec};
 use floodway_sim::host::congestion;
 use floodway_sim::simulation::Run;
-use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// A full packet on the wire at 100 Gb/s, and its way over one switch.
@@ -60,7 +57,7 @@ fn every_flow_without_a_size_and_no_other_has_a_row_per_sample() {
 fn busy() -> Spec {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
-    spec.switch.flow_control.pfc = Some(pfc::Spec::default());
+    spec.switch.flow_control.pfc = Some(prompt_pfc());
     control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
     spec.end = Duration::from_ms(2);
     spec

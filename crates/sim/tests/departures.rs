@@ -1,8 +1,6 @@
 //! What is recorded of packets that leave queues, against arithmetic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::Duration;
 use floodway_sim::{Outcome, Spec};
 

@@ -1,7 +1,5 @@
 //! How far hosts are from each other.
 
-mod common;
-
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Rate};
 use floodway_sim::distances::Distances;
@@ -19,7 +17,7 @@ fn two_leaves_and_a_spine() {
     for leaf in [left, right] {
         graph.link(leaf, spine, Rate::from_gbps(400), delay);
     }
-    let mut spec = common::plain(graph, Vec::new());
+    let mut spec = crate::common::plain(graph, Vec::new());
     spec.wire_overhead = 20;
     spec.switch.latency = Duration::from_ns(500);
     let distances = Distances::of(&spec);

@@ -2,9 +2,7 @@
 //! rate factor, what goes elsewhere is not, and nothing is lost with the computed headroom. Order
 //! and books are checked by `common::run`.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
@@ -331,7 +329,7 @@ proptest! {
         match beside {
             0 => {}
             1 => {
-                let pfc = pfc::Spec { xoff: Bytes(20_000), ..Default::default() };
+                let pfc = pfc::Spec { xoff: Bytes(20_000), ..prompt_pfc() };
                 flow_control.pfc = Some(pfc);
             }
             _ => flow_control.pause = Some(pauses(20_000)),

@@ -1,11 +1,9 @@
 //! Dual queues and coupled queue management in whole simulations. RoCEv2 sends ECT(0), which is
 //! classic by RFC 9331 and for low latency by the deck.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::Duration;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{self, coupled, curvy_red, dualpi2, dualq, pi2};

@@ -1,11 +1,9 @@
 //! Database entries in whole simulations, by arithmetic: response times on an idle network, the
 //! closed and the open loop, and what a receive window carries.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::application::{self, entries};
 use floodway_sim::host::congestion::{self, constant_rate, reno};

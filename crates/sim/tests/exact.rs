@@ -1,8 +1,6 @@
 //! Against arithmetic: what a person can work out by hand comes out to the picosecond.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 
 /// Frames of the default transport at 100 Gb/s: 80 ps a byte, 62 bytes of headers, 20 of preamble

@@ -1,10 +1,8 @@
 //! Switches with a crossbar, against arithmetic and against what holds whatever is between ports.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::congestion::{self, dcqcn};
@@ -124,7 +122,7 @@ fn uniform(hosts: u32, fabric: fabric::Spec) -> Spec {
         xoff: Bytes(20_000),
         xon: Bytes(18_000),
         measured_on: MeasuredOn::Ingress,
-        ..Pfc::default()
+        ..prompt_pfc()
     });
     (spec.end, spec.measured_until) = (Duration::from_us(200), Duration::from_us(200));
     spec

@@ -1,11 +1,9 @@
 //! Links that fail during a run: what is lost is what was on them or sent there before that was
 //! known, counted by hand, and everything goes on by other ways.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, Instant, NodeId, PortIx};
 use floodway_sim::failure::Failure;
@@ -223,7 +221,7 @@ fn a_pause_ends_with_the_link_that_it_came_by() {
     // Host 0 is stopped by the switch for a pause of 335 us, as host 1 is by itself; then its link
     // is down for a moment.
     let mut spec = plain(star(3), vec![flow(0, 2, 200_000, 0), flow(1, 2, 200_000, 0)]);
-    let limits = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..Default::default() };
+    let limits = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..prompt_pfc() };
     spec.switch.flow_control.pfc = Some(limits);
     let of_host = |outcome: &Outcome| {
         let table = outcome.table("pauses");
@@ -247,7 +245,7 @@ fn only_pause_frames_that_are_sent_are_counted() {
     let counted = |until: Option<u64>| {
         let flows = [0, 1, 2].map(|src| flow(src, 3, 200_000, 0)).to_vec();
         let mut spec = plain(star(4), flows);
-        let limits = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..Default::default() };
+        let limits = pfc::Spec { xoff: Bytes(20_000), xon: Bytes(2_000), ..prompt_pfc() };
         spec.switch.flow_control.pfc = Some(limits);
         let failure = |until| failure(&spec, ["host 0", "switch"], 900_000, until, 0);
         spec.failures = until.map(failure).into_iter().collect();
@@ -271,7 +269,7 @@ fn failing(seed: u64) -> Spec {
     let flows: Vec<FlowSpec> =
         busy_flows().into_iter().filter(|flow| flow.bytes < 1 << 40).collect();
     let mut spec = plain(clos(4, 3, 8), flows);
-    let pfc = pfc::Spec { xoff: Bytes(40_000), xon: Bytes(20_000), ..Default::default() };
+    let pfc = pfc::Spec { xoff: Bytes(40_000), xon: Bytes(20_000), ..prompt_pfc() };
     spec.switch.flow_control.pfc = Some(pfc);
     spec.switch.path = [
         path::Spec::default(),

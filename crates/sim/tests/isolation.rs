@@ -1,15 +1,15 @@
 //! Congestion Isolation in a network: what is isolated, what is told upstream, and that nothing is
 //! ever reordered (checked on every flow of every run by `common::run`).
 
-mod common;
-
-use common::*;
-use floodway_model::Duration;
+use crate::common::*;
+use floodway_model::graph::NodeKind;
+use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::congestion::{self, dcqcn};
 use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
-use floodway_sim::switch::flow_control::congestion_isolation::Signal;
+use floodway_sim::switch::aqm::{ramp, step};
+use floodway_sim::switch::flow_control::congestion_isolation::{Mark, Signal};
 use floodway_sim::{Outcome, Simulation, Spec};
 
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
@@ -163,4 +163,135 @@ fn a_message_about_acknowledgements_moves_nothing_of_who_sends_them() {
     let sent = outcome.counter("cims_sent");
     assert!(sent > 2, "{sent}");
     assert_eq!(outcome.counter("flows_unfinished"), 0);
+}
+
+/// One flow of 300 packets of 1086 bytes at 100 Gb/s to a port of 37 Gb/s.
+///
+/// When packet i comes (i = 1, 2, ...), 37 i / 100 of those before it have left the queue and the
+/// first never was in it, so it finds i - 1 - floor(0.37 i): 47 for i = 75, 93 for i = 148.
+fn one_fast_flow(mark: Mark, aqm: aqm::Spec) -> Spec {
+    let mut graph = Graph::default();
+    let hosts = ["sender", "receiver"].map(|name| graph.add(name, NodeKind::Host));
+    let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
+    graph.link(hosts[0], switch, GBPS_100, NS_200);
+    graph.link(hosts[1], switch, Rate::from_gbps(37), NS_200);
+    let mut spec = plain(graph, vec![flow(0, 1, 300 * 1_024, 0)]);
+    spec.switch = isolating();
+    spec.switch.aqm = aqm;
+    spec.switch.flow_control.pfc = None;
+    let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+    // A flow is congesting when one of its packets finds more than 92 others.
+    isolation.curve = curve(100_000);
+    isolation.mark = mark;
+    isolation.signal = Signal::Off;
+    spec
+}
+
+/// Nothing up to a depth, and all above it.
+fn curve(depth: u64) -> ramp::Spec {
+    ramp::Spec { low: Bytes(depth), high: Bytes(depth + 1), ..Default::default() }
+}
+
+/// Of the egress queues of the port to the receiver: packets, and of these marked ones.
+fn marks(outcome: &Outcome) -> [(u64, u64); 2] {
+    let queues = outcome.table("queues");
+    let at = |queue| {
+        let rows = (0..queues.rows()).filter(|&row| queues.u64s("queue")[row] == queue);
+        let of = |row: usize| (queues.u64s("packets")[row], queues.u64s("marked_packets")[row]);
+        rows.map(of).fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1))
+    };
+    [at(0), at(1)]
+}
+
+#[test]
+fn who_marks_isolated_packets_is_a_choice() {
+    // Marks what finds more than 46 packets. In the monitored queue that is packets 75 to 147. Packet
+    // 148 and the 151 after it are isolated; the monitored queue has 93 packets left, and 152 packets
+    // at 100 Gb/s come in the time in which 56 leave, so that none of the isolated ones leaves before
+    // the last one has come: all but the first 47 find more than 46.
+    let step = aqm::Spec::Step(step::Spec { threshold: Bytes(50_000) });
+    let choices = [(Mark::None, 0), (Mark::Aqm, 152 - 47), (Mark::Detected, 152), (Mark::All, 152)];
+    for (mark, isolated) in choices {
+        let beside = run(one_fast_flow(mark, step.clone()));
+        assert_eq!(marks(&beside), [(148, 73), (152, isolated)], "{mark:?}");
+        let alone = run(one_fast_flow(mark, aqm::Spec::default()));
+        let by_isolation = if isolated == 152 { 152 } else { 0 };
+        assert_eq!(marks(&alone), [(148, 0), (152, by_isolation)], "{mark:?}");
+    }
+}
+
+#[test]
+fn queue_management_may_judge_what_leaves_both_queues() {
+    // Marks what leaves more than 46 packets behind it. Of the monitored queue, 93 packets deep when
+    // packet 148 comes, no packet joins after that: what leaves behind less than 47 is not marked.
+    let at = ramp::At::Departure;
+    let aqm = aqm::Spec::Ramp(ramp::Spec { at, ..curve(50_000) });
+    let [monitored, congesting] = marks(&run(one_fast_flow(Mark::Aqm, aqm.clone())));
+    // The queue rises from 47 to 93 and falls to 46 again. It has 47 others behind the head first when
+    // 48 wait; 148 packets come in all, and of those that leave the last 47 leave 46 or fewer.
+    assert_eq!((monitored.0, congesting.0), (148, 152));
+    // None of the isolated packets leaves before the last one has come: the first leaves 151 behind.
+    assert_eq!(congesting.1, 152 - 47);
+    // Those that leave while the queue is deep: the 47 last are not among them, nor are those that left
+    // before packet 76 came, which is the first one that 47 others find waiting behind a head.
+    let left_before = 76 * 37 / 100 + 1;
+    assert!((148 - 47 - left_before - 1..=148 - 47 - left_before + 1).contains(&monitored.1));
+    assert_eq!(marks(&run(one_fast_flow(Mark::None, aqm)))[1].1, 0);
+}
+
+#[test]
+fn what_cannot_be_marked_is_dropped_in_the_congesting_queue_too() {
+    // Isolated from 30 KB on, and dropped from 50 KB on, unless nobody is to tell of congestion there.
+    let step = aqm::Spec::Step(step::Spec { threshold: Bytes(50_000) });
+    let deepest = |mark| {
+        let mut spec = one_fast_flow(mark, step.clone());
+        spec.flows[0].bytes = 300 * 1_000;
+        for profile in &mut spec.profiles {
+            profile.transport = transport::Spec::Udp(Default::default());
+        }
+        let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+        isolation.curve = curve(30_000);
+        let outcome = run(spec);
+        let queues = outcome.table("queues");
+        let of = |queue| {
+            let rows = queues.u64s("queue").iter().zip(queues.u64s("max_backlog_bytes"));
+            *rows.filter(|(row, _)| **row == queue).map(|(_, depth)| depth).max().unwrap()
+        };
+        assert!(of(0) < 33_000);
+        (of(1), outcome.counter("dropped_packets"))
+    };
+    for mark in [Mark::Aqm, Mark::Detected, Mark::All] {
+        let (depth, drops) = deepest(mark);
+        assert!(drops > 0 && (50_000..52_000).contains(&depth), "{mark:?}: {depth}, {drops}");
+    }
+    let (depth, drops) = deepest(Mark::None);
+    assert!(drops == 0 && depth > 52_000, "{depth}, {drops}");
+}
+
+#[test]
+fn messages_go_only_to_neighbours_that_take_part() {
+    let at = |tiers: &[u8], hosts| {
+        let mut spec = busy(Signal::Both);
+        let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+        (isolation.tiers, isolation.hosts) = (tiers.to_vec(), hosts);
+        let outcome = run(spec);
+        let tables = ["isolations", "cims_sent", "cims_received"];
+        tables.map(|counter| outcome.counter(counter) > 0)
+    };
+    // [isolations, CIMs sent, CIMs received by switches]
+    assert_eq!(at(&[], true), [true, true, true]);
+    assert_eq!(at(&[0], true), [true, true, false], "leaves tell their hosts, spines are deaf");
+    assert_eq!(at(&[0], false), [true, false, false], "nobody is there to be told");
+    assert_eq!(at(&[1], true), [true, false, false], "nor are those below the spines");
+}
+
+#[test]
+fn a_small_table_with_short_keys_reorders_nothing() {
+    use floodway_sim::switch::flow_control::congestion_isolation::WhenFull;
+    let mut spec = busy(Signal::Both);
+    let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+    (isolation.max_entries, isolation.key_bits) = (3, 4);
+    (isolation.when_full, isolation.release_interval) = (WhenFull::Oldest, Duration::from_us(10));
+    let outcome = run(spec);
+    assert!(outcome.counter("isolations_evicted") > 0 && outcome.counter("isolations_refused") > 0);
 }

@@ -1,8 +1,6 @@
 //! The key of a simulation: the same for the same, another for every difference.
 
-mod common;
-
-use common::{clos, flow, isolating, plain};
+use crate::common::{clos, flow, isolating, plain};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowId, Operation, Trigger};
 use floodway_sim::{SOURCES, Spec};

@@ -1,8 +1,6 @@
 //! How long packets take from memory to memory, against arithmetic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Duration, Graph, Rate};
 use floodway_sim::host::transport::{self, Spec as Transport};
 use floodway_sim::{Outcome, Spec};

@@ -1,8 +1,6 @@
 //! Networks that lose: what is dropped is counted by flow and by queue, and arrives all the same.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use floodway_sim::host::congestion;

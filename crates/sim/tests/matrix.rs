@@ -1,17 +1,16 @@
 //! Every congestion control that TCP can have under every queue management: what has to hold for all
 //! of them. Both lists are those of the catalogue, so that a new algorithm is tested by itself.
 
-mod common;
-
+use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, EcnFeedback, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::congestion::{self, Needs, Path};
 use floodway_sim::host::transport::{self, tcp};
 use floodway_sim::simulation::Run;
-use floodway_sim::switch::aqm::{self, bernoulli};
+use floodway_sim::switch::aqm::{self, bernoulli, regular};
 use floodway_sim::switch::{classify, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -35,8 +34,10 @@ fn queue_managements() -> Vec<aqm::Spec> {
     let all = aqm::CATALOGUE.iter().map(|entry| by_name(entry.name));
     // With the default, one in a hundred, two flows of Reno do not fill the link.
     let rarely = bernoulli::Spec { probability: 0.001 };
+    let regularly = regular::Spec { packets: NonZeroU32::new(1_000).unwrap() };
     let all = all.map(|aqm| match aqm {
         aqm::Spec::Bernoulli(_) => aqm::Spec::Bernoulli(rarely.clone()),
+        aqm::Spec::Regular(_) => aqm::Spec::Regular(regularly.clone()),
         other => other,
     });
     all.collect()

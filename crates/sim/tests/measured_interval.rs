@@ -1,8 +1,6 @@
 //! The measured interval of runs whose work is given in bytes: until it has completed.
 
-mod common;
-
-use common::{busy_flows, clos, flow, plain, run, star};
+use crate::common::{busy_flows, clos, flow, plain, run, star};
 use floodway_model::{Duration, FlowSpec};
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};

@@ -1,11 +1,9 @@
 //! Whatever the network and the traffic: books that balance, flows that end, and the same results on
 //! any number of threads. Networks and flows are random; what is checked has to hold for all of them.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};

@@ -1,8 +1,6 @@
 //! NICs with a memory of their own.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, FlowSpec};
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};

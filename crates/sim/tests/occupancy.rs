@@ -1,10 +1,10 @@
 //! How much memory data takes, against arithmetic.
 
-mod common;
-
-use common::*;
+use crate::common::timeline::{burst, datagrams_of, full_frames, slow_star};
+use crate::common::*;
 use floodway_model::{Duration, FlowSpec};
 use floodway_sim::host::congestion;
+use floodway_sim::host::transport::udp;
 use floodway_sim::{Outcome, Spec};
 
 /// A full packet on the wire at 100 Gb/s.
@@ -123,4 +123,20 @@ fn an_empty_network_has_no_occupancy() {
     let outcome = run(spec);
     assert_eq!(outcome.table("switches").u64s("max_occupancy_bytes"), [0]);
     assert_eq!(bins(&outcome, "port"), [(0, 2 * 50)]);
+}
+
+/// Six frames of 1000 bytes come to a port of 10 Gb/s from 8982 ns on, and are 816 ns on its wire: at the
+/// sample at 10 us one has left and one is on the wire. Four wait, 4000 bytes, which is 1000 x 2^(8/4) and
+/// so the edge of a bin.
+#[test]
+fn an_edge_is_in_the_bin_below_it() {
+    let frames = FlowSpec { bytes: 6 * 954, ..burst(0, 1, 0, 9_000) };
+    let mut spec = full_frames(slow_star(2), vec![frames]);
+    spec.profiles = vec![datagrams_of(954, udp::Field::NotEct); 2];
+    let outcome = run(spec);
+    let depths = outcome.table("depths");
+    let rows = depths.u64s("up_to_bytes").iter().zip(depths.u64s("samples"));
+    let filled: Vec<(u64, u64)> =
+        rows.filter(|row| *row.0 > 0 && *row.1 > 0).map(|(a, b)| (*a, *b)).collect();
+    assert_eq!(filled, [(4_000, 1)]);
 }

@@ -1,9 +1,7 @@
 //! The choice among equal ways, in networks of two leaves and a few spines where what comes out can
 //! be told beforehand.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
 use floodway_sim::Outcome;

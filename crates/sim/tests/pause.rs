@@ -1,11 +1,9 @@
 //! PAUSE against arithmetic: when it stops whom, what is on the way until then, and what waits
 //! behind it.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::transport::{self, udp};
@@ -285,7 +283,8 @@ fn of_one_class_without_feedback_it_is_the_same_as_pfc() {
         if by_class {
             let Pause { xoff, xon, response, .. } = spec.switch.flow_control.pause.take().unwrap();
             let measured_on = pfc::MeasuredOn::Ingress;
-            let pfc = pfc::Spec { xoff, xon, response, measured_on, ..Default::default() };
+            let response = Some(response);
+            let pfc = pfc::Spec { xoff, xon, response, measured_on, ..prompt_pfc() };
             spec.switch.flow_control.pfc = Some(pfc);
         }
         run(spec)
@@ -318,7 +317,8 @@ fn acknowledgements_of_a_paused_host_wait_too() {
     let mut spec = acknowledging(600_000);
     let Pause { xoff, xon, response, .. } = spec.switch.flow_control.pause.take().unwrap();
     let measured_on = pfc::MeasuredOn::Ingress;
-    let by_class = pfc::Spec { xoff, xon, response, measured_on, ..Default::default() };
+    let response = Some(response);
+    let by_class = pfc::Spec { xoff, xon, response, measured_on, ..prompt_pfc() };
     spec.switch.flow_control.pfc = Some(by_class);
     assert_eq!(frames(&run(spec), "host 0", "switch"), 12);
 }

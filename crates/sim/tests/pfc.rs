@@ -1,8 +1,6 @@
 //! Priority-based flow control: lossless exactly as long as the headroom is there.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Dscp, Duration, Ecn, FlowSpec, Instant, NodeId, Rate};
 use floodway_sim::host::PauseScope;
 use floodway_sim::switch::buffer;
@@ -35,8 +33,8 @@ fn pfc() -> Pfc {
         xoff: Bytes(20_000),
         xon: Bytes(10_000),
         measured_on: MeasuredOn::Ingress,
-        response: Duration::from_ns(100),
-        ..Pfc::default()
+        response: Some(Duration::from_ns(100)),
+        ..prompt_pfc()
     }
 }
 
@@ -49,7 +47,7 @@ fn headroom() -> Bytes {
         wire_overhead: 20,
         latency: Duration::ZERO,
     };
-    link.headroom(pfc().response)
+    link.headroom(pfc().response.unwrap())
 }
 
 /// What frames of one length can need of it: the one that crosses XOFF and, in 683.68 ns, 8546

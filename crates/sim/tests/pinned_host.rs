@@ -1,9 +1,7 @@
 //! Parameters of congestion controls for RDMA, each by a network in which its effect can be computed
 //! by hand: one flow whose packets are all marked or never, so that its rate follows from the time.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId};
 use floodway_sim::host::congestion::{

@@ -1,9 +1,7 @@
 //! Parameters of TCP, of its congestion controls and of what writes into it, each by a network in which
 //! its effect can be computed by hand.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, Rate};
 use floodway_sim::host::application::{self, entries, interactive};
@@ -255,4 +253,7 @@ fn entries_have_their_mean_size() {
     let bytes = outcome.table("entries").u64s("bytes");
     assert!(bytes.len() > 1_500, "{}", bytes.len());
     assert_near(bytes.iter().sum::<u64>() as f64 / bytes.len() as f64, 8_000.0, 0.11);
+    // 1 - 1/e of them are below the mean, good to five times sqrt(0.632 * 0.368 / 2000), 0.054.
+    let below = bytes.iter().filter(|bytes| **bytes < 8_000).count() as f64 / bytes.len() as f64;
+    assert!((below - 0.632).abs() < 0.06, "{below}");
 }

@@ -1,8 +1,6 @@
 //! Flows of different workloads are sent in different ways.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec};
 use floodway_sim::host::congestion::{self, dcqcn};
 use floodway_sim::host::transport;

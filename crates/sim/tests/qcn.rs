@@ -1,11 +1,9 @@
 //! QCN against arithmetic: when congestion points send which messages, what reaction points make of
 //! them, and where queues and rates come to rest.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
 use floodway_sim::host::congestion::{self, qcn as reaction};
@@ -166,7 +164,7 @@ fn lossless(qcn: bool) -> Spec {
         xoff: Bytes(200_000),
         xon: Bytes(150_000),
         queues: vec![0],
-        ..Default::default()
+        ..prompt_pfc()
     });
     spec.switch.queue.size = Bytes(300_000);
     if !qcn {

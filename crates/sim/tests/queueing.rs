@@ -1,8 +1,6 @@
 //! Against queueing and control theory.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use floodway_sim::host::congestion;

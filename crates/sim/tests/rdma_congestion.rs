@@ -1,11 +1,9 @@
 //! Congestion control of RoCEv2 that lives on acknowledgements, in whole simulations: HPCC, TIMELY and
 //! DCTCP for RDMA, against what their authors say of them.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId};
 use floodway_sim::host::congestion::{self, Needs, dcqcn, hpcc, rdma_dctcp, timely};
@@ -235,7 +233,7 @@ fn nothing_is_lost_and_threads_make_no_difference() {
 fn paused_above(spec: &mut Spec, xoff: u64) {
     spec.switch.queue.size = Bytes(xoff + 4_000_000);
     let (xoff, xon) = (Bytes(xoff), Bytes(xoff / 10 * 9));
-    spec.switch.flow_control.pfc = Some(pfc::Spec { xoff, xon, ..Default::default() });
+    spec.switch.flow_control.pfc = Some(pfc::Spec { xoff, xon, ..prompt_pfc() });
 }
 
 /// The largest backlog of any queue.

@@ -1,10 +1,8 @@
 //! The record of a run: what ports did and what waited in them at bounded moments, by arithmetic.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{busy_flows, clos, flow, isolating, plain, run};
+use crate::common::{busy_flows, clos, flow, isolating, plain, run};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
 use floodway_sim::host::transport::{self, udp};

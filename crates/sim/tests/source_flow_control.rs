@@ -1,13 +1,19 @@
 //! Source flow control: sources are told in time, for as long as the formula says, and by frames
 //! that travel.
 
-mod common;
-
-use common::*;
-use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, PortIx};
+use crate::common::overload::two_queues;
+use crate::common::timeline::{
+    FRAME, PAYLOAD, burst, datagrams_of, full_frames, slow_star, traced,
+};
+use crate::common::*;
+use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx};
 use floodway_sim::failure::Failure;
+use floodway_sim::host::transport::udp;
+use floodway_sim::metric::Sent;
+use floodway_sim::switch::classify::ecn::Scalable;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
 use floodway_sim::switch::flow_control::{congestion_isolation, pfc};
+use floodway_sim::switch::scheduler;
 use floodway_sim::{Outcome, Simulation, Spec};
 
 fn spec(graph: Graph, flows: Vec<FlowSpec>, sfc: Sfc, end: Duration) -> Spec {
@@ -168,7 +174,7 @@ fn it_gets_along_with_pfc() {
     both.switch.flow_control.pfc = Some(pfc::Spec {
         xoff: floodway_model::Bytes(90_000),
         xon: floodway_model::Bytes(60_000),
-        ..pfc::Spec::default()
+        ..prompt_pfc()
     });
     let outcome = run(both);
     assert!(outcome.counter("xoff_frames") > 0);
@@ -213,4 +219,36 @@ fn threads_do_not_matter() {
             assert_eq!(of(threads).fingerprint, one.fingerprint, "{mode_of:?}, {threads} threads");
         }
     }
+}
+
+/// Two queues of a port of 10 Gb/s wait, with weights 1 and 3. Both have five frames when a source is told,
+/// and are to drain to two: three frames are 3690 bytes, 2952 ns of the whole link. The first queue has a
+/// quarter of it, and the second three quarters.
+#[test]
+fn sources_are_quiet_for_the_share_of_their_queue() {
+    let flows = vec![
+        burst(0, 3, 5, 1_050),
+        FlowSpec { workload: 1, ..burst(1, 3, 5, 1_070) },
+        burst(2, 3, 1, 1_000),
+    ];
+    let mut spec = full_frames(slow_star(4), flows);
+    spec.profiles[0] = datagrams_of(PAYLOAD, udp::Field::Ect1);
+    spec.profiles[1] = datagrams_of(PAYLOAD, udp::Field::NotEct);
+    two_queues(&mut spec, Scalable::Ect1);
+    spec.switch.scheduler =
+        scheduler::Spec::Drr(scheduler::drr::Spec { weights: vec![1, 3], ..Default::default() });
+    spec.switch.flow_control.source_flow_control = Some(Sfc {
+        trigger: Bytes(5 * FRAME),
+        target: Bytes(2 * FRAME),
+        suppression: Duration::from_ms(1),
+        cache: false,
+        ..mode(Mode::Native)
+    });
+    let (_, sent) = traced(spec);
+    let told = |frame: &Sent| match frame.packet.body {
+        Body::Sfc { pause_ns, .. } => Some((frame.to.0.0, pause_ns)),
+        _ => None,
+    };
+    let told: Vec<(u32, u32)> = sent.iter().filter_map(told).collect();
+    assert_eq!(told, [(0, 2_952 * 4), (1, 2_952 * 4 / 3)]);
 }

@@ -1,9 +1,7 @@
 //! Swift against its fixed point: all flows have the same window, and the round-trip time is at the target
 //! of that window.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Rate};
 use floodway_sim::Spec;
 use floodway_sim::host::congestion::{self, swift};
@@ -68,8 +66,16 @@ fn windows_and_queues_come_to_rest_at_the_target() {
         fs_range: Duration::from_us(10),
         ..Default::default()
     };
+    // Windows between 4 and 16 packets make much of the target.
+    let scaled = swift::Spec {
+        fs_range: Duration::from_us(20),
+        fs_min_cwnd: 4.0,
+        fs_max_cwnd: 16.0,
+        ..short.clone()
+    };
     // With 100 flows there is less than a packet for each in a round trip: they are paced.
-    for (swift, senders) in [(swift::Spec::default(), 10), (short.clone(), 10), (short, 100)] {
+    let rows = [(swift::Spec::default(), 10), (short.clone(), 10), (scaled, 10), (short, 100)];
+    for (swift, senders) in rows {
         let (window, rtt) = rest(senders, &swift);
         assert_eq!(window < 1.0, senders == 100, "{window}");
         let (queue, part, fairness) = settled(incast(senders, &swift));

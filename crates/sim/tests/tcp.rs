@@ -1,9 +1,7 @@
 //! TCP in whole simulations, by arithmetic: the handshake, rounds of slow start, delayed
 //! acknowledgements, and what each loss costs.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, Instant, NodeId, Rate};
 use floodway_sim::host::congestion::{self, constant_rate, reno};

@@ -1,9 +1,7 @@
 //! Telemetry records: every packet that ends gives its record back, whatever happens to it. The audit
 //! of every run compares those that are taken with the packets that carry one.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration};
 use floodway_sim::switch::flow_control::pfc;
 
@@ -19,7 +17,7 @@ fn packets_give_their_records_back() {
         spec.switch.flow_control.pfc = lossless.then(|| pfc::Spec {
             xoff: Bytes(700_000),
             xon: Bytes(600_000),
-            ..pfc::Spec::default()
+            ..prompt_pfc()
         });
         spec.end = Duration::from_ms(3);
         let outcome = run(spec);

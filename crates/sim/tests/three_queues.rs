@@ -1,9 +1,7 @@
 //! The three-queue model of the Congestion Isolation simulations: mice in a queue of their own,
 //! with priority.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Duration, FlowSpec};
 use floodway_sim::host::congestion;
 use floodway_sim::switch::flow_control::congestion_isolation::Mark;

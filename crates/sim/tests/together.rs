@@ -5,11 +5,9 @@
 //! of ways. Which of them are on, and with what numbers, is drawn at random; what is checked has to
 //! hold for all. `TOGETHER_SEEDS=150..2000` tries others than usual.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
@@ -332,13 +330,8 @@ fn scenario(seed: u64) -> Spec {
             let measured = [pfc::MeasuredOn::Ingress, pfc::MeasuredOn::EgressQueue];
             let queues = if chance.chance(0.3) { vec![0] } else { vec![] };
             let measured_on = pick(chance, &measured);
-            control.pfc = Some(pfc::Spec {
-                xoff,
-                xon: Bytes(1_500),
-                measured_on,
-                queues,
-                ..Default::default()
-            });
+            control.pfc =
+                Some(pfc::Spec { xoff, xon: Bytes(1_500), measured_on, queues, ..prompt_pfc() });
         }
         _ => control.pause = Some(pause(chance, alone)),
     }

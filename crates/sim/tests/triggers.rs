@@ -1,10 +1,8 @@
 //! Flows that begin when others have arrived or been handed over, against arithmetic.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::{Duration, FlowId, FlowSpec, Instant, Operation, Trigger};
 use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;

@@ -1,10 +1,8 @@
 //! Flows that begin after one another, against arithmetic.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use floodway_sim::host::transport::{self, Spec as Transport};
 use floodway_sim::simulation::Run;

@@ -1,8 +1,6 @@
 //! The window of congestion control: how much is in flight, to the packet and the picosecond.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec};
 use floodway_sim::host::congestion::{self, dcqcn};
 use floodway_sim::{Outcome, Spec};

@@ -6,6 +6,7 @@ use floodway_model::{Ecn, Packet};
 use super::Log;
 use super::network::Network;
 use crate::switch::aqm;
+use crate::switch::flow_control::congestion_isolation::Mark;
 
 /// `before` is the packet as it was, `after` as it is now.
 pub fn check(
@@ -25,8 +26,14 @@ pub fn check(
         (old, new) if old == new => {}
         (Ecn::NotEct, _) => log.queue(port, queue, "a packet is marked that is not ECN-capable"),
         (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) => {
-            let isolates = spec.flow_control.congestion_isolation.is_some();
-            if indication.is_some() || !isolates && matches!(spec.aqm, aqm::Spec::DropTail(_)) {
+            let isolation = spec.flow_control.congestion_isolation.as_ref();
+            let isolation = isolation.filter(|spec| usize::from(spec.congesting) == queue);
+            let marks = match isolation.map(|spec| spec.mark) {
+                Some(Mark::None) => false,
+                Some(Mark::Detected | Mark::All) => true,
+                Some(Mark::Aqm) | None => !matches!(spec.aqm, aqm::Spec::DropTail(_)),
+            };
+            if indication.is_some() || !marks {
                 log.queue(port, queue, "a packet is marked, and nothing here marks");
             }
         }

@@ -114,7 +114,7 @@ impl Network {
         let bytes = u64::from(packet.bytes) + u64::from(self.spec.wire_overhead);
         let free = now + serialization(bytes, link.rate);
         let handled = match packet.body {
-            Body::Pfc { .. } | Body::Pause { .. } => self.response(),
+            Body::Pfc { .. } | Body::Pause { .. } => self.response(link.rate),
             Body::Cim | Body::Bfc { .. } | Body::Drc { .. } => Duration::ZERO,
             _ => link.latency,
         };
@@ -138,11 +138,11 @@ impl Network {
         (now, free)
     }
 
-    /// How long a port takes to obey a pause frame.
-    fn response(&self) -> Duration {
+    /// How long a port of this rate takes to obey a pause frame.
+    fn response(&self, rate: Rate) -> Duration {
         let flow_control = &self.spec.switch.flow_control;
         match (&flow_control.pfc, &flow_control.pause) {
-            (Some(pfc), _) => pfc.response,
+            (Some(pfc), _) => pfc.response_at(rate),
             (None, Some(pause)) => pause.response,
             (None, None) => Duration::ZERO,
         }

@@ -267,7 +267,7 @@ impl Switch {
         let Some((number, head)) = queues[queue].packets.front() else { return false };
         let monitored = &queues[usize::from(spec.monitored)].packets;
         let mut earlier = monitored.iter().take_while(|(other, _)| other < number);
-        earlier.any(|(_, packet)| packet.flow == head.flow)
+        earlier.any(|(_, packet)| spec.key_of(packet.flow) == spec.key_of(head.flow))
     }
 
     /// A port sends as soon as its wire is free and a queue with packets is not paused.

@@ -90,16 +90,25 @@ impl Thresholds {
         })
     }
 
-    /// What a packet in this queue counts to, and the neighbour that it came from.
-    fn charge(&self, (port, queue): (usize, usize), packet: &Packet) -> (usize, usize) {
+    /// What a packet in this queue counts to, the neighbour that it came from, and whether its class
+    /// is lossless; `None` if it counts to nothing.
+    fn charge(
+        &self,
+        network: &Network,
+        (port, queue): (usize, usize),
+        packet: &Packet,
+    ) -> Option<(usize, usize, bool)> {
+        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
         let neighbor = packet.ingress.index() * CLASSES;
-        match self.measured {
+        let (group, neighbor) = match self.measured {
+            Measured::Class if !lossless => return None,
             Measured::Class => (source(packet), source(packet)),
             Measured::Queue => (port * CLASSES + queue, source(packet)),
             Measured::Port => (neighbor, neighbor),
             Measured::EgressPort => (port, neighbor),
             Measured::Buffer => (0, neighbor),
-        }
+        };
+        Some((group, neighbor, lossless))
     }
 
     fn is_paused(&self, neighbor: usize) -> bool {
@@ -121,11 +130,7 @@ impl Thresholds {
         packet: &Packet,
         now: Instant,
     ) {
-        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
-        if self.measured == Measured::Class && !lossless {
-            return;
-        }
-        let (group, neighbor) = self.charge(place, packet);
+        let Some((group, neighbor, lossless)) = self.charge(network, place, packet) else { return };
         let bytes = self.bytes.entry(group).or_default();
         *bytes += u64::from(packet.bytes);
         let passes = *bytes > self.xoff;
@@ -152,11 +157,7 @@ impl Thresholds {
         packet: &Packet,
         now: Instant,
     ) {
-        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
-        if self.measured == Measured::Class && !lossless {
-            return;
-        }
-        let (group, neighbor) = self.charge(place, packet);
+        let Some((group, neighbor, lossless)) = self.charge(network, place, packet) else { return };
         let bytes = self.bytes.entry(group).or_default();
         *bytes -= u64::from(packet.bytes);
         let falls = *bytes <= self.xon;

@@ -221,19 +221,19 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use floodway_model::graph::NodeKind;
-    use floodway_model::{FlowSpec, Graph, NodeId, Rate};
+    use floodway_model::{Graph, NodeId};
 
     use super::*;
     use crate::engine;
     use crate::outcome::Outcome;
     use crate::simulation::{Run, Simulation};
-    use crate::{Spec, host, switch};
+    use crate::{Spec, small};
 
     /// Eight hosts on four switches in a row; each host sends to the next ones.
     fn row() -> Spec {
         let mut graph = Graph::default();
         (0..8).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
-        let (rate, delay) = (Rate::from_gbps(100), floodway_model::Duration::from_ns(200));
+        let (rate, delay) = (small::GBPS_100, small::NS_200);
         for number in 0..4 {
             let switch = graph.add(format!("switch {number}"), NodeKind::Switch { tier: 0 });
             (0..2).for_each(|host| graph.link(NodeId(2 * number + host), switch, rate, delay));
@@ -241,37 +241,13 @@ mod tests {
                 graph.link(NodeId(switch.0 - 1), switch, rate, delay);
             }
         }
-        let flow = |(src, hop): (u32, u32)| FlowSpec {
-            src: NodeId(src),
-            dst: NodeId((src + hop) % 8),
-            bytes: 50_000 * u64::from(hop),
-            start: Instant(u64::from(src + 8 * hop) * 1_000_000),
-            stop: Instant::NEVER,
-            workload: 0,
-            in_turn: false,
+        let flow = |src: u32, hop: u32| {
+            let (bytes, start_ns) = (50_000 * u64::from(hop), u64::from(src + 8 * hop) * 1_000);
+            small::flow(src, (src + hop) % 8, bytes, start_ns)
         };
-        let end = floodway_model::Duration::from_ms(20);
-        Spec {
-            graph,
-            switch: switch::Spec::default(),
-            host: host::Spec::default(),
-            profiles: vec![host::Profile::default()],
-            flows: (0..8).flat_map(|src| (1..8).map(move |hop| flow((src, hop)))).collect(),
-            triggers: Vec::new(),
-            operations: Vec::new(),
-            wire_overhead: 20,
-            end,
-            warmup: floodway_model::Duration::ZERO,
-            measured_until: end,
-            awaited: vec![true],
-            sample_interval: floodway_model::Duration::from_us(10),
-            flow_samples: None,
-            departures: false,
-            latencies: false,
-            record: None,
-            failures: Vec::new(),
-            seed: 1,
-        }
+        let flows = (0..8).flat_map(|src| (1..8).map(move |hop| flow(src, hop))).collect();
+        let spec = small::spec(graph, flows, floodway_model::Duration::from_ms(20));
+        Spec { awaited: vec![true], ..spec }
     }
 
     fn fingerprint(look: impl FnMut(Reading) -> Option<usize>, threads: usize) -> u64 {

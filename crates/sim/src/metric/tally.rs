@@ -157,6 +157,7 @@ counters! {
     cnms_received: "Congestion notification messages (QCN) that the hosts of sources received.",
     isolations: "Flows put into a stream table by the curve, once per port and time.",
     isolations_refused: "Packets whose flow was not isolated because the stream table was full.",
+    isolations_evicted: "Entries of the stream table that made room for others.",
     cims_sent: "Congestion isolation messages that switches sent.",
     cims_received: "Congestion isolation messages that switches received; hosts get the others.",
     sfc_messages: "Source flow control messages that switches sent because a queue was too deep.",

@@ -127,6 +127,7 @@ impl Switch {
             if let Some(table) = &port.isolation {
                 tally.isolations += table.isolations;
                 tally.isolations_refused += table.refused;
+                tally.isolations_evicted += table.evicted;
                 tally.cims_sent += table.cims_sent;
                 tally.cims_received += table.cims_received;
             }

@@ -44,6 +44,7 @@ impl Switch {
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let isolation = spec.flow_control.congestion_isolation.as_ref();
+        let isolation = isolation.filter(|isolation| isolation.is_at(tier));
         let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
@@ -73,9 +74,12 @@ impl Switch {
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
-            port.isolation = isolation.map(|_| Isolation::default());
+            port.isolation = isolation.map(|isolation| Isolation::new(isolation, link.rate));
             port.peer_isolates =
-                isolation.is_some_and(|isolation| isolation.hosts || !port.to_host);
+                isolation.is_some_and(|isolation| match graph.node(link.peer).kind {
+                    NodeKind::Host => isolation.hosts,
+                    NodeKind::Switch { tier } => isolation.is_at(tier),
+                });
             port.regulator = peers.regulator(link.peer);
             port
         };

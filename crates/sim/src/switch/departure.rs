@@ -58,7 +58,8 @@ impl Switch {
             chance: &mut self.chance,
         };
         let packet = head.packet;
-        match port.aqm.on_departure(queue, &packet, &mut view) {
+        let verdict = port.aqm.on_departure(queue, &packet, &mut view);
+        match self.in_queue(index, queue, verdict) {
             Verdict::Congested if !self.can_tell(&packet) => Verdict::Drop,
             verdict => verdict,
         }

@@ -2,6 +2,7 @@
 //! `Switch::send_next`.
 
 pub mod aqm;
+mod arrival;
 mod audit;
 mod backpressure;
 pub mod buffer;
@@ -44,7 +45,7 @@ use buffer::Buffer;
 use congestion_indication::Indication;
 use fabric::Crossbar;
 use flow_control::bfc::Bfc;
-use flow_control::congestion_isolation::{self, Place};
+use flow_control::congestion_isolation::Place;
 use flow_control::drc::Feedback;
 use flow_control::pause::Pause;
 use flow_control::pausing::{Order, source_of};
@@ -155,16 +156,18 @@ impl Switch {
         if self.sfc.is_some() {
             self.remind(packet, queue, now, context);
         }
-        let Some((queue, isolated, marked)) = self.judge(egress, queue, packet, now) else {
+        let (queue, isolated) = self.isolate(egress, queue, packet, now);
+        let verdict = self.judge(egress, queue, isolated, packet, now);
+        if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
-        };
+        }
         if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
             return self.drop(egress, queue, DropReason::Watchdog, packet, now, context);
         }
         if let Err(reason) = self.admit(egress, queue, packet) {
             return self.drop(egress, queue, reason, packet, now, context);
         }
-        if marked {
+        if verdict == Verdict::Congested {
             self.mark(egress, queue, packet, now, context);
         }
         if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
@@ -178,52 +181,6 @@ impl Switch {
     fn classify(&self, packet: &Packet) -> usize {
         let (classify, count) = (&self.spec.classify, self.spec.queue.count);
         usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
-    }
-
-    /// What congestion means for a packet that would join `queue`: it joins that queue, or the
-    /// congesting one with its place in the stream table, and is marked or not. `None`: it is
-    /// dropped.
-    #[inline]
-    fn judge(
-        &mut self,
-        egress: usize,
-        queue: usize,
-        packet: &Packet,
-        now: Instant,
-    ) -> Option<(usize, Option<Place>, bool)> {
-        let port = &mut self.ports[egress];
-        // Congestion Isolation, with a curve of its own, takes the place of the AQM in the queue
-        // that it monitors.
-        if let (Some(spec), Some(table)) =
-            (&self.spec.flow_control.congestion_isolation, &mut port.isolation)
-            && queue == usize::from(spec.monitored)
-        {
-            let congesting = usize::from(spec.congesting);
-            let asked = congestion_isolation::Port {
-                monitored: &port.queues[queue],
-                congesting: &port.queues[congesting],
-                paused: port.tx.paused(now) >> congesting & 1 != 0,
-            };
-            let place = table.place(spec, packet.flow, asked, now, &mut self.chance);
-            let Some(place) = place else { return Some((queue, None, false)) };
-            let marked = table.marks(spec, place) && packet.ecn().is_capable();
-            return Some((congesting, Some(place), marked));
-        }
-        let control = port.queues.len() - 1;
-        let mut view = aqm::View {
-            queues: &port.queues[..control],
-            memory: self.occupancy.congestion(),
-            indicates: self.indication.is_some(),
-            tx: &port.tx,
-            now,
-            chance: &mut self.chance,
-        };
-        let aqm = self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm);
-        match aqm.on_arrival(queue, packet, &mut view) {
-            Verdict::Pass => Some((queue, None, false)),
-            Verdict::Congested => self.can_tell(packet).then_some((queue, None, true)),
-            Verdict::Drop => None,
-        }
     }
 
     /// Feedback or a notification has arrived, to be forwarded.

@@ -6,7 +6,7 @@ use floodway_model::packet::length;
 use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
-use super::flow_control::congestion_isolation::Place;
+use super::flow_control::congestion_isolation::{self, Place};
 use super::flow_control::pausing::{On, Order, Source};
 use crate::engine::Context;
 
@@ -43,8 +43,13 @@ impl Switch {
         if let (Some(table), Some(spec)) =
             (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
         {
-            let monitored = &here.queues[usize::from(spec.monitored)];
-            table.on_cim(spec, flow, monitored, now);
+            let congesting = usize::from(spec.congesting);
+            let port = congestion_isolation::Port {
+                monitored: &here.queues[usize::from(spec.monitored)],
+                congesting: &here.queues[congesting],
+                paused: here.tx.paused(now) >> congesting & 1 != 0,
+            };
+            table.on_cim(spec, flow, port, now);
         }
     }
 

@@ -329,15 +329,20 @@ impl Queue {
         Some(queued)
     }
 
-    /// The number of packets that will have left when the last one of `flow` that waits here has,
-    /// or behind a crossbar a name of that one; 0 if none waits.
-    pub fn clear_of(&self, flow: FlowId) -> u64 {
+    /// The flows of the packets that wait, from the head.
+    pub fn flows(&self) -> impl Iterator<Item = FlowId> {
+        self.iter().map(|queued| queued.packet.flow)
+    }
+
+    /// The number of packets that will have left when the last one of these flows that waits here
+    /// has, or behind a crossbar a name of that one; 0 if none waits.
+    pub fn clear_of(&self, flows: impl Fn(FlowId) -> bool) -> u64 {
         let packets = match &self.packets {
             Parts::Whole(packets) => packets,
-            Parts::Crossed(egress) => return egress.last_of(flow),
+            Parts::Crossed(egress) => return egress.last_of(flows),
             Parts::Lanes(_) | Parts::Directions(_) => return 0,
         };
-        let last = packets.iter().rposition(|queued| queued.packet.flow == flow);
+        let last = packets.iter().rposition(|queued| flows(queued.packet.flow));
         last.map_or(0, |place| self.departed + place as u64 + 1)
     }
 

@@ -1,26 +1,21 @@
 //! Small networks for tests.
-#![allow(dead_code)]
+
+pub mod overload;
+pub mod sending;
+pub mod timeline;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId, Rate};
-use floodway_sim::host::{self, congestion, transport};
+use floodway_model::{Duration, FlowSpec, Graph, Instant, NodeId};
+use floodway_sim::host::{congestion, transport};
+use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::{self, flow_control};
 use floodway_sim::{Outcome, Simulation, Spec};
 
-pub const GBPS_100: Rate = Rate::from_gbps(100);
-pub const NS_200: Duration = Duration::from_ns(200);
+#[path = "../../src/small.rs"]
+mod small;
 
-/// Hosts 0..n on one switch, node n.
-pub fn star(hosts: u32) -> Graph {
-    let mut graph = Graph::default();
-    for host in 0..hosts {
-        graph.add(format!("host {host}"), NodeKind::Host);
-    }
-    let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
-    (0..hosts).for_each(|host| graph.link(NodeId(host), switch, GBPS_100, NS_200));
-    graph
-}
+pub use small::{GBPS_100, NS_200, flow, star};
 
 /// Leaves with `per_leaf` hosts each, joined by spines. Hosts come first, leaf by leaf.
 pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
@@ -43,19 +38,6 @@ pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
     graph
 }
 
-pub fn flow(src: u32, dst: u32, bytes: u64, start_ns: u64) -> FlowSpec {
-    let start = Instant(start_ns * 1_000);
-    FlowSpec {
-        src: NodeId(src),
-        dst: NodeId(dst),
-        bytes,
-        start,
-        stop: Instant::NEVER,
-        workload: 0,
-        in_turn: false,
-    }
-}
-
 /// A 12:1 incast that never ends among 32 hosts, and short and long flows at random.
 pub fn busy_flows() -> Vec<FlowSpec> {
     let mut flows: Vec<FlowSpec> =
@@ -65,16 +47,8 @@ pub fn busy_flows() -> Vec<FlowSpec> {
         let (src, hop) = (chance.below(32) as u32, 1 + chance.below(31) as u32);
         let bytes = if chance.chance(0.8) { chance.below(50_000) } else { chance.below(2_000_000) };
         let start = Instant(chance.below(1_000_000_000));
-        let (src, dst) = (NodeId(src), NodeId((src + hop) % 32));
-        flows.push(FlowSpec {
-            src,
-            dst,
-            bytes: bytes + 1,
-            start,
-            stop: Instant::NEVER,
-            workload: 1,
-            in_turn: false,
-        });
+        let dst = (src + hop) % 32;
+        flows.push(FlowSpec { start, workload: 1, ..flow(src, dst, bytes + 1, 0) });
     }
     flows.sort_by_key(|flow| (flow.start, flow.src));
     flows
@@ -83,33 +57,12 @@ pub fn busy_flows() -> Vec<FlowSpec> {
 /// No flow control, no marking, no congestion control, and queues that hold everything; flows are
 /// of workloads 0 and 1.
 pub fn plain(graph: Graph, flows: Vec<FlowSpec>) -> Spec {
-    let mut switch = switch::Spec::default();
-    switch.queue.size = floodway_model::Bytes(1 << 40);
-    let uncontrolled = host::Profile {
-        congestion: congestion::Spec::LineRate(Default::default()),
-        ..Default::default()
-    };
-    Spec {
-        graph,
-        switch,
-        host: host::Spec::default(),
-        profiles: vec![uncontrolled; 2],
-        flows,
-        triggers: Vec::new(),
-        operations: Vec::new(),
-        wire_overhead: 20,
-        end: Duration::from_ms(100),
-        warmup: Duration::ZERO,
-        measured_until: Duration::from_ms(1_000),
-        awaited: Vec::new(),
-        sample_interval: Duration::from_us(10),
-        flow_samples: None,
-        departures: false,
-        latencies: false,
-        record: None,
-        failures: Vec::new(),
-        seed: 1,
-    }
+    let mut spec = small::spec(graph, flows, Duration::from_ms(100));
+    spec.switch.queue.size = floodway_model::Bytes(1 << 40);
+    spec.profiles[0].congestion = congestion::Spec::LineRate(Default::default());
+    spec.profiles = vec![spec.profiles[0].clone(); 2];
+    spec.measured_until = Duration::from_ms(1_000);
+    spec
 }
 
 /// Gives the flows of all workloads this congestion control.
@@ -132,11 +85,18 @@ pub fn isolating() -> switch::Spec {
         queue: switch::QueueSpec { count: 2, ..Default::default() },
         flow_control: flow_control::Spec {
             congestion_isolation: Some(Default::default()),
-            pfc: Some(Default::default()),
+            pfc: Some(prompt_pfc()),
             ..Default::default()
         },
         ..Default::default()
     }
+}
+
+/// PFC that pauses by egress queues, as the decks plot it, and that is obeyed at once: so that sums stay
+/// short.
+pub fn prompt_pfc() -> pfc::Spec {
+    let measured_on = pfc::MeasuredOn::EgressQueue;
+    pfc::Spec { measured_on, response: Some(Duration::ZERO), ..Default::default() }
 }
 
 /// Runs it and insists that nothing went wrong.

@@ -90,7 +90,7 @@ impl GoBackN {
     /// When it has waited too long; `None` if nothing is in flight.
     pub fn deadline(&self, spec: &Spec) -> Option<Instant> {
         let recovery::Spec::GoBackN(go_back_n) = &spec.recovery else {
-            unimplemented!("another recovery")
+            unreachable!("`known::check` refuses it")
         };
         let timeout = go_back_n.retransmit_timeout.0;
         (self.next > self.unacknowledged).then(|| after(self.progress, timeout))

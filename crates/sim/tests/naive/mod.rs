@@ -11,6 +11,7 @@ mod frame;
 mod go_back_n;
 mod heap;
 mod host;
+mod known;
 mod pfc;
 mod receiver;
 mod scheduler;
@@ -93,8 +94,10 @@ enum Node {
     Host(Box<Host>),
 }
 
-/// Simulates everything that happens before `end`.
+/// Simulates everything that happens before `end`. Panics if the simulation has something that is
+/// not modelled here.
 pub fn run(spec: &Spec, end: Instant) -> Seen {
+    known::check(spec);
     let mut world = World { spec, heap: Heap::default(), seen: Seen::default() };
     let node = |id| match spec.graph.node(id).kind {
         NodeKind::Host => Node::Host(Box::new(Host::new(spec, id))),

@@ -59,7 +59,7 @@ impl Pfc {
                     held.extend(change.waiting.iter().filter(|source| covered(source)));
                 }
             }
-            MeasuredOn::IngressPool => unimplemented!("PFC on a shared buffer"),
+            MeasuredOn::IngressPool => unreachable!("`known::check` refuses it"),
         }
     }
 

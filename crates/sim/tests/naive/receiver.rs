@@ -25,7 +25,7 @@ impl Receiver {
         let payload = match &profile.transport {
             transport::Spec::Rocev2(spec) => spec.mtu.0,
             transport::Spec::Udp(spec) => spec.payload.0,
-            _ => unimplemented!("another transport"),
+            _ => unreachable!("`known::check` refuses it"),
         };
         let packets = if flow.is_persistent() { u64::MAX } else { flow.bytes.div_ceil(payload) };
         Self { packets, expected: 0, since_ack: 0, asked: None, last_cnp: None }
@@ -68,7 +68,7 @@ impl Receiver {
 
     fn answer(&mut self, spec: &Spec, psn: u64, marked: bool, now: Instant) -> Option<Kind> {
         let recovery::Spec::GoBackN(go_back_n) = &spec.recovery else {
-            unimplemented!("another recovery")
+            unreachable!("`known::check` refuses it")
         };
         if psn > self.expected {
             // Once for each missing packet, and again after a while.

@@ -21,7 +21,7 @@ impl Round {
         let drr = match spec {
             Spec::Strict(_) => return first(heads).expect("some queue can send"),
             Spec::Drr(drr) => drr,
-            _ => unimplemented!("another scheduler"),
+            _ => unreachable!("`known::check` refuses it"),
         };
         if let Some(queue) = first(&heads[..drr.strict.into()]) {
             return queue;

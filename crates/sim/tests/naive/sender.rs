@@ -48,12 +48,12 @@ impl Sender {
                 let stop = if endless { flow.stop } else { Instant::NEVER };
                 Transport::Udp { sent: 0, packets, bytes: flow.bytes, stop }
             }
-            _ => unimplemented!("another transport"),
+            _ => unreachable!("`known::check` refuses it"),
         };
         let dcqcn = match &profile.congestion {
             congestion::Spec::Dcqcn(_) => Some(Dcqcn::new(line)),
             congestion::Spec::LineRate(_) | congestion::Spec::ConstantRate(_) => None,
-            _ => unimplemented!("another congestion control"),
+            _ => unreachable!("`known::check` refuses it"),
         };
         let mut sender = Self {
             flow: number,

@@ -31,7 +31,8 @@ impl SendingEnd {
             NodeKind::Host => 0,
             NodeKind::Switch { .. } => spec.switch.latency.0,
         };
-        let response = spec.switch.flow_control.pfc.as_ref().map_or(0, |pfc| pfc.response.0);
+        let response =
+            spec.switch.flow_control.pfc.as_ref().map_or(0, |pfc| pfc.response_at(link.rate).0);
         Self {
             node,
             port,

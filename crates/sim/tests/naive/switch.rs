@@ -36,7 +36,7 @@ pub fn class_of(spec: &switch::Spec, flow: &FlowSpec) -> usize {
                 others.collect::<Vec<_>>()[hashed(queues - 1)]
             }
         },
-        classify::Spec::Ecn(_) => unimplemented!("queues by the ECN field"),
+        classify::Spec::Ecn(_) => unreachable!("`known::check` refuses it"),
     }
 }
 
@@ -158,7 +158,7 @@ impl Switch {
                 };
                 self.random.unit() < probability
             }
-            _ => unimplemented!("another queue management"),
+            _ => unreachable!("`known::check` refuses it"),
         }
     }
 
@@ -194,7 +194,7 @@ impl Switch {
             buffer::Spec::PerPort(port) => {
                 (bytes(self.ports[egress].queues.iter().flatten()), port.size, "queue_full")
             }
-            buffer::Spec::Shared(_) => unimplemented!("a shared buffer"),
+            buffer::Spec::Shared(_) => unreachable!("`known::check` refuses it"),
         };
         (held + u64::from(frame.bytes) > size.0).then_some(reason)
     }

@@ -20,6 +20,7 @@ pub mod pi2;
 pub mod pie;
 pub mod ramp;
 pub mod red;
+pub mod regular;
 #[cfg(test)]
 mod stand;
 pub mod step;
@@ -135,6 +136,7 @@ algorithms! {
     Codel = "codel" in codel: "Controlled delay: drops at the head by sojourn time (RFC 8289).",
     Pie = "pie" in pie, boxed: "Proportional integral controller of the delay (RFC 8033).",
     Bernoulli = "bernoulli" in bernoulli: "Congestion at random, with a constant probability.",
+    Regular = "regular" in regular: "Congestion at even distances: every so-many-th packet.",
     Coupled = "coupled" in coupled:
         "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
     Pi2 = "pi2" in pi2:

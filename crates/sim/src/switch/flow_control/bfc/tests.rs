@@ -1,16 +1,15 @@
 use std::sync::atomic::AtomicBool;
 
-use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Echo, FlowId, FlowSpec, Graph, PortIx, Tos};
+use floodway_model::{Body, Class, Echo, FlowId, FlowSpec, PortIx, Tos};
 use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
 
 use super::*;
 use crate::engine::Finished;
-use crate::host::{self, congestion};
+use crate::host::congestion;
 use crate::simulation::{Run, Simulation};
+use crate::small::{self, flow};
 use crate::switch::queue::{Queue, Queued};
-use crate::switch::{self, flow_control};
 
 const RATE: Rate = Rate::from_gbps(100);
 const FRAME: u64 = 1086;
@@ -155,55 +154,12 @@ fn the_comparison_is_with_the_threshold() {
 }
 
 fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
-    let mut graph = Graph::default();
-    (0..hosts).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
-    let hub = graph.add("switch", NodeKind::Switch { tier: 0 });
-    let delay = Duration::from_ns(200);
-    (0..hosts).for_each(|host| graph.link(NodeId(host), hub, RATE, delay));
-    let bfc = Some(Spec::default());
-    let mut spec = crate::Spec {
-        graph,
-        switch: switch::Spec {
-            flow_control: flow_control::Spec { bfc, ..Default::default() },
-            ..Default::default()
-        },
-        host: host::Spec::default(),
-        profiles: vec![host::Profile {
-            congestion: congestion::Spec::LineRate(Default::default()),
-            ..Default::default()
-        }],
-        flows,
-        triggers: Vec::new(),
-        operations: Vec::new(),
-        wire_overhead: 20,
-        end,
-        warmup: Duration::ZERO,
-        measured_until: end,
-        awaited: Vec::new(),
-        sample_interval: Duration::from_us(10),
-        flow_samples: None,
-        departures: false,
-        latencies: false,
-        record: None,
-        failures: Vec::new(),
-        seed: 1,
-    };
+    let mut spec = small::spec(small::star(hosts), flows, end);
+    spec.switch.flow_control.bfc = Some(Spec::default());
     spec.switch.queue.size = floodway_model::Bytes(1 << 30);
+    spec.profiles[0].congestion = congestion::Spec::LineRate(Default::default());
     let stop = AtomicBool::new(false);
     Simulation::new(spec).finish(&Run { threads: 1, stop: &stop, watch: &|_| {} }).1
-}
-
-fn flow(src: u32, dst: u32, bytes: u64, start: u64) -> FlowSpec {
-    let start = Instant(start * 1_000);
-    FlowSpec {
-        src: NodeId(src),
-        dst: NodeId(dst),
-        bytes,
-        start,
-        stop: Instant::NEVER,
-        workload: 0,
-        in_turn: false,
-    }
 }
 
 #[test]

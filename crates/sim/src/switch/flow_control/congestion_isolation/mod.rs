@@ -1,8 +1,9 @@
 //! Congestion Isolation (IEEE 802.1Q clause 49, once 802.1Qcz): a flow that a curve on the depth
 //! of the monitored queue selects is put into the stream table of that egress port; while it is
-//! there its packets go to the congesting queue and carry CE. The upstream neighbour may be told
-//! by a congestion isolation message (CIM), so that it isolates the flow at its own egress; there
-//! the packets are marked or not ([`Mark`]).
+//! there its packets go to the congesting queue. The AQM of the port judges them there as it judges
+//! others; whether they are marked because they are isolated is a choice ([`Mark`]). The upstream
+//! neighbour may be told by a congestion isolation message (CIM), so that it isolates the flow at its
+//! own egress.
 //!
 //! Only PFC and the curve can tell where the congestion is. A flow that is isolated because of a
 //! CIM counts as detected here too when the curve, asked about the congesting queue, selects one
@@ -16,5 +17,5 @@
 mod spec;
 mod table;
 
-pub use spec::{Mark, Signal, Spec};
+pub use spec::{Mark, Signal, Spec, WhenFull};
 pub use table::{Isolation, Place, Port, Reason};

@@ -1,8 +1,9 @@
 use floodway_model::random::Stream;
-use floodway_model::{FlowId, Instant};
-use rustc_hash::FxHashMap;
+use floodway_model::{FlowId, Instant, Rate};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::spec::{Mark, Signal, Spec};
+use super::spec::{Mark, Signal, Spec, WhenFull};
+use crate::switch::aqm::ramp;
 use crate::switch::queue::Queue;
 
 /// Why a flow is in the stream table (`create-mask` of the YANG module); both may hold.
@@ -19,8 +20,10 @@ pub enum Reason {
 #[repr(C)]
 pub struct Isolation {
     entries: Vec<Entry>,
-    /// Place of a flow among `entries`. Never iterated.
-    index: FxHashMap<FlowId, u32>,
+    /// Place of a key among `entries`. Never iterated.
+    index: FxHashMap<u32, u32>,
+    /// The curve of a port of this rate.
+    curve: ramp::Spec,
     /// Since when the congesting queue is empty; `None` while it is not.
     empty_since: Option<Instant>,
     /// Bits of the reasons that have been released since then.
@@ -29,6 +32,8 @@ pub struct Isolation {
     pub isolations: u64,
     /// Selected packets whose flow was left alone because the table was full.
     pub refused: u64,
+    /// Entries that made room for others in a full table.
+    pub evicted: u64,
     /// CIMs sent about flows of this table.
     pub cims_sent: u64,
     /// CIMs received about flows that leave by this port.
@@ -48,12 +53,13 @@ pub struct Port<'a> {
 
 #[derive(Debug)]
 struct Entry {
-    flow: FlowId,
+    /// [`Spec::key_of`] the flow.
+    key: u32,
     /// Bits of [`Reason`].
     reasons: u8,
     cims: u8,
     last_cim: Instant,
-    /// Departures from the monitored queue after which no packet of the flow is in it.
+    /// Departures from the monitored queue after which no packet of this key is in it.
     clear_at: u64,
 }
 
@@ -61,23 +67,23 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u32);
 
-impl Default for Isolation {
-    /// An empty table beside an empty queue.
-    fn default() -> Self {
+impl Isolation {
+    /// An empty table beside an empty queue, of a port of this rate.
+    pub fn new(spec: &Spec, rate: Rate) -> Self {
         Self {
+            curve: spec.curve.for_rate(rate),
             index: FxHashMap::default(),
             entries: Vec::new(),
             empty_since: Some(Instant::ZERO),
             released: 0,
             isolations: 0,
             refused: 0,
+            evicted: 0,
             cims_sent: 0,
             cims_received: 0,
         }
     }
-}
 
-impl Isolation {
     /// Whether a packet of `flow`, bound for the monitored queue, goes to the congesting queue
     /// instead: because its flow is in the table, or because the curve selects it now.
     #[inline]
@@ -91,13 +97,13 @@ impl Isolation {
     ) -> Option<Place> {
         if !self.entries.is_empty() {
             self.release(spec, now);
-            if let Some(&place) = self.index.get(&flow) {
+            if let Some(&place) = self.index.get(&spec.key_of(flow)) {
                 // A flow that is here because of a CIM can still congest this port: if the
                 // congesting queue is deep although it may send, the congestion is here.
                 let entry = &mut self.entries[place as usize];
                 if entry.reasons & Reason::Local as u8 == 0
                     && !port.paused
-                    && spec.curve.selects(port.congesting.congestion(), chance)
+                    && self.curve.selects(port.congesting.congestion(), chance)
                 {
                     entry.reasons |= Reason::Local as u8;
                     self.isolations += 1;
@@ -105,10 +111,10 @@ impl Isolation {
                 return Some(Place(place));
             }
         }
-        if !spec.curve.selects(port.monitored.congestion(), chance) {
+        if !self.curve.selects(port.monitored.congestion(), chance) {
             return None;
         }
-        let place = self.add(spec, flow, Reason::Local, port.monitored);
+        let place = self.add(spec, flow, Reason::Local, port);
         match place {
             Some(_) => self.isolations += 1,
             None => self.refused += 1,
@@ -117,7 +123,7 @@ impl Isolation {
     }
 
     /// A CIM about `flow` came from the neighbour to which it leaves.
-    pub fn on_cim(&mut self, spec: &Spec, flow: FlowId, monitored: &Queue, now: Instant) {
+    pub fn on_cim(&mut self, spec: &Spec, flow: FlowId, port: Port, now: Instant) {
         self.cims_received += 1;
         self.release(spec, now);
         // News about a congestion that lasts: what it made stays.
@@ -125,27 +131,52 @@ impl Isolation {
         if self.empty_since.is_some() {
             self.empty_since = Some(now);
         }
-        self.add(spec, flow, Reason::Cim, monitored);
+        self.add(spec, flow, Reason::Cim, port);
     }
 
-    fn add(&mut self, spec: &Spec, flow: FlowId, why: Reason, monitored: &Queue) -> Option<Place> {
-        if let Some(&place) = self.index.get(&flow) {
+    fn add(&mut self, spec: &Spec, flow: FlowId, why: Reason, port: Port) -> Option<Place> {
+        let key = spec.key_of(flow);
+        if let Some(&place) = self.index.get(&key) {
             self.entries[place as usize].reasons |= why as u8;
             return Some(Place(place));
         }
-        if self.entries.len() >= spec.max_entries as usize {
+        if self.entries.len() >= spec.max_entries as usize && !self.evict(spec, port.congesting) {
             return None;
         }
         let place = self.entries.len() as u32;
-        self.index.insert(flow, place);
+        self.index.insert(key, place);
         self.entries.push(Entry {
-            flow,
+            key,
             reasons: why as u8,
             cims: 0,
             last_cim: Instant::ZERO,
-            clear_at: monitored.clear_of(flow),
+            clear_at: port.monitored.clear_of(|other| spec.key_of(other) == key),
         });
         Some(Place(place))
+    }
+
+    /// Makes room in a full table; whether it could. A flow that has packets in the congesting queue
+    /// stays: in the monitored queue those that follow would overtake them.
+    #[cold]
+    fn evict(&mut self, spec: &Spec, congesting: &Queue) -> bool {
+        if spec.when_full == WhenFull::Refuse {
+            return false;
+        }
+        let waiting: FxHashSet<u32> = congesting.flows().map(|flow| spec.key_of(flow)).collect();
+        let Some(oldest) = self.entries.iter().position(|entry| !waiting.contains(&entry.key))
+        else {
+            return false;
+        };
+        self.entries.remove(oldest);
+        self.evicted += 1;
+        self.index_anew();
+        true
+    }
+
+    fn index_anew(&mut self) {
+        self.index.clear();
+        let places = self.entries.iter().zip(0..);
+        self.index.extend(places.map(|(entry, place)| (entry.key, place)));
     }
 
     /// What a packet of this flow must wait for in the congesting queue.
@@ -154,11 +185,14 @@ impl Isolation {
         self.entries[place.0 as usize].clear_at
     }
 
-    /// Whether packets of this flow are marked here.
+    /// Whether packets of this flow are marked because they are isolated here.
     #[inline]
     pub fn marks(&self, spec: &Spec, place: Place) -> bool {
-        let detected = self.entries[place.0 as usize].reasons & Reason::Local as u8 != 0;
-        detected || spec.mark == Mark::All
+        match spec.mark {
+            Mark::None | Mark::Aqm => false,
+            Mark::Detected => self.entries[place.0 as usize].reasons & Reason::Local as u8 != 0,
+            Mark::All => true,
+        }
     }
 
     /// Whether the upstream neighbour is now to be told, after a packet of this flow has joined
@@ -207,7 +241,8 @@ impl Isolation {
         self.empty_since = None;
     }
 
-    /// Drops the entries whose time after the end of congestion is over.
+    /// Drops the entries whose time after the end of congestion is over, at the next moment at which
+    /// the table is looked through.
     fn release(&mut self, spec: &Spec, now: Instant) {
         let Some(since) = self.empty_since else { return };
         let mut over = 0;
@@ -215,7 +250,7 @@ impl Isolation {
             [(Reason::Local, spec.local_entry_life), (Reason::Cim, spec.cim_entry_life)]
         {
             let bit = reason as u8;
-            if self.released & bit == 0 && now.since(since) >= life {
+            if self.released & bit == 0 && now >= spec.looked_through(since + life) {
                 over |= bit;
             }
         }
@@ -223,17 +258,11 @@ impl Isolation {
             return;
         }
         self.released |= over;
-        let index = &mut self.index;
         self.entries.retain_mut(|entry| {
             entry.reasons &= !over;
-            if entry.reasons == 0 {
-                index.remove(&entry.flow);
-            }
             entry.reasons != 0
         });
-        for (place, entry) in self.entries.iter().enumerate() {
-            index.insert(entry.flow, place as u32);
-        }
+        self.index_anew();
     }
 }
 
@@ -270,6 +299,11 @@ mod tests {
         queue
     }
 
+    /// An empty one.
+    fn table() -> Isolation {
+        Isolation::new(&Spec::default(), Rate::from_gbps(100))
+    }
+
     /// A port whose congesting queue is empty.
     fn ask<'a>(monitored: &'a Queue, congesting: &'a Queue) -> Port<'a> {
         Port { monitored, congesting, paused: false }
@@ -278,7 +312,7 @@ mod tests {
     #[test]
     fn an_isolated_flow_waits_for_its_own_packets_only() {
         let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let mut queue = deep();
         queue.pop();
         let empty = Queue::default();
@@ -297,13 +331,13 @@ mod tests {
     fn local_entries_go_with_the_congestion_and_cim_entries_after_their_life() {
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
         let mut chance = Stream::named(1, "test");
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let (deep, shallow) = (deep(), Queue::default());
         let at_deep = ask(&deep, &shallow);
         assert!(isolation.place(&spec, FlowId(1), at_deep, Instant(1), &mut chance).is_some());
         isolation.on_join();
-        isolation.on_cim(&spec, FlowId(2), &deep, Instant(2));
-        isolation.on_cim(&spec, FlowId(1), &deep, Instant(2));
+        isolation.on_cim(&spec, FlowId(2), at_deep, Instant(2));
+        isolation.on_cim(&spec, FlowId(1), at_deep, Instant(2));
         assert!(isolation.place(&spec, FlowId(3), at_deep, Instant(2), &mut chance).is_some());
         assert_eq!(isolation.entries.len(), 3);
         isolation.on_empty(Instant(100));
@@ -319,10 +353,10 @@ mod tests {
     #[test]
     fn marks_tell_of_congestion_where_it_is() {
         let mut chance = Stream::named(1, "test");
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
-        isolation.on_cim(&spec, FlowId(9), &empty, Instant(1));
+        isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(1));
         let mut place = |flow| {
             isolation
                 .place(&spec, FlowId(flow), ask(&deep, &empty), Instant(1), &mut chance)
@@ -337,9 +371,9 @@ mod tests {
     #[test]
     fn a_flow_that_was_told_of_can_be_detected_too() {
         let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
-        isolation.on_cim(&spec, FlowId(9), &empty, Instant(1));
+        isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(1));
         isolation.on_join();
         let mut detected = |congesting, paused| {
             let port = Port { monitored: &empty, congesting, paused };
@@ -356,8 +390,8 @@ mod tests {
     fn an_entry_ages_even_if_nothing_ever_joins() {
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
         let (mut chance, empty) = (Stream::named(1, "test"), Queue::default());
-        let mut isolation = Isolation::default();
-        isolation.on_cim(&spec, FlowId(9), &empty, Instant(500));
+        let mut isolation = table();
+        isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(500));
         let mut stays = |now| {
             let port = ask(&empty, &empty);
             isolation.place(&spec, FlowId(9), port, Instant(now), &mut chance).is_some()
@@ -369,7 +403,7 @@ mod tests {
     fn cims_are_few_and_spaced() {
         let spec = Spec { signal_depth: Bytes(50_000), ..Spec::default() };
         let mut chance = Stream::named(1, "test");
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let port = ask(&deep, &empty);
         let place = isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).unwrap();
@@ -387,12 +421,92 @@ mod tests {
     fn a_full_table_leaves_flows_alone() {
         let spec = Spec { max_entries: 1, ..Spec::default() };
         let mut chance = Stream::named(1, "test");
-        let mut isolation = Isolation::default();
+        let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let port = ask(&deep, &empty);
         assert!(isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).is_some());
         isolation.on_join();
         assert!(isolation.place(&spec, FlowId(2), port, Instant(1), &mut chance).is_none());
         assert_eq!((isolation.isolations, isolation.refused), (1, 1));
+    }
+
+    #[test]
+    fn the_oldest_flow_that_may_go_makes_room() {
+        let spec = Spec { max_entries: 2, when_full: WhenFull::Oldest, ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = table();
+        let (deep, mut congesting) = (deep(), Queue::default());
+        let mut place = |flow, congesting: &Queue| {
+            let port = ask(&deep, congesting);
+            isolation.place(&spec, FlowId(flow), port, Instant(1), &mut chance);
+            isolation.on_join();
+            let flows = isolation.entries.iter().map(|entry| entry.key).collect::<Vec<_>>();
+            (flows, isolation.evicted, isolation.refused)
+        };
+        for flow in [1, 2] {
+            place(flow, &congesting);
+            congesting.push(packet(flow), Instant(1));
+        }
+        // Both have packets in the congesting queue, which others of theirs could overtake.
+        assert_eq!(place(3, &congesting), (vec![1, 2], 0, 1));
+        congesting.pop();
+        assert_eq!(place(3, &congesting), (vec![2, 3], 1, 1));
+        assert_eq!(place(2, &congesting), (vec![2, 3], 1, 1), "it is still known by its key");
+    }
+
+    #[test]
+    fn flows_with_the_same_key_are_one() {
+        let spec = Spec { key_bits: 1, ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = table();
+        let (deep, empty) = (deep(), Queue::default());
+        let key = |flow| spec.key_of(FlowId(flow));
+        // Of three flows two have the same bit.
+        let one = key(1);
+        let other = (2..).find(|&flow| key(flow) == one).unwrap();
+        let third = (2..).find(|&flow| key(flow) != one).unwrap();
+        let mut last = deep;
+        last.push(packet(other), Instant::ZERO);
+        let place = isolation.place(&spec, FlowId(1), ask(&last, &empty), Instant(1), &mut chance);
+        // The first waits for the last packet of both: 401 are before it or are it.
+        assert_eq!(isolation.not_before(place.unwrap()), 401);
+        isolation.on_join();
+        let mut is_there = |flow| {
+            let port = ask(&empty, &empty);
+            isolation.place(&spec, FlowId(flow), port, Instant(2), &mut chance).is_some()
+        };
+        assert!(is_there(other) && !is_there(third));
+    }
+
+    #[test]
+    fn all_bits_tell_all_flows_apart() {
+        // A hash that maps 32 bits to 32 one to one has as many values as flows with 16 bits too,
+        // on average: of 65,536 flows, 1 - 1/e of the keys are taken, 41,427 (deviation 79).
+        let spec = Spec { key_bits: 16, ..Spec::default() };
+        let keys: FxHashSet<u32> = (0..65_536).map(|flow| spec.key_of(FlowId(flow))).collect();
+        assert!((41_032..41_822).contains(&keys.len()), "{}", keys.len());
+        let spec = Spec::default();
+        let keys: FxHashSet<u32> = (0..65_536).map(|flow| spec.key_of(FlowId(flow))).collect();
+        assert_eq!(keys.len(), 65_536);
+    }
+
+    #[test]
+    fn a_table_that_is_looked_through_now_and_then_releases_later() {
+        let interval = Duration(1_000);
+        let life = Duration(300);
+        let spec = Spec { release_interval: interval, local_entry_life: life, ..Spec::default() };
+        let mut chance = Stream::named(1, "test");
+        let mut isolation = table();
+        let (deep, empty) = (deep(), Queue::default());
+        let place = isolation.place(&spec, FlowId(1), ask(&deep, &empty), Instant(1), &mut chance);
+        assert!(place.is_some());
+        isolation.on_join();
+        isolation.on_empty(Instant(1_800));
+        let mut stays = |now| {
+            let port = ask(&empty, &empty);
+            isolation.place(&spec, FlowId(1), port, Instant(now), &mut chance).is_some()
+        };
+        // Its life is over at 2,100; the table is looked through at 3,000.
+        assert!(stays(2_100) && stays(2_999) && !stays(3_000));
     }
 }

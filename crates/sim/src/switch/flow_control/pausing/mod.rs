@@ -72,9 +72,40 @@ pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
     ByteTime::at(rate).of(u64::from(quanta) * 64)
 }
 
+/// The most time that IEEE 802.3 clause 31B.3.7 gives a port of this rate to obey a pause frame, in quanta of
+/// its rate: as the headroom formula of SONiC lists them. A rate between two has the quanta of the faster.
+pub fn standard_response(rate: Rate) -> Duration {
+    const QUANTA: [(u64, u16); 9] = [
+        (100, 1),
+        (1_000, 2),
+        (10_000, 67),
+        (25_000, 80),
+        (40_000, 118),
+        (50_000, 147),
+        (100_000, 394),
+        (200_000, 453),
+        (400_000, 905),
+    ];
+    let listed = QUANTA.iter().find(|(mbps, _)| rate <= Rate::from_mbps(*mbps));
+    pause_time(listed.unwrap_or(&QUANTA[QUANTA.len() - 1]).1, rate)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_of_100_gbps_may_go_on_for_2_us() {
+        let after = |gbps| standard_response(Rate::from_gbps(gbps));
+        // 394 * 512 bit at 100 Gb/s are 2.01728 us or 25,216 bytes; 905 at 400 Gb/s 1.1584 us.
+        assert_eq!(after(100), Duration(2_017_280));
+        assert_eq!(after(400), Duration(1_158_400));
+        // 30.208 Gb/s has the 118 quanta of 40 Gb/s, 60,416 bits, rounded up to picoseconds.
+        let between = standard_response(Rate::from_mbps(30_208));
+        assert!([2_000_000, 2_000_001].contains(&between.0), "{between}");
+        // 800 Gb/s has the 905 quanta of 400.
+        assert_eq!(after(800), Duration(579_200));
+    }
 
     #[test]
     fn a_full_pause_at_100_gbps_is_335_us() {

@@ -1,10 +1,10 @@
 use floodway_model::id::CLASSES;
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::watchdog;
-use crate::switch::flow_control::pausing::Thresholds;
+use crate::switch::flow_control::pausing::{Thresholds, standard_response};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,14 +19,16 @@ pub struct Spec {
     /// to go on. Default 3072B (the HPCC authors' simulator, `resume_offset`).
     pub xon_offset: Bytes,
     /// Which of the two books is compared with the thresholds, and which one `switch.queue.size`
-    /// limits where the memory is not shared. Default `egress_queue`, the decks' reading: they plot egress queues against XOFF.
+    /// limits where the memory is not shared. Default `ingress`.
     pub measured_on: MeasuredOn,
     /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
     /// refreshed when half of it has passed. Default 65535.
     pub quanta: u16,
-    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. IEEE 802.3 clause
-    /// 31B.3.7 allows up to 394 quanta at 100 Gb/s. Default 0ns (the decks name no delay).
-    pub response: Duration,
+    /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. Default
+    /// none: the most that IEEE 802.3 clause 31B.3.7 allows at the rate of the link, 394 quanta or 2.0us
+    /// at 100 Gb/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Duration>,
     /// Lossless classes, by which the neighbour sends, counted from 0; empty means all. Default
     /// all.
     pub queues: Vec<u8>,
@@ -46,14 +48,15 @@ pub enum MeasuredOn {
     /// Bytes that came in by one port in one class, wherever they wait: what 802.1Q describes.
     /// Each (port, class) has `switch.queue.size` of memory and egress queues have no limit, or
     /// what `switch.buffer.shared` gives them.
+    #[default]
     Ingress,
     /// The same bytes, with the dynamic threshold of `switch.buffer.shared.ingress` for XOFF: a
     /// port and class is paused when it holds more than the memory would now let it, or has
     /// headroom in use. Its headroom is `switch.buffer.shared.headroom`.
     IngressPool,
     /// Bytes in one egress queue. Above XOFF every port and class that has bytes in it is paused,
-    /// until it falls to XON.
-    #[default]
+    /// until it falls to XON: the reading of the Congestion Isolation decks, which plot egress queues
+    /// against XOFF. No product is known to do so.
     EgressQueue,
 }
 
@@ -63,9 +66,9 @@ impl Default for Spec {
             xoff: Bytes(750_000),
             xon: Bytes(4_000),
             xon_offset: Bytes(3 * 1_024),
-            measured_on: MeasuredOn::EgressQueue,
+            measured_on: MeasuredOn::Ingress,
             quanta: u16::MAX,
-            response: Duration::ZERO,
+            response: None,
             queues: Vec::new(),
             lossless: true,
             watchdog: None,
@@ -83,6 +86,11 @@ impl Spec {
     /// Bit c: class c is lossless.
     pub fn classes(&self) -> u8 {
         (0..CLASSES as u8).filter(|&class| self.covers(class)).fold(0, |set, c| set | 1 << c)
+    }
+
+    /// How long a port of this rate goes on as before after a pause frame has arrived.
+    pub fn response_at(&self, rate: Rate) -> Duration {
+        self.response.unwrap_or_else(|| standard_response(rate))
     }
 
     /// Between which occupancies the neighbour is paused.

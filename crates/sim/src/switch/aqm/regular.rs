@@ -1,0 +1,72 @@
+//! Congestion at even distances: what laws of rates for evenly spaced losses are compared with (Mathis et
+//! al., CCR 1997, for Reno; RFC 9438 section 5.1 for Cubic).
+
+use std::num::NonZeroU32;
+
+use floodway_model::Packet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// One packet in so many that arrive for a queue is congested, the last of them. Default 100
+    /// (assumed): a probability of 1 %.
+    pub packets: NonZeroU32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { packets: NonZeroU32::new(100).expect("it is not 0") }
+    }
+}
+
+/// How many packets have arrived for each queue since the last one that was congested.
+#[derive(Debug)]
+pub struct State {
+    packets: u32,
+    since: Box<[u32]>,
+}
+
+impl Aqm for State {
+    type Spec = Spec;
+
+    fn new(spec: &Spec, queues: usize) -> Self {
+        Self { packets: spec.packets.get(), since: vec![0; queues].into() }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, queue: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
+        let since = &mut self.since[queue];
+        *since = (*since + 1) % self.packets;
+        Verdict::congested(*since == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::aqm::stand::Stand;
+    use floodway_model::Ecn;
+
+    #[test]
+    fn every_third_packet_of_each_queue() {
+        let spec = Spec { packets: NonZeroU32::new(3).unwrap() };
+        let (mut regular, mut stand) = (State::new(&spec, 2), Stand::new(2));
+        let mut arrives = |queue| stand.arrives(&mut regular, queue, Ecn::Ect0);
+        let verdicts = [0, 0, 1, 0, 1, 1, 0].map(&mut arrives);
+        let congested = verdicts.map(|verdict| verdict == Verdict::Congested);
+        assert_eq!(congested, [false, false, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn every_packet() {
+        let spec = Spec { packets: NonZeroU32::MIN };
+        let (mut regular, mut stand) = (State::new(&spec, 1), Stand::new(1));
+        let all = (0..5).all(|_| stand.arrives(&mut regular, 0, Ecn::NotEct) == Verdict::Congested);
+        assert!(all);
+    }
+}
