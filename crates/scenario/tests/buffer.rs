@@ -37,6 +37,7 @@ queue.size = "800KB"
 buffer.per_queue = {}
 [variants.benefits-pfc.switch.flow_control.pfc]
 measured_on = "ingress"
+response = "0ns"
 xoff = "650KB"
 xon = "640KB"
 
@@ -47,6 +48,7 @@ switch.buffer.shared.egress.alpha = 2.0
 switch.buffer.shared.headroom = "350KB"
 switch.buffer.shared.egress.alpha = 2.0
 switch.flow_control.pfc.measured_on = "ingress_pool"
+switch.flow_control.pfc.response = "0ns"
 [variants.fairness-pfc.switch.buffer.shared.ingress]
 pool = "9MB"
 guaranteed = "50KB"

@@ -29,6 +29,8 @@ hosts = 4
 latency = "100ns"
 [switch.aqm.ramp]
 [switch.flow_control.pfc]
+measured_on = "egress_queue"
+response = "0ns"
 [[workload]]
 [workload.many_to_many]
 sizes = "64KB"

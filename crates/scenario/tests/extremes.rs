@@ -20,6 +20,11 @@ aggregations_per_pod = 2
 cores = 4
 hosts_per_edge = 2
 
+[host]
+memory = "64KB"
+
+[switch.flow_control.drc]
+
 [[workload]]
 [workload.incast_series]
 hosts = 8
@@ -176,7 +181,7 @@ const VALUES: &[&str] = &[
     "\"\"",
     "0ns",
     "1ps",
-    "18446744s",
+    "18446744073709551.615ns",
     "0B",
     "1B",
     "18446744TB",

@@ -106,13 +106,6 @@ pub fn check_times(settings: &Document, findings: &mut Findings<'_>) {
                 "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
             );
         }
-        if flow_control.congestion_isolation.is_some() {
-            findings.error(
-                &["switch.flow_control.congestion_isolation", &path],
-                format!("{judges}, and Congestion Isolation counts on those in the queue to leave"),
-                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
-            );
-        }
     }
     if settings.departures && flow_control.bfc.is_some() {
         findings.error(

@@ -308,7 +308,7 @@ pub fn headroom_of_directions<'a>(
             let kind = (end.rate, end.delay, ports);
             let need = *kinds.entry(kind).or_insert_with_key(need);
             most.one_link = most.one_link.max(need);
-            (total, least) = (total + need, least.min(need));
+            (total, least) = (Bytes(total.0.saturating_add(need.0)), least.min(need));
         }
         // The port that they send to does not send to itself.
         if ports > 0 && total - least > most.all_ports {

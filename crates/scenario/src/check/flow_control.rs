@@ -1,16 +1,14 @@
-//! Whether lossless means lossless, and whether isolation can act.
+//! Whether lossless means lossless.
 
 use floodway_model::{Duration, Graph};
-use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::bfc;
-use floodway_sim::switch::flow_control::congestion_isolation::{self, Signal};
 use floodway_sim::switch::flow_control::pausing::pause_time;
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
 
 use super::pausing::Pausing;
-use super::switch::{MOST_QUEUES, check_ramp, there_are};
-use super::{Findings, drc, qcn};
+use super::switch::there_are;
+use super::{Findings, drc, isolation, qcn};
 use crate::document::Document;
 
 /// Checks every mechanism that is there.
@@ -36,7 +34,7 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
         qcn::check(settings, spec, findings);
     }
     if let Some(spec) = &flow_control.congestion_isolation {
-        check_isolation(settings, spec, findings);
+        isolation::check(settings, spec, graph, findings);
     }
 }
 
@@ -169,113 +167,5 @@ fn check_bfc(settings: &Document, spec: &bfc::Spec, findings: &mut Findings<'_>)
             "each decides in which queue a flow waits: remove one of the two, for example with \
              `switch.flow_control.congestion_isolation = false`",
         );
-    }
-}
-
-fn check_isolation(
-    settings: &Document,
-    spec: &congestion_isolation::Spec,
-    findings: &mut Findings<'_>,
-) {
-    let path = |field: &str| format!("switch.flow_control.congestion_isolation.{field}");
-    let count = settings.switch.queue.count;
-    if spec.monitored == spec.congesting {
-        findings.error(
-            &[&path("congesting"), &path("monitored")],
-            format!("queue {} is both the monitored and the congesting queue", spec.monitored),
-            "congesting flows are moved to another queue: name two different ones",
-        );
-    }
-    for (field, number) in [("monitored", spec.monitored), ("congesting", spec.congesting)] {
-        if number >= count {
-            findings.error(
-                &[&path(field), "switch.queue.count"],
-                format!("the {field} queue is {number}, but {}", there_are(count)),
-                if number < MOST_QUEUES {
-                    format!("raise `switch.queue.count` to {} or name another queue", number + 1)
-                } else {
-                    format!("at most {MOST_QUEUES} queues are possible: name another")
-                },
-            );
-        }
-    }
-    check_ramp(&path("curve"), &spec.curve, findings);
-    if spec.max_entries == 0 {
-        let help = "write how many flows a port can isolate, for example 4096";
-        findings.error(&[&path("max_entries")], "the stream table has no entries", help);
-    }
-    if spec.max_cims == 0 && spec.signal != Signal::Off {
-        findings.error(
-            &[&path("max_cims")],
-            "signalling is on and `max_cims` is 0, so no CIM is ever sent",
-            "write at least 1, or signal = \"off\"",
-        );
-    }
-    check_beginnings(settings, spec, findings);
-}
-
-/// Whether flows begin in the monitored queue.
-fn check_beginnings(
-    settings: &Document,
-    spec: &congestion_isolation::Spec,
-    findings: &mut Findings<'_>,
-) {
-    let path = |field: &str| format!("switch.flow_control.congestion_isolation.{field}");
-    match &settings.switch.classify {
-        classify::Spec::Single(single) if single.queue != spec.monitored => findings.error(
-            &["switch.classify.single.queue", &path("monitored")],
-            format!(
-                "all data goes to queue {}, but the monitored queue is {}",
-                single.queue, spec.monitored
-            ),
-            "flows begin in the monitored queue: name the same queue in both",
-        ),
-        classify::Spec::Single(_) => {}
-        classify::Spec::DestinationHash(_) => findings.warn(
-            &["switch.classify"],
-            "flows are spread over all queues, so some begin in the congesting queue",
-            "choose [switch.classify.single] to let all begin in the monitored queue",
-        ),
-        classify::Spec::Ecn(_) => findings.error(
-            &["switch.classify.ecn", "switch.flow_control.congestion_isolation"],
-            "packets go to queues by their ECN field, and isolated flows by their congestion",
-            "remove one of the two, or choose [switch.classify.single]",
-        ),
-        classify::Spec::MiceElephants(classify) => {
-            const MICE: &str = "switch.classify.mice_elephants.mice";
-            const ELEPHANTS: &str = "switch.classify.mice_elephants.elephants";
-            let kinds =
-                [("mice", MICE, Some(classify.mice)), ("elephants", ELEPHANTS, classify.elephants)];
-            for (kind, field, queue) in kinds {
-                if queue == Some(spec.congesting) {
-                    findings.error(
-                        &[field, &path("congesting")],
-                        format!(
-                            "the {kind} begin in queue {}, the congesting queue",
-                            spec.congesting
-                        ),
-                        "only flows that were found congesting belong there: name another queue",
-                    );
-                }
-            }
-            match classify.elephants {
-                None => findings.warn(
-                    &[ELEPHANTS, "switch.classify"],
-                    "elephants are spread over all queues but that of the mice, so some begin in \
-                     the congesting queue",
-                    format!("write elephants = {}, the monitored queue", spec.monitored),
-                ),
-                Some(queue) if ![queue, classify.mice].contains(&spec.monitored) => findings.error(
-                    &[ELEPHANTS, &path("monitored")],
-                    format!(
-                        "mice begin in queue {} and elephants in queue {queue}, but the monitored \
-                         queue is {}",
-                        classify.mice, spec.monitored
-                    ),
-                    "no flow would ever be isolated: monitor the queue of the elephants",
-                ),
-                Some(_) => {}
-            }
-        }
     }
 }

@@ -36,7 +36,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
 }
 
 /// Warns if this setting is written.
-fn inert(path: &str, instead: &str, findings: &mut Findings<'_>) {
+pub fn inert(path: &str, instead: &str, findings: &mut Findings<'_>) {
     if findings.document.written(path).is_some() {
         findings.warn(
             &[path],

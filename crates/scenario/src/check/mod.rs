@@ -13,6 +13,7 @@ pub(crate) mod files;
 mod flow_control;
 mod host;
 mod inert;
+mod isolation;
 pub(crate) mod list;
 mod measured;
 pub(crate) mod named;

@@ -29,7 +29,7 @@ pub struct Pausing {
     /// Length of a pause.
     pub quanta: u16,
     /// Time to obey a pause frame.
-    pub response: Duration,
+    pub response: Option<Duration>,
     /// Where it is measured.
     pub measured: Measured,
     /// Whether it is PFC, which knows classes.
@@ -112,7 +112,7 @@ impl Pausing {
             xoff: spec.xoff,
             xon: spec.xon,
             quanta: spec.quanta,
-            response: spec.response,
+            response: Some(spec.response),
             measured: match spec.measured_on {
                 pause::MeasuredOn::Ingress => Measured::Ingress,
                 pause::MeasuredOn::EgressPort => Measured::EgressPort,
@@ -140,7 +140,7 @@ impl Pausing {
             wire_overhead: settings.wire_overhead.0 as u16,
             latency: settings.switch.latency,
         };
-        link.headroom(self.response)
+        link.headroom(self.response.unwrap_or_else(|| pausing::standard_response(rate)))
     }
 
     /// Another way to measure, for remedies: the one that sees a shared ingress.

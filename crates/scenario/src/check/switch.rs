@@ -23,7 +23,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     let switch = &settings.switch;
     findings.latency("switch.latency", switch.latency);
     if let Some(pfc) = &switch.flow_control.pfc {
-        findings.latency("switch.flow_control.pfc.response", pfc.response);
+        findings.latency("switch.flow_control.pfc.response", pfc.response.unwrap_or_default());
     }
     if let Some(pause) = &switch.flow_control.pause {
         findings.latency("switch.flow_control.pause.response", pause.response);

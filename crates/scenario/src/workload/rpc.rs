@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use floodway_model::packet::length::SHORTEST_FRAME;
-use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
+use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, PortIx, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,10 @@ struct Way {
 
 impl Way {
     fn between(around: &Surroundings<'_>, src: NodeId, dst: NodeId) -> Self {
-        let path = around.graph.path(src, dst).unwrap_or_default();
+        Self::by(around, &around.graph.path(src, dst).unwrap_or_default())
+    }
+
+    fn by(around: &Surroundings<'_>, path: &[(NodeId, PortIx)]) -> Self {
         let links = || path.iter().map(|(node, port)| around.graph.node(*node).ports[port.index()]);
         let delays = links().map(|link| link.delay).sum::<Duration>();
         let frame = |rate: Rate| rate.time_for(Bytes(SHORTEST_FRAME.into()));
@@ -164,13 +167,20 @@ impl Workload for Sized {
         let left = Duration(around.arrivals.0.saturating_sub(start.0)).as_secs();
         let mean = |sizes: &Distribution| sizes.mean() as u64;
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        // To the first server, in place of all.
+        // To the first server, in place of all; most clients have the same.
+        let mut last = (u32::MAX, Vec::new());
         let calls = |&client: &u32| {
-            let Some(&server) = self.servers(client).first() else { return 0.0 };
-            let way = Way::between(&around, hosts[client as usize], hosts[server as usize]);
-            let least = way.least(mean(&self.request)) + way.least(mean(&self.response));
-            // Of what is refused as too long the sum may be more than can be counted.
-            left / (least.as_secs() + service.as_secs() + think.as_secs()) + 1.0
+            let Some(server) = self.ends.receivers(client).next() else { return 0.0 };
+            let to = hosts[server as usize];
+            if last.0 != server {
+                last = (server, around.graph.distances(to));
+            }
+            let path = around.graph.path_by(&last.1, hosts[client as usize], to);
+            let way = Way::by(&around, &path.unwrap_or_default());
+            // Of what is refused as too long the sum may be more than can be counted in picoseconds.
+            let least =
+                [&self.request, &self.response].map(|sizes| way.least(mean(sizes)).as_secs());
+            left / (least[0] + least[1] + service.as_secs() + think.as_secs()) + 1.0
         };
         2.0 * f64::from(outstanding) * self.ends.from.iter().map(calls).sum::<f64>()
     }

@@ -4,6 +4,7 @@
 use floodway_model::{Ecn, EcnFeedback};
 use floodway_sim::host::transport::tcp;
 use floodway_sim::switch::classify::{self, ecn::Scalable};
+use floodway_sim::switch::flow_control::congestion_isolation::Mark;
 use floodway_sim::switch::{self, aqm};
 
 use super::super::Findings;
@@ -90,11 +91,10 @@ pub fn no_marks(switch: &switch::Spec) -> Option<&'static str> {
     if switch.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
         return Some(FORWARD);
     }
-    // Congestion Isolation marks what it isolates.
-    if switch.flow_control.congestion_isolation.is_some() {
-        return None;
+    match switch.flow_control.congestion_isolation.as_ref().map(|isolation| isolation.mark) {
+        Some(Mark::Detected | Mark::All) => None,
+        Some(Mark::Aqm | Mark::None) | None => no_congestion(&switch.aqm),
     }
-    no_congestion(&switch.aqm)
 }
 
 /// Where the AQM, or a part of it, says that it does not mark; `None` if it marks.

@@ -307,6 +307,7 @@ impl Translation<'_> {
         self.scenario.table("switch.flow_control.pfc");
         self.scenario.quoted("measured_on", "ingress_pool", "its dynamic threshold");
         self.scenario.quoted("xon_offset", "3072B", "its resume_offset");
+        self.scenario.quoted("response", "0ns", "it obeys a pause at once");
         let why = if lossless {
             "its headroom is enough on every link"
         } else {
