@@ -98,7 +98,7 @@ fn reason(error: &io::Error) -> String {
 /// would only add that they were left alone.
 pub fn on_panic(info: &PanicHookInfo) {
     // A damaged Parquet file: it becomes an error about that file.
-    if floodway_scenario::files::flows::parquet::is_reading() {
+    if floodway_machine::damaged::is_reading() {
         return;
     }
     error(&format!(

@@ -94,7 +94,10 @@ impl Blow {
         if said.code == Some(1) {
             assert!(said.err.contains(error), "{self:?}: {}", said.err);
         }
-        assert!(said.code != Some(2), "{self:?}: {}", said.err);
+        // With too little memory a command is refused before anything begins.
+        let refused =
+            matches!(self, Self::Memory(_)) && said.err.contains(" are left of the process");
+        assert!(said.code != Some(2) || refused, "{self:?}: {}", said.err);
         said
     }
 }

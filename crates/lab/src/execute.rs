@@ -173,6 +173,8 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
     }
 
     fn look(&mut self, board: &Board, stopping: bool) {
+        // If that fails, the next run or the end fails too, and reports it.
+        let _ = self.directory.catch_up();
         self.watcher.look(&board.total(), stopping);
     }
 }

@@ -97,7 +97,16 @@ impl Graph {
     /// The way from `from` to `to` that takes the first of the equally short next hops at each
     /// node: the ports that are left by, in order. `None` if there is no way.
     pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<(NodeId, PortIx)>> {
-        let distance = self.distances(to);
+        self.path_by(&self.distances(to), from, to)
+    }
+
+    /// The same where the [distances](Self::distances) to `to` are at hand.
+    pub fn path_by(
+        &self,
+        distance: &[Option<u32>],
+        from: NodeId,
+        to: NodeId,
+    ) -> Option<Vec<(NodeId, PortIx)>> {
         let mut at = from;
         let mut hops = Vec::new();
         while at != to {
