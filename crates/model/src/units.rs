@@ -126,7 +126,8 @@ impl ByteTime {
             Some(product) => u128::from(product),
             None => u128::from(self.0) * u128::from(bytes),
         };
-        Duration(((scaled + (1 << Self::FRACTION_BITS) - 1) >> Self::FRACTION_BITS) as u64)
+        let ps = (scaled + (1 << Self::FRACTION_BITS) - 1) >> Self::FRACTION_BITS;
+        Duration(ps.min(u64::MAX.into()) as u64)
     }
 }
 
@@ -160,7 +161,7 @@ macro_rules! arithmetic {
         impl Add for $name {
             type Output = Self;
             #[inline]
-            fn add(self, other: Self) -> Self { Self(self.0 + other.0) }
+            fn add(self, other: Self) -> Self { Self(self.0.saturating_add(other.0)) }
         }
         impl Sub for $name {
             type Output = Self;
@@ -169,7 +170,7 @@ macro_rules! arithmetic {
         }
         impl AddAssign for $name {
             #[inline]
-            fn add_assign(&mut self, other: Self) { self.0 += other.0; }
+            fn add_assign(&mut self, other: Self) { *self = *self + other; }
         }
         impl SubAssign for $name {
             #[inline]
@@ -178,11 +179,11 @@ macro_rules! arithmetic {
         impl Mul<u64> for $name {
             type Output = Self;
             #[inline]
-            fn mul(self, times: u64) -> Self { Self(self.0 * times) }
+            fn mul(self, times: u64) -> Self { Self(self.0.saturating_mul(times)) }
         }
         impl Sum for $name {
             fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
-                Self(parts.map(|part| part.0).sum())
+                parts.fold(Self(0), Add::add)
             }
         }
     )*};
@@ -428,6 +429,18 @@ impl fmt::Display for Instant {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// What a quantity cannot hold is the most that it can: of a time that is "never".
+    #[test]
+    fn sums_and_products_stay_at_the_most_there_is() {
+        let most = Duration(u64::MAX);
+        assert_eq!(most + Duration(1), most);
+        assert_eq!(Duration(u64::MAX / 2) * 3, most);
+        assert_eq!([most, most].into_iter().sum::<Duration>(), most);
+        assert_eq!(ByteTime::at(Rate(1)).of(u64::MAX), most);
+        // 1 bit/s: 8 s a byte.
+        assert_eq!(ByteTime::at(Rate(1)).of(3), Duration(24 * PS_PER_S));
+    }
 
     #[test]
     fn serialization_at_ethernet_rates_is_exact() {

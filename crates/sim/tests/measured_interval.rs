@@ -1,10 +1,10 @@
 //! The measured interval of runs whose work is given in bytes: until it has completed.
 
 use crate::common::{busy_flows, clos, flow, plain, run, star};
-use floodway_model::{Duration, FlowSpec};
+use floodway_model::{Duration, FlowSpec, Instant};
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Two flows of workload 0 to host 2, one after the other, and one without a size of workload 1 from
 /// host 3 to host 4.
@@ -84,4 +84,21 @@ fn it_is_the_same_on_any_number_of_threads() {
     for threads in [2, 3, 8] {
         assert_eq!(run_on(spec.clone(), threads).fingerprint, one.fingerprint, "{threads}");
     }
+}
+
+/// The run ends by its time within the first window of 200 ns; a stop that is asked for while that
+/// is simulated comes too late to end it.
+#[test]
+fn a_stop_in_the_last_window_changes_nothing() {
+    let spec = || Spec {
+        end: Duration::from_ns(150),
+        ..plain(star(2), vec![flow(0, 1, FlowSpec::PERSISTENT, 0)])
+    };
+    let stop = AtomicBool::new(false);
+    let watch = |_: floodway_sim::Progress| stop.store(true, Ordering::Relaxed);
+    let stopped = Simulation::new(spec()).run_with(&Run { threads: 1, stop: &stop, watch: &watch });
+    let whole = run(spec());
+    assert!(stop.load(Ordering::Relaxed));
+    assert_eq!((stopped.stop, stopped.simulated), (whole.stop, Instant(150_000)));
+    assert_eq!(stopped.fingerprint, whole.fingerprint);
 }

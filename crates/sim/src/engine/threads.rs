@@ -158,14 +158,15 @@ impl<'a> Threads<'a> {
             for worker in &mut mine {
                 worker.measure(limits, start, simulated, awaited_done);
             }
-            if meeting.interrupted[turn].load(Ordering::Relaxed) {
-                return ended(Stop::Interrupted, start);
-            }
             if flows_done >= limits.flows && limits.flows > 0 {
                 return ended(Stop::FlowsDone, start);
             }
             if start >= limits.end || past_end {
                 return ended(Stop::TimeLimit, limits.end);
+            }
+            // Last: after a window that was cut off, `start` may be before its end.
+            if meeting.interrupted[turn].load(Ordering::Relaxed) {
+                return ended(Stop::Interrupted, start);
             }
             if thread == 0 && round % ROUNDS_PER_PROGRESS == 0 {
                 (limits.watch)(Progress {

@@ -61,6 +61,11 @@ impl Episode {
         self.unrequited = Some(self.unrequited.map_or(1, |count| count + 1));
     }
 
+    /// Something has been sent again since the phase began.
+    fn has_repeated(&self) -> bool {
+        self.unrequited.is_some()
+    }
+
     fn on_duplicate(&mut self) {
         self.unrequited = self.unrequited.map(|count| count.saturating_sub(1));
     }
@@ -136,6 +141,10 @@ impl<C: Control> Sender<C> {
         }
         if original {
             return self.undo(rules, now);
+        }
+        // What was under way from before the timeout, and was sent more than once: nothing was asked yet.
+        if advanced && !self.episode.has_repeated() {
+            return;
         }
         let begins = self.episode.frto == Frto::First && advanced && !self.unsent.is_empty();
         self.episode.frto = if begins { Frto::New } else { Frto::Off };

@@ -1,8 +1,10 @@
 //! Whatever is lost, late or doubled, everything arrives once and the connection ends.
 
+use floodway_model::{AckFlags, SackBlock};
 use proptest::prelude::*;
 
 use super::*;
+use crate::host::transport::tcp::LossDetection;
 
 /// All subsets of the first twelve transmissions of a message of six segments, repetitions
 /// included.
@@ -124,4 +126,51 @@ fn what_is_lost_is_sent_again_and_nothing_else() {
         assert_eq!((sent.retransmitted, sent.timeouts, sent.spurious), (count, 0, 0));
         assert_eq!(pair.receiver.duplicates, 0);
     }
+}
+
+/// F-RTO sends new segments once what was repeated after the timeout has arrived (RFC 5682, section
+/// 3.1, step 2). An acknowledgement that comes before anything was repeated does not say that, if it
+/// is for a segment that had been sent twice before: the first segment is still the next.
+#[test]
+fn after_a_timeout_new_segments_go_only_when_one_was_repeated() {
+    let tcp = Spec { loss_detection: LossDetection::DupAcks, ..spec() };
+    let control = HalvingSpec { window: 3, constant: true, ..Default::default() };
+    // All but the SYN.
+    let mut pair =
+        Pair::new(tcp, control, Supply::Message(10 * MSS), ms(50)).lose(|n| n < usize::MAX);
+    pair.run_until(at(110));
+    let (rules, sender) = (Rules { tcp: &pair.tcp, congestion: &pair.control }, &mut pair.sender);
+    let mut now = pair.now;
+    let mut times_out = |sender: &mut Sender<_>| {
+        now = sender.deadline();
+        sender.on_timer(rules, now);
+        now
+    };
+    let acknowledge = |sender: &mut Sender<_>, ack, now| {
+        let none = Body::TcpAck {
+            flags: AckFlags::default(),
+            marked: 0,
+            ack,
+            sack: [SackBlock::default(); 2],
+        };
+        sender.on_ack(rules, &Acknowledgement::of(&none).unwrap(), now);
+    };
+    let sends = |sender: &mut Sender<_>, now| match sender.next(rules, now)?.body {
+        Body::Segment { psn, .. } => Some(psn),
+        _ => None,
+    };
+    // 0, 1 and 2 are under way. 0 is repeated and arrives: 3 is new. 1 is repeated when an
+    // acknowledgement says nothing new.
+    let now = times_out(sender);
+    assert_eq!(sends(sender, now), Some(0));
+    acknowledge(sender, 1, now);
+    assert_eq!(sends(sender, now), Some(3));
+    acknowledge(sender, 1, now);
+    assert_eq!(sends(sender, now), Some(1));
+    // The next timeout, and before anything is repeated, that one arrives.
+    let now = times_out(sender);
+    acknowledge(sender, 2, now);
+    assert_eq!(sends(sender, now), Some(2));
+    acknowledge(sender, 3, now);
+    assert_eq!(sends(sender, now), Some(4));
 }
