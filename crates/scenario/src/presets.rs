@@ -2,6 +2,8 @@
 //! `[host.transport.tcp]`. They are filled in before anything else looks at a scenario, so that
 //! its settings say what is used.
 
+mod dcqcn;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +20,9 @@ pub const KEY: &str = "preset";
 pub const MEANING: &str = "A named set of values below those that are written here, see \
                            [presets](#presets); `false` for none. Default none.";
 
+/// Makes a congestion control.
+type Control = fn() -> congestion::Spec;
+
 /// One preset.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
@@ -25,10 +30,9 @@ pub struct Preset {
     pub entry: family::Entry,
     /// Fields, their values as a scenario file has them, and where those are from.
     pub values: &'static [(&'static str, &'static str, &'static str)],
-    /// The congestion control where none is written.
-    congestion: fn() -> congestion::Spec,
-    /// Where that is from.
-    pub congestion_source: &'static str,
+    /// The congestion control where none is written, and where that is from; none for presets of
+    /// congestion controls.
+    congestion: Option<(Control, &'static str)>,
 }
 
 impl Preset {
@@ -38,13 +42,21 @@ impl Preset {
     }
 
     /// The congestion control where none is written.
-    pub fn congestion(&self) -> congestion::Spec {
-        (self.congestion)()
+    pub fn congestion(&self) -> Option<congestion::Spec> {
+        self.congestion.map(|(control, _)| control())
+    }
+
+    /// Where that is from.
+    pub fn congestion_source(&self) -> Option<&'static str> {
+        self.congestion.map(|(_, source)| source)
     }
 }
 
-/// All presets.
-pub const CATALOGUE: &[Preset] = &[Preset {
+/// All presets, those of one table together.
+pub const CATALOGUE: &[Preset] =
+    &[TCP_2004, dcqcn::PAPER, dcqcn::NVIDIA, dcqcn::HPCC, dcqcn::HPCC_PAPER];
+
+const TCP_2004: Preset = Preset {
     entry: family::Entry {
         family: "host.transport.tcp.preset",
         name: "2004",
@@ -72,9 +84,11 @@ pub const CATALOGUE: &[Preset] = &[Preset {
         ("idle_restart", "\"halve\"", "RFC 2861, as in Linux 2.6 (assumed)"),
         ("loss_detection", "\"dup_acks\"", "RFC 3517, limited transmit RFC 3042"),
     ],
-    congestion: || congestion::Spec::Reno(Default::default()),
-    congestion_source: "RFC 2581 and 3782 (NewReno)",
-}];
+    congestion: Some((
+        || congestion::Spec::Reno(Default::default()),
+        "RFC 2581 and 3782 (NewReno)",
+    )),
+};
 
 /// Whether a table takes a preset, by its path: that of `host`, or the same of a workload.
 pub fn takes_preset(path: &[String]) -> bool {
@@ -99,12 +113,12 @@ pub struct Applied {
 impl Applied {
     /// The congestion control of all hosts where none is written; `None` without a preset.
     pub fn of_host(&self) -> Option<congestion::Spec> {
-        self.host.map(Preset::congestion)
+        self.host.and_then(Preset::congestion)
     }
 
     /// That of a workload with a transport of its own, likewise.
     pub fn of_workload(&self, number: usize) -> Option<congestion::Spec> {
-        self.workloads.get(&number).map(|preset| preset.congestion())
+        self.workloads.get(&number).and_then(|preset| preset.congestion())
     }
 }
 
@@ -115,14 +129,16 @@ pub fn apply(document: &mut Item) -> Result<Applied, Problem> {
     tables.dedup();
     for table in tables {
         let path: Vec<String> = table.split('.').map(str::to_owned).collect();
-        applied.host = fill(document, &path)?.or(applied.host);
+        let of_transport = |preset: &&'static Preset| preset.congestion.is_some();
+        applied.host = fill(document, &path)?.filter(of_transport).or(applied.host);
         let workloads = match document.at_mut(&["workload".to_owned()]).map(|item| &item.value) {
             Some(Value::List(workloads)) => workloads.len(),
             _ => 0,
         };
         for number in 0..workloads {
             let place = ["workload".to_owned(), number.to_string()];
-            if let Some(preset) = fill(document, &[&place, &path[1..]].concat())? {
+            let preset = fill(document, &[&place, &path[1..]].concat())?;
+            if let Some(preset) = preset.filter(of_transport) {
                 applied.workloads.insert(number, preset);
             }
         }

@@ -87,6 +87,8 @@ impl Combination {
         }
         let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("switch.aqm", "ramp");
+        text += "at = \"arrival\"\n";
+        let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("host.transport", transport);
         table("host.congestion", congestion);
         match *flow_control {

@@ -183,7 +183,9 @@ fn dcqcn_with_and_without_a_window() {
     let expected = dcqcn::Spec {
         variant: dcqcn::Variant::Periodic,
         notification: dcqcn::Notification::Ack,
+        alpha_timer: Duration::from_us(1),
         increase_timer: Duration::from_us(900),
+        byte_counter: Bytes(0),
         fast_recovery: 1,
         additive_increase: Rate::from_mbps(50),
         hyper_increase: Rate::from_mbps(100),

@@ -235,7 +235,73 @@ fn a_preset_stands_below_what_is_written() {
 fn presets_are_in_the_schema() {
     use floodway_scenario::presets::CATALOGUE;
     let text = json_schema().to_string();
-    for preset in CATALOGUE {
-        assert!(text.contains(&format!("[false,\"{}\"]", preset.entry.name)), "{text}");
+    assert!(text.contains("[false,\"2004\"]"), "{text}");
+    let of_dcqcn = CATALOGUE.iter().filter(|preset| preset.table() == "host.congestion.dcqcn");
+    let names: Vec<_> = of_dcqcn.map(|preset| format!("\"{}\"", preset.entry.name)).collect();
+    assert!(text.contains(&format!("[false,{}]", names.join(","))), "{text}");
+}
+
+/// DCQCN of all hosts with this in its table.
+fn dcqcn_of(table: &str, set: &[&str]) -> congestion::dcqcn::Spec {
+    let text = BASE.replace("g = 0.5", table);
+    let set = set.iter().map(|&setting| setting.to_owned()).collect();
+    let scenario = Scenario::parse(&text, "s.toml", &Overrides { quick: false, set })
+        .unwrap_or_else(|error| panic!("{}", error.plain()));
+    let spec = scenario.build(&scenario.variants()[0], 0);
+    match &spec.profiles[1].congestion {
+        congestion::Spec::Dcqcn(dcqcn) => dcqcn.clone(),
+        other => panic!("{}", other.name()),
     }
+}
+
+/// Presets of DCQCN, as `crates/sim/tests/dcqcn_presets.rs` has them.
+#[test]
+fn dcqcn_as_published_and_shipped() {
+    use congestion::dcqcn::{Notification, Spec, Variant};
+    use floodway_model::{Duration, Rate};
+    let us = Duration::from_us;
+    // The paper's numbers are the defaults.
+    assert_eq!(dcqcn_of("preset = \"paper\"", &[]), Spec::default());
+    let nvidia = Spec {
+        variant: Variant::Periodic,
+        notification: Notification::Cnp,
+        cnp_interval: us(4),
+        g: 5.0 / 1_024.0,
+        alpha_timer: us(1),
+        cut_interval: us(4),
+        increase_timer: us(300),
+        byte_counter: Bytes(32_767 * 64),
+        fast_recovery: 1,
+        additive_increase: Rate::from_mbps(5),
+        hyper_increase: Rate::from_mbps(50),
+        reference_rate: None,
+        min_rate: Rate::from_mbps(1),
+        initial_alpha: 1_023.0 / 1_024.0,
+        min_decrease_factor: 0.5,
+        clamp_target: false,
+        window: None,
+        window_follows_rate: false,
+    };
+    assert_eq!(dcqcn_of("preset = \"nvidia\"", &[]), nvidia);
+    let hpcc = Spec {
+        notification: Notification::Ack,
+        cnp_interval: us(0),
+        g: 1.0 / 256.0,
+        byte_counter: Bytes(0),
+        reference_rate: Some(Rate::from_gbps(25)),
+        min_rate: Rate::from_gbps(1),
+        initial_alpha: 1.0,
+        ..nvidia.clone()
+    };
+    assert_eq!(dcqcn_of("preset = \"hpcc_simulator\"", &[]), hpcc);
+    let timers = (us(50), us(50), us(55));
+    let (alpha_timer, cut_interval, increase_timer) = timers;
+    let paper = Spec { alpha_timer, cut_interval, increase_timer, ..hpcc.clone() };
+    assert_eq!(dcqcn_of("preset = \"hpcc_simulator_paper\"", &[]), paper);
+    // What is written wins, and the command line chooses another.
+    let window = Spec { window: Some(us(9)), window_follows_rate: true, ..hpcc };
+    let table = "preset = \"hpcc_simulator\"\nwindow = \"9us\"\nwindow_follows_rate = true";
+    assert_eq!(dcqcn_of(table, &[]), window);
+    let set = ["host.congestion.dcqcn.preset=nvidia"];
+    assert_eq!(dcqcn_of("preset = \"paper\"", &set), nvidia);
 }

@@ -102,7 +102,7 @@ fn busy(aqm: aqm::Spec) -> Spec {
     spec.switch.queue.size = Bytes(200_000);
     spec.switch.classify = classify::Spec::DestinationHash(Default::default());
     spec.switch.aqm = aqm;
-    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
     spec.end = Duration::from_ms(4);
     spec
 }
@@ -131,7 +131,7 @@ fn a_delay_is_kept_near_its_target() {
         let flows = [0, 1, 2, 3].map(|src| flow(src, 4, FlowSpec::PERSISTENT, 0));
         let mut spec = plain(star(5), flows.to_vec());
         (spec.switch.aqm, spec.departures) = (aqm, true);
-        control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+        control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
         (spec.warmup, spec.end) = (Duration::from_ms(20), Duration::from_ms(40));
         spec.switch.queue.size = Bytes(1_000_000);
         run(spec).table("sojourns").f64s("mean_sojourn_ns")[0]

@@ -164,7 +164,8 @@ fn aqm() -> impl Strategy<Value = aqm::Spec> {
         2 => ramp.prop_map(|(low, width, max_probability, capped)| {
             let above_high = if capped { ramp::AboveHigh::Cap } else { ramp::AboveHigh::Step };
             let (low, high) = (Bytes(low), Bytes(low + width));
-            aqm::Spec::Ramp(ramp::Spec { low, high, max_probability, above_high, ..Default::default() })
+            let (at, by_rate) = (ramp::At::Arrival, Vec::new());
+            aqm::Spec::Ramp(ramp::Spec { low, high, max_probability, above_high, at, by_rate })
         }),
     ]
 }
@@ -224,6 +225,8 @@ prop_compose! {
         fast_recovery in 0u32..=5,
         (additive, hyper, least) in
             (select(&[40, 500][..]), select(&[200, 3_000][..]), select(&[100, 1_000][..])),
+        (reference, initial_alpha, min_decrease_factor) in
+            (proptest::option::weighted(0.3, Just(25)), select(&[1.0, 0.5][..]), select(&[0.5, 0.8][..])),
         clamp_target in any::<bool>(),
         window in proptest::option::weighted(0.3, us(&[1, 5, 15])),
         window_follows_rate in any::<bool>(),
@@ -242,7 +245,10 @@ prop_compose! {
             fast_recovery,
             additive_increase: Rate::from_mbps(additive),
             hyper_increase: Rate::from_mbps(hyper),
+            reference_rate: reference.map(Rate::from_gbps),
             min_rate: Rate::from_mbps(least),
+            initial_alpha,
+            min_decrease_factor,
             clamp_target,
             window,
             window_follows_rate,

@@ -148,7 +148,7 @@ proptest! {
             spec.switch.flow_control.pfc = Some(pfc);
         }
         if dcqcn {
-            control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+            control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
         }
         let outcome = run(spec);
         prop_assert!(outcome.counter("bfc_pauses") > 0);

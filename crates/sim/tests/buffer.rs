@@ -299,7 +299,7 @@ fn results_are_the_same_for_any_number_of_threads() {
         let egress = if lossless { pool(4_000_000, 10_000, 2.0) } else { pool(300_000, 0, 1.0) };
         spec.switch.buffer = shared(ingress, egress, 20_000);
         spec.switch.flow_control.pfc = lossless.then(pfc);
-        control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+        control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
         spec.end = Duration::from_ms(1);
         let stop = std::sync::atomic::AtomicBool::new(false);
         let run = Run { threads, stop: &stop, watch: &|_| {} };

@@ -58,7 +58,7 @@ fn busy() -> Spec {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
     spec.switch.flow_control.pfc = Some(prompt_pfc());
-    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
     spec.end = Duration::from_ms(2);
     spec
 }

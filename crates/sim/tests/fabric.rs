@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::*;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
-use floodway_sim::host::congestion::{self, dcqcn};
+use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, ethernet};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{self, step};
@@ -173,7 +173,7 @@ fn isolated_flows_stay_in_order() {
             fabric::Spec::Voq(voq) => fabric::Spec::Voq(voq::Spec { congestion_at, ..voq }),
             other => other,
         };
-        control(&mut spec, congestion::Spec::Dcqcn(dcqcn::Spec::default()));
+        control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
         spec.end = Duration::from_ms(1);
         let on = |threads| {
             let stop = AtomicBool::new(false);

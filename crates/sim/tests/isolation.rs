@@ -19,7 +19,7 @@ fn busy(signal: Signal) -> Spec {
     let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
     isolation.signal = signal;
     // Slow senders down late, so that queues fill and pauses happen.
-    let dcqcn = dcqcn::Spec { cnp_interval: Duration::from_us(50), ..Default::default() };
+    let dcqcn = dcqcn::Spec { cnp_interval: Duration::from_us(50), ..quick_dcqcn() };
     control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec.end = Duration::from_ms(2);
     spec

@@ -49,7 +49,7 @@ fn busy() -> Spec {
     flows.sort_by_key(|flow| (flow.start, flow.src));
     let mut spec = plain(clos(8, 4, 4), flows);
     spec.switch.queue.size = Bytes(30_000);
-    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
     spec.seed = 3;
     spec
 }

@@ -10,6 +10,8 @@ mod common;
 mod congestion_indication;
 mod crossbar_beside;
 mod crossbar_slots;
+mod dcqcn_presets;
+mod dcqcn_stability;
 mod deadlock;
 mod deliveries;
 mod departures;

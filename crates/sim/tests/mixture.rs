@@ -148,7 +148,7 @@ fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
             application: None,
         };
     }
-    let dcqcn = congestion::Spec::Dcqcn(Default::default());
+    let dcqcn = congestion::Spec::Dcqcn(quick_dcqcn());
     Profile {
         transport: transport::Spec::Rocev2(Default::default()),
         congestion: pick(chance, &[dcqcn, congestion::Spec::ConstantRate(constant)]),

@@ -92,7 +92,7 @@ fn samples_are_of_the_measurement_and_maxima_of_the_run() {
 fn the_whole_is_as_its_parts_say() {
     let mut spec = plain(clos(8, 4, 4), busy_flows());
     spec.switch = isolating();
-    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
     spec.end = Duration::from_ms(1);
     let outcome = run(spec);
     let (switches, queues) = (outcome.table("switches"), outcome.table("queues"));

@@ -49,6 +49,7 @@ fn ramp_from_low_to_high() {
         low: Bytes(1_000_000),
         high: Bytes(4_000_000),
         max_probability: 0.3,
+        at: ramp::At::Arrival,
         ..Default::default()
     };
     let p = |pair: usize| {
@@ -60,7 +61,7 @@ fn ramp_from_low_to_high() {
     // The same as the curve of the ports of 100 Gb/s, where others have the default.
     let ramp::Spec { low, high, max_probability, .. } = spec;
     let of_rate = ramp::OfRate { rate: GBPS_100, low, high, max_probability };
-    let spec = ramp::Spec { by_rate: vec![of_rate], ..Default::default() };
+    let spec = ramp::Spec { by_rate: vec![of_rate], at: ramp::At::Arrival, ..Default::default() };
     assert_expected(marks(overload(aqm::Spec::Ramp(spec), us(400))), expected());
 }
 

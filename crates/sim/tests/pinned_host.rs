@@ -78,7 +78,7 @@ fn dcqcn(change: impl Fn(&mut dcqcn::Spec)) -> congestion::Spec {
         alpha_timer: never,
         increase_timer: never,
         clamp_target: true,
-        ..Default::default()
+        ..quick_dcqcn()
     };
     change(&mut spec);
     congestion::Spec::Dcqcn(spec)

@@ -29,7 +29,7 @@ fn rates(spec: &Spec) -> Vec<(f64, u32)> {
 /// Marked from 3 us on for some time. Alpha stays 1, so that a cut halves.
 fn dcqcn(change: impl Fn(&mut dcqcn::Spec), until_us: u64, end_us: u64) -> Vec<(f64, u32)> {
     let never = Duration::from_ms(1_000);
-    let mut spec = dcqcn::Spec { alpha_timer: never, increase_timer: never, ..Default::default() };
+    let mut spec = dcqcn::Spec { alpha_timer: never, increase_timer: never, ..quick_dcqcn() };
     change(&mut spec);
     let mut spec = rdma(GBPS_100, FAR, congestion::Spec::Dcqcn(spec));
     spec.end = Duration::from_us(end_us);

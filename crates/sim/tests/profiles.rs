@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec};
-use floodway_sim::host::congestion::{self, dcqcn};
+use floodway_sim::host::congestion;
 use floodway_sim::host::transport;
 
 #[test]
@@ -30,7 +30,7 @@ fn one_bottleneck_two_congestion_controls() {
         spec.end = Duration::from_ms(2);
         spec.switch.aqm = floodway_sim::switch::aqm::Spec::Step(Default::default());
         for &workload in listening {
-            let dcqcn = congestion::Spec::Dcqcn(dcqcn::Spec::default());
+            let dcqcn = congestion::Spec::Dcqcn(quick_dcqcn());
             spec.profiles[workload].congestion = dcqcn;
         }
         run(spec).table("flows").u64s("delivered_bytes").to_vec()

@@ -55,7 +55,7 @@ fn two_dcqcn_flows_share_a_link() {
     let flows = [0, 1].map(|src| flow(src, 2, FlowSpec::PERSISTENT, u64::from(src) * 500_000));
     let mut spec = plain(star(3), flows.to_vec());
     spec.switch.aqm = aqm::Spec::Ramp(Default::default());
-    control(&mut spec, congestion::Spec::Dcqcn(Default::default()));
+    control(&mut spec, congestion::Spec::Dcqcn(quick_dcqcn()));
     let delivered = |end: Duration| {
         let mut spec = spec.clone();
         spec.end = end;

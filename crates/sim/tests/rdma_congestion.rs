@@ -193,7 +193,7 @@ fn controls() -> Vec<congestion::Spec> {
     let variants = [dcqcn::Variant::Paper, dcqcn::Variant::Nic].into_iter().flat_map(|variant| {
         [None, Some(Duration::from_us(5))].map(|window| {
             let window_follows_rate = window.is_some();
-            dcqcn::Spec { variant, window, window_follows_rate, ..Default::default() }
+            dcqcn::Spec { variant, window, window_follows_rate, ..quick_dcqcn() }
         })
     });
     answered.chain(variants.map(congestion::Spec::Dcqcn)).collect()

@@ -54,10 +54,7 @@ fn busy(pfc: bool) -> Spec {
     if !pfc {
         flow_control.pfc = None;
     }
-    let dcqcn = congestion::dcqcn::Spec {
-        cnp_interval: Duration::from_us(50),
-        ..congestion::dcqcn::Spec::default()
-    };
+    let dcqcn = congestion::dcqcn::Spec { cnp_interval: Duration::from_us(50), ..quick_dcqcn() };
     control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec.end = Duration::from_ms(2);
     spec

@@ -236,7 +236,7 @@ fn profiles(chance: &mut Stream) -> Vec<Profile> {
     };
     vec![
         plain(transport::Spec::Ethernet(ethernet::Spec { payload }), pick(chance, &alone)),
-        plain(default_rocev2(), congestion::Spec::Dcqcn(Default::default())),
+        plain(default_rocev2(), congestion::Spec::Dcqcn(quick_dcqcn())),
         plain(default_rocev2(), congestion::Spec::LineRate(Default::default())),
         plain(transport::Spec::Tcp(tcp), pick(chance, &controls)),
         entries,

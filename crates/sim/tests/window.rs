@@ -25,7 +25,7 @@ fn with(dcqcn: dcqcn::Spec, flows: Vec<FlowSpec>) -> Spec {
 }
 
 fn windowed(packets: u64, flows: Vec<FlowSpec>) -> Spec {
-    with(dcqcn::Spec { window: window(packets), ..Default::default() }, flows)
+    with(dcqcn::Spec { window: window(packets), ..quick_dcqcn() }, flows)
 }
 
 fn packets_sent(outcome: &Outcome) -> u64 {
@@ -82,7 +82,7 @@ fn incast(follows: bool) -> Spec {
     let dcqcn = dcqcn::Spec {
         window: Some(Duration::from_us(1)),
         window_follows_rate: follows,
-        ..Default::default()
+        ..quick_dcqcn()
     };
     control(&mut spec, congestion::Spec::Dcqcn(dcqcn));
     spec

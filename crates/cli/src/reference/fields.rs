@@ -41,8 +41,9 @@ fn presets() -> String {
         for (field, value, source) in preset.values {
             let _ = writeln!(text, "| `{field}` | `{value}` | {}. |", one_line(source));
         }
-        let (control, source) = (preset.congestion(), preset.congestion_source);
-        let _ = writeln!(text, "| congestion control | `{}` | {source}. |", control.name());
+        if let (Some(control), Some(source)) = (preset.congestion(), preset.congestion_source()) {
+            let _ = writeln!(text, "| congestion control | `{}` | {source}. |", control.name());
+        }
     }
     text
 }

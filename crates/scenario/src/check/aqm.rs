@@ -92,6 +92,14 @@ fn check_pie(spec: &pie::Spec, findings: &mut Findings<'_>) {
     }
 }
 
+/// What to do where packets cannot be judged when they leave: of a ramp there are both forms.
+pub fn arrivals_only(aqm: &Spec, otherwise: &str) -> String {
+    match aqm {
+        Spec::Ramp(_) => "write `switch.aqm.ramp.at = \"arrival\"`".to_owned(),
+        _ => otherwise.to_owned(),
+    }
+}
+
 /// Whether queues are such that packets can be judged or recorded when they leave.
 pub fn check_times(settings: &Document, findings: &mut Findings<'_>) {
     let switch = &settings.switch;
@@ -103,7 +111,10 @@ pub fn check_times(settings: &Document, findings: &mut Findings<'_>) {
             findings.error(
                 &["switch.flow_control.bfc", &path],
                 format!("{judges}, and those of Backpressure Flow Control leave by physical queue"),
-                "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+                arrivals_only(
+                    &switch.aqm,
+                    "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+                ),
             );
         }
     }

@@ -8,6 +8,7 @@ use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::drc::{DIRECTIONS, Hop, Spec};
 
+use super::aqm::arrivals_only;
 use super::buffer::largest_queue;
 use super::switch::there_are;
 use super::{Findings, largest_frame};
@@ -182,7 +183,10 @@ fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
         findings.error(
             &[DRC, &path],
             format!("`{path}` asks for packets that leave or for times, and {no_times}"),
-            "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]",
+            arrivals_only(
+                aqm,
+                "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]",
+            ),
         );
     }
     if switch.scheduler.needs_times() {

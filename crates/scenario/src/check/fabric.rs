@@ -5,6 +5,7 @@ use floodway_model::Bytes;
 use floodway_sim::switch::fabric::{CongestionAt, Lines, Spec};
 
 use super::Findings;
+use super::aqm::arrivals_only;
 use crate::document::Document;
 
 /// A crossbar this much faster than its ports is output queueing in all but name, and its slots are
@@ -122,7 +123,10 @@ fn beside(settings: &Document, table: &str, findings: &mut Findings<'_>) {
                 "`{name}` judges by what leaves the egress queue, and with a crossbar most data \
                  waits before it"
             ),
-            remedy("choose queue management that judges by the backlog, such as `step` or `ramp`"),
+            remedy(&arrivals_only(
+                &switch.aqm,
+                "choose queue management that judges by the backlog, such as `step`",
+            )),
         );
     }
     if switch.scheduler.needs_times() {

@@ -47,7 +47,10 @@ fn definition(schema: &Value, table: &Value, path: &[&str]) -> Option<String> {
     let members = table["oneOf"].as_array().into_iter().flatten();
     let tables = std::iter::once(table).chain(members);
     let field = tables.map(|table| &table["properties"][first]).find(|field| !field.is_null())?;
-    let name = field["$ref"].as_str()?.rsplit('/').next()?;
+    // What may be absent refers to its definition as one of several.
+    let several = field["anyOf"].as_array().into_iter().flatten();
+    let mut references = std::iter::once(field).chain(several).map(|one| &one["$ref"]);
+    let name = references.find_map(|reference| reference.as_str())?.rsplit('/').next()?;
     if rest.is_empty() {
         return Some(name.to_owned());
     }

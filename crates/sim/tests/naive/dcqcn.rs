@@ -36,13 +36,13 @@ pub struct Dcqcn {
 }
 
 impl Dcqcn {
-    pub fn new(line: Rate) -> Self {
+    pub fn new(line: Rate, spec: &Spec) -> Self {
         let line = line.0 as f64;
         Self {
             line,
             current: line,
             target: line,
-            alpha: 1.0,
+            alpha: spec.initial_alpha,
             expires: [None; 3],
             timer_count: 0,
             byte_count: 0,
@@ -127,7 +127,8 @@ impl Dcqcn {
         if spec.variant == Variant::Paper || spec.clamp_target || raised {
             self.target = self.current;
         }
-        self.current = f64::max(self.current * (1.0 - self.alpha / 2.0), spec.min_rate.0 as f64);
+        let factor = f64::max(1.0 - self.alpha / 2.0, spec.min_decrease_factor);
+        self.current = f64::max(self.current * factor, spec.min_rate.0 as f64);
         (self.timer_count, self.byte_count, self.bytes) = (0, 0, 0);
         self.expires[Timer::Increase as usize] = Some(after(now, spec.increase_timer.0));
         self.expires[Timer::Cut as usize] = None;
@@ -169,7 +170,10 @@ impl Dcqcn {
         } else {
             spec.additive_increase.0
         };
-        self.target = f64::min(self.target + step as f64, self.line);
+        // Written for hosts of the reference rate, if there is one.
+        let reference = spec.reference_rate.map_or(self.line, |rate| rate.0 as f64);
+        let step = step as f64 * (self.line / reference);
+        self.target = f64::min(self.target + step, self.line);
         self.current = (self.current + self.target) / 2.0;
     }
 }

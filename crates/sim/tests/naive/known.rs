@@ -24,6 +24,8 @@ fn check_switch(spec: &switch::Spec, has: impl Fn(bool, &str)) {
     has(!matches!(spec.classify, classify::Spec::Ecn(_)), "queues by the ECN field");
     let aqm = matches!(spec.aqm, aqm::Spec::DropTail(_) | aqm::Spec::Step(_) | aqm::Spec::Ramp(_));
     has(aqm, "AQM but drop_tail, step and ramp");
+    let departs = |ramp: &aqm::ramp::Spec| ramp.at == aqm::ramp::At::Departure;
+    has(!matches!(&spec.aqm, aqm::Spec::Ramp(ramp) if departs(ramp)), "marks on departure");
     has(spec.congestion_indication.is_none(), "layer 2 congestion indication");
     let scheduler = matches!(spec.scheduler, scheduler::Spec::Strict(_) | scheduler::Spec::Drr(_));
     has(scheduler, "scheduler but strict and drr");

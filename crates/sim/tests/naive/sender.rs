@@ -51,7 +51,7 @@ impl Sender {
             _ => unreachable!("`known::check` refuses it"),
         };
         let dcqcn = match &profile.congestion {
-            congestion::Spec::Dcqcn(_) => Some(Dcqcn::new(line)),
+            congestion::Spec::Dcqcn(spec) => Some(Dcqcn::new(line, spec)),
             congestion::Spec::LineRate(_) | congestion::Spec::ConstantRate(_) => None,
             _ => unreachable!("`known::check` refuses it"),
         };

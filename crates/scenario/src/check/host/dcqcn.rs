@@ -20,6 +20,20 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
         );
     }
+    for (field, value, usual) in [
+        ("initial_alpha", spec.initial_alpha, "1.0"),
+        ("min_decrease_factor", spec.min_decrease_factor, "0.5"),
+    ] {
+        if !(0.0..=1.0).contains(&value) {
+            let help = format!("write a number from 0 to 1; the paper has {usual}");
+            findings.error(&[&path(field)], format!("`{field}` is {value}"), help);
+        }
+    }
+    if spec.reference_rate == Some(Rate(0)) {
+        let help =
+            "write the link rate for which the increases are, for example \"25Gbps\", or remove it";
+        findings.error(&[&path("reference_rate")], "the reference rate is zero", help);
+    }
     for (field, timer) in
         [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
     {

@@ -183,6 +183,7 @@ impl Translation<'_> {
         self.scenario.table(TABLE);
         self.kept("CC_MODE", "1", "variant", "periodic");
         self.scenario.quoted("notification", "ack", "a bit in its acknowledgements, no CNPs");
+        self.scenario.quoted("byte_counter", "0B", "it counts no bytes");
         self.kept("ALPHA_RESUME_INTERVAL", "55", "alpha_timer", alpha);
         self.kept("RATE_DECREASE_INTERVAL", "4", "cut_interval", cut);
         self.kept("RP_TIMER", "", "increase_timer", increase);

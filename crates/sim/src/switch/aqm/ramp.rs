@@ -22,7 +22,10 @@ pub struct Spec {
     pub max_probability: f64,
     /// What happens above `high`. Default `step`, as in RED and in DCQCN.
     pub above_high: AboveHigh,
-    /// When a packet is judged. Default `arrival`.
+    /// When a packet is judged. Default `departure`, as switches do it (the ECN test plan of SONiC wants
+    /// the first packet of a queue marked and the last one not; so do the simulators of the authors of
+    /// DCQCN and of HPCC). Marks on arrival are late by the queueing delay: DCQCN oscillates
+    /// (decision 48).
     pub at: At,
     /// Other curves for ports of these rates. Default none: all ports have the one above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,10 +51,10 @@ pub struct OfRate {
 #[serde(rename_all = "snake_case")]
 pub enum At {
     /// When it joins the queue, by what it finds there.
-    #[default]
     Arrival,
     /// When it leaves the queue, by what it leaves behind: what is told is as young as can be, and a
     /// packet that arrived before a burst tells of it (the HPCC authors' simulator).
+    #[default]
     Departure,
 }
 
@@ -73,7 +76,7 @@ impl Default for Spec {
             high: Bytes(300_000),
             max_probability: 0.01,
             above_high: AboveHigh::Step,
-            at: At::Arrival,
+            at: At::Departure,
             by_rate: Vec::new(),
         }
     }
@@ -187,7 +190,8 @@ mod tests {
         stand.fill(0, Ecn::Ect0, 1);
         assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Congested);
         assert_eq!(stand.arrives(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
-        assert!(Spec::judges_departures(&ramp) && !Spec::judges_departures(&Spec::default()));
+        assert!(Spec::judges_departures(&ramp));
+        assert!(!Spec::judges_departures(&Spec { at: At::Arrival, ..Spec::default() }));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct State {
 }
 
 impl State {
-    /// A flow that begins: line rate, alpha 1.
+    /// A flow that begins: line rate and the initial alpha.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate;
         let window = spec.window.map(|time| line_rate.bytes_in(time).0);
@@ -50,7 +50,7 @@ impl State {
             window,
             current: line_rate,
             target: line_rate,
-            alpha: 1.0,
+            alpha: spec.initial_alpha,
             alpha_at: Instant::NEVER,
             cnp_for_alpha: false,
             cnp_for_cut: false,
@@ -98,7 +98,8 @@ impl State {
         if clamp || self.timer_stage > 0 || self.byte_stage > 0 {
             self.target = self.current;
         }
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(spec.min_rate.0 as f64);
+        let factor = (1.0 - self.alpha / 2.0).max(spec.min_decrease_factor);
+        self.current = (self.current * factor).max(spec.min_rate.0 as f64);
         (self.timer_stage, self.byte_stage, self.bytes) = (0, 0, 0);
         self.increase_at = now + spec.increase_timer;
         self.cnp_for_cut = false;
@@ -121,7 +122,8 @@ impl State {
         } else {
             spec.additive_increase.0
         };
-        self.target = (self.target + growth as f64).min(self.line_rate);
+        let scale = spec.reference_rate.map_or(1.0, |rate| self.line_rate / rate.0 as f64);
+        self.target = (self.target + growth as f64 * scale).min(self.line_rate);
         self.current = (self.current + self.target) / 2.0;
     }
 }
@@ -211,12 +213,23 @@ mod tests {
         Instant(us * 1_000_000)
     }
 
+    /// The NIC's timers and no byte counter, with the paper's increases.
+    fn quick() -> Spec {
+        Spec {
+            variant: Variant::Nic,
+            cnp_interval: Duration::from_us(4),
+            alpha_timer: Duration::from_us(1),
+            byte_counter: Bytes(0),
+            ..Spec::default()
+        }
+    }
+
     fn with(spec: &Spec) -> State {
         State::new(spec, &Path::at(Rate::from_gbps(100)))
     }
 
     fn begun() -> State {
-        with(&Spec::default())
+        with(&quick())
     }
 
     fn near(a: f64, b: f64) -> bool {
@@ -229,7 +242,7 @@ mod tests {
             variant: Variant::Paper,
             alpha_timer: Duration::from_us(55),
             g: 1.0 / 16.0,
-            ..Spec::default()
+            ..quick()
         };
         let mut flow = begun();
         assert_eq!(flow.rate(&spec, us(5)), None);
@@ -246,7 +259,7 @@ mod tests {
 
     #[test]
     fn target_grows_after_fast_recovery() {
-        let spec = Spec { variant: Variant::Paper, ..Spec::default() };
+        let spec = Spec { variant: Variant::Paper, ..quick() };
         let mut flow = begun();
         // Two CNPs: target 50 Gb/s, current about 25.
         flow.on_cnp(&spec, us(0));
@@ -260,7 +273,7 @@ mod tests {
 
     #[test]
     fn nic_cuts_at_most_once_per_interval() {
-        let spec = Spec::default();
+        let spec = quick();
         let mut flow = begun();
         flow.on_cnp(&spec, us(100));
         assert_eq!(flow.rate(&spec, us(100)), Some(LINE / 2.0));
@@ -276,7 +289,7 @@ mod tests {
 
     #[test]
     fn periodic_asks_on_a_grid_that_the_first_cnp_begins() {
-        let spec = Spec { variant: Variant::Periodic, ..Spec::default() };
+        let spec = Spec { variant: Variant::Periodic, ..quick() };
         let mut flow = begun();
         flow.on_cnp(&spec, us(100));
         assert_eq!(flow.rate(&spec, us(103)), None);
@@ -299,7 +312,7 @@ mod tests {
 
     #[test]
     fn periodic_cuts_in_every_period_with_a_cnp() {
-        let spec = Spec { variant: Variant::Periodic, g: 1e-9, ..Spec::default() };
+        let spec = Spec { variant: Variant::Periodic, g: 1e-9, ..quick() };
         let mut flow = begun();
         // A mark in every acknowledgement, one in a microsecond: halved at 14, 18 and 22 us.
         let mut rates = Vec::new();
@@ -312,7 +325,7 @@ mod tests {
 
     #[test]
     fn nic_phases() {
-        let spec = Spec { fast_recovery: 1, ..Spec::default() };
+        let spec = Spec { fast_recovery: 1, ..quick() };
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
         flow.on_cnp(&spec, us(4));
@@ -333,7 +346,7 @@ mod tests {
             variant: Variant::Paper,
             byte_counter: Bytes(10_000),
             increase_timer: Duration::from_ms(100),
-            ..Spec::default()
+            ..quick()
         };
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
@@ -350,7 +363,7 @@ mod tests {
             byte_counter: Bytes(10_000),
             alpha_timer: Duration::from_ms(100),
             increase_timer: Duration::from_ms(100),
-            ..Spec::default()
+            ..quick()
         };
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
@@ -365,7 +378,7 @@ mod tests {
     #[test]
     fn window_by_hand() {
         // The Source Flow Control deck: 15 us at 100 Gb/s.
-        let fixed = Spec { window: Some(Duration::from_us(15)), ..Spec::default() };
+        let fixed = Spec { window: Some(Duration::from_us(15)), ..quick() };
         let follows = Spec { window_follows_rate: true, ..fixed.clone() };
         let (mut one, mut other) = (with(&fixed), with(&follows));
         assert_eq!(one.window(&fixed, us(0)), Some(187_500));
@@ -377,7 +390,7 @@ mod tests {
         assert_eq!(other.window(&follows, us(100)), Some(187_500 / 2));
         assert_eq!(other.window(&follows, us(154)), Some(187_500 / 2));
         assert_eq!(other.window(&follows, us(155)), Some(187_500 / 4 * 3));
-        assert_eq!(begun().window(&Spec::default(), us(0)), None);
+        assert_eq!(begun().window(&quick(), us(0)), None);
     }
 
     /// DCQCN and DCQCN+win of HPCC (SIGCOMM 2019, section 5.1), each with the reaction point of the
@@ -399,7 +412,7 @@ mod tests {
                     alpha_timer: Duration::from_us(if variant == Variant::Nic { 1 } else { 55 }),
                     window: window.map(Duration::from_us),
                     window_follows_rate: follows,
-                    ..Spec::default()
+                    ..quick()
                 };
                 let mut flow = with(&spec);
                 let mut hear = |at, cnp: bool| {
@@ -431,7 +444,7 @@ mod tests {
             alpha_timer: Duration::from_us(5),
             additive_increase: Rate::from_mbps(100),
             hyper_increase: Rate::from_mbps(200),
-            ..Spec::default()
+            ..quick()
         }
     }
 
@@ -487,7 +500,7 @@ mod tests {
 
     #[test]
     fn never_below_the_minimum_nor_above_the_line() {
-        let spec = Spec::default();
+        let spec = quick();
         let mut flow = begun();
         for n in 0..1_000 {
             flow.on_cnp(&spec, us(4 * n));

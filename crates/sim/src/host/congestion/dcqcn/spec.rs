@@ -2,30 +2,29 @@ use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters. The defaults are those of the NIC (ConnectX-4 class) where the paper and the NIC
-/// differ.
+/// Parameters. The defaults are the preset `paper`; `nvidia`, `hpcc_simulator` and
+/// `hpcc_simulator_paper` are others, see [presets](#presets).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Which reaction point. Default `nic`.
+    /// Which reaction point. Default `paper`.
     pub variant: Variant,
     /// What tells the sender of marks. Default `cnp`.
     pub notification: Notification,
-    /// Notification point: the least time between two CNPs of a flow. Default 4us (NIC; the paper
-    /// has 50us).
+    /// Notification point: the least time between two CNPs of a flow. Default 50us (paper).
     pub cnp_interval: Duration,
     /// Weight of a new observation in alpha, 0 to 1. Default 1/256 (paper, section 5).
     pub g: f64,
     /// Time without a CNP after which alpha decays by one step; for `nic` and `periodic` the period of
-    /// every update of alpha. Default 1us (NIC, `dce_tcp_rtt`; the paper has 55us).
+    /// every update of alpha. Default 55us (paper; `dce_tcp_rtt` of NICs is 1us).
     pub alpha_timer: Duration,
     /// `nic`: the least time between two rate cuts; `periodic`: the period in which it is asked
     /// whether to cut. Default 4us (`rate_reduce_monitor_period`).
     pub cut_interval: Duration,
     /// Time between two increases. Default 55us (paper; `rpg_time_reset` of NICs is 300us).
     pub increase_timer: Duration,
-    /// Bytes sent between two increases; 0B counts no bytes. Default 0B: the authors' simulator
-    /// ships with a value so large that it never acts; the paper's text has 10MB.
+    /// Bytes sent between two increases; 0B counts no bytes, as the HPCC authors' simulator. Default
+    /// 10MB (paper).
     pub byte_counter: Bytes,
     /// F, increases by halving the distance to the target before the target itself grows.
     /// Default 5 (paper).
@@ -34,10 +33,23 @@ pub struct Spec {
     pub additive_increase: Rate,
     /// Growth of the target per increase when both the timer and the byte counter are past fast
     /// recovery; without a byte counter only `nic` and `periodic` get there, from the second increase
-    /// past fast recovery on. Default 200Mbps (authors' simulator).
+    /// past fast recovery on. Default 200Mbps (configuration of the authors' simulator, `RATE_HAI`; the
+    /// paper gives no number).
     pub hyper_increase: Rate,
-    /// The lowest rate of a flow. Default 100Mbps (authors' simulator).
+    /// Link rate of a host for which `additive_increase` and `hyper_increase` are written; at another
+    /// rate both are larger or smaller in proportion. Default none: they are the same at every rate.
+    /// The HPCC authors' script writes 5 and 50 Mb/s for every 25 Gb/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_rate: Option<Rate>,
+    /// The lowest rate of a flow. Default 100Mbps (authors' simulator; the paper gives no
+    /// number).
     pub min_rate: Rate,
+    /// Alpha of a flow that has not had a CNP, 0 to 1. Default 1 (paper).
+    pub initial_alpha: f64,
+    /// The smallest factor by which one cut changes the rate, 0 to 1 (`rpg_min_dec_fac` of NICs, there
+    /// in per cent). Default 0.5, which limits nothing: a cut by half of alpha leaves that much (paper,
+    /// equation 1).
+    pub min_decrease_factor: f64,
     /// Not for `paper`: whether every cut sets the target to the rate before it; else only the first cut
     /// after an increase does, so that several cuts in a row are recovered from together. The paper
     /// always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of the
@@ -62,12 +74,13 @@ pub struct Spec {
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
     /// Zhu et al., SIGCOMM 2015, section 3.2: every CNP cuts at once.
-    Paper,
-    /// As NICs do it: alpha is updated periodically by whether a CNP came, and cuts happen at most
-    /// once per `cut_interval`, the first one with the first CNP.
     #[default]
+    Paper,
+    /// As the timers of NICs are often read: alpha is updated periodically by whether a CNP came, and cuts happen at most
+    /// once per `cut_interval`, the first one with the first CNP.
     Nic,
-    /// The same as the HPCC authors' simulator models it: from the first CNP on it is asked every
+    /// As the HPCC authors' simulator models a NIC, and as the NIC's documentation describes
+    /// `rate_reduce_monitor_period`: from the first CNP on it is asked every
     /// `cut_interval` whether one has come since, so that even the first cut is one interval late.
     Periodic,
 }
@@ -87,18 +100,21 @@ pub enum Notification {
 impl Default for Spec {
     fn default() -> Self {
         Self {
-            variant: Variant::Nic,
+            variant: Variant::Paper,
             notification: Notification::Cnp,
-            cnp_interval: Duration::from_us(4),
+            cnp_interval: Duration::from_us(50),
             g: 1.0 / 256.0,
-            alpha_timer: Duration::from_us(1),
+            alpha_timer: Duration::from_us(55),
             cut_interval: Duration::from_us(4),
             increase_timer: Duration::from_us(55),
-            byte_counter: Bytes(0),
+            byte_counter: Bytes(10_000_000),
             fast_recovery: 5,
             additive_increase: Rate::from_mbps(40),
             hyper_increase: Rate::from_mbps(200),
+            reference_rate: None,
             min_rate: Rate::from_mbps(100),
+            initial_alpha: 1.0,
+            min_decrease_factor: 0.5,
             clamp_target: false,
             window: None,
             window_follows_rate: false,
