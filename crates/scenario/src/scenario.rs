@@ -205,6 +205,7 @@ impl Variant {
             host: host::Spec {
                 pause_scope: settings.host.pause_scope,
                 memory: settings.host.memory,
+                pause_feedback: settings.host.pause_feedback,
             },
             profiles: settings.profiles(),
             flows,

@@ -9,6 +9,7 @@ mod custom;
 mod drc;
 mod fabric;
 mod failure;
+mod feedback;
 pub(crate) mod files;
 mod flow_control;
 mod host;
@@ -69,6 +70,7 @@ pub fn check(
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    feedback::check(settings, &mut findings);
     path::check(settings, &mut findings);
     buffer::check(settings, largest_frame, &mut findings);
     fabric::check(settings, largest_frame, &mut findings);

@@ -6,6 +6,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Instant, NodeId, Packet};
 
 use super::network::{Network, is_same};
+use crate::switch;
 use crate::switch::buffer::{self, shared};
 use crate::switch::flow_control::{self, pause, pfc};
 use crate::switch::port::DropReason;
@@ -98,9 +99,7 @@ impl Queues {
             (buffer::Spec::PerQueue(_), Limited::Port) => {
                 within(self.held_of_port(came), spec.queue.size.0, DropReason::HeadroomExceeded)
             }
-            (buffer::Spec::PerQueue(_), Limited::Class)
-                if is_lossless(&spec.flow_control, packet) =>
-            {
+            (buffer::Spec::PerQueue(_), Limited::Class) if is_lossless(spec, packet) => {
                 let held = self.held[source(packet)];
                 within(held, spec.queue.size.0, DropReason::HeadroomExceeded)
             }
@@ -135,7 +134,7 @@ impl Queues {
         let in_headroom = self.headroom[source];
         if accepts(pool, alpha, used, self.held[source] - in_headroom, bytes) {
             Ok(false)
-        } else if !is_lossless(&network.spec.switch.flow_control, packet) {
+        } else if !is_lossless(&network.spec.switch, packet) {
             Err(DropReason::IngressThreshold)
         } else if in_headroom + bytes <= headroom {
             Ok(true)
@@ -204,9 +203,12 @@ impl Limited {
 }
 
 /// Whether flow control pauses the class in which a packet came.
-pub fn is_lossless(spec: &flow_control::Spec, packet: &Packet) -> bool {
+pub fn is_lossless(switch: &switch::Spec, packet: &Packet) -> bool {
+    let spec = &switch.flow_control;
+    // What a switch makes itself has come in no class of data.
+    let data = packet.class.0 < switch.queue.count;
     let covers = |pfc: &pfc::Spec| pfc.queues.is_empty() || pfc.queues.contains(&packet.class.0);
-    spec.pause.is_some() || spec.pfc.as_ref().is_some_and(covers)
+    spec.pause.is_some() || data && spec.pfc.as_ref().is_some_and(covers)
 }
 
 /// What all holders of a pool take of it.

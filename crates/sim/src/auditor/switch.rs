@@ -111,7 +111,9 @@ impl Switch {
         let in_headroom = self.check_room(network, place, packet, log);
         self.joined += 1;
         self.queues.add(place, self.joined, packet, in_headroom, log.now);
-        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !packet.is_control()) {
+        if let Some(thresholds) =
+            self.thresholds.as_mut().filter(|_| is_data_queue(network, place.1))
+        {
             thresholds.joins(network, place, packet, log.now);
         }
     }
@@ -198,7 +200,9 @@ impl Switch {
         if self.queues.ports[place.0][place.1].bytes == 0 {
             self.ports[place.0].fairness.emptied(place.1);
         }
-        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !before.is_control()) {
+        if let Some(thresholds) =
+            self.thresholds.as_mut().filter(|_| is_data_queue(network, place.1))
+        {
             thresholds.leaves(network, place, &before, log.now);
         }
         before
@@ -350,6 +354,11 @@ impl Switch {
             }
         }
     }
+}
+
+/// Whether it is a queue of data, not the control queue.
+fn is_data_queue(network: &Network, queue: usize) -> bool {
+    queue < usize::from(network.spec.switch.queue.count)
 }
 
 /// Whether queues consist of parts, which packets leave in another order, and may be held back.

@@ -2,7 +2,9 @@ use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{aqm, buffer, classify, congestion_indication, fabric, flow_control, path, scheduler};
+use super::{
+    aqm, buffer, classify, congestion_indication, fabric, feedback, flow_control, path, scheduler,
+};
 
 /// What a switch is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +23,9 @@ pub struct Spec {
     pub buffer: buffer::Spec,
     /// Which queue data goes to.
     pub classify: classify::Spec,
+    /// The class of feedback and notifications. Default the control class for all.
+    #[serde(skip_serializing_if = "feedback::Spec::is_default")]
+    pub feedback: feedback::Spec,
     /// How queues tell senders of congestion.
     pub aqm: aqm::Spec,
     /// Layer 2 congestion indication in place of marks; on if its table is there.

@@ -44,7 +44,7 @@ struct Port {
     end: SendingEnd,
     /// Pauses for the neighbour, before everything else.
     pauses: VecDeque<Frame>,
-    /// Acknowledgements, NAKs and CNPs, before data.
+    /// Acknowledgements, NAKs and CNPs before data, unless they are in a class of data.
     control: VecDeque<Frame>,
     queues: Vec<VecDeque<Frame>>,
     round: Round,
@@ -105,7 +105,12 @@ impl Switch {
         let spec = world.spec;
         let control = usize::from(spec.switch.queue.count);
         let egress = ecmp::egress(spec, self.id, NodeId(frame.dst), frame.flow);
-        if !frame.is_data() {
+        let among_data = match frame.kind {
+            Kind::Ack { .. } | Kind::Nak { .. } => spec.switch.feedback.ack,
+            Kind::Cnp => spec.switch.feedback.cnp,
+            Kind::Data { .. } | Kind::Pause { .. } => None,
+        };
+        if !frame.is_data() && among_data.is_none() {
             let port = &mut self.ports[egress];
             if bytes(&port.control) + u64::from(frame.bytes) > spec.switch.queue.control_size.0 {
                 return self.drop(egress, control, "queue_full", world);
@@ -113,7 +118,8 @@ impl Switch {
             port.control.push_back(frame);
             return self.send(egress, now, world);
         }
-        let queue = class_of(&spec.switch, &spec.flows[frame.flow as usize]);
+        let queue = among_data
+            .map_or_else(|| class_of(&spec.switch, &spec.flows[frame.flow as usize]), usize::from);
         // Queue management comes before admission (decision 3).
         let marked = self.is_marked(spec, egress, queue);
         if marked && frame.ecn == Ecn::NotEct {

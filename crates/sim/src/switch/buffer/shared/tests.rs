@@ -15,7 +15,8 @@ fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Poo
 fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> Memory {
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
-    let switch = switch::Spec { flow_control, ..Default::default() };
+    let queue = switch::QueueSpec { count: 2, ..Default::default() };
+    let switch = switch::Spec { flow_control, queue, ..Default::default() };
     let spec = Spec { ingress, egress, headroom: Bytes(headroom), by_rate: Vec::new() };
     Memory::new(&spec, &switch, &[Rate::from_gbps(100); 4])
 }
@@ -249,7 +250,8 @@ fn a_faster_port_may_hold_more() {
     // much at twice the rate, and headroom by rate.
     let pfc = pfc::Spec { queues: vec![LOSSLESS as u8], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
-    let switch = switch::Spec { flow_control, ..Default::default() };
+    let queue = switch::QueueSpec { count: 2, ..Default::default() };
+    let switch = switch::Spec { flow_control, queue, ..Default::default() };
     let [slow, fast] = [100, 200].map(Rate::from_gbps);
     let by_rate = vec![OfRate { rate: fast, alpha: 0.25, headroom: Bytes(600) }];
     let headroom = Bytes(300);
