@@ -1,9 +1,10 @@
 //! Feedback in a class of data: it waits behind data, counts with it, is paused and may be dropped.
 
-use crate::common::timeline::traced;
+use crate::common::timeline::{datagrams_of, traced};
 use crate::common::{clos, fct_ps, flow, isolating, plain, run, star};
 use floodway_model::{Body, Bytes, Ecn, FlowSpec, Instant};
 use floodway_sim::Spec;
+use floodway_sim::host::transport::udp;
 use floodway_sim::metric::Sent;
 use floodway_sim::switch::aqm::{self, step};
 use floodway_sim::switch::feedback;
@@ -40,6 +41,25 @@ fn an_ack_waits_behind_the_data_of_its_class() {
     // Behind all that had arrived: 288.48 + 12 * 88.48.
     let (_, sent) = traced(busy_way_back(Some(0)));
     assert_eq!(ack_leaves(&sent), (Instant(1_350_240), 0));
+}
+
+/// Completion at the sender: on an idle way back the ACK leaves the switch at 783.84 and is at host 0 6.88 +
+/// 200 ns later, at 990.72; above or behind the data, 206.88 ns after it leaves. The last byte is at host 1
+/// at 576.96 in all cases. Datagrams are not acknowledged.
+#[test]
+fn completion_at_the_sender_is_the_last_acknowledgement() {
+    let of = |spec: Spec| {
+        let outcome = run(spec);
+        let ns = ["fct_ns", "acked_fct_ns"].map(|name| outcome.table("flows").f64s(name)[0]);
+        ns.map(|ns| (ns * 1e3).round())
+    };
+    let mut idle = busy_way_back(None);
+    idle.flows.truncate(1);
+    assert_eq!(of(idle.clone()), [576_960.0, 990_720.0]);
+    assert_eq!(of(busy_way_back(None)), [576_960.0, 1_026_240.0]);
+    assert_eq!(of(busy_way_back(Some(0))), [576_960.0, 1_557_120.0]);
+    idle.profiles = vec![datagrams_of(1_024, udp::Field::NotEct)];
+    assert!(of(idle)[1].is_nan());
 }
 
 /// The same with marks above 3 packets: six wait when the ACK comes. The data of its flow is ECN-capable

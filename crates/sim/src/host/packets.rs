@@ -151,6 +151,7 @@ impl Host {
             sender.control().on_cnp(&profile.congestion, now);
         }
         sender.renew_window(profile, now);
+        sender.note_acknowledged(now);
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }
