@@ -197,7 +197,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
-        let workload::Traffic { flows, triggers, operations } =
+        let workload::Traffic { flows, triggers, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),

@@ -186,12 +186,14 @@ fn pfc() -> impl Strategy<Value = pfc::Spec> {
     let response = select(&[Some(0), Some(100), Some(1_000), None][..]);
     // Whole frames too, so that queues stand exactly at thresholds.
     let thresholds = (0u64..20_000, 0.0..1.0, select(&[1, 1_086][..]));
-    (thresholds, measured_on, queues, quanta, response).prop_map(
-        |((xoff, part, unit), measured_on, queues, quanta, response)| pfc::Spec {
+    let refresh = proptest::bool::weighted(0.8);
+    (thresholds, measured_on, queues, quanta, response, refresh).prop_map(
+        |((xoff, part, unit), measured_on, queues, quanta, response, refresh)| pfc::Spec {
             xoff: Bytes(xoff / unit * unit),
             xon: Bytes((xoff as f64 * part) as u64 / unit * unit),
             measured_on,
             quanta,
+            refresh,
             response: response.map(Duration::from_ns),
             queues,
             // Frames may be dropped: there is no headroom.

@@ -80,6 +80,7 @@ pub fn check(
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
+        buffer::check_names(settings, graph, &mut findings);
         flow_control::check(settings, graph, frame, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);

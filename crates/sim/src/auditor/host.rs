@@ -7,7 +7,7 @@ use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet};
 use rustc_hash::FxHashMap;
 
 use super::flows::{Delivery, Departure, Receiver, Sender};
-use super::network::{Network, pause_time};
+use super::network::{Network, paused_until};
 use super::pauses::Pauses;
 use super::{Log, time};
 use crate::host::PauseScope;
@@ -33,7 +33,7 @@ impl Host {
     pub fn arrives(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
         let (node, now) = (log.node, log.now);
         let closed = network.closed(node, 0);
-        let until = |quanta| now + pause_time(quanta, network.rate(node, 0));
+        let until = |quanta| paused_until(network, now, quanta, network.rate(node, 0));
         match packet.body {
             Body::Pfc { classes, quanta } => self.pauses.set(classes, now, until(quanta), closed),
             Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, NodeId, Packet};
 
-use super::network::{Network, ROUNDING, is_same, pause_time};
+use super::network::{Network, ROUNDING, is_same, paused_until};
 use super::pauses::Pauses;
 use super::queues::Queues;
 use super::scheduler::Fairness;
@@ -67,7 +67,7 @@ impl Switch {
         let (port, now) = (packet.ingress.index(), log.now);
         let here = &mut self.ports[port];
         let closed = network.closed(self.id, port);
-        let until = |quanta| now + pause_time(quanta, network.rate(self.id, port));
+        let until = |quanta| paused_until(network, now, quanta, network.rate(self.id, port));
         match packet.body {
             Body::Pfc { classes, quanta } => here.pauses.set(classes, now, until(quanta), closed),
             Body::Pause { quanta } => here.pauses.set(u8::MAX, now, until(quanta), closed),
@@ -290,7 +290,7 @@ impl Switch {
             let since = here.pauses.free_from(number, here.on_wire.1.max(queue.since));
             let closed = network.closed(self.id, port);
             let down = closed.iter().any(|&(from, until)| from <= now && since <= until);
-            if since + ROUNDING < now && !down {
+            if since < now && since + ROUNDING < now && !down {
                 let bytes = queue.bytes;
                 let text = format!("{bytes} bytes could have been sent since {}", time(since));
                 log.queue(port, number, text);

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,19 @@ pub struct Spec {
     pub path: path::Spec,
     /// What happens between neighbours.
     pub flow_control: flow_control::Spec,
+}
+
+impl Spec {
+    /// With the buffer of the switch of this name, if that is not the same for all.
+    pub fn with_buffer_of(&self, name: &str) -> Cow<'_, Self> {
+        match &self.buffer {
+            buffer::Spec::Shared(shared) if !shared.by_switch.is_empty() => {
+                let buffer = buffer::Spec::Shared(shared.at(name));
+                Cow::Owned(Self { buffer, ..self.clone() })
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
 }
 
 /// The egress queues of a port.

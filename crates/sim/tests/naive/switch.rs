@@ -278,7 +278,8 @@ impl Switch {
     ) {
         let (port, class) = source;
         world.seen.pauses.entry((self.id.0, port, class)).or_default()[counted] += 1;
-        if quanta > 0 {
+        let refreshes = world.spec.switch.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.refresh);
+        if quanta > 0 && refreshes {
             // Half of the pause later it is said again.
             let at = after(now, self.ports[port].end.pause_time(quanta) / 2);
             self.pfc.refresh_at.insert(source, at);

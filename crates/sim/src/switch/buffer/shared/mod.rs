@@ -17,7 +17,7 @@ use super::Share;
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use book::Book;
-pub use spec::{OfRate, Pool, Spec};
+pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
 #[derive(Debug)]
 pub(super) struct Memory {
