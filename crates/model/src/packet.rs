@@ -375,7 +375,8 @@ impl Packet {
         matches!(self.body, Body::Data { .. } | Body::Segment { .. })
     }
 
-    /// Whether it waits in the control queue of a port: feedback of RoCEv2 and notifications. TCP
+    /// Whether it is feedback of RoCEv2 or a notification, which wait in the control queue of a port unless
+    /// the switch is told otherwise. TCP
     /// has its acknowledgements among the data, like every switch that looks at classes only.
     #[inline]
     pub const fn is_control(&self) -> bool {

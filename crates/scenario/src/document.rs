@@ -111,7 +111,7 @@ pub struct Document {
 }
 
 /// What a host is made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// What a pause stops. Default `class`.
@@ -121,6 +121,12 @@ pub struct Host {
     /// Default none: a frame leaves the host when the wire is free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// Whether a pause of a class of data stops feedback that `switch.feedback` has in that class too.
+    /// Receivers' answers go before all data in a NIC, whatever their class. With false only PAUSE
+    /// stops them, so that they may come to a switch that has paused their class. Default true
+    /// (IEEE 802.1Q: a pause holds for all frames of a priority).
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub pause_feedback: bool,
     /// How messages become packets and arrive complete, unless their workload says otherwise.
     pub transport: transport::Spec,
     /// How fast a flow may send, unless its workload says otherwise. Default what suits the
@@ -128,6 +134,18 @@ pub struct Host {
     /// for `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<congestion::Spec>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self {
+            pause_scope: PauseScope::default(),
+            memory: None,
+            pause_feedback: true,
+            transport: transport::Spec::default(),
+            congestion: None,
+        }
+    }
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -197,7 +197,7 @@ impl Variant {
     pub fn build(&self, seed: u64) -> Spec {
         let Self { settings, graph, workloads, .. } = self;
         let measured = self.measured();
-        let workload::Traffic { flows, triggers, operations } =
+        let workload::Traffic { flows, triggers, operations, .. } =
             workload::traffic(workloads, settings, graph, seed);
         Spec {
             graph: graph.clone(),
@@ -205,6 +205,7 @@ impl Variant {
             host: host::Spec {
                 pause_scope: settings.host.pause_scope,
                 memory: settings.host.memory,
+                pause_feedback: settings.host.pause_feedback,
             },
             profiles: settings.profiles(),
             flows,

@@ -71,6 +71,7 @@ fn the_switches_of_the_deck_can_be_written() {
             egress,
             headroom: Bytes(headroom),
             by_rate: Vec::new(),
+            by_switch: Vec::new(),
         })
     };
     assert_eq!(

@@ -107,17 +107,21 @@ fn changed(lines: &[&str]) -> String {
 fn imported(test: &str, lines: &[&str]) -> (Imported, Document) {
     let path = folder(test, &changed(lines));
     let imported = import(&path, test).unwrap_or_else(|error| panic!("{}", error.plain()));
-    let out = path.with_file_name("out");
+    let settings = loaded(&path, &imported).variants()[0].settings.clone();
+    (imported, settings)
+}
+
+/// The scenario, read from a folder beside the configuration.
+fn loaded(config: &Path, imported: &Imported) -> Scenario {
+    let out = config.with_file_name("out");
     fs::create_dir_all(&out).unwrap();
     for (name, text) in &imported.files {
         fs::write(out.join(name), text).unwrap();
     }
-    let scenario = out.join("scenario.toml");
-    fs::write(&scenario, &imported.scenario).unwrap();
-    let scenario = Scenario::load(&scenario, &Overrides::default());
-    let scenario = scenario.unwrap_or_else(|error| panic!("{}", error.plain()));
-    let settings = scenario.variants()[0].settings.clone();
-    (imported, settings)
+    let path = out.join("scenario.toml");
+    fs::write(&path, &imported.scenario).unwrap();
+    let scenario = Scenario::load(&path, &Overrides::default());
+    scenario.unwrap_or_else(|error| panic!("{}", error.plain()))
 }
 
 /// What is refused, in plain text without the folder.
@@ -146,7 +150,9 @@ fn hpcc_of_the_example() {
     // The third flow starts after the stop.
     assert_eq!(imported.files[1].1.lines().next(), Some("2"));
     assert_eq!(fate(&imported, "MULTI_RATE"), Some(Fate::Differs));
-    assert_eq!(fate(&imported, "ACK_HIGH_PRIO"), Some(Fate::Differs));
+    assert_eq!(fate(&imported, "ACK_HIGH_PRIO"), Some(Fate::Kept));
+    // With the data in switches, and stopped with it in NICs.
+    assert_eq!((settings.switch.feedback.ack, settings.host.pause_feedback), (Some(0), true));
     assert_eq!(fate(&imported, "RP_TIMER"), Some(Fate::Nothing));
     // Every key has one row, and nothing is doubtful.
     for key in CONFIG.lines().filter_map(|line| line.split_whitespace().next()) {
@@ -193,6 +199,8 @@ fn dcqcn_with_and_without_a_window() {
     };
     assert_eq!(*spec, expected);
     assert_eq!(fate(&imported_without, "ACK_HIGH_PRIO"), Some(Fate::Kept));
+    // In switches with the data all the same; only NICs send them through pauses.
+    assert_eq!((settings.switch.feedback.ack, settings.host.pause_feedback), (Some(0), false));
     let transport = &settings.profiles()[0].transport;
     assert_eq!((transport.largest_frame(), transport.answer_frame()), (1_048, 60));
 
@@ -304,4 +312,42 @@ fn what_would_not_be_valid_is_refused() {
         text.lines().next().unwrap(),
         "error: a threshold of 9223372036854775807 KB is too large"
     );
+}
+
+/// Switch 5 has another host behind 100 Gb/s and 1 us: 37500 bytes of headroom and 4096 of reserve less to
+/// share. Switch 4 has 32 MiB less two of these and one of 75000 and 4096, as in the example.
+#[test]
+fn switches_have_the_memory_that_they_have_there() {
+    let path = folder("memory", CONFIG);
+    let topology = TOPOLOGY.replace("6 2 5", "7 2 6") + "6 5 100Gbps 1000ns 0\n";
+    fs::write(path.with_file_name("topology.txt"), topology).unwrap();
+    let imported = import(&path, "memory").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let scenario = loaded(&path, &imported);
+    let buffer::Spec::Shared(memory) = &scenario.variants()[0].settings.switch.buffer else {
+        panic!("shared")
+    };
+    let of_4 = 32 * 1_048_576 - 2 * 37_500 - 75_000 - 3 * 4_096;
+    let [other] = memory.by_switch.as_slice() else { panic!("one more: {:?}", memory.by_switch) };
+    assert_eq!(memory.ingress.as_ref().unwrap().pool, Bytes(of_4 - 37_500 - 4_096));
+    assert_eq!(
+        (&other.switches[..], other.ingress_pool),
+        (&["switch 4".to_owned()][..], Some(Bytes(of_4)))
+    );
+    assert_eq!(fate(&imported, "BUFFER_SIZE"), Some(Fate::Kept));
+}
+
+/// Two flows start at once, that of the higher source first in the file: it has number 0.
+#[test]
+fn flows_are_numbered_as_in_the_file() {
+    let path = folder("order", CONFIG);
+    fs::write(path.with_file_name("flow.txt"), "2\n1 3 3 100 100 2\n0 2 3 100 5000 2\n").unwrap();
+    let mut imported = import(&path, "order").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let sources = |imported: &Imported| {
+        let scenario = loaded(&path, imported);
+        let flows = scenario.build(&scenario.variants()[0], 0).flows;
+        flows.iter().map(|flow| flow.src.0).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&imported), [1, 0]);
+    imported.scenario = imported.scenario.replace("keep_order = true", "keep_order = false");
+    assert_eq!(sources(&imported), [0, 1]);
 }

@@ -10,6 +10,7 @@ use crate::failure::Outages;
 use crate::metric::Metrics;
 #[cfg(feature = "trace")]
 use crate::metric::Sent;
+use crate::switch::flow_control;
 use crate::switch::flow_control::pausing::pause_time;
 
 /// What a link is like, seen from one end. What every frame needs comes first.
@@ -66,6 +67,8 @@ pub struct Transmitter {
 #[derive(Debug)]
 struct Seldom {
     link: Link,
+    /// Whether a pause lasts until a frame ends it.
+    endless: bool,
     /// Pauses by class.
     pauses: [Pause; CLASSES],
     /// Of the MAC control frames that were sent last without another frame in between: when the
@@ -91,9 +94,23 @@ impl Transmitter {
             examined: false,
             seldom: Box::new(Seldom {
                 link,
+                endless: false,
                 pauses: [Pause::default(); CLASSES],
                 control: (Instant::ZERO, Instant::ZERO),
             }),
+        }
+    }
+
+    /// With PFC without refreshes: a pause lasts until a frame ends it.
+    pub fn obey(&mut self, flow_control: &flow_control::Spec) {
+        self.seldom.endless = flow_control.pfc.as_ref().is_some_and(|pfc| !pfc.refresh);
+    }
+
+    /// How long a pause of so many quanta lasts on this link.
+    pub fn lasts(&self, quanta: u16) -> Duration {
+        match self.seldom.endless && quanta > 0 {
+            true => Duration(u64::MAX),
+            false => pause_time(quanta, self.seldom.link.rate),
         }
     }
 
@@ -221,11 +238,11 @@ impl Transmitter {
         if self.is_closed() {
             return;
         }
-        let time = pause_time(quanta, self.seldom.link.rate);
+        let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            let ended = self.seldom.pauses[class].set(now, now + time);
+            let ended = self.seldom.pauses[class].set(now, until);
             context.metrics.count_pause((self.peer, self.peer_port), class, ended);
-            self.last_pause_ends = self.last_pause_ends.max(now + time);
+            self.last_pause_ends = self.last_pause_ends.max(until);
         }
     }
 

@@ -190,6 +190,11 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
     let measured = |(_, start, flow): &(usize, Instant, &FlowSpec)| {
         u64::from(start.0 >= spec.warmup.0 && !flow.is_persistent())
     };
+    // By the last acknowledgement: of flows that end, whose transport has any.
+    let acknowledged = |&(place, start, flow): &(usize, Instant, &FlowSpec)| {
+        let at = facts.sent[place].acknowledged.filter(|_| !flow.is_persistent());
+        at.map_or(f64::NAN, |at| (at - start).as_ns())
+    };
     let stop = |(.., flow): &(usize, Instant, &FlowSpec)| match flow.sends_until() {
         Instant::NEVER => f64::NAN,
         stop => stop.0 as f64 / 1e3,
@@ -208,6 +213,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
         .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
+        .f64("acked_fct_ns", "Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which the whole message is acknowledged; empty if that did not happen before the run ended (a run may end as soon as all messages have arrived, with acknowledgements on the way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the simulator of HPCC's authors writes to fct.txt.", flows.iter().map(acknowledged).collect())
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))

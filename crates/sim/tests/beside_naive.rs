@@ -19,7 +19,7 @@ use floodway_sim::switch::aqm::{self, ramp, step};
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::scheduler::{self, drr};
-use floodway_sim::switch::{self, QueueSpec, buffer};
+use floodway_sim::switch::{self, QueueSpec, buffer, feedback};
 use floodway_sim::{Outcome, Simulation, Spec};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -155,6 +155,16 @@ fn scheduler(queues: u8) -> impl Strategy<Value = scheduler::Spec> {
     prop_oneof![1 => Just(scheduler::Spec::Strict(Default::default())), 3 => drr]
 }
 
+/// A third has feedback in classes of data.
+fn feedback(queues: u8) -> impl Strategy<Value = feedback::Spec> {
+    let class = || proptest::option::weighted(0.2, 0..queues);
+    (class(), class()).prop_map(|(ack, cnp)| feedback::Spec {
+        ack,
+        cnp,
+        ..feedback::Spec::default()
+    })
+}
+
 fn aqm() -> impl Strategy<Value = aqm::Spec> {
     let ramp = (0u64..10_000, 1u64..20_000, select(&[0.1, 0.5, 1.0][..]), any::<bool>());
     prop_oneof![
@@ -177,12 +187,14 @@ fn pfc() -> impl Strategy<Value = pfc::Spec> {
     let response = select(&[Some(0), Some(100), Some(1_000), None][..]);
     // Whole frames too, so that queues stand exactly at thresholds.
     let thresholds = (0u64..20_000, 0.0..1.0, select(&[1, 1_086][..]));
-    (thresholds, measured_on, queues, quanta, response).prop_map(
-        |((xoff, part, unit), measured_on, queues, quanta, response)| pfc::Spec {
+    let refresh = proptest::bool::weighted(0.8);
+    (thresholds, measured_on, queues, quanta, response, refresh).prop_map(
+        |((xoff, part, unit), measured_on, queues, quanta, response, refresh)| pfc::Spec {
             xoff: Bytes(xoff / unit * unit),
             xon: Bytes((xoff as f64 * part) as u64 / unit * unit),
             measured_on,
             quanta,
+            refresh,
             response: response.map(Duration::from_ns),
             queues,
             // Frames may be dropped: there is no headroom.
@@ -200,6 +212,7 @@ prop_compose! {
         pfc in proptest::option::of(pfc()),
         per_port in proptest::option::weighted(0.2, bytes(2_000..60_000)),
         latency in select(&[0, 400_000, 1][..]),
+        feedback in feedback(queue.count),
         queue in Just(queue),
     ) -> switch::Spec {
         let buffer = match per_port {
@@ -209,7 +222,17 @@ prop_compose! {
         let flow_control = switch::flow_control::Spec { pfc, ..Default::default() };
         let latency = Duration(latency);
         let others = switch::Spec::default();
-        switch::Spec { latency, queue, classify, scheduler, aqm, buffer, flow_control, ..others }
+        switch::Spec {
+            latency,
+            queue,
+            classify,
+            scheduler,
+            aqm,
+            buffer,
+            flow_control,
+            feedback,
+            ..others
+        }
     }
 }
 
@@ -336,6 +359,7 @@ prop_compose! {
         profiles in proptest::collection::vec(profile(), 2),
         flows in proptest::collection::vec(flow(), 1..12),
         pause_scope in select(&[PauseScope::Class, PauseScope::Nic][..]),
+        pause_feedback in proptest::bool::weighted(0.8),
         departures in proptest::bool::weighted(0.1),
         // Several threads are slow where cores are busy.
         threads in prop_oneof![19 => Just(1), 1 => 2usize..=3],
@@ -354,6 +378,7 @@ prop_compose! {
         let mut spec = crate::common::plain(shape.graph(&links), flows);
         (spec.switch, spec.profiles, spec.seed) = (switch, profiles, seed);
         spec.host.pause_scope = pause_scope;
+        spec.host.pause_feedback = pause_feedback;
         spec.departures = departures;
         spec.end = Duration::from_us(300);
         Case { spec, threads }

@@ -23,6 +23,7 @@ fn shared(
         egress,
         headroom: Bytes(headroom),
         by_rate: Vec::new(),
+        by_switch: Vec::new(),
     })
 }
 

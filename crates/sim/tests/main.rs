@@ -23,6 +23,7 @@ mod entries;
 mod exact;
 mod fabric;
 mod failure;
+mod feedback;
 mod fixed_points;
 mod isolation;
 mod isolation_table;

@@ -157,6 +157,21 @@ fn pauses_expire_and_are_refreshed() {
     assert!(longest > 10.0 * 512.0, "{longest}");
 }
 
+/// Pauses of one quantum, 5.12 ns, that are never refreshed: they last until a frame ends them, as long as those
+/// of the test above, and nothing is lost.
+#[test]
+fn without_refreshes_a_pause_lasts_until_a_frame_ends_it() {
+    let mut spec = incast(headroom());
+    spec.switch.flow_control.pfc = Some(Pfc { quanta: 1, refresh: false, ..pfc() });
+    let outcome = run(spec);
+    let pauses = outcome.table("pauses");
+    assert_eq!(pauses.u64s("refresh_frames").iter().sum::<u64>(), 0);
+    let xoffs = outcome.counter("xoff_frames");
+    assert!(xoffs > 0 && outcome.counter("pause_frames") == xoffs);
+    let longest = pauses.f64s("longest_pause_ns").iter().copied().fold(0.0, f64::max);
+    assert!(longest > 10.0 * 512.0, "{longest}");
+}
+
 #[test]
 fn a_pause_holds_back_its_class_only() {
     // Host 2 sends to host 0, which host 1 congests, and to a host that is free and hashes to the

@@ -1,11 +1,14 @@
 //! Whether a shared memory has room for frames, and for what PFC does not stop in time.
 
+use std::collections::BTreeSet;
+
 use floodway_model::{Bytes, Graph, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 
 use super::pausing::{Measured, Pausing};
 use super::{Findings, links_to_switches};
 use crate::document::Document;
+use crate::text::suggest;
 
 const SHARED: &str = "switch.buffer.shared";
 const INGRESS: &str = "switch.buffer.shared.ingress";
@@ -118,6 +121,51 @@ fn check_pool(
             ),
             "raise the pool or alpha, or guarantee at least one frame",
         );
+    }
+}
+
+/// Whether the switches with pools of their own exist, and what they say of them makes sense.
+pub fn check_names(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+    let buffer::Spec::Shared(memory) = &settings.switch.buffer else { return };
+    let names: BTreeSet<&str> =
+        graph.switches().map(|switch| graph.node(switch).name.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    for (number, of) in memory.by_switch.iter().enumerate() {
+        let path = format!("{SHARED}.by_switch.{number}");
+        for (index, name) in of.switches.iter().enumerate() {
+            let place = format!("{path}.switches.{index}");
+            if !names.contains(name.as_str()) {
+                let close = suggest::closest(name, names.iter().copied());
+                let help = close.map_or_else(
+                    || "write the name of a switch, as tables have it".to_owned(),
+                    |close| format!("did you mean \"{close}\"?"),
+                );
+                findings.error(&[&place], format!("there is no switch `{name}`"), help);
+            } else if !seen.insert(name.as_str()) {
+                let help = "write each switch once";
+                findings.error(&[&place], format!("`{name}` has two pools"), help);
+            }
+        }
+        let pools = [
+            ("ingress_pool", of.ingress_pool, memory.ingress.is_some()),
+            ("egress_pool", of.egress_pool, memory.egress.is_some()),
+        ];
+        for (field, pool, is_there) in pools {
+            let place = format!("{path}.{field}");
+            match pool {
+                Some(Bytes(0)) => findings.error(
+                    &[&place],
+                    format!("`{field}` is zero"),
+                    "write the bytes that the switch shares",
+                ),
+                Some(_) if !is_there => findings.error(
+                    &[&place],
+                    format!("`{field}` is the pool of a book that is not there"),
+                    format!("write [{SHARED}.{}], or remove it", field.trim_end_matches("_pool")),
+                ),
+                _ => {}
+            }
+        }
     }
 }
 

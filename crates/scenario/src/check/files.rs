@@ -118,5 +118,5 @@ pub fn check_flows(
     let list = flow_list::Spec { jitter: spec.jitter, flow: read.flows };
     list::check_jitter(&field("jitter"), &list, settings, findings);
     findings.problems.extend(read.warnings);
-    Some(file::Read { list, waits: read.waits })
+    Some(file::Read { list, waits: read.waits, keep_order: spec.keep_order })
 }

@@ -48,6 +48,15 @@ fn check_pfc(settings: &Document, spec: &pfc::Spec, findings: &mut Findings<'_>)
             "name queues that there are, or none to make all lossless",
         );
     }
+    let sfc = settings.switch.flow_control.source_flow_control.as_ref();
+    if !spec.refresh && sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+        findings.error(
+            &["switch.flow_control.pfc.refresh"],
+            "pauses last until a frame ends them, but proxies of source flow control send pauses that \
+             end by themselves",
+            "remove `refresh`, or write mode = \"native\" in source flow control",
+        );
+    }
 }
 
 /// Whether the watchdog knows queues that it can empty, and has time to.

@@ -9,6 +9,7 @@ mod custom;
 mod drc;
 mod fabric;
 mod failure;
+mod feedback;
 pub(crate) mod files;
 mod flow_control;
 mod host;
@@ -69,6 +70,7 @@ pub fn check(
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
     switch::check(settings, largest_frame, &mut findings);
+    feedback::check(settings, &mut findings);
     path::check(settings, &mut findings);
     buffer::check(settings, largest_frame, &mut findings);
     fabric::check(settings, largest_frame, &mut findings);
@@ -78,6 +80,7 @@ pub fn check(
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
+        buffer::check_names(settings, graph, &mut findings);
         flow_control::check(settings, graph, frame, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);

@@ -31,6 +31,16 @@ pub struct Spec {
     /// others, by so much later than they let it. Default 0ns.
     #[serde(default)]
     pub jitter: Duration,
+    /// Whether flows that start at the same time are numbered in the order of the file, before those of
+    /// other workloads, and not by source and destination. Numbers decide where ECMP sends a flow. Default
+    /// false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keep_order: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde has it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Spec {
@@ -58,6 +68,8 @@ pub(crate) struct Read {
     pub list: list::Spec,
     /// Which of them begin after which others.
     pub waits: Vec<Wait>,
+    /// Whether they are numbered as they are here.
+    pub keep_order: bool,
 }
 
 impl Workload for Read {
@@ -74,7 +86,8 @@ impl Workload for Read {
         };
         let triggers: Vec<Trigger> = self.waits.iter().map(trigger).collect();
         triggers.iter().for_each(|trigger| flows[trigger.begins.index()].start = Instant::ZERO);
-        Traffic { flows, triggers, operations: Vec::new() }
+        let in_order = self.keep_order.then_some(around.number).into_iter().collect();
+        Traffic { flows, triggers, operations: Vec::new(), in_order }
     }
 
     fn expected_flows(&self, around: Surroundings<'_>) -> f64 {

@@ -193,6 +193,8 @@ pub struct Traffic {
     pub triggers: Vec<Trigger>,
     /// Which of them are one thing to whoever waits for it, in order of their numbers.
     pub operations: Vec<Operation>,
+    /// Workloads whose flows are numbered in the order in which they are here.
+    pub in_order: BTreeSet<u16>,
 }
 
 impl Traffic {
@@ -215,6 +217,7 @@ impl Traffic {
         let offset = self.flows.len() as u32;
         let moved = |flow: FlowId| FlowId(flow.0 + offset);
         self.flows.extend(other.flows);
+        self.in_order.extend(other.in_order);
         self.rename(other.triggers, other.operations, moved);
     }
 
@@ -233,13 +236,15 @@ impl Traffic {
     }
 
     /// In order of start, then of sender and receiver; flows in turn, and those of workloads with
-    /// operations, keep their order.
+    /// operations, keep their order, and so do those of files that are to, before others.
     fn sort(&mut self) {
         let first = |operation: &Operation| self.flows[operation.flows[0].index()].workload;
         let ordered: BTreeSet<u16> = self.operations.iter().map(first).collect();
         let key = |flow: &FlowSpec| {
             let keeps = flow.in_turn || ordered.contains(&flow.workload);
-            (flow.start, flow.src, (!keeps).then_some(flow.dst))
+            let free = !self.in_order.contains(&flow.workload);
+            let ends = (flow.src, (!keeps).then_some(flow.dst));
+            (flow.start, free.then_some(ends))
         };
         if self.triggers.is_empty() && self.operations.is_empty() {
             return self.flows.sort_by_key(key);

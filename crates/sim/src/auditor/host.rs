@@ -7,7 +7,7 @@ use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet};
 use rustc_hash::FxHashMap;
 
 use super::flows::{Delivery, Departure, Receiver, Sender};
-use super::network::{Network, pause_time};
+use super::network::{Network, paused_until};
 use super::pauses::Pauses;
 use super::{Log, time};
 use crate::host::PauseScope;
@@ -33,7 +33,7 @@ impl Host {
     pub fn arrives(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
         let (node, now) = (log.node, log.now);
         let closed = network.closed(node, 0);
-        let until = |quanta| now + pause_time(quanta, network.rate(node, 0));
+        let until = |quanta| paused_until(network, now, quanta, network.rate(node, 0));
         match packet.body {
             Body::Pfc { classes, quanta } => self.pauses.set(classes, now, until(quanta), closed),
             Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),
@@ -84,8 +84,13 @@ impl Host {
     pub fn sent(&mut self, network: &Network, packet: &Packet, log: &mut Log) {
         let (class, now) = (packet.class.index(), log.now);
         self.pauses.end(now, network.closed(log.node, 0));
-        let all_data = network.spec.host.pause_scope == PauseScope::Nic && !packet.is_control();
-        let stops = |paused: usize| paused == class || all_data;
+        let (host, control) = (&network.spec.host, usize::from(network.spec.switch.queue.count));
+        let is_feedback = packet.is_control() && class < control;
+        let exempt = is_feedback && !host.pause_feedback;
+        let all_data = host.pause_scope == PauseScope::Nic && class < control && !exempt;
+        // What pauses of data do not stop is stopped by PAUSE like the control class.
+        let own = if exempt { control } else { class };
+        let stops = |paused: usize| paused == own || all_data;
         let until = (0..CLASSES).filter(|&paused| stops(paused));
         if let Some(until) = until.filter_map(|paused| self.pauses.until(paused, now)).max() {
             log.queue(0, class, format!("a packet is sent while paused until {}", time(until)));

@@ -214,6 +214,15 @@ pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
     serialization(u64::from(quanta) * 512 / 8, rate)
 }
 
+/// Until when a pause frame that arrives at `now` stops a port.
+pub fn paused_until(network: &Network, now: Instant, quanta: u16, rate: Rate) -> Instant {
+    let pfc = network.spec.switch.flow_control.pfc.as_ref();
+    match pfc {
+        Some(pfc) if !pfc.refresh && quanta > 0 => Instant::NEVER,
+        _ => now + pause_time(quanta, rate),
+    }
+}
+
 /// Whether two are the same frame, apart from what may change on its path: class, lane and marks.
 pub fn is_same(one: &Packet, other: &Packet) -> bool {
     let key = |frame: &Packet| (frame.flow, frame.connection, frame.src, frame.dst, frame.bytes);

@@ -6,6 +6,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Instant, NodeId, Packet};
 
 use super::network::{Network, is_same};
+use crate::switch;
 use crate::switch::buffer::{self, shared};
 use crate::switch::flow_control::{self, pause, pfc};
 use crate::switch::port::DropReason;
@@ -20,6 +21,8 @@ pub struct Queues {
     held: Vec<u64>,
     /// Of these, in the headroom of a shared buffer.
     headroom: Vec<u64>,
+    /// The shared buffer of this switch.
+    shared: Option<shared::Spec>,
 }
 
 /// One queue.
@@ -44,11 +47,16 @@ impl Queues {
         let ports = network.spec.graph.node(id).ports.len();
         let queues = usize::from(network.spec.switch.queue.count) + 1;
         let port = |_| (0..queues).map(|_| Queue::default()).collect();
+        let shared = match &network.spec.switch.buffer {
+            buffer::Spec::Shared(shared) => Some(shared.at(&network.spec.graph.node(id).name)),
+            _ => None,
+        };
         Self {
             id,
             ports: (0..ports).map(port).collect(),
             held: vec![0; ports * CLASSES],
             headroom: vec![0; ports * CLASSES],
+            shared,
         }
     }
 
@@ -86,6 +94,7 @@ impl Queues {
         let (came, limited) = (packet.ingress.index(), Limited::of(&spec.flow_control));
         match (&spec.buffer, limited) {
             (buffer::Spec::Shared(shared), _) => {
+                let shared = self.shared.as_ref().unwrap_or(shared);
                 self.room_in_shared(network, shared, backlog, packet)
             }
             (buffer::Spec::PerPort(port), Limited::Port | Limited::Class) => {
@@ -98,9 +107,7 @@ impl Queues {
             (buffer::Spec::PerQueue(_), Limited::Port) => {
                 within(self.held_of_port(came), spec.queue.size.0, DropReason::HeadroomExceeded)
             }
-            (buffer::Spec::PerQueue(_), Limited::Class)
-                if is_lossless(&spec.flow_control, packet) =>
-            {
+            (buffer::Spec::PerQueue(_), Limited::Class) if is_lossless(spec, packet) => {
                 let held = self.held[source(packet)];
                 within(held, spec.queue.size.0, DropReason::HeadroomExceeded)
             }
@@ -135,7 +142,7 @@ impl Queues {
         let in_headroom = self.headroom[source];
         if accepts(pool, alpha, used, self.held[source] - in_headroom, bytes) {
             Ok(false)
-        } else if !is_lossless(&network.spec.switch.flow_control, packet) {
+        } else if !is_lossless(&network.spec.switch, packet) {
             Err(DropReason::IngressThreshold)
         } else if in_headroom + bytes <= headroom {
             Ok(true)
@@ -204,9 +211,12 @@ impl Limited {
 }
 
 /// Whether flow control pauses the class in which a packet came.
-pub fn is_lossless(spec: &flow_control::Spec, packet: &Packet) -> bool {
+pub fn is_lossless(switch: &switch::Spec, packet: &Packet) -> bool {
+    let spec = &switch.flow_control;
+    // What a switch makes itself has come in no class of data.
+    let data = packet.class.0 < switch.queue.count;
     let covers = |pfc: &pfc::Spec| pfc.queues.is_empty() || pfc.queues.contains(&packet.class.0);
-    spec.pause.is_some() || spec.pfc.as_ref().is_some_and(covers)
+    spec.pause.is_some() || data && spec.pfc.as_ref().is_some_and(covers)
 }
 
 /// What all holders of a pool take of it.

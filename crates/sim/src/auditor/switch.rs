@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, NodeId, Packet};
 
-use super::network::{Network, ROUNDING, is_same, pause_time};
+use super::network::{Network, ROUNDING, is_same, paused_until};
 use super::pauses::Pauses;
 use super::queues::Queues;
 use super::scheduler::Fairness;
@@ -67,7 +67,7 @@ impl Switch {
         let (port, now) = (packet.ingress.index(), log.now);
         let here = &mut self.ports[port];
         let closed = network.closed(self.id, port);
-        let until = |quanta| now + pause_time(quanta, network.rate(self.id, port));
+        let until = |quanta| paused_until(network, now, quanta, network.rate(self.id, port));
         match packet.body {
             Body::Pfc { classes, quanta } => here.pauses.set(classes, now, until(quanta), closed),
             Body::Pause { quanta } => here.pauses.set(u8::MAX, now, until(quanta), closed),
@@ -111,7 +111,9 @@ impl Switch {
         let in_headroom = self.check_room(network, place, packet, log);
         self.joined += 1;
         self.queues.add(place, self.joined, packet, in_headroom, log.now);
-        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !packet.is_control()) {
+        if let Some(thresholds) =
+            self.thresholds.as_mut().filter(|_| is_data_queue(network, place.1))
+        {
             thresholds.joins(network, place, packet, log.now);
         }
     }
@@ -198,7 +200,9 @@ impl Switch {
         if self.queues.ports[place.0][place.1].bytes == 0 {
             self.ports[place.0].fairness.emptied(place.1);
         }
-        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| !before.is_control()) {
+        if let Some(thresholds) =
+            self.thresholds.as_mut().filter(|_| is_data_queue(network, place.1))
+        {
             thresholds.leaves(network, place, &before, log.now);
         }
         before
@@ -286,7 +290,7 @@ impl Switch {
             let since = here.pauses.free_from(number, here.on_wire.1.max(queue.since));
             let closed = network.closed(self.id, port);
             let down = closed.iter().any(|&(from, until)| from <= now && since <= until);
-            if since + ROUNDING < now && !down {
+            if since < now && since + ROUNDING < now && !down {
                 let bytes = queue.bytes;
                 let text = format!("{bytes} bytes could have been sent since {}", time(since));
                 log.queue(port, number, text);
@@ -350,6 +354,11 @@ impl Switch {
             }
         }
     }
+}
+
+/// Whether it is a queue of data, not the control queue.
+fn is_data_queue(network: &Network, queue: usize) -> bool {
+    queue < usize::from(network.spec.switch.queue.count)
 }
 
 /// Whether queues consist of parts, which packets leave in another order, and may be held back.

@@ -98,7 +98,7 @@ impl Thresholds {
         (port, queue): (usize, usize),
         packet: &Packet,
     ) -> Option<(usize, usize, bool)> {
-        let lossless = is_lossless(&network.spec.switch.flow_control, packet);
+        let lossless = is_lossless(&network.spec.switch, packet);
         let neighbor = packet.ingress.index() * CLASSES;
         let (group, neighbor) = match self.measured {
             Measured::Class if !lossless => return None,

@@ -210,6 +210,7 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
+        host.nic.tx.obey(&host.shared.switch.flow_control);
         host.set_started(0);
         host
     }

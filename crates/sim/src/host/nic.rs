@@ -1,6 +1,6 @@
 //! The network interface of a host: which sender puts the next frame on the wire.
 //!
-//! Feedback of RoCEv2 goes first. Senders take turns packet by packet within their class, classes
+//! Feedback of RoCEv2 goes first; what `switch.feedback` has in a class of data is stopped with it. Senders take turns packet by packet within their class, classes
 //! take turns with each other, and a sender whose rate does not let it send yet waits by its time.
 //! What receivers answer as data (TCP's acknowledgements) takes turns with the senders of its class.
 //!
@@ -41,6 +41,10 @@ pub struct Nic {
     /// Frames that have left the senders; `None` if they leave them when the wire is free.
     pub(super) memory: Option<Box<Memory>>,
     control: VecDeque<Packet>,
+    /// By class of data: feedback that travels in it; empty if there has never been any.
+    feedback: Vec<VecDeque<Packet>>,
+    /// Whether pauses of classes of data stop feedback in them.
+    pause_feedback: bool,
     /// Senders that may send later.
     paced: BinaryHeap<Reverse<(Instant, u32)>>,
     /// By class: senders that may send, and a [`MADE`] for each frame that is made already.
@@ -59,6 +63,8 @@ impl Nic {
             memory: spec.memory.map(memory),
             pause_scope: spec.pause_scope,
             control: VecDeque::new(),
+            feedback: Vec::new(),
+            pause_feedback: spec.pause_feedback,
             made: Vec::new(),
             ready: Default::default(),
             some_ready: 0,
@@ -67,16 +73,46 @@ impl Nic {
         }
     }
 
-    pub(super) fn push_control(&mut self, frame: Packet) {
-        self.control.push_back(frame);
+    /// An answer of a receiver waits for the wire.
+    pub(super) fn push_feedback(&mut self, frame: Packet) {
+        if frame.class == self.control_class {
+            return self.control.push_back(frame);
+        }
+        if self.feedback.is_empty() {
+            self.feedback.resize_with(CLASSES, VecDeque::new);
+        }
+        self.feedback[frame.class.index()].push_back(frame);
     }
 
+    /// The answer that may go now.
     #[inline]
-    pub(super) fn take_control(&mut self, now: Instant) -> Option<Packet> {
-        if self.control.is_empty() || self.control_from() > now {
+    pub(super) fn take_feedback(&mut self, now: Instant) -> Option<Packet> {
+        if !self.control.is_empty() && self.control_from() <= now {
+            return self.control.pop_front();
+        }
+        if self.feedback.is_empty() {
             return None;
         }
-        self.control.pop_front()
+        self.take_feedback_of_data(now)
+    }
+
+    #[inline(never)]
+    fn take_feedback_of_data(&mut self, now: Instant) -> Option<Packet> {
+        let may =
+            |class: &usize| !self.feedback[*class].is_empty() && self.feedback_from(*class) <= now;
+        let class = (0..self.feedback.len()).find(may)?;
+        self.feedback[class].pop_front()
+    }
+
+    /// When feedback in a class of data may go.
+    fn feedback_from(&self, class: usize) -> Instant {
+        if !self.pause_feedback {
+            return self.control_from();
+        }
+        match self.pause_scope {
+            PauseScope::Class => self.tx.pauses()[class].until,
+            PauseScope::Nic => self.first_unpaused(1 << class),
+        }
     }
 
     /// When feedback and notifications may go: PAUSE stops them too.
@@ -105,7 +141,11 @@ impl Nic {
     /// Frames that wait.
     pub fn waiting(&self) -> usize {
         let in_memory = self.memory.as_ref().map_or(0, |memory| memory.len());
-        self.control.len() + self.made.iter().map(VecDeque::len).sum::<usize>() + in_memory
+        let feedback = self.feedback.iter().map(VecDeque::len).sum::<usize>();
+        self.control.len()
+            + feedback
+            + self.made.iter().map(VecDeque::len).sum::<usize>()
+            + in_memory
     }
 
     /// Bytes that wait for the wire, by class of data.
@@ -215,6 +255,11 @@ impl Nic {
         };
         if !self.control.is_empty() {
             next = next.min(self.control_from());
+        }
+        for (class, waiting) in self.feedback.iter().enumerate() {
+            if !waiting.is_empty() {
+                next = next.min(self.feedback_from(class));
+            }
         }
         if self.memory.is_some() {
             // What has been paced goes to the memory, for which the wire need not be free. What is

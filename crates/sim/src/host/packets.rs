@@ -1,10 +1,10 @@
 //! What a host does with packets of RoCEv2 and with datagrams: the receiver takes the data and answers
-//! in the control class, the sender hears the answers.
+//! in the control class or in that which `switch.feedback` says, the sender hears the answers.
 
 use std::cmp::Reverse;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Echo, Ecn, Instant, Packet, PortIx, Tos};
+use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos};
 
 use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
@@ -99,16 +99,24 @@ impl Host {
     /// Queues a frame back to the sender of `packet`.
     pub(super) fn reply(&mut self, packet: &Packet, connection: u32, bytes: u16, body: Body) {
         self.emitted += 1;
-        self.nic.push_control(Packet {
+        let class = self.shared.switch.feedback.queue(&body);
+        // Answers have the ECN field of what they answer, where anybody looks at it.
+        let ecn = match (class, &body) {
+            (Some(_), Body::Ack { .. } | Body::Nak { .. }) if packet.ecn().is_capable() => {
+                Ecn::Ect0
+            }
+            _ => Ecn::NotEct,
+        };
+        self.nic.push_feedback(Packet {
             flow: packet.flow,
             connection,
             src: self.id,
             dst: packet.src,
             bytes,
             ingress: PortIx(0),
-            class: self.nic.control_class,
+            class: class.map_or(self.nic.control_class, Class),
             lane: 0,
-            tos: Tos::default(),
+            tos: Tos::new(Dscp::DEFAULT, ecn),
             indicated: false,
             body,
         });
@@ -143,6 +151,7 @@ impl Host {
             sender.control().on_cnp(&profile.congestion, now);
         }
         sender.renew_window(profile, now);
+        sender.note_acknowledged(now);
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }

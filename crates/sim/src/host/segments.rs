@@ -77,6 +77,7 @@ impl Host {
         } else if let Body::SynAck { feedback } = packet.body {
             tcp.on_syn_ack(rules(profile), feedback, now);
         }
+        sender.note_acknowledged(now);
         if sender.rings_earlier(profile) {
             self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
         }

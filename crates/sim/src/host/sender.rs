@@ -52,6 +52,8 @@ pub struct Sender {
     pub transport: Transport,
     /// The place of the application that writes its data, if there is one.
     pub application: Option<u32>,
+    /// When the whole message was acknowledged.
+    acknowledged: Option<Instant>,
     /// The class that it returns to when it is no longer isolated, and when that is.
     home: (Class, Instant),
     src: NodeId,
@@ -97,6 +99,7 @@ impl Sender {
             class: Class(0),
             lane: 0,
             in_nic: true,
+            acknowledged: None,
             eligible_at: now,
             rings_at: Instant::NEVER,
             transport: match transport {
@@ -154,7 +157,7 @@ impl Sender {
     /// What it has sent.
     pub fn sent(&self) -> Sent {
         match &self.transport {
-            Transport::Rocev2(sender) => sender.sent,
+            Transport::Rocev2(sender) => Sent { acknowledged: self.acknowledged, ..sender.sent },
             Transport::Tcp(sender) => {
                 let tcp::Sent { packets, retransmitted, timeouts, .. } = sender.sent;
                 let (sum, count) = sender.rtt_sum();
@@ -164,9 +167,17 @@ impl Sender {
                     timeouts: timeouts as u32,
                     rtts: count as u32,
                     rtt_sum: Duration(sum as u64),
+                    acknowledged: self.acknowledged,
                 }
             }
             Transport::Datagram(sender) => sender.sent,
+        }
+    }
+
+    /// An answer has come: whether it was the last one.
+    pub fn note_acknowledged(&mut self, now: Instant) {
+        if self.acknowledged.is_none() && self.is_done() {
+            self.acknowledged = Some(now);
         }
     }
 

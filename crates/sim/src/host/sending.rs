@@ -19,9 +19,8 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(frame) = self.nic.take_control(now) {
-            let control = self.nic.control_class;
-            return self.nic.tx.transmit(&frame, control, now, context);
+        if let Some(frame) = self.nic.take_feedback(now) {
+            return self.nic.tx.transmit(&frame, frame.class, now, context);
         }
         self.nic.wake_paced(now, &self.senders);
         while let Some(slot) = self.nic.next_ready(now) {
@@ -43,9 +42,8 @@ impl Host {
         if self.nic.tx.busy_until > now {
             return;
         }
-        if let Some(frame) = self.nic.take_control(now) {
-            let control = self.nic.control_class;
-            return self.nic.tx.transmit(&frame, control, now, context);
+        if let Some(frame) = self.nic.take_feedback(now) {
+            return self.nic.tx.transmit(&frame, frame.class, now, context);
         }
         if let Some(frame) = self.nic.take_stored(now) {
             self.nic.tx.transmit(&frame, frame.class, now, context);

@@ -5,12 +5,20 @@ use serde::{Deserialize, Serialize};
 use super::{application, congestion, transport};
 
 /// What all flows of a host share.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// What a pause stops.
     pub pause_scope: PauseScope,
     /// The most bytes of a class that wait in the NIC; `None` for a NIC without memory.
     pub memory: Option<Bytes>,
+    /// Whether a pause stops feedback that travels in a class of data too.
+    pub pause_feedback: bool,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { pause_scope: PauseScope::default(), memory: None, pause_feedback: true }
+    }
 }
 
 /// How the flows of a workload are sent.

@@ -46,7 +46,8 @@ impl Switch {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
-        let lossless = lossless && !packet.is_control() && reason.is_for_want_of_room();
+        let data = packet.class.index() < self.control_queue();
+        let lossless = lossless && data && reason.is_for_want_of_room();
         self.lossless_dropped += u64::from(lossless);
         let port = &mut self.ports[egress];
         port.count_drop(queue, reason, packet.bytes);

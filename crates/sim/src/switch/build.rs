@@ -80,6 +80,7 @@ impl Switch {
                     NodeKind::Host => isolation.hosts,
                     NodeKind::Switch { tier } => isolation.is_at(tier),
                 });
+            port.tx.obey(&spec.flow_control);
             port.regulator = peers.regulator(link.peer);
             port
         };
@@ -104,7 +105,10 @@ impl Switch {
             routes,
             epochs: VecDeque::new(),
             ports: links.iter().map(make).collect(),
-            buffer: Buffer::new(spec, &links.iter().map(|link| link.rate).collect::<Vec<_>>()),
+            buffer: Buffer::new(
+                &spec.with_buffer_of(&node.name),
+                &links.iter().map(|link| link.rate).collect::<Vec<_>>(),
+            ),
             occupancy: Occupancy::default(),
             crossbar: crossbar.map(Box::new),
             pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
@@ -119,7 +123,7 @@ impl Switch {
             indication: spec
                 .congestion_indication
                 .as_ref()
-                .map(|_| Box::new(Indication::new(spec, links.len()))),
+                .map(|_| Box::new(Indication::new(&spec.with_buffer_of(&node.name), links.len()))),
             drc: memory.map(|(drc, memory)| Box::new(Feedback::new(drc, memory, links.len()))),
             alarms,
             next_sample: 0,

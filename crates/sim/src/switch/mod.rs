@@ -13,6 +13,7 @@ mod congestion_point;
 mod crossing;
 mod departure;
 pub mod fabric;
+pub mod feedback;
 pub mod flow_control;
 mod neighbours;
 pub mod occupancy;
@@ -141,7 +142,8 @@ impl Switch {
         self.ports.len()
     }
 
-    /// The queue for feedback and notifications, above all data queues.
+    /// The queue for feedback and notifications, above all data queues, unless `switch.feedback` has them
+    /// among the data.
     fn control_queue(&self) -> usize {
         usize::from(self.spec.queue.count)
     }
@@ -244,7 +246,7 @@ impl Switch {
         if let Some(place) = isolated {
             self.after_isolation(egress, place, packet, now, context);
         }
-        if self.sfc.is_some() {
+        if self.sfc.is_some() && !packet.is_control() {
             self.tell_source(egress, queue, packet, now, context);
         }
         if self.qcn.is_some() {
@@ -300,6 +302,9 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if let Some(queue) = self.spec.feedback.queue(&packet.body) {
+            return self.enqueue_among_data(egress, queue, packet, now, context);
+        }
         let queue = self.control_queue();
         let (size, bytes) = (self.spec.queue.control_size.0, u64::from(packet.bytes));
         let port = &mut self.ports[egress];
@@ -425,7 +430,7 @@ impl Switch {
         self.alarms.set(index, next);
     }
 
-    /// A data packet has left: settle the books and tell flow control.
+    /// A packet has left a data queue: settle the books and tell flow control.
     fn release(
         &mut self,
         egress: usize,

@@ -1,8 +1,12 @@
+use std::borrow::Cow;
+
 use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{aqm, buffer, classify, congestion_indication, fabric, flow_control, path, scheduler};
+use super::{
+    aqm, buffer, classify, congestion_indication, fabric, feedback, flow_control, path, scheduler,
+};
 
 /// What a switch is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +25,9 @@ pub struct Spec {
     pub buffer: buffer::Spec,
     /// Which queue data goes to.
     pub classify: classify::Spec,
+    /// The class of feedback and notifications. Default the control class for all.
+    #[serde(skip_serializing_if = "feedback::Spec::is_default")]
+    pub feedback: feedback::Spec,
     /// How queues tell senders of congestion.
     pub aqm: aqm::Spec,
     /// Layer 2 congestion indication in place of marks; on if its table is there.
@@ -32,6 +39,19 @@ pub struct Spec {
     pub path: path::Spec,
     /// What happens between neighbours.
     pub flow_control: flow_control::Spec,
+}
+
+impl Spec {
+    /// With the buffer of the switch of this name, if that is not the same for all.
+    pub fn with_buffer_of(&self, name: &str) -> Cow<'_, Self> {
+        match &self.buffer {
+            buffer::Spec::Shared(shared) if !shared.by_switch.is_empty() => {
+                let buffer = buffer::Spec::Shared(shared.at(name));
+                Cow::Owned(Self { buffer, ..self.clone() })
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
 }
 
 /// The egress queues of a port.

@@ -25,7 +25,11 @@ impl Switch {
     /// A packet has come to which no way leads on. It is counted where it came in.
     #[cold]
     pub(super) fn drop_unroutable(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
-        let queue = if packet.is_control() { self.control_queue() } else { self.classify(packet) };
+        let queue = if packet.is_control() {
+            self.spec.feedback.queue(&packet.body).map_or(self.control_queue(), usize::from)
+        } else {
+            self.classify(packet)
+        };
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
 

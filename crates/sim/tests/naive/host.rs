@@ -20,6 +20,8 @@ pub struct Host {
     end: SendingEnd,
     /// Acknowledgements, NAKs and CNPs, which go before data.
     control: VecDeque<Frame>,
+    /// By class of data: answers that travel in it, which go after those and before data.
+    answers: [VecDeque<Frame>; 8],
     control_class: u8,
     /// A flow gets the slot that was given back last, else a new one.
     slots: Vec<Option<Sender>>,
@@ -39,6 +41,7 @@ impl Host {
             id,
             end: SendingEnd::new(spec, id, 0),
             control: VecDeque::new(),
+            answers: Default::default(),
             control_class: spec.switch.queue.count,
             slots: Vec::new(),
             free: Vec::new(),
@@ -155,15 +158,24 @@ impl Host {
         for kind in answers {
             // A CNP is a RoCEv2 packet with 16 bytes of its own (annex A17): 62 + 16.
             let bytes = if kind == Kind::Cnp { 78 } else { lengths };
-            self.control.push_back(Frame {
+            let feedback = &world.spec.switch.feedback;
+            let is_cnp = kind == Kind::Cnp;
+            let class = if is_cnp { feedback.cnp } else { feedback.ack };
+            // The traffic class byte of the queue pair, which ACKs have too.
+            let capable = class.is_some() && !is_cnp && frame.ecn != Ecn::NotEct;
+            let answer = Frame {
                 flow: frame.flow,
                 dst: flow.src.0,
                 bytes,
-                ecn: Ecn::NotEct,
-                class: self.control_class,
+                ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct },
+                class: class.unwrap_or(self.control_class),
                 ingress: 0,
                 kind,
-            });
+            };
+            match class {
+                Some(class) => self.answers[usize::from(class)].push_back(answer),
+                None => self.control.push_back(answer),
+            }
         }
     }
 
@@ -207,6 +219,12 @@ impl Host {
         if let Some(frame) = self.control.pop_front() {
             return self.end.transmit(frame, self.control_class.into(), now, world);
         }
+        for class in 0..8 {
+            let stopped = world.spec.host.pause_feedback && self.is_stopped(class, now, world);
+            if !stopped && let Some(frame) = self.answers[class].pop_front() {
+                return self.end.transmit(frame, class, now, world);
+            }
+        }
         while let Some(&(at, slot)) = self.paced.first()
             && at <= now
         {
@@ -221,13 +239,17 @@ impl Host {
         }
     }
 
+    /// Whether pauses stop data of this class.
+    fn is_stopped(&self, class: usize, now: Instant, world: &World) -> bool {
+        match world.spec.host.pause_scope {
+            PauseScope::Class => self.end.is_paused(class, now),
+            PauseScope::Nic => (0..8).any(|class| self.end.is_paused(class, now)),
+        }
+    }
+
     /// Takes the sender whose turn it is out of the round: classes that are not paused take turns.
     fn next_in_turn(&mut self, now: Instant, world: &World) -> Option<usize> {
-        let any = (0..8).any(|class| self.end.is_paused(class, now));
-        let stopped = |class| match world.spec.host.pause_scope {
-            PauseScope::Class => self.end.is_paused(class, now),
-            PauseScope::Nic => any,
-        };
+        let stopped = |class| self.is_stopped(class, now, world);
         let classes = (0..8).map(|step| (self.turn + step) % 8);
         let class =
             classes.into_iter().find(|&class| !stopped(class) && !self.ready[class].is_empty())?;

@@ -84,6 +84,12 @@ impl SendingEnd {
 
     /// Obeys a pause frame.
     pub fn pause(&mut self, class: usize, quanta: u16, now: Instant, world: &mut World) {
+        let pfc = world.spec.switch.flow_control.pfc.as_ref();
+        if quanta > 0 && pfc.is_some_and(|pfc| !pfc.refresh) {
+            // Until a frame ends it.
+            self.paused_until[class] = Instant::NEVER;
+            return;
+        }
         let until = after(now, self.pause_time(quanta));
         self.paused_until[class] = until;
         world.heap.push(until, self.node, Event::Send(self.port));

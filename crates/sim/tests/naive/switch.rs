@@ -44,7 +44,7 @@ struct Port {
     end: SendingEnd,
     /// Pauses for the neighbour, before everything else.
     pauses: VecDeque<Frame>,
-    /// Acknowledgements, NAKs and CNPs, before data.
+    /// Acknowledgements, NAKs and CNPs before data, unless they are in a class of data.
     control: VecDeque<Frame>,
     queues: Vec<VecDeque<Frame>>,
     round: Round,
@@ -105,7 +105,12 @@ impl Switch {
         let spec = world.spec;
         let control = usize::from(spec.switch.queue.count);
         let egress = ecmp::egress(spec, self.id, NodeId(frame.dst), frame.flow);
-        if !frame.is_data() {
+        let among_data = match frame.kind {
+            Kind::Ack { .. } | Kind::Nak { .. } => spec.switch.feedback.ack,
+            Kind::Cnp => spec.switch.feedback.cnp,
+            Kind::Data { .. } | Kind::Pause { .. } => None,
+        };
+        if !frame.is_data() && among_data.is_none() {
             let port = &mut self.ports[egress];
             if bytes(&port.control) + u64::from(frame.bytes) > spec.switch.queue.control_size.0 {
                 return self.drop(egress, control, "queue_full", world);
@@ -113,7 +118,8 @@ impl Switch {
             port.control.push_back(frame);
             return self.send(egress, now, world);
         }
-        let queue = class_of(&spec.switch, &spec.flows[frame.flow as usize]);
+        let queue = among_data
+            .map_or_else(|| class_of(&spec.switch, &spec.flows[frame.flow as usize]), usize::from);
         // Queue management comes before admission (decision 3).
         let marked = self.is_marked(spec, egress, queue);
         if marked && frame.ecn == Ecn::NotEct {
@@ -272,7 +278,8 @@ impl Switch {
     ) {
         let (port, class) = source;
         world.seen.pauses.entry((self.id.0, port, class)).or_default()[counted] += 1;
-        if quanta > 0 {
+        let refreshes = world.spec.switch.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.refresh);
+        if quanta > 0 && refreshes {
             // Half of the pause later it is said again.
             let at = after(now, self.ports[port].end.pause_time(quanta) / 2);
             self.pfc.refresh_at.insert(source, at);

@@ -248,6 +248,7 @@ impl Translation<'_> {
         self.scenario.table(TABLE);
         self.kept("RATE_AI", "", "additive_increase", additive);
         self.kept("RATE_HAI", "", "hyper_increase", hyper);
+        self.scenario.quoted("hyper_counts", "increases", "it counts those below T_low too");
         self.kept("MIN_RATE", "100Mb/s", "min_rate", least);
         if self.optional_window()? {
             self.following_window()?;

@@ -114,17 +114,19 @@ impl Network {
         })
     }
 
-    /// What ports share of a memory of this many bytes, least and most of all switches; `None` if there
-    /// is a switch whose headrooms and reserves take all of it.
-    pub fn pools(&self, memory: u64) -> Option<(Bytes, Bytes)> {
+    /// What ports share of a memory of this many bytes, and the switches where it is so much; `None` if
+    /// there is a switch whose headrooms and reserves take all of it, or none at all.
+    pub fn pools(&self, memory: u64) -> Option<BTreeMap<Bytes, Vec<&str>>> {
         let pool = |switch| {
             let ports = &self.graph.node(switch).ports;
             let own = ports.iter().map(|end| Self::headroom(end.rate, end.delay).0 + RESERVE);
             memory.checked_sub(own.sum()).filter(|&pool| pool > 0)
         };
-        let pools: Option<Vec<u64>> = self.graph.switches().map(pool).collect();
-        let pools = pools?;
-        Some((Bytes(*pools.iter().min()?), Bytes(*pools.iter().max()?)))
+        let mut pools: BTreeMap<Bytes, Vec<&str>> = BTreeMap::new();
+        for switch in self.graph.switches() {
+            pools.entry(Bytes(pool(switch)?)).or_default().push(&self.graph.node(switch).name);
+        }
+        (!pools.is_empty()).then_some(pools)
     }
 
     /// The name that a node of the file has here, by its number.

@@ -42,6 +42,7 @@ pub(super) fn translate(
     translation.scenario.quoted("format", "hpcc", "");
     translation.marking()?;
     translation.memory()?;
+    translation.feedback()?;
     translation.hosts()?;
     translation.failure(&times)?;
     translation.workload(&flows.name, &times);
@@ -66,6 +67,12 @@ pub(super) fn translate(
     let flow_text = times.flows.unwrap_or_else(|| flows.source.inner().clone());
     let files = vec![(topology.name, topology.source.inner().clone()), (flows.name, flow_text)];
     Ok(Imported { scenario, files, rows, warnings: config.warnings })
+}
+
+/// Names as TOML writes a list of them.
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!("[{}]", quoted.join(", "))
 }
 
 /// When things happen.
@@ -250,13 +257,37 @@ impl Translation<'_> {
         })
     }
 
+    /// The class of acknowledgements. In switches they wait with the data whatever the key says, which the
+    /// simulator hands to hosts only.
+    fn feedback(&mut self) -> Result<(), Problem> {
+        let high = self.config.flag("ACK_HIGH_PRIO", false)?;
+        self.scenario.table("switch.feedback");
+        self.scenario.bare(
+            "ack",
+            0,
+            "in its switches they wait with the data, also with ACK_HIGH_PRIO 1",
+        );
+        if high {
+            self.scenario.table("host");
+            self.kept_bare("ACK_HIGH_PRIO", "0", "pause_feedback", false);
+        } else {
+            let meaning = "host.pause_feedback: pauses stop acknowledgements in NICs too";
+            self.note_kept("ACK_HIGH_PRIO", "0", meaning);
+        }
+        Ok(())
+    }
+
     /// The memory of a switch, and PFC on it.
     fn memory(&mut self) -> Result<(), Problem> {
         self.scenario.table("switch.queue");
         self.scenario.quoted("control_size", "1GB", "its queues have no limits of their own");
         let megabytes = self.config.whole("BUFFER_SIZE", 16)?;
         let memory = megabytes.saturating_mul(1_024 * 1_024);
-        let Some((least, most)) = self.network.pools(memory) else {
+        let pools = self.network.pools(memory).map(|pools| {
+            let named = |(pool, names): (Bytes, Vec<&str>)| (pool, list(&names));
+            pools.into_iter().map(named).collect::<Vec<_>>()
+        });
+        let Some(((least, _), others)) = pools.as_deref().and_then(<[_]>::split_first) else {
             let message = format!("headroom and reserves of ports take all of {megabytes} MiB");
             let help = "raise BUFFER_SIZE: three times what is on each link is headroom";
             return Err(self.config.problem("BUFFER_SIZE", message, help));
@@ -284,15 +315,21 @@ impl Translation<'_> {
             self.scenario.quoted("rate", rate, "").bare("alpha", alpha, "");
             self.scenario.quoted("headroom", headroom, "");
         }
-        if least == most {
+        for (pool, names) in others {
+            self.scenario.table("[switch.buffer.shared.by_switch]");
+            self.scenario.bare("switches", names, "");
+            let from = "with less headroom and reserves";
+            self.scenario.quoted("ingress_pool", format!("{}B", pool.0), from);
+        }
+        if others.is_empty() {
             let meaning = format!("switch.buffer.shared.ingress.pool = {least}");
             self.row(Fate::Kept, "BUFFER_SIZE", "16", meaning);
         } else {
             let meaning = format!(
-                "all switches share {least}, as much as those with the most headroom; others in the \
-                 simulator up to {most}"
+                "switch.buffer.shared.ingress.pool = {least}, and .by_switch where headroom and reserves \
+                 take less"
             );
-            self.row(Fate::Differs, "BUFFER_SIZE", "16", meaning);
+            self.row(Fate::Kept, "BUFFER_SIZE", "16", meaning);
         }
         if self.network.ports.values().any(|delays| delays.len() > 1) {
             self.about(
@@ -307,6 +344,7 @@ impl Translation<'_> {
         self.scenario.table("switch.flow_control.pfc");
         self.scenario.quoted("measured_on", "ingress_pool", "its dynamic threshold");
         self.scenario.quoted("xon_offset", "3072B", "its resume_offset");
+        self.scenario.bare("refresh", false, "its pauses last until a frame ends them");
         self.scenario.quoted("response", "0ns", "it obeys a pause at once");
         let why = if lossless {
             "its headroom is enough on every link"
@@ -361,6 +399,7 @@ impl Translation<'_> {
         self.scenario.table("[workload]").table("workload.file");
         self.kept("FLOW_FILE", "", "path", file);
         self.scenario.quoted("format", "hpcc", "");
+        self.scenario.bare("keep_order", true, "flows are numbered as in the file");
         if times.origin > Duration::ZERO {
             self.scenario.quoted("origin", times.origin, "when its flows begin is 0 here");
             let meaning = format!("workload.0.file.origin: {} there is 0 here", times.origin);
@@ -413,21 +452,11 @@ impl Translation<'_> {
             }
             self.note_kept("ERROR_RATE_PER_LINK", "0", "links lose nothing");
         }
-        if self.config.flag("ACK_HIGH_PRIO", false)? {
-            self.note_kept("ACK_HIGH_PRIO", "0", "acknowledgements are above all data in switches");
-        } else {
-            self.differs(
-                "ACK_HIGH_PRIO",
-                "0",
-                "acknowledgements are above all data; in the simulator they wait in its queue, are \
-                 paused and marked with it, and in NICs only are they first",
-            );
-        }
         self.about(Fate::Kept, "NIC", "flows take turns packet by packet, after acknowledgements");
         self.about(
             Fate::Differs,
             "completion",
-            "a flow is done when its last byte arrives; in the simulator when that is acknowledged",
+            "`fct_ns` ends when the last byte arrives, `acked_fct_ns` as in the simulator when that is acknowledged",
         );
         self.about(Fate::Differs, "paths", "by another hash, so flows meet on other links");
         self.about(Fate::Differs, "chance", "marks are drawn by another generator");

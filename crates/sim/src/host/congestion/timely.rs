@@ -38,6 +38,8 @@ pub struct Spec {
     /// The number of updates in a row without a positive gradient from which the rate grows by
     /// `hyper_increase`. Default 5 (paper, section 4.3).
     pub hyper_after: u32,
+    /// Which increases count towards `hyper_after`. Default `gradient` (paper).
+    pub hyper_counts: HyperCounts,
     /// The least rate of a flow. Default 100Mbps (HPCC authors' simulator).
     pub min_rate: Rate,
     /// Payload after whose acknowledgement the rate is updated. Default none: once per round trip, as
@@ -54,6 +56,19 @@ pub struct Spec {
     pub window: Option<Duration>,
 }
 
+/// What counts towards hyperactive increase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HyperCounts {
+    /// Updates without a positive gradient, the present one among them. Below `t_low` the rate grows by
+    /// `additive_increase` always (paper, section 4.3 and algorithm 1).
+    #[default]
+    Gradient,
+    /// Increases before the present one, those below `t_low` too, where the rate then grows by
+    /// `hyper_increase` as well; any decrease begins anew (simulator of HPCC's authors).
+    Increases,
+}
+
 impl Default for Spec {
     fn default() -> Self {
         Self {
@@ -65,6 +80,7 @@ impl Default for Spec {
             additive_increase: Rate::from_mbps(100),
             hyper_increase: Rate::from_mbps(500),
             hyper_after: 5,
+            hyper_counts: HyperCounts::Gradient,
             min_rate: Rate::from_mbps(100),
             segment: None,
             patched: false,
@@ -135,8 +151,19 @@ impl State {
         let new = rtt.0 as f64 - previous.0 as f64;
         self.difference += spec.alpha * (new - self.difference);
         let gradient = self.difference / spec.min_rtt.0 as f64;
-        self.falling = if gradient <= 0.0 { self.falling + 1 } else { 0 };
-        let delta = spec.additive_increase.0 as f64;
+        let delta = match spec.hyper_counts {
+            HyperCounts::Gradient => {
+                self.falling = if gradient <= 0.0 { self.falling + 1 } else { 0 };
+                spec.additive_increase
+            }
+            HyperCounts::Increases => {
+                let hyper = self.falling >= spec.hyper_after;
+                let rises = rtt < spec.t_low || rtt <= spec.t_high && gradient <= 0.0;
+                self.falling = if rises { self.falling.saturating_add(1) } else { 0 };
+                if hyper { spec.hyper_increase } else { spec.additive_increase }
+            }
+        };
+        let delta = delta.0 as f64;
         let beta = spec.beta();
         let rate = if rtt < spec.t_low {
             self.current + delta
@@ -149,7 +176,7 @@ impl State {
             delta * (1.0 - weight) + self.current * (1.0 - beta * weight * error)
         } else if gradient > 0.0 {
             self.current * (1.0 - beta * gradient)
-        } else if self.falling >= spec.hyper_after {
+        } else if spec.hyper_counts == HyperCounts::Gradient && self.falling >= spec.hyper_after {
             self.current + spec.hyper_increase.0 as f64
         } else {
             self.current + delta
@@ -256,6 +283,32 @@ mod tests {
         let before = flow.current;
         flow.update(&spec, Duration::from_us(90));
         assert!(near(flow.current, before + 100e6));
+    }
+
+    /// As the simulator of HPCC's authors counts: five increases by 100 Mb/s, below 50 us or not, then
+    /// 500 Mb/s, below 50 us too, until a decrease.
+    #[test]
+    fn hyperactive_increase_after_five_increases_of_any_kind() {
+        let spec = Spec { hyper_counts: HyperCounts::Increases, ..Spec::default() };
+        let mut flow = flow(&spec);
+        let mut step = |us: u64| {
+            let before = flow.current;
+            flow.update(&spec, Duration::from_us(us));
+            ((flow.current - before) / 1e6).round()
+        };
+        let increases = [90, 40, 41, 42, 43, 44, 45].map(&mut step);
+        assert_eq!(increases, [100.0, 100.0, 100.0, 100.0, 100.0, 500.0, 500.0]);
+        assert!(step(90) < 0.0);
+        assert_eq!([40, 41, 42, 43, 44, 45].map(&mut step)[4..], [100.0, 500.0]);
+        // The paper counts no increase below 50 us while the time rises.
+        let paper = Spec::default();
+        let mut flow = self::flow(&paper);
+        let mut step = |us: u64| {
+            let before = flow.current;
+            flow.update(&paper, Duration::from_us(us));
+            ((flow.current - before) / 1e6).round()
+        };
+        assert_eq!([90, 40, 41, 42, 43, 44, 45].map(&mut step), [100.0; 7]);
     }
 
     #[test]

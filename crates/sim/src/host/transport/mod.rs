@@ -8,7 +8,7 @@ pub mod tcp;
 pub mod udp;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Duration, Ecn};
+use floodway_model::{Body, Duration, Ecn, Instant};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -118,6 +118,9 @@ pub struct Sent {
     pub rtts: u32,
     /// Their sum.
     pub rtt_sum: Duration,
+    /// When the acknowledgement came after which all of the message was acknowledged; of what is
+    /// acknowledged and not over, `None`.
+    pub acknowledged: Option<Instant>,
 }
 
 impl Sent {

@@ -30,7 +30,8 @@ impl Memory {
         let pfc = spec.flow_control.pfc.as_ref();
         let pfc = pfc.filter(|pfc| pfc.measured_on == MeasuredOn::Ingress);
         let by_port = by_port(&spec.flow_control);
-        let by_ingress = if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes()) };
+        let by_ingress =
+            if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes() & of_data(spec)) };
         Self { size: spec.queue.size.0, by_ingress, by_port }
     }
 
@@ -53,6 +54,12 @@ impl Memory {
     fn held(&self, source: Source, buffer: &Buffer) -> u64 {
         if self.by_port { buffer.held_of_port(source.port()) } else { buffer.held(source) }
     }
+}
+
+/// Bit c: c is a class of data, or none at all. What a switch makes itself is in the control class when
+/// it comes to a data queue, and has no headroom.
+pub(super) fn of_data(spec: &crate::switch::Spec) -> u8 {
+    !(1 << spec.queue.count)
 }
 
 /// Whether PAUSE makes what came in by a port the measure of the memory.

@@ -1,7 +1,7 @@
 //! Which egress queue a frame goes to.
 //!
 //! Only data is classified here: feedback and notifications have the control queue above all
-//! data queues. Congestion Isolation may then move a packet from its monitored to its congesting
+//! data queues, or the data queue that `switch.feedback` gives them. Congestion Isolation may then move a packet from its monitored to its congesting
 //! queue (`flow_control::congestion_isolation`).
 
 mod destination_hash;

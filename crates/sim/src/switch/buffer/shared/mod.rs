@@ -17,7 +17,7 @@ use super::Share;
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use book::Book;
-pub use spec::{OfRate, Pool, Spec};
+pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -52,7 +52,7 @@ impl Memory {
             headroom: vec![0; rates.len() * CLASSES],
             shares: rates.iter().map(share).collect(),
             egress_alpha: spec.egress.as_ref().and_then(|pool| pool.alpha),
-            lossless: switch.flow_control.lossless(),
+            lossless: switch.flow_control.lossless() & super::per_queue::of_data(switch),
         }
     }
 

@@ -19,6 +19,23 @@ pub struct Spec {
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<OfRate>,
+    /// Other pools for switches of these names. Default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_switch: Vec<OfSwitches>,
+}
+
+/// The pools of some switches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfSwitches {
+    /// Their names.
+    pub switches: Vec<String>,
+    /// `ingress.pool` there. Default as elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingress_pool: Option<Bytes>,
+    /// `egress.pool` there. Default as elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress_pool: Option<Bytes>,
 }
 
 /// What ingress ports of one rate may hold.
@@ -34,6 +51,22 @@ pub struct OfRate {
 }
 
 impl Spec {
+    /// With the pools of the switch of this name.
+    pub fn at(&self, name: &str) -> Self {
+        let mut own = self.clone();
+        let is_named = |of: &&OfSwitches| of.switches.iter().any(|switch| switch == name);
+        if let Some(of) = self.by_switch.iter().find(is_named) {
+            for (book, pool) in
+                [(&mut own.ingress, of.ingress_pool), (&mut own.egress, of.egress_pool)]
+            {
+                if let (Some(book), Some(pool)) = (book, pool) {
+                    book.pool = pool;
+                }
+            }
+        }
+        own
+    }
+
     fn of_rate(&self, rate: Rate) -> Option<&OfRate> {
         self.by_rate.iter().find(|of| of.rate == rate)
     }

@@ -15,8 +15,9 @@ fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Poo
 fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> Memory {
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
-    let switch = switch::Spec { flow_control, ..Default::default() };
-    let spec = Spec { ingress, egress, headroom: Bytes(headroom), by_rate: Vec::new() };
+    let queue = switch::QueueSpec { count: 2, ..Default::default() };
+    let switch = switch::Spec { flow_control, queue, ..Default::default() };
+    let spec = Spec { ingress, egress, headroom: Bytes(headroom), ..Default::default() };
     Memory::new(&spec, &switch, &[Rate::from_gbps(100); 4])
 }
 
@@ -249,11 +250,18 @@ fn a_faster_port_may_hold_more() {
     // much at twice the rate, and headroom by rate.
     let pfc = pfc::Spec { queues: vec![LOSSLESS as u8], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
-    let switch = switch::Spec { flow_control, ..Default::default() };
+    let queue = switch::QueueSpec { count: 2, ..Default::default() };
+    let switch = switch::Spec { flow_control, queue, ..Default::default() };
     let [slow, fast] = [100, 200].map(Rate::from_gbps);
     let by_rate = vec![OfRate { rate: fast, alpha: 0.25, headroom: Bytes(600) }];
     let headroom = Bytes(300);
-    let spec = Spec { ingress: pool(8_000, 0, 0.125), egress: None, headroom, by_rate };
+    let spec = Spec {
+        ingress: pool(8_000, 0, 0.125),
+        egress: None,
+        headroom,
+        by_rate,
+        by_switch: Vec::new(),
+    };
     for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
         // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
         // judged by what was free before it; and its headroom.
@@ -261,4 +269,25 @@ fn a_faster_port_may_hold_more() {
         let (taken, reason) = bench.fill(Source::new(port, LOSSLESS), 0, 100);
         assert_eq!((taken, reason), (frames, DropReason::HeadroomExceeded));
     }
+}
+
+#[test]
+fn a_switch_may_have_pools_of_its_own() {
+    let of = |name: &str, ingress, egress| OfSwitches {
+        switches: vec![name.to_owned()],
+        ingress_pool: Some(Bytes(ingress)),
+        egress_pool: egress,
+    };
+    let by_switch = vec![of("leaf 0", 5_000, None), of("spine 0", 6_000, Some(Bytes(7_000)))];
+    let (ingress, egress) = (pool(8_000, 100, 0.5), pool(9_000, 0, 1.0));
+    let spec = Spec { ingress, egress, by_switch, ..Default::default() };
+    let pools = |name: &str| {
+        let of = spec.at(name);
+        [of.ingress, of.egress].map(|pool| pool.expect("both are there").pool.0)
+    };
+    assert_eq!(pools("leaf 1"), [8_000, 9_000]);
+    assert_eq!(pools("leaf 0"), [5_000, 9_000]);
+    assert_eq!(pools("spine 0"), [6_000, 7_000]);
+    // What else a book says stays.
+    assert_eq!(spec.at("leaf 0").ingress.map(|pool| pool.guaranteed), Some(Bytes(100)));
 }

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
 
-use super::{Order, Source, pause_time};
+use super::{Order, Source};
 use crate::link::Transmitter;
 
 /// What the neighbours of one switch were told.
@@ -31,7 +31,7 @@ pub struct On {
 impl On {
     /// A pause of so many quanta on the link of this sending end.
     pub fn link(tx: &Transmitter, quanta: u16) -> Self {
-        Self { lasts: pause_time(quanta, tx.link().rate), open: !tx.is_closed() }
+        Self { lasts: tx.lasts(quanta), open: !tx.is_closed() }
     }
 }
 

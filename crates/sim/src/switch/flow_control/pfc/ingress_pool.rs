@@ -18,15 +18,9 @@ impl Meter {
     }
 
     #[inline]
-    pub fn on_enqueue(
-        &mut self,
-        spec: &Spec,
-        source: Source,
-        share: Share,
-        orders: &mut Vec<Order>,
-    ) {
+    pub fn on_enqueue(&mut self, source: Source, share: Share, orders: &mut Vec<Order>) {
         let over = share.in_headroom > 0 || share.held as f64 > share.threshold;
-        if over && !self.paused[source.index()] && spec.covers(source.class() as u8) {
+        if over && !self.paused[source.index()] {
             self.paused[source.index()] = true;
             orders.push(Order::Pause(source));
         }
@@ -69,10 +63,10 @@ mod tests {
         let spec = Spec { xon_offset: Bytes(3_000), ..Spec::default() };
         let source = Source::new(SOURCE, 1);
         let (mut meter, mut orders) = (Meter::new(4), Vec::new());
-        meter.on_enqueue(&spec, source, share(10_000, 0, 10_000.0), &mut orders);
+        meter.on_enqueue(source, share(10_000, 0, 10_000.0), &mut orders);
         assert_eq!(orders, []);
-        meter.on_enqueue(&spec, source, share(10_001, 0, 10_000.0), &mut orders);
-        meter.on_enqueue(&spec, source, share(11_001, 1_000, 10_000.0), &mut orders);
+        meter.on_enqueue(source, share(10_001, 0, 10_000.0), &mut orders);
+        meter.on_enqueue(source, share(11_001, 1_000, 10_000.0), &mut orders);
         assert_eq!(orders, [Order::Pause(source)]);
         for stays in [share(7_001, 0, 10_000.0), share(7_000, 1, 10_000.0)] {
             meter.on_dequeue(&spec, source, stays, &mut orders);
@@ -86,9 +80,9 @@ mod tests {
     #[test]
     fn a_frame_in_the_headroom_pauses_below_the_threshold_too() {
         // The pool had no room for it.
-        let (spec, source) = (Spec::default(), Source::new(SOURCE, 0));
+        let source = Source::new(SOURCE, 0);
         let (mut meter, mut orders) = (Meter::new(4), Vec::new());
-        meter.on_enqueue(&spec, source, share(1_000, 1_000, 5_000.0), &mut orders);
+        meter.on_enqueue(source, share(1_000, 1_000, 5_000.0), &mut orders);
         assert_eq!(orders, [Order::Pause(source)]);
     }
 
@@ -96,7 +90,7 @@ mod tests {
     fn whoever_holds_nothing_goes_on() {
         let (spec, source) = (Spec::default(), Source::new(SOURCE, 0));
         let (mut meter, mut orders) = (Meter::new(4), Vec::new());
-        meter.on_enqueue(&spec, source, share(1_000, 0, 10.0), &mut orders);
+        meter.on_enqueue(source, share(1_000, 0, 10.0), &mut orders);
         meter.on_dequeue(&spec, source, share(1, 0, 10.0), &mut orders);
         assert_eq!(orders, [Order::Pause(source)]);
         meter.on_dequeue(&spec, source, share(0, 0, 10.0), &mut orders);

@@ -63,14 +63,17 @@ impl Pfc {
         orders: &mut Vec<Order>,
     ) {
         let source = charge.source;
-        let may_pause = |source: &Source| spec.covers(source.class() as u8);
+        // What a switch makes itself has come in no class of data, and pauses nobody.
+        let queues = self.queues;
+        let may_pause =
+            |source: &Source| source.class() < queues && spec.covers(source.class() as u8);
         match &mut self.meter {
-            Meter::Ingress(_) if !may_pause(&source) => {}
+            Meter::Ingress(_) | Meter::IngressPool(_) if !may_pause(&source) => {}
             Meter::Ingress(meter) => {
                 meter.on_enqueue(spec.thresholds(), source, buffer.held(source), orders);
             }
             Meter::IngressPool(meter) => {
-                meter.on_enqueue(spec, source, buffer.share(source), orders);
+                meter.on_enqueue(source, buffer.share(source), orders);
             }
             Meter::EgressQueue(meter) => {
                 let place = charge.egress.0 * self.queues + charge.egress.1;

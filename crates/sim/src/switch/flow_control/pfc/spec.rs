@@ -24,6 +24,10 @@ pub struct Spec {
     /// Length of a pause in quanta of 512 bit times, 1 to 65535. A pause that must last is
     /// refreshed when half of it has passed. Default 65535.
     pub quanta: u16,
+    /// Whether pauses last for `quanta` and are refreshed. Default true (IEEE 802.1Q). With false a pause
+    /// lasts until a frame ends it, as in the HPCC authors' simulator.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub refresh: bool,
     /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. Default
     /// none: the most that IEEE 802.3 clause 31B.3.7 allows at the rate of the link, 394 quanta or 2.0us
     /// at 100 Gb/s.
@@ -68,6 +72,7 @@ impl Default for Spec {
             xon_offset: Bytes(3 * 1_024),
             measured_on: MeasuredOn::Ingress,
             quanta: u16::MAX,
+            refresh: true,
             response: None,
             queues: Vec::new(),
             lossless: true,

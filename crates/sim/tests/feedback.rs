@@ -1,0 +1,155 @@
+//! Feedback in a class of data: it waits behind data, counts with it, is paused and may be dropped.
+
+use crate::common::timeline::{datagrams_of, traced};
+use crate::common::{clos, fct_ps, flow, isolating, plain, run, star};
+use floodway_model::{Body, Bytes, Ecn, FlowSpec, Instant};
+use floodway_sim::Spec;
+use floodway_sim::host::transport::udp;
+use floodway_sim::metric::Sent;
+use floodway_sim::switch::aqm::{self, step};
+use floodway_sim::switch::feedback;
+use floodway_sim::switch::flow_control::pfc;
+
+/// Host 0 sends one packet to host 1. The way back to host 0 is busy: hosts 2 and 3 each send it ten
+/// packets. A packet of 1024 bytes is 1106 on the wire, 88.48 ns; an ACK 86, 6.88 ns.
+fn busy_way_back(ack: Option<u8>) -> Spec {
+    let packets = 10 * 1_024;
+    let flows = vec![flow(0, 1, 1_024, 0), flow(2, 0, packets, 0), flow(3, 0, packets, 0)];
+    let mut spec = plain(star(4), flows);
+    spec.switch.feedback.ack = ack;
+    spec
+}
+
+fn is_ack(frame: &Sent) -> bool {
+    matches!(frame.packet.body, Body::Ack { .. })
+}
+
+/// When the switch begins to send the first ACK of flow 0, and in which class.
+fn ack_leaves(sent: &[Sent]) -> (Instant, u8) {
+    let mut acks = sent.iter().filter(|frame| is_ack(frame) && frame.packet.flow.0 == 0);
+    let frame = acks.find(|frame| frame.to.0.0 == 0).expect("it is sent to host 0");
+    (frame.at, frame.class.0)
+}
+
+/// The data of flow 0 is at the switch at 288.48 ns and at host 1 at 576.96. The ACK is at the switch at
+/// 576.96 + 6.88 + 200 = 783.84. There frame j of the others begins at 288.48 + 88.48 j: number 5 is on
+/// the wire until 819.36. By then six of each, 12, have arrived (the seventh at 819.36).
+#[test]
+fn an_ack_waits_behind_the_data_of_its_class() {
+    let (_, sent) = traced(busy_way_back(None));
+    assert_eq!(ack_leaves(&sent), (Instant(819_360), 1));
+    // Behind all that had arrived: 288.48 + 12 * 88.48.
+    let (_, sent) = traced(busy_way_back(Some(0)));
+    assert_eq!(ack_leaves(&sent), (Instant(1_350_240), 0));
+}
+
+/// Completion at the sender: on an idle way back the ACK leaves the switch at 783.84 and is at host 0 6.88 +
+/// 200 ns later, at 990.72; above or behind the data, 206.88 ns after it leaves. The last byte is at host 1
+/// at 576.96 in all cases. Forty packets from host 2 to host 3 take 3.5 us, so the run goes on. Datagrams are not acknowledged.
+#[test]
+fn completion_at_the_sender_is_the_last_acknowledgement() {
+    let of = |spec: Spec| {
+        let outcome = run(spec);
+        let ns = ["fct_ns", "acked_fct_ns"].map(|name| outcome.table("flows").f64s(name)[0]);
+        ns.map(|ns| (ns * 1e3).round())
+    };
+    let mut idle = busy_way_back(None);
+    // A run ends with the last byte: elsewhere something goes on.
+    idle.flows = vec![flow(0, 1, 1_024, 0), flow(2, 3, 40 * 1_024, 0)];
+    assert_eq!(of(idle.clone()), [576_960.0, 990_720.0]);
+    assert_eq!(of(busy_way_back(None)), [576_960.0, 1_026_240.0]);
+    assert_eq!(of(busy_way_back(Some(0))), [576_960.0, 1_557_120.0]);
+    idle.profiles = vec![datagrams_of(1_024, udp::Field::NotEct)];
+    assert!(of(idle)[1].is_nan());
+}
+
+/// The same with marks above 3 packets: six wait when the ACK comes. The data of its flow is ECN-capable
+/// with DCQCN, so the ACK is marked. It is the same packet otherwise, and the flow does not slow down.
+#[test]
+fn an_ack_is_ecn_capable_like_its_data() {
+    let mut spec = busy_way_back(Some(0));
+    spec.switch.aqm = aqm::Spec::Step(step::Spec { threshold: Bytes(3 * 1_086) });
+    let (_, sent) = traced(spec.clone());
+    let acks = || sent.iter().filter(|frame| is_ack(frame) && frame.packet.flow.0 == 0);
+    let fields: Vec<Ecn> = acks().map(|frame| frame.packet.ecn()).collect();
+    assert_eq!(fields, [Ecn::Ect0, Ecn::Ce]);
+    // In the control class nobody looks at it.
+    spec.switch.feedback = feedback::Spec::default();
+    let (_, sent) = traced(spec);
+    let fields = sent.iter().filter(|frame| is_ack(frame)).map(|frame| frame.packet.ecn());
+    assert!(fields.into_iter().all(|ecn| ecn == Ecn::NotEct));
+}
+
+/// A queue of six packets of 1086 bytes has no room for an ACK of 66 behind six of them, and one of 66
+/// bytes more has.
+#[test]
+fn an_ack_may_find_no_room() {
+    let dropped = |size: u64| {
+        let mut spec = busy_way_back(Some(0));
+        spec.flows[0].bytes = 1_024;
+        spec.switch.queue.size = Bytes(size);
+        let (_, sent) = traced(spec);
+        !sent.iter().any(|frame| is_ack(frame) && frame.packet.flow.0 == 0 && frame.to.0.0 == 0)
+            || ack_leaves(&sent).0 > Instant(40_000_000)
+    };
+    assert!(dropped(6 * 1_086 + 65));
+    assert!(!dropped(6 * 1_086 + 66));
+}
+
+/// PFC by ingress: host 1 answers in class 0, and its ACKs alone pass an XOFF of one ACK, so that host 1 is
+/// paused, which stops its ACKs and nothing else.
+#[test]
+fn acks_count_in_pfc_and_are_paused() {
+    let pauses = |ack: Option<u8>| {
+        // Sixty packets to host 1 from host 0, whose way back is full of data of hosts 2 and 3.
+        let flows = vec![flow(0, 1, 60 * 1_024, 0), flow(2, 0, 400_000, 0), flow(3, 0, 400_000, 0)];
+        let mut spec = plain(star(4), flows);
+        spec.switch.feedback.ack = ack;
+        let measured_on = pfc::MeasuredOn::Ingress;
+        let (xoff, xon) = (Bytes(66), Bytes(66));
+        let pfc = pfc::Spec { xoff, xon, measured_on, ..Default::default() };
+        spec.switch.flow_control.pfc = Some(pfc);
+        let (outcome, sent) = traced(spec);
+        let is_pause = |frame: &&Sent| {
+            frame.to.0.0 == 1 && matches!(frame.packet.body, Body::Pfc { quanta: 1.., .. })
+        };
+        assert!(fct_ps(&outcome).iter().all(|&fct| fct > 0));
+        sent.iter().filter(is_pause).count()
+    };
+    assert_eq!(pauses(None), 0);
+    assert!(pauses(Some(0)) > 0);
+}
+
+/// Messages that switches make themselves: they come in no class of data, so they pause nobody and have
+/// no headroom. The auditor follows every frame.
+#[test]
+fn messages_of_switches_wait_among_the_data() {
+    let mut flows: Vec<FlowSpec> = (4..16).map(|src| flow(src, 0, 400_000, 0)).collect();
+    flows.extend((17..24).map(|src| flow(src, src - 16, 200_000, 2_000)));
+    let mut spec = plain(clos(8, 2, 4), flows);
+    spec.switch = isolating();
+    spec.profiles.iter_mut().for_each(|profile| profile.congestion = Default::default());
+    let cims = |spec: &Spec| {
+        let outcome = run(spec.clone());
+        let counters = outcome.table("counters");
+        let row = counters.texts("name").iter().position(|name| name == "cims_received");
+        counters.u64s("value")[row.expect("it is counted")]
+    };
+    assert!(cims(&spec) > 0);
+    for measured_on in [pfc::MeasuredOn::EgressQueue, pfc::MeasuredOn::Ingress] {
+        let pfc = spec.switch.flow_control.pfc.as_mut().expect("it isolates with PFC");
+        pfc.measured_on = measured_on;
+        for queue in [0, 1] {
+            let all = Some(queue);
+            spec.switch.feedback = feedback::Spec {
+                ack: all,
+                cnp: all,
+                cim: all,
+                sfc: all,
+                cnm: all,
+                indication: all,
+            };
+            assert!(cims(&spec) > 0);
+        }
+    }
+}
