@@ -200,6 +200,7 @@ fn list_shows_families_and_their_members() {
         "host.transport",
         "host.transport.rocev2.recovery",
         "host.congestion",
+        "host.congestion.dcqcn.preset",
         "host.transport.tcp.preset",
     ];
     assert_eq!(part.as_array().unwrap().len(), of_hosts.map(names).iter().sum::<usize>());
