@@ -158,11 +158,6 @@ impl Sub for Instant {
 
 macro_rules! arithmetic {
     ($($name:ident)*) => {$(
-        impl Add for $name {
-            type Output = Self;
-            #[inline]
-            fn add(self, other: Self) -> Self { Self(self.0.saturating_add(other.0)) }
-        }
         impl Sub for $name {
             type Output = Self;
             #[inline]
@@ -189,6 +184,27 @@ macro_rules! arithmetic {
     )*};
 }
 arithmetic!(Duration Bytes Rate);
+
+impl Add for Duration {
+    type Output = Self;
+    /// Saturates.
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// Not saturating: sums of bytes are made for every packet, and of what there is.
+macro_rules! addition {
+    ($($name:ident)*) => {$(
+        impl Add for $name {
+            type Output = Self;
+            #[inline]
+            fn add(self, other: Self) -> Self { Self(self.0 + other.0) }
+        }
+    )*};
+}
+addition!(Bytes Rate);
 
 /// A quantity that could not be read, with what would have been right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,7 @@ use floodway_sim::host::transport;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::switch::aqm::{ramp, step};
+use floodway_sim::switch::classify;
 use floodway_sim::switch::flow_control::congestion_isolation::{Mark, Signal};
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -283,6 +284,21 @@ fn messages_go_only_to_neighbours_that_take_part() {
     assert_eq!(at(&[0], true), [true, true, false], "leaves tell their hosts, spines are deaf");
     assert_eq!(at(&[0], false), [true, false, false], "nobody is there to be told");
     assert_eq!(at(&[1], true), [true, false, false], "nor are those below the spines");
+}
+
+/// Leaves do not take part: their queue 1 is a data queue like others, in which the AQM marks although
+/// `mark` is `none`, and the auditor knows that.
+#[test]
+fn switches_that_do_not_take_part_mark_in_all_queues() {
+    let mut spec = busy(Signal::Both);
+    let isolation = spec.switch.flow_control.congestion_isolation.as_mut().unwrap();
+    (isolation.tiers, isolation.mark) = (vec![1], Mark::None);
+    spec.switch.aqm = aqm::Spec::Step(step::Spec { threshold: Bytes(0) });
+    spec.switch.classify = classify::Spec::DestinationHash(Default::default());
+    let outcome = run(spec);
+    let queues = outcome.table("queues");
+    let rows = queues.u64s("queue").iter().zip(queues.u64s("marked_packets"));
+    assert!(rows.filter(|(queue, _)| **queue == 1).any(|(_, marked)| *marked > 0));
 }
 
 #[test]

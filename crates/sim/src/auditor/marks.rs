@@ -1,6 +1,7 @@
 //! What may change in a packet while a switch has it: an ECN-capable one may get CE, from queue
 //! management that marks, and with layer 2 congestion indication any may get that indication.
 
+use floodway_model::graph::NodeKind;
 use floodway_model::{Ecn, Packet};
 
 use super::Log;
@@ -27,7 +28,13 @@ pub fn check(
         (Ecn::NotEct, _) => log.queue(port, queue, "a packet is marked that is not ECN-capable"),
         (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) => {
             let isolation = spec.flow_control.congestion_isolation.as_ref();
-            let isolation = isolation.filter(|spec| usize::from(spec.congesting) == queue);
+            let isolation = isolation.filter(|isolation| {
+                let tier = match network.spec.graph.node(log.node).kind {
+                    NodeKind::Switch { tier } => tier,
+                    NodeKind::Host => 0,
+                };
+                usize::from(isolation.congesting) == queue && isolation.is_at(tier)
+            });
             let marks = match isolation.map(|spec| spec.mark) {
                 Some(Mark::None) => false,
                 Some(Mark::Detected | Mark::All) => true,

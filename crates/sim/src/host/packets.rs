@@ -97,6 +97,7 @@ impl Host {
     }
 
     /// Queues a frame back to the sender of `packet`.
+    #[inline]
     pub(super) fn reply(&mut self, packet: &Packet, connection: u32, bytes: u16, body: Body) {
         self.emitted += 1;
         let class = self.shared.switch.feedback.queue(&body);

@@ -40,7 +40,8 @@ impl Switch {
     }
 
     /// What happens to a packet that is to join `queue`. `Congested`: it tells of congestion, and can.
-    #[inline]
+    // Feedback among data has a copy: data would pay for a call.
+    #[inline(always)]
     pub(super) fn judge(
         &mut self,
         egress: usize,
@@ -63,9 +64,12 @@ impl Switch {
         let verdict = aqm.on_arrival(queue, packet, &mut view);
         match self.in_queue(egress, queue, verdict) {
             Verdict::Congested if !self.can_tell(packet) => Verdict::Drop,
-            Verdict::Pass if packet.ecn().is_capable() => Verdict::congested(
-                isolated.is_some_and(|place| self.isolation_marks(egress, place)),
-            ),
+            Verdict::Pass
+                if isolated.is_some_and(|place| self.isolation_marks(egress, place))
+                    && packet.ecn().is_capable() =>
+            {
+                Verdict::Congested
+            }
             verdict => verdict,
         }
     }
@@ -74,12 +78,15 @@ impl Switch {
     /// have the congesting queue without marks.
     #[inline]
     pub(super) fn in_queue(&self, egress: usize, queue: usize, verdict: Verdict) -> Verdict {
+        if verdict != Verdict::Congested {
+            return verdict;
+        }
         let isolation = self.spec.flow_control.congestion_isolation.as_ref();
         let silent = isolation.is_some_and(|spec| {
             let isolates = self.ports[egress].isolation.is_some();
             isolates && spec.mark == Mark::None && queue == usize::from(spec.congesting)
         });
-        if verdict == Verdict::Congested && silent { Verdict::Pass } else { verdict }
+        if silent { Verdict::Pass } else { verdict }
     }
 
     /// Whether packets of this isolated flow are marked for it.

@@ -135,6 +135,7 @@ impl Switch {
             }),
             judges_departures,
             no_shortcut,
+            feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,
             orders: Vec::new(),
             received: 0,

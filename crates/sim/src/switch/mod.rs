@@ -70,6 +70,8 @@ pub struct Switch {
     judges_departures: bool,
     /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
     no_shortcut: bool,
+    /// Some feedback waits with the data.
+    feedback_among_data: bool,
     spec: Arc<Spec>,
     routes: Routes,
     /// The ports.
@@ -195,7 +197,7 @@ impl Switch {
     }
 
     /// The port has nothing else to send: the packet goes straight to the wire.
-    #[inline]
+    #[inline(always)]
     fn pass(
         &mut self,
         egress: usize,
@@ -285,7 +287,7 @@ impl Switch {
     }
 
     /// Whether there is room for the packet to wait.
-    #[inline]
+    #[inline(always)]
     fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
         let port = &self.ports[egress];
         if port.tx.is_closed() {
@@ -302,7 +304,9 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        if let Some(queue) = self.spec.feedback.queue(&packet.body) {
+        if self.feedback_among_data
+            && let Some(queue) = self.spec.feedback.queue(&packet.body)
+        {
             return self.enqueue_among_data(egress, queue, packet, now, context);
         }
         let queue = self.control_queue();

@@ -13,7 +13,7 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// One packet in so many that arrive for a queue is congested, the last of them. Default 100
+    /// One packet in this many that arrive for a queue is treated as congested, the last of them. Default 100
     /// (assumed): a probability of 1 %.
     pub packets: NonZeroU32,
 }
