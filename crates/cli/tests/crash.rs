@@ -161,9 +161,9 @@ impl Others {
     }
 }
 
-/// Whether a file is one that is written until it is renamed, or a lock.
+/// Whether a file is one that is written until it is renamed, a lock, or the list of new files.
 fn passes(name: &str) -> bool {
-    name.ends_with(".part") || name.ends_with(".floodway.lock")
+    [".part", ".floodway.lock", ".floodway.files"].iter().any(|end| name.ends_with(end))
 }
 
 /// Looks at a results directory as a reader would: all runs that it lists are whole, and all of its

@@ -20,6 +20,9 @@ use crate::manifest::Listed;
 /// The directory itself, as a folder of the list.
 pub(crate) const HERE: &str = ".";
 
+/// The file that lists what a command is about to write and the marker does not list yet.
+pub(crate) const JOURNAL: &str = ".floodway.files";
+
 /// Why files cannot be written to a directory, or not be removed there.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -80,7 +83,7 @@ pub(crate) fn listed(path: &Path, marker: &str, value: &Value) -> Result<Option<
                 let file = format!("{folder}/{name}");
                 return Err(Error::Outside(path.join(marker), file, path.into()));
             }
-            if folder != HERE || name != marker && name != lock::FILE {
+            if folder != HERE || ![marker, lock::FILE, JOURNAL].contains(&name) {
                 found.entry(folder.clone()).or_default().insert(name.to_owned());
             }
         }
@@ -303,7 +306,7 @@ pub(crate) fn entries(path: &Path) -> Result<Vec<(String, fs::FileType)>, Error>
 }
 
 /// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Ok(named(Err(error), "remove old results", path)?)

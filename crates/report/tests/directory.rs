@@ -275,6 +275,7 @@ fn every_file_is_listed_before_it_is_written() {
     fs::create_dir_all(out.join("runs/ci")).unwrap();
     fs::write(out.join("runs/ci/0"), "").unwrap();
     assert!(directory.add_run(&run(&of_run, 2, 0)).is_err() && !table.exists());
+    drop(directory);
     let files = Directory::open(&out).unwrap().manifest.files.unwrap();
     assert!(files["runs/ci/0"].contains("flows.parquet"));
 }

@@ -84,16 +84,22 @@ pub fn assert_same(one: &Path, other: &Path) {
     }
 }
 
-/// The files that a marker lists, by their paths, with the marker itself.
+/// The files that a marker lists, and those of the journal beside it, by their paths, with the marker
+/// itself.
 pub fn listed(folder: &Path, marker: &str) -> Vec<String> {
     let text = fs::read_to_string(folder.join(marker)).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
-    let folders: BTreeMap<String, Vec<String>> =
-        serde_json::from_value(value["files"].clone()).unwrap();
-    let path = |folder: &str, name: &str| match folder {
-        "." => name.to_owned(),
-        _ => format!("{folder}/{name}"),
-    };
-    let names = folders.iter().flat_map(|(at, names)| names.iter().map(move |name| path(at, name)));
-    names.chain([marker.to_owned()]).collect()
+    let lines = fs::read_to_string(folder.join(".floodway.files")).unwrap_or_default();
+    let lines = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut found = vec![marker.to_owned()];
+    for list in lines.chain([value["files"].clone()]) {
+        let folders: BTreeMap<String, Vec<String>> = serde_json::from_value(list).unwrap();
+        for (at, names) in folders {
+            found.extend(names.into_iter().map(|name| match &*at {
+                "." => name,
+                _ => format!("{at}/{name}"),
+            }));
+        }
+    }
+    found
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY, check_name};
+use super::{DICTIONARY, Error, MANIFEST, REPORT, RUNS, SUMMARY, check_name, journal};
 use crate::files;
 use crate::manifest::{Listed, Manifest, folder};
 use crate::owned::{self, HERE, entries, read_marker, regular};
@@ -42,14 +42,16 @@ const TABLES: [&str; 25] = [
     "watchdog_events",
 ];
 
-/// The files that the manifest of a results directory lists, of whatever schema it is. Of one that
-/// does not list them, what its version wrote for its runs.
+/// The files that the manifest of a results directory lists, of whatever schema it is, and those of
+/// the journal beside it. Of a manifest that does not list any, what its version wrote for its runs.
 pub(super) fn listed(path: &Path) -> Result<Listed, Error> {
     let value = read_marker(path, MANIFEST).unwrap_or_default();
-    match owned::listed(path, MANIFEST, &value)? {
-        Some(listed) => Ok(listed),
-        None => earlier(path, &value),
-    }
+    let mut listed = match owned::listed(path, MANIFEST, &value)? {
+        Some(listed) => listed,
+        None => earlier(path, &value)?,
+    };
+    journal::read(path, &mut listed)?;
+    Ok(listed)
 }
 
 /// What a version that did not list its files left in the folders of runs that it was asked for.

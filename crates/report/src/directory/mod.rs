@@ -12,12 +12,12 @@
 //! The manifest has a run only after all its tables are there, with a checksum of each: whenever
 //! the program dies, what the manifest lists can be told from what it does not. It is not written
 //! after every run, so a program that is killed may have finished a few more runs than it lists.
-//! Its list of files has every file before it is written, those of later runs too. Only files of
-//! the list are ever replaced or removed.
+//! Its list of files has every file before it is written, or the journal beside it has, which is
+//! there while a command runs. Only files of these lists are ever replaced or removed.
 
-mod ahead;
 mod earlier;
 mod error;
+mod journal;
 mod listed;
 mod owner;
 #[cfg(test)]
@@ -37,9 +37,9 @@ use crate::format::{self, Sheet};
 use crate::manifest::{Ending, Listed, Manifest, Record, SCHEMA, TableFile, folder, hex};
 use crate::owned::{self, HERE};
 use crate::{Experiment, Run, Summary, html, trace};
-use ahead::{Ahead, Pace};
 pub use earlier::{Earlier, Loaded};
 pub use error::Error;
+use journal::{Journal, Pace};
 use listed::{BESIDE, is_due, listed};
 use owner::{others, owner, refuse_links};
 
@@ -62,11 +62,11 @@ pub struct Directory {
     earlier_s: f64,
     /// What is below the folder of runs and not floodway's.
     others: Vec<String>,
-    /// Files that are listed for later runs.
-    ahead: Ahead,
+    /// What the manifest on the disk does not list yet.
+    journal: Journal,
     /// When the manifest was written.
     pace: Pace,
-    /// Whether there are runs that the manifest on the disk does not have.
+    /// Whether there are runs or files that the manifest on the disk does not have.
     behind: bool,
 }
 
@@ -149,7 +149,7 @@ impl Directory {
             begun: Instant::now(),
             earlier_s,
             others,
-            ahead: Ahead::default(),
+            journal: Journal::new(path),
             pace: Pace::new(),
             behind: false,
         };
@@ -212,18 +212,14 @@ impl Directory {
         self.write_run(run, |path| !path.exists()).map(|_| ())
     }
 
-    /// Makes sure that the manifest on the disk lists the files of a run, and lists those of the
-    /// next runs with them.
+    /// Makes sure that a list on the disk has the files of a run.
     fn list_run(&mut self, run: &Run) -> Result<(), Error> {
         let (folder, names) = (folder(run.variant, run.replication), self.names(run));
-        self.ahead.claim(&self.path, &folder, &names)?;
-        if !self.list(&folder, &names)? {
-            return Ok(());
+        if self.list(&folder, &names)? {
+            self.behind = true;
+            self.journal.list(&folder, &names)?;
         }
-        let replications = self.manifest.replications;
-        let listed = self.manifest.files.get_or_insert_default();
-        self.ahead.extend(&self.path, listed, run, names, replications);
-        self.write_progress()
+        Ok(())
     }
 
     /// The names of all files of a run.
@@ -316,11 +312,9 @@ impl Directory {
         Ok(Results { path: path.into(), manifest, summary })
     }
 
-    /// Takes files off the list that no run has begun to write, and writes the manifest if it has to
-    /// say something else than on the disk.
+    /// Writes the manifest if it has to say something else than on the disk.
     fn leave_off(&mut self) -> Result<(), Error> {
-        let struck = self.ahead.strike(self.manifest.files.get_or_insert_default());
-        if struck || self.behind { self.write_progress() } else { Ok(()) }
+        if self.behind { self.write_progress() } else { Ok(()) }
     }
 
     fn write_progress(&mut self) -> Result<(), Error> {
@@ -332,9 +326,10 @@ impl Directory {
         Ok(())
     }
 
-    fn write_manifest(&self) -> Result<(), Error> {
+    fn write_manifest(&mut self) -> Result<(), Error> {
         self.write_json(MANIFEST, "the manifest", &self.manifest)?;
-        Ok(files::sync_folder(&self.path)?)
+        files::sync_folder(&self.path)?;
+        self.journal.clear()
     }
 
     fn write_json(

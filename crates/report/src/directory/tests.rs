@@ -1,7 +1,8 @@
-//! When the manifest is written, and what it lists ahead.
+//! When the manifest is written, and what the journal lists until then.
 
-use super::ahead::Pace;
+use super::journal::Pace;
 use super::*;
+use crate::owned::JOURNAL;
 use crate::manifest::{Scenario, Status, Variant};
 use std::mem;
 use std::ops::Range;
@@ -89,13 +90,17 @@ fn paths(replications: Range<u32>, tables: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_manifest_is_written_ever_less_often() {
-    let (few, many) = (Folder::new("few-writes"), Folder::new("many-writes"));
-    let tables = tables(&["flows"]);
-    // For each variant in replication 0, which lists 1 too, and then where the list ends: in
-    // replications 2, 6 and 14, and in those and 30 and 62.
-    assert_eq!(add(&mut lazy(&few, 16), 0..16, &tables), 5);
-    assert_eq!(add(&mut lazy(&many, 64), 0..64, &tables), 7);
+fn new_files_are_listed_without_writing_the_manifest() {
+    let folder = Folder::new("no-writes");
+    let mut directory = lazy(&folder, 64);
+    assert_eq!(add(&mut directory, 0..64, &tables(&["flows"])), 0);
+    let lines = fs::read_to_string(folder.0.join(JOURNAL)).unwrap();
+    let lines: Vec<_> = lines.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!((lines.len(), lines[1]), (128, r#"{"runs/b/0":["flows.parquet"]}"#));
+    // Whoever writes the manifest removes it.
+    directory.write_progress().unwrap();
+    assert!(!folder.0.join(JOURNAL).exists());
+    assert_eq!(listed(&folder.manifest()), paths(0..64, &["flows"]));
 }
 
 #[test]
@@ -109,63 +114,87 @@ fn the_manifest_is_written_after_ten_times_as_long_as_that_took() {
 }
 
 #[test]
-fn a_killed_program_leaves_a_list_of_all_that_it_wrote() {
+fn a_killed_program_leaves_a_list_of_all_that_it_wrote_and_of_nothing_else() {
     let folder = Folder::new("killed");
     let mut directory = lazy(&folder, 100);
     add(&mut directory, 0..5, &tables(&["flows"]));
     // Killed: nothing is written any more.
     mem::forget(directory);
     let there = folder.manifest();
-    assert_eq!(there.status, Status::Running);
-    assert_eq!(listed(&there), paths(0..6, &["flows"]), "those of replication 5 are listed ahead");
-    assert_eq!(there.runs.len(), 4, "at replication 2 it was written last");
+    assert_eq!((there.status, there.runs.len()), (Status::Running, 0));
+    assert_eq!(listed(&there), BTreeSet::new());
+    let mut all = Listed::new();
+    journal::read(&folder.0, &mut all).unwrap();
+    assert_eq!(listed(&Manifest { files: Some(all), ..there }), paths(0..5, &["flows"]));
 
-    // The next command knows what is floodway's: it removes all of it, and nothing else.
-    let other = folder.0.join("runs/a/3/notes.txt");
-    fs::write(&other, "mine").unwrap();
-    drop(Directory::create(&folder.0, true, &manifest(100)).unwrap());
+    // The next command knows what is floodway's: it removes all of it, and nothing else, also not
+    // where the killed program would have written later.
+    let notes = folder.0.join("runs/a/3/notes.txt");
+    let later = folder.0.join("runs/a/5/flows.parquet");
+    for mine in [&notes, &later] {
+        fs::create_dir_all(mine.parent().unwrap()).unwrap();
+        fs::write(mine, "mine").unwrap();
+    }
+    drop(Directory::create(&folder.0, true, &manifest(5)).unwrap());
     assert_eq!(listed(&folder.manifest()), BTreeSet::new());
-    assert_eq!(fs::read_dir(folder.0.join("runs/a/3")).unwrap().count(), 1);
-    assert_eq!(fs::read_dir(folder.0.join("runs")).unwrap().count(), 1, "b is gone");
-    assert_eq!(fs::read_to_string(other).unwrap(), "mine");
+    for (there, count) in [("runs/a/3", 1), ("runs/a", 2), ("runs", 1)] {
+        assert_eq!(fs::read_dir(folder.0.join(there)).unwrap().count(), count, "{there}");
+    }
+    for mine in [notes, later] {
+        assert_eq!(fs::read_to_string(mine).unwrap(), "mine");
+    }
+    assert!(!folder.0.join(JOURNAL).exists());
 }
 
 #[test]
-fn after_an_error_all_runs_count_and_nothing_is_listed_ahead() {
+fn the_next_command_reads_a_journal_whose_last_line_was_cut_off() {
+    let folder = Folder::new("cut");
+    drop(lazy(&folder, 8));
+    let lines = r#"{"runs/a/0":["flows.parquet"]}"#.to_owned() + "\n{\"runs/a/1\":[\"flo";
+    fs::write(folder.0.join(JOURNAL), lines).unwrap();
+    for place in ["runs/a/0", "runs/a/1"] {
+        fs::create_dir_all(folder.0.join(place)).unwrap();
+        fs::write(folder.0.join(place).join("flows.parquet"), "").unwrap();
+    }
+    let directory = Directory::create(&folder.0, true, &manifest(1)).unwrap();
+    assert_eq!(directory.others(), ["runs/a/1/flows.parquet"]);
+    assert!(!folder.0.join("runs/a/0").exists());
+}
+
+#[test]
+fn a_journal_that_leads_out_of_the_directory_is_refused() {
+    let folder = Folder::new("out");
+    drop(lazy(&folder, 8));
+    let outside = folder.0.with_extension("outside");
+    fs::write(&outside, "mine").unwrap();
+    let name = outside.file_name().unwrap().to_str().unwrap();
+    fs::write(folder.0.join(JOURNAL), format!("{{\"..\":[\"{name}\"]}}\n")).unwrap();
+    let error = Directory::create(&folder.0, true, &manifest(8)).unwrap_err().to_string();
+    let file = folder.0.join(JOURNAL);
+    let expected = format!("`{}` lists `../{name}`, which is not below ", file.display());
+    assert!(error.starts_with(&expected), "{error}");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    fs::remove_file(outside).unwrap();
+}
+
+#[test]
+fn after_an_error_all_runs_count_and_all_files_are_in_the_manifest() {
     let folder = Folder::new("error");
     let mut directory = lazy(&folder, 100);
     add(&mut directory, 0..5, &tables(&["flows"]));
-    assert_eq!(folder.manifest().runs.len(), 4);
+    assert_eq!(folder.manifest().runs.len(), 0);
     drop(directory);
     let there = folder.manifest();
     assert_eq!((there.status, there.runs.len()), (Status::Running, 10));
     assert_eq!(listed(&there), paths(0..5, &["flows"]));
-}
-
-#[test]
-fn a_table_that_some_runs_do_not_have_is_not_listed_in_the_end() {
-    let folder = Folder::new("some");
-    let mut directory = lazy(&folder, 8);
-    add(&mut directory, 0..3, &tables(&["flows"]));
-    add(&mut directory, 3..4, &tables(&["flows", "drops"]));
-    add(&mut directory, 4..8, &tables(&["flows"]));
-    assert!(listed(&directory.manifest).contains("runs/a/7/drops.parquet"));
-    let ending = Ending { status: Status::Complete, wall_s: 1.0, peak_rss_bytes: None };
-    let experiment = Experiment::new(&manifest(8));
-    directory.finish(&experiment, &ending).unwrap();
-    let there = folder.manifest();
-    assert_eq!((there.status, there.runs.len()), (Status::Complete, 16));
-    let expected = &paths(0..8, &["flows"]) | &paths(3..4, &["drops"]);
-    assert_eq!(listed(&there), expected);
+    assert!(!folder.0.join(JOURNAL).exists());
 }
 
 #[test]
 fn a_file_that_somebody_puts_where_a_run_will_be_is_refused_and_stays() {
     let folder = Folder::new("put");
     let mut directory = lazy(&folder, 8);
-    add(&mut directory, 0..2, &tables(&["flows"]));
-    add(&mut directory, 2..3, &tables(&["flows"]));
-    assert!(listed(&directory.manifest).contains("runs/a/4/flows.parquet"));
+    add(&mut directory, 0..3, &tables(&["flows"]));
     let mine = folder.0.join("runs/a/4/flows.parquet");
     fs::create_dir_all(mine.parent().unwrap()).unwrap();
     fs::write(&mine, "mine").unwrap();
