@@ -23,6 +23,8 @@ pub struct Problem {
     pub place: Place,
     /// The variants that have it, if not all of them do.
     pub variants: Vec<String>,
+    /// Of a setting that cannot act, its path: if the same line acts in another variant, nothing is wrong.
+    pub idle: Option<String>,
 }
 
 impl Problem {
@@ -34,6 +36,7 @@ impl Problem {
             help: help.into(),
             place,
             variants: Vec::new(),
+            idle: None,
         }
     }
 
