@@ -47,10 +47,7 @@ pub enum Error {
 impl Error {
     /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
     pub fn is_of_system(&self) -> bool {
-        match self {
-            Self::Io(_) => true,
-            _ => false,
-        }
+        matches!(self, Self::Io(_))
     }
 }
 

@@ -358,7 +358,7 @@ fn keep_idle_everywhere(
     let count = documents.count();
     let of_some =
         |(problem, names): &&(Problem, Vec<String>)| problem.idle.is_some() && names.len() < count;
-    let paths: BTreeSet<String> =
+    let paths: BTreeSet<Arc<String>> =
         found.iter().filter(of_some).filter_map(|(problem, _)| problem.idle.clone()).collect();
     if paths.is_empty() {
         return Ok(());

@@ -1,6 +1,8 @@
 //! Settings that are written and cannot act, because another setting takes their place or nothing asks
 //! for them.
 
+use std::sync::Arc;
+
 use floodway_sim::host::{PauseScope, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
@@ -140,6 +142,6 @@ pub fn inert(path: &str, why: &str, findings: &mut Findings<'_>) {
             format!("`{path}` cannot act: {why}"),
             "remove it, so that nobody takes it for a setting of this scenario",
         );
-        findings.problems.push(Problem { idle: Some(path.to_owned()), ..warning });
+        findings.problems.push(Problem { idle: Some(Arc::new(path.to_owned())), ..warning });
     }
 }

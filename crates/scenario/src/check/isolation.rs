@@ -187,7 +187,8 @@ fn check_messages(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
         }
         return inert(CLASS, why, findings);
     }
-    if !among_switches && !(to_hosts && spec.hosts) {
+    let somebody_takes_part = among_switches || to_hosts && spec.hosts;
+    if !somebody_takes_part {
         let why = "no neighbour of a switch that isolates takes part, so no CIM is sent";
         for field in SENT.into_iter().chain(["signal"]) {
             inert(&path(field), why, findings);

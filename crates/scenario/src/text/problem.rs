@@ -1,6 +1,7 @@
 //! What is wrong with a scenario: the place, the cause, the remedy.
 
 use std::fmt;
+use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
@@ -24,7 +25,8 @@ pub struct Problem {
     /// The variants that have it, if not all of them do.
     pub variants: Vec<String>,
     /// Of a setting that cannot act, its path: if the same line acts in another variant, nothing is wrong.
-    pub idle: Option<String>,
+    /// One pointer, because problems are returned by value.
+    pub idle: Option<Arc<String>>,
 }
 
 impl Problem {

@@ -35,8 +35,8 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             "write the link rate for which the increases are, for example \"25Gbps\", or remove it";
         findings.error(&[&path("reference_rate")], "the reference rate is zero", help);
     }
-    check_reference(&path, spec, findings);
-    check_idle(&path, spec, findings);
+    check_reference(path, spec, findings);
+    check_idle(path, spec, findings);
     for (field, timer) in
         [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
     {
