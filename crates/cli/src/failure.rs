@@ -2,6 +2,7 @@
 
 use std::io;
 use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_machine::printable;
 
@@ -34,21 +35,31 @@ pub enum Failure {
     Interrupted,
 }
 
+/// Whether something was run, or is about to be.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// From now on runs are made: what is wrong after this is no refusal.
+pub fn runs_begin() {
+    RUNNING.store(true, Ordering::Relaxed);
+}
+
 impl Failure {
-    /// The exit status.
+    /// The exit status, of which the help texts say what it means.
     pub fn code(&self) -> u8 {
         match self {
             Self::Usage(error) if !error.use_stderr() => 0,
-            Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
-            Self::Results(_)
-            | Self::Study(_)
-            | Self::Sweep(_)
-            | Self::Output(_)
-            | Self::System(..)
-            | Self::Violations(_)
-            | Self::Measurement(_) => 1,
             Self::Interrupted => 130,
+            Self::Usage(_) | Self::Unknown(_) | Self::Scenario(_) => 2,
+            Self::Results(error) => Self::of_directory(error.is_of_system()),
+            Self::Study(error) => Self::of_directory(error.is_of_system()),
+            Self::Sweep(error) => Self::of_directory(error.is_of_system()),
+            Self::Output(_) | Self::System(..) | Self::Violations(_) | Self::Measurement(_) => 1,
         }
+    }
+
+    /// Of a directory with which something is wrong: floodway refuses it before it runs anything.
+    fn of_directory(is_of_system: bool) -> u8 {
+        if is_of_system || RUNNING.load(Ordering::Relaxed) { 1 } else { 2 }
     }
 
     /// Says what is wrong on standard error.
@@ -57,7 +68,9 @@ impl Failure {
             // Help and version have no words of others in them, so clap may color them.
             Self::Usage(error) if !error.use_stderr() => error.print().unwrap_or(()),
             Self::Usage(error) => output::problem(&error.render().to_string()),
-            Self::Unknown(text) | Self::Measurement(text) => error(text),
+            Self::Unknown(text) => error(text),
+            // What another process said may have several lines.
+            Self::Measurement(text) => output::told(Paint::Red, "error", text),
             Self::Scenario(error) => output::problem(&error.plain()),
             Self::Results(problem) => error(&problem.to_string()),
             Self::Study(problem) => error(&problem.to_string()),
@@ -70,7 +83,7 @@ impl Failure {
             }
             Self::System(attempt, problem) => error(&format!("cannot {attempt}: {problem}")),
             Self::Violations(violations) => {
-                violations.iter().for_each(|violation| error(&printable::line(violation)));
+                violations.iter().for_each(|violation| error(violation));
                 output::note(
                     "the results are not sound. Unless the scenario asks the impossible of a \
                      lossless class (`floodway check` warns then), this is a fault of floodway: \
@@ -82,8 +95,9 @@ impl Failure {
     }
 }
 
+/// On one line, whatever names and paths are in it.
 fn error(text: &str) {
-    output::told(Paint::Red, "error", text);
+    output::told(Paint::Red, "error", &printable::line(text));
 }
 
 /// What the system said, in its words but without its number.
@@ -101,10 +115,11 @@ pub fn on_panic(info: &PanicHookInfo) {
     if floodway_machine::damaged::is_reading() {
         return;
     }
-    error(&format!(
+    let text = format!(
         "floodway has a fault: {info}\nplease report it with the command line and the scenario; \
          runs that had finished are kept"
-    ));
+    );
+    output::told(Paint::Red, "error", &text);
     std::process::exit(101);
 }
 

@@ -25,7 +25,7 @@ pub fn man(options: &ManOptions) -> Result<(), Failure> {
     let places: Vec<_> = pages.iter().map(|(name, text)| (folder.join(name), text)).collect();
     places.iter().try_for_each(|(path, _)| refuse_other(path))?;
     places.iter().try_for_each(|(path, text)| save(path, "a page of the manual", text))?;
-    output::print(&format!("{} pages in {}\n", pages.len(), folder.display()))
+    output::print(&format!("{} pages in {}\n", pages.len(), output::path(folder)))
 }
 
 /// Refuses a file that is there and no page of this manual.

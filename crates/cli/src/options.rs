@@ -23,8 +23,8 @@ pub struct Options {
 pub const EXIT_STATUS: &str = "\
 Exit status:
   0    all went well
-  1    a run or its results failed, or a run broke a rule that no sound run breaks
-  2    the command line or the scenario is not valid; nothing was run
+  1    a run failed or broke a rule that no sound run breaks, or reading or writing failed
+  2    the command line, the scenario or the directory is refused; no results are written
   130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills";
 
 /// What to do.

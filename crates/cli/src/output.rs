@@ -3,6 +3,7 @@
 //! full device is an error, and a reader that has gone away (`| head`) is none.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
@@ -67,9 +68,14 @@ pub fn told(paint: Paint, word: &str, text: &str) {
     say_painted(&format!("{}: {}\n", painted(paint, word), printable::text(text)));
 }
 
-/// Says something that is no problem.
+/// Says something that is no problem, on one line.
 pub fn note(text: &str) {
-    told(Paint::Cyan, "note", text);
+    told(Paint::Cyan, "note", &printable::line(text));
+}
+
+/// A path within a line: line feeds in it are written out too, so that it cannot forge another line.
+pub fn path(path: &Path) -> String {
+    printable::line(&path.to_string_lossy()).into_owned()
 }
 
 /// Says what is wrong with a scenario, in the plain form of its problems, with colours if standard

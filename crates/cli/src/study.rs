@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use floodway_lab::study::{Failure as Why, Order, run};
 use floodway_lab::{Existing, How};
+use floodway_machine::printable;
 use floodway_report::terminal;
 use floodway_study::Level;
 
@@ -19,7 +20,8 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     let level = level(options);
     if options.plan {
         let plan = (study.plan)(level);
-        let commands = plan.iter().map(|experiment| experiment.command(&options.set) + "\n");
+        let commands = plan.iter().map(|experiment| experiment.command(&options.set));
+        let commands = commands.map(|command| printable::line(&command).into_owned() + "\n");
         return output::print(&commands.collect::<String>());
     }
     let path = out(options, level);
@@ -48,7 +50,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         output::print_json(&judged.result)?;
     } else if !options.quiet {
         let table = terminal::claims(&judged.result, output::style());
-        output::print(&format!("{table}open {} in a browser\n", judged.page.display()))?;
+        output::print(&format!("{table}open {} in a browser\n", output::path(&judged.page)))?;
     }
     match judged.result.violations {
         violations if violations.is_empty() => Ok(()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use floodway_lab::execute::Existing;
 use floodway_lab::sweep::{self, Failure as Why, Order};
 use floodway_lab::{Budget, How};
+use floodway_machine::printable;
 use floodway_report::{Store, terminal};
 use floodway_scenario::sweep::{Arguments, Spec, Sweep, Until};
 use floodway_scenario::{Overrides, Scenario, suggest};
@@ -73,8 +74,8 @@ pub fn sweep(options: &SweepOptions) -> Result<(), Failure> {
         output::print(&format!(
             "{table}{} runs{reused}\nresults in {}; open {} in a browser\n",
             swept.result.provenance.runs,
-            path.display(),
-            swept.page.display()
+            output::path(&path),
+            output::path(&swept.page)
         ))?;
     }
     match swept.result.violations {
@@ -124,12 +125,13 @@ fn grid(options: &SweepOptions, base: &Scenario) -> Result<Sweep, Failure> {
 fn plan(options: &SweepOptions, sweep: &Sweep) -> Result<(), Failure> {
     let mut text = String::new();
     for (number, point) in sweep.points.iter().enumerate() {
-        text += &format!("floodway run {}", options.selection.file.display());
+        let file = options.selection.file.to_string_lossy();
+        text += &format!("floodway run {}", printable::line(&floodway_study::plan::quoted(&file)));
         if options.selection.quick {
             text += " --quick";
         }
         for setting in &point.scenario.overrides.set {
-            text += &format!(" --set {}", floodway_study::plan::quoted(setting));
+            text += &format!(" --set {}", printable::line(&floodway_study::plan::quoted(setting)));
         }
         for variant in &options.selection.variant {
             text += &format!(" --variant {variant}");

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{floodway, json};
+use std::fs;
+
+use common::{floodway, json, place, word};
 
 #[test]
 fn help_and_version_go_to_standard_output() {
@@ -14,11 +16,46 @@ fn help_and_version_go_to_standard_output() {
     assert!(floodway(&["--help"]).out.contains(
         "Exit status:
   0    all went well
-  1    a run or its results failed, or a run broke a rule that no sound run breaks
-  2    the command line or the scenario is not valid; nothing was run
+  1    a run failed or broke a rule that no sound run breaks, or reading or writing failed
+  2    the command line, the scenario or the directory is refused; no results are written
   130  interrupted (Ctrl-C or SIGTERM); what was finished is kept. A second Ctrl-C kills
 "
     ));
+}
+
+/// What the help says of 2: refused before anything is run, by every command, and nothing is written. What
+/// the system refuses is 1.
+#[test]
+fn refusals_have_the_status_that_the_help_says() {
+    let folder = place("refusals");
+    let taken = folder.join("taken");
+    fs::create_dir_all(&taken).unwrap();
+    fs::write(taken.join("scenario.toml"), "mine").unwrap();
+    fs::write(taken.join("floodway.1"), "mine").unwrap();
+    let (out, file) = (word(&taken), taken.join("scenario.toml"));
+    let config = "../../../../scenarios/peers/hpcc-case-b/config.txt";
+    let below = file.join("below");
+    let cases: [(&[&str], &str, i32); 13] = [
+        (&["run", "tiny.toml", "--out", out], "is not empty and not a results directory", 2),
+        (&["run", "tiny.toml", "--force", "--out", out], "is not empty", 2),
+        (&["run", "tiny.toml", "--out", word(&file)], "is a file; choose a directory", 2),
+        (&["run", "tiny.toml", "--resume", "--format", "csv"], "only tables in the format", 2),
+        (&["sweep", "swept.toml", "--no-cache", "--out", out], "does not hold a sweep", 2),
+        (&["study", "ci", "--quick", "--out", out], "does not hold the study", 2),
+        (&["import", "hpcc", config, "--out", out], "is there already", 2),
+        (&["new", "a", "--out", out], "is a directory; name a file", 2),
+        (&["man", "--out", out], "is there already and no page", 2),
+        (&["check", word(&file)], "this is not TOML", 2),
+        (&["run", word(&file)], "this is not TOML", 2),
+        (&["run", "tiny.toml", "--out", word(&below)], "a part of this path is a file", 1),
+        (&["man", "--out", word(&below)], "cannot make the directory", 1),
+    ];
+    for (words, cause, code) in cases {
+        let said = floodway(words);
+        assert!(said.err.contains(cause), "{words:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{words:?}");
+    }
+    assert_eq!(fs::read_dir(&taken).unwrap().count(), 2);
 }
 
 #[test]
@@ -91,7 +128,7 @@ error: `switch.queue.size`: unknown unit \"mb\" in \"2mb\": a size takes B, KB, 
   |
 1 | switch.queue.size=2mb
   |                   ^^^
-  = help: did you mean \"2MB\"?
+  = help: did you mean the unit `MB`?
 ",
         ),
         (

@@ -113,6 +113,58 @@ fn arguments_of_every_command() {
     is_printable(&[HOSTILE]);
 }
 
+/// A line feed in a path does not begin a line of its own, in which anything could be said.
+#[test]
+#[cfg(unix)]
+fn paths_with_line_feeds_forge_no_lines() {
+    let (folder, file) = scenario("hostile-lines", ["-", "w", "v"]);
+    let (file, lines) = (word(&file), "a\nerror: forged\x1b[2J\nforged");
+    let place = |name: &str| folder.join(name).join(lines);
+    let shown = r"a\u{a}error: forged\u{1b}[2J\u{a}forged";
+    let is_one_line = |words: &[&str], code: i32| {
+        let seen = is_printable(words);
+        assert_eq!(seen.code, Some(code), "{words:?}: {}", seen.err);
+        let both = seen.out + &seen.err;
+        assert!(both.contains(shown), "{words:?}: {both}");
+        let forged = |line: &str| line.starts_with("error: forged") || line.starts_with("forged");
+        assert!(!both.lines().any(forged), "{words:?}: {both}");
+    };
+    let out = place("run");
+    let run = ["run", file, "--out", word(&out), "--trace", "perfetto", "--force"];
+    is_one_line(&run, 0);
+    is_one_line(&["run", file, "--out", word(&out)], 2);
+    let [sweep, cache] = ["sweep", "cache"].map(place);
+    let words = ["sweep", file, "--vary", "switch.queue.size=1MB,2MB", "--cache", word(&cache)];
+    let words = [&words[..], &["--out", word(&sweep)]].concat();
+    is_one_line(&words, 0);
+    let copy = place("file").with_extension("toml");
+    fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    fs::copy(file, &copy).unwrap();
+    let plan = ["sweep", word(&copy), "--vary", "switch.queue.size=1MB,2MB", "--plan"];
+    is_one_line(&plan, 0);
+    let occupied = place("occupied");
+    fs::create_dir_all(&occupied).unwrap();
+    fs::write(occupied.join("thesis.txt"), "mine").unwrap();
+    for words in [
+        &["run", file][..],
+        &["sweep", file, "--vary", "switch.queue.size=1MB,2MB", "--no-cache"],
+        &["study", "ci", "--quick"],
+        &["new", "a"],
+    ] {
+        is_one_line(&[words, &["--out", word(&occupied)]].concat(), 2);
+    }
+    let new = place("new");
+    is_one_line(&["new", "a", "--force", "--out", word(&new)], 0);
+    is_one_line(&["new", "a", "--out", word(&new)], 2);
+    let man = place("man");
+    is_one_line(&["man", "--out", word(&man)], 0);
+    let config = "../../../../scenarios/peers/hpcc-case-b/config.txt";
+    let import = place("import");
+    is_one_line(&["import", "hpcc", config, "--out", word(&import)], 0);
+    fs::write(import.join("scenario.toml"), "mine").unwrap();
+    is_one_line(&["import", "hpcc", config, "--out", word(&import)], 2);
+}
+
 #[test]
 fn texts_of_files() {
     for (number, words) in
@@ -197,7 +249,7 @@ fn what_is_no_regular_file_is_not_read() {
     std::os::unix::fs::symlink("/dev/zero", out.join("manifest.json")).unwrap();
     let tiny = ["run", "tiny.toml", "--out", word(&out)];
     let seen = floodway(&[&tiny[..], &["--resume"]].concat());
-    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert_eq!(seen.code, Some(2), "{}", seen.err);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn existing_results_are_kept_unless_forced() {
             before["started"].as_str().unwrap()
         )
     );
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
     assert_eq!(manifest(&out).unwrap(), before);
     assert_eq!(floodway(&[&words[..], &["--force", "--seed", "2"]].concat()).code, Some(0));
     assert_ne!(manifest(&out).unwrap()["fingerprint"], before["fingerprint"]);
@@ -125,7 +125,7 @@ fn other_data_is_never_replaced() {
     fs::create_dir_all(&out).unwrap();
     fs::write(out.join("thesis.txt"), "years of work").unwrap();
     let said = floodway(&["run", "tiny.toml", "--quick", "--force", "--out", word(&out)]);
-    assert_eq!(said.code, Some(1));
+    assert_eq!(said.code, Some(2));
     assert!(said.err.contains("is not empty and not a results directory"), "{}", said.err);
     assert_eq!(fs::read_to_string(out.join("thesis.txt")).unwrap(), "years of work");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);

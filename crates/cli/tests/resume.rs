@@ -127,5 +127,5 @@ fn words_that_make_no_sense_together_are_refused() {
     let said = words(&["--resume", "--format", "csv"]);
     let cause = "error: only tables in the format `parquet` can be read back, ";
     assert!(said.err.starts_with(cause), "{}", said.err);
-    assert_eq!((said.code, out.exists()), (Some(1), false));
+    assert_eq!((said.code, out.exists()), (Some(2), false));
 }

@@ -49,7 +49,7 @@ fn a_killed_run_leaves_a_manifest_that_says_so() {
 
     // The next run goes on with it or replaces it when told to, and not before.
     let words = ["run", "endless.toml", "--variant", "short", "-q", "--out", word(&out)];
-    assert_eq!(floodway(&words).code, Some(1));
+    assert_eq!(floodway(&words).code, Some(2));
     assert_eq!(floodway(&[&words[..], &["--resume"]].concat()).code, Some(0));
     let resumed = common::manifest(&out).unwrap();
     assert_eq!((&resumed["status"], &resumed["runs"]), (&"complete".into(), &manifest["runs"]));

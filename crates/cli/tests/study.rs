@@ -66,7 +66,7 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
 
     // Other settings would replace all of it: refused, unless that is meant.
     let said = floodway(&tiny(&out, &["-q", "--set", "switch.latency=1us"]));
-    assert_eq!(said.code, Some(1));
+    assert_eq!(said.code, Some(2));
     let text = format!(
         "error: `{}` holds the quick study `ci` with other settings; its runs would be replaced. Give \
          the same settings to go on with it, choose another directory with `--out DIR`, or replace it \
@@ -86,7 +86,7 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
              elsewhere, or choose another directory: `--out DIR`\n",
             out.join(name).display()
         );
-        assert_eq!((said.code, said.err), (Some(1), text));
+        assert_eq!((said.code, said.err), (Some(2), text));
         std::fs::remove_file(out.join(name)).unwrap();
     }
     std::fs::remove_dir_all(out.join("text")).unwrap();
@@ -137,7 +137,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let out = place("study-file");
     std::fs::write(&out, "a file").unwrap();
     let said = floodway(&["study", "ci", "--quick", "--out", word(&out)]);
-    assert_eq!(said.code, Some(1));
+    assert_eq!(said.code, Some(2));
     let text = format!("error: `{}` is a file; choose a directory: `--out DIR`\n", out.display());
     assert_eq!(said.err, text);
     std::fs::remove_file(&out).unwrap();
@@ -146,7 +146,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
     std::fs::create_dir_all(&out).unwrap();
     std::fs::write(out.join("diary.txt"), "mine").unwrap();
     let said = floodway(&["study", "ci", "--quick", "--out", word(&out)]);
-    assert_eq!(said.code, Some(1));
+    assert_eq!(said.code, Some(2));
     let text = format!(
         "error: `{}` is not empty and does not hold the study `ci`, so nothing is written there; \
          choose another directory: `--out DIR`\n",

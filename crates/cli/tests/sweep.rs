@@ -322,7 +322,7 @@ fn errors_come_before_anything_runs() {
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join("thesis.tex"), "").unwrap();
     let said = floodway(&words("swept.toml", &foreign, &cache, &["-q"]));
-    assert_eq!(said.code, Some(1));
+    assert_eq!(said.code, Some(2));
     assert!(said.err.contains("does not hold a sweep of `swept`"), "{}", said.err);
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
 }

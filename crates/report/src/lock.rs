@@ -44,6 +44,13 @@ pub enum Error {
     NoFile(PathBuf),
 }
 
+impl Error {
+    /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
+    pub fn is_of_system(&self) -> bool {
+        matches!(self, Self::Io(_))
+    }
+}
+
 /// Who has a directory, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder(Option<Command>);

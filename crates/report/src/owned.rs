@@ -52,6 +52,13 @@ pub enum Error {
     Outside(PathBuf, String, PathBuf),
 }
 
+impl Error {
+    /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
+    pub fn is_of_system(&self) -> bool {
+        matches!(self, Self::Io(_))
+    }
+}
+
 /// Whether a directory is empty or does not exist. What a program leaves that is killed before it
 /// has written the marker does not count.
 pub(crate) fn is_empty(path: &Path, marker: &str) -> Result<bool, Error> {

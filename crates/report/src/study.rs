@@ -263,6 +263,18 @@ pub enum Error {
     Other(PathBuf, String, String),
 }
 
+impl Error {
+    /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
+    pub fn is_of_system(&self) -> bool {
+        match self {
+            Self::Io(_) => true,
+            Self::Owned(error) => error.is_of_system(),
+            Self::Lock(error) => error.is_of_system(),
+            _ => false,
+        }
+    }
+}
+
 /// Which study goes into a directory.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Design<'a> {

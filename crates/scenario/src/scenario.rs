@@ -1,5 +1,6 @@
 //! A scenario: read, expanded into variants, checked, and ready to be built.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -325,6 +326,8 @@ fn prepare(
         let (variant, problems) = prepare_one(name, document, files);
         for problem in problems {
             match found.iter_mut().find(|(other, _)| *other == problem) {
+                // Two workloads of a variant may have the same.
+                Some((_, names)) if names.last().is_some_and(|last| last == name) => {}
                 Some((_, names)) => names.push(name.to_owned()),
                 None => found.push((problem, vec![name.to_owned()])),
             }
@@ -334,6 +337,7 @@ fn prepare(
         }
         variants.extend(variant);
     }
+    keep_idle_everywhere(&mut found, &documents)?;
     for (problem, names) in found {
         // What all variants have is the base's.
         let variants = if names.len() == count { Vec::new() } else { names };
@@ -343,6 +347,40 @@ fn prepare(
         check::between(&documents.get(0)?.1, &variants).into_iter().for_each(|p| findings.add(p));
     }
     Ok(variants)
+}
+
+/// Removes what is wrong in some variants only, of settings that cannot act there: the same line acts in
+/// another variant.
+fn keep_idle_everywhere(
+    found: &mut Vec<(Problem, Vec<String>)>,
+    documents: &Documents,
+) -> Result<(), Error> {
+    let count = documents.count();
+    let of_some =
+        |(problem, names): &&(Problem, Vec<String>)| problem.idle.is_some() && names.len() < count;
+    let paths: BTreeSet<Arc<String>> =
+        found.iter().filter(of_some).filter_map(|(problem, _)| problem.idle.clone()).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
+    fn at<'a>(path: &'a str, place: &Place) -> (&'a str, String, Option<(usize, usize)>) {
+        let range = place.range.as_ref().map(|range| (range.start, range.end));
+        (path, place.source.name().to_owned(), range)
+    }
+    let mut written = BTreeMap::new();
+    for number in 0..count {
+        let (_, document) = documents.get(number)?;
+        for path in &paths {
+            if let Some(place) = document.written_itself(path) {
+                *written.entry(at(path, &place)).or_insert(0) += 1;
+            }
+        }
+    }
+    found.retain(|(problem, names)| {
+        let Some(path) = &problem.idle else { return true };
+        written.get(&at(path, &problem.place)).is_none_or(|&variants| variants <= names.len())
+    });
+    Ok(())
 }
 
 fn prepare_one(name: &str, mut document: Item, files: &Files) -> (Option<Variant>, Vec<Problem>) {

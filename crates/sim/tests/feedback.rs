@@ -7,8 +7,8 @@ use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
 use floodway_sim::metric::Sent;
 use floodway_sim::switch::aqm::{self, step};
-use floodway_sim::switch::feedback;
 use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::{buffer, feedback};
 
 /// Host 0 sends one packet to host 1. The way back to host 0 is busy: hosts 2 and 3 each send it ten
 /// packets. A packet of 1024 bytes is 1106 on the wire, 88.48 ns; an ACK 86, 6.88 ns.
@@ -136,7 +136,14 @@ fn messages_of_switches_wait_among_the_data() {
         counters.u64s("value")[row.expect("it is counted")]
     };
     assert!(cims(&spec) > 0);
-    for measured_on in [pfc::MeasuredOn::EgressQueue, pfc::MeasuredOn::Ingress] {
+    use pfc::MeasuredOn::{EgressQueue, Ingress};
+    let of_port = buffer::Spec::PerPort(buffer::per_port::Spec { size: Bytes(2_000_000) });
+    for (measured_on, memory) in [
+        (EgressQueue, buffer::Spec::default()),
+        (Ingress, buffer::Spec::default()),
+        (EgressQueue, of_port),
+    ] {
+        spec.switch.buffer = memory;
         let pfc = spec.switch.flow_control.pfc.as_mut().expect("it isolates with PFC");
         pfc.measured_on = measured_on;
         for queue in [0, 1] {

@@ -130,7 +130,7 @@ pub fn curves(options: &BenchOptions) -> Result<(), Failure> {
 
 fn write(out: &Path, curves: &Curves) -> Result<(), Failure> {
     study::write_text(out, &page::page(curves), (DATA, curves)).map_err(Failure::Study)?;
-    output::print(&format!("the curves are in {}\n", out.join("README.md").display()))
+    output::print(&format!("the curves are in {}\n", output::path(&out.join("README.md"))))
 }
 
 /// The command without where its results go, which does not change them.

@@ -47,7 +47,7 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     }
     let path = folder.join(SCENARIO);
     selection::warn(&Scenario::load(&path, &Overrides::default())?);
-    let shown = path.display();
+    let shown = output::path(&path);
     output::print(&format!("{}{shown}: run it with `floodway run {shown}`\n", table(&rows)))
 }
 

@@ -73,7 +73,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
 
 /// A path as a word of a command line.
 fn shown(path: &Path) -> String {
-    let shown = path.display().to_string();
+    let shown = output::path(path);
     let plain = |c: char| c.is_alphanumeric() || "/\\.:-_+=@%,~".contains(c);
     if shown.chars().all(plain) { shown } else { format!("'{}'", shown.replace('\'', r"'\''")) }
 }

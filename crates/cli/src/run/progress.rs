@@ -10,6 +10,7 @@ use floodway_report::words::{large, time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::words;
+use crate::failure::runs_begin;
 use crate::output;
 
 /// What to say.
@@ -49,6 +50,9 @@ impl Speaker {
 impl Watcher for Speaker {
     fn begin(&mut self, name: Option<&str>, kept: Option<usize>, runs: usize) {
         (self.begun, self.stopping) = (Instant::now(), false);
+        if kept.unwrap_or(0) < runs {
+            runs_begin();
+        }
         if self.talk == Talk::Nothing {
             return;
         }

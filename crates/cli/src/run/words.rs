@@ -9,6 +9,8 @@ use floodway_report::manifest::hex;
 use floodway_report::trace;
 use floodway_report::words::{large, time};
 
+use crate::output;
+
 /// A line about a run that has ended.
 pub fn finished(run: &Run) -> String {
     format!(
@@ -49,12 +51,12 @@ pub fn closing(cost: &Cost, path: &Path, trace: Option<&str>) -> String {
     }
     text += &format!(
         "results in {}; open {} in a browser\n",
-        path.display(),
-        path.join("report.html").display()
+        output::path(path),
+        output::path(&path.join("report.html"))
     );
     if let Some(form) = trace.and_then(trace::named) {
         let file = trace::file(path, form, "*", 0);
-        text += &format!("traces in {}; {}\n", file.display(), form.opened_with);
+        text += &format!("traces in {}; {}\n", output::path(&file), form.opened_with);
     }
     text
 }

@@ -91,3 +91,15 @@ pub enum Error {
     #[error("there is no format `{0}` for tables; choose from: {1}")]
     Format(String, String),
 }
+
+impl Error {
+    /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
+    pub fn is_of_system(&self) -> bool {
+        match self {
+            Self::Io(_) => true,
+            Self::Owned(error) => error.is_of_system(),
+            Self::Lock(error) => error.is_of_system(),
+            _ => false,
+        }
+    }
+}

@@ -43,6 +43,17 @@ pub enum Error {
     Foreign(PathBuf, String),
 }
 
+impl Error {
+    /// Whether the system refused to read or write, and not floodway to replace or go on with what is there.
+    pub fn is_of_system(&self) -> bool {
+        match self {
+            Self::Io(_) => true,
+            Self::Owned(error) => error.is_of_system(),
+            _ => false,
+        }
+    }
+}
+
 /// Whether a sweep of this scenario may go into a directory, which holds an earlier one or nothing.
 /// Looking for it changes nothing there.
 pub fn may_hold(path: &Path, scenario: &str) -> Result<(), Error> {

@@ -1,9 +1,12 @@
 //! Whether feedback can travel in the classes of data that it is given.
 
-use floodway_sim::switch::buffer;
-use floodway_sim::switch::fabric;
+use floodway_sim::switch::flow_control::congestion_isolation::Mark;
+use floodway_sim::switch::{buffer, fabric};
 
 use super::Findings;
+use super::host::no_congestion;
+use super::inert::nobody_sends;
+use super::pausing::Pausing;
 use super::switch::there_are;
 use crate::document::Document;
 
@@ -16,9 +19,16 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
         (control.drc.is_some(), "Directional Rate Control regulates directions"),
     ];
     let by_port = [
-        (control.pause.is_some(), "PAUSE"),
-        (matches!(switch.buffer, buffer::Spec::PerPort(_)), "a buffer for each port"),
-        (!matches!(switch.fabric, fabric::Spec::OutputQueued(_)), "a crossbar"),
+        (control.pause.is_some(), "PAUSE stops the ports by which waiting frames came in"),
+        (
+            matches!(switch.buffer, buffer::Spec::PerPort(_)) && on_ingress(settings),
+            "the buffer of a port is charged with what came in by it, because flow control is measured on \
+             the ingress",
+        ),
+        (
+            !matches!(switch.fabric, fabric::Spec::OutputQueued(_)),
+            "frames wait in a crossbar at the ports by which they came in",
+        ),
     ];
     for (name, queue, made_by_switches) in switch.feedback.fields() {
         let (path, Some(queue)) = (format!("switch.feedback.{name}"), queue) else { continue };
@@ -44,15 +54,52 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
                 format!("remove `{name}`: the control class is the default"),
             );
         }
-        if made_by_switches && let Some((_, what)) = by_port.iter().find(|(on, _)| *on) {
+        if made_by_switches && let Some((_, why)) = by_port.iter().find(|(on, _)| *on) {
             findings.error(
                 &[&path],
                 format!(
-                    "`{name}` is in a data queue with {what}, which is charged to ingress ports; \
-                     switches make these frames themselves"
+                    "`{name}` is in a data queue, but {why}; switches make these frames themselves"
                 ),
                 format!("remove `{name}`: the control class is the default"),
             );
         }
+        check_marks(name, queue, settings, findings);
     }
+}
+
+/// Whether flow control of ports or classes is measured by what came in.
+fn on_ingress(settings: &Document) -> bool {
+    Pausing::of(settings).is_some_and(|pausing| pausing.measured.is_ingress())
+}
+
+/// Whether the queue management drops feedback where it marks data.
+fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Findings<'_>) {
+    let switch = &settings.switch;
+    let kind = match name {
+        // They are ECN-capable if the data is.
+        "ack" => return,
+        "cnp" => "CNPs",
+        "cim" => "congestion isolation messages",
+        "sfc" => "source flow control messages",
+        "cnm" => "congestion notification messages",
+        _ => "backward indications",
+    };
+    // With layer 2 congestion indication nobody asks for the ECN field.
+    let is_asked = switch.congestion_indication.is_none() && no_congestion(&switch.aqm).is_none();
+    let isolation = switch.flow_control.congestion_isolation.as_ref();
+    let is_silent = isolation.is_some_and(|spec| {
+        spec.mark == Mark::None && spec.tiers.is_empty() && spec.congesting == queue
+    });
+    if !is_asked || is_silent || nobody_sends(name, settings).is_some() {
+        return;
+    }
+    findings.warn(
+        &[&format!("switch.feedback.{name}")],
+        format!(
+            "{kind} are not ECN-capable: in data queue {queue} `switch.aqm.{}` drops them where it \
+             would mark data",
+            switch.aqm.name()
+        ),
+        format!("remove `{name}` for the control class, unless they are meant to be lost"),
+    );
 }

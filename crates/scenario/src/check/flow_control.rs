@@ -97,6 +97,18 @@ fn check_watchdog(
             "the watchdog will never act: lower `detection`, or raise `limit`",
         );
     }
+    if !spec.refresh {
+        findings.warn(
+            &[&restoration, WATCHDOG],
+            format!(
+                "a storm is over when no pause has come for {}, and with `refresh = false` a pause is \
+                 sent only once",
+                watchdog.restoration
+            ),
+            "storms end while the neighbour still pauses: write refresh = true, or remove the watchdog",
+        );
+        return;
+    }
     // A neighbour that goes on pausing says so again when half a pause has passed.
     let slowest = graph.links().map(|(_, _, end)| end.rate).min().unwrap_or_default();
     if slowest.0 == 0 {

@@ -1,31 +1,41 @@
-//! Settings that are written and cannot act, because another setting takes their place.
+//! Settings that are written and cannot act, because another setting takes their place or nothing asks
+//! for them.
 
-use floodway_sim::switch::buffer;
+use std::sync::Arc;
+
+use floodway_sim::host::{PauseScope, transport};
+use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::flow_control::source_flow_control::Mode;
 
 use super::Findings;
+use super::host::no_marks;
 use crate::document::Document;
+use crate::text::Problem;
 
 /// Warns of each.
 pub fn check(settings: &Document, findings: &mut Findings<'_>) {
-    let instead = match settings.switch.buffer {
-        buffer::Spec::Shared(_) => Some("the pools of `switch.buffer.shared` limit queues"),
+    let instead = match &settings.switch.buffer {
+        buffer::Spec::Shared(spec) => {
+            check_switches(spec, findings);
+            Some("the pools of `switch.buffer.shared` limit queues")
+        }
         buffer::Spec::PerPort(_) => Some("`switch.buffer.per_port.size` limits ports"),
         buffer::Spec::PerQueue(_) => None,
     };
     if let Some(instead) = instead {
         inert("switch.queue.size", instead, findings);
     }
-    let pfc = settings.switch.flow_control.pfc.as_ref();
-    if pfc.is_some_and(|pfc| pfc.measured_on == pfc::MeasuredOn::IngressPool) {
-        for field in ["xoff", "xon"] {
-            let path = format!("switch.flow_control.pfc.{field}");
-            inert(
-                &path,
-                "with `measured_on = \"ingress_pool\"` the pool's threshold pauses",
-                findings,
-            );
+    if let Some(spec) = &settings.switch.flow_control.pfc {
+        check_pfc(spec, findings);
+    }
+    for (name, queue, _) in settings.switch.feedback.fields() {
+        if let (Some(_), Some(why)) = (queue, nobody_sends(name, settings)) {
+            inert(&format!("switch.feedback.{name}"), why, findings);
         }
+    }
+    if let Some(why) = pauses_no_feedback(settings).filter(|_| !settings.host.pause_feedback) {
+        inert("host.pause_feedback", why, findings);
     }
     for of in ["transport", "congestion"] {
         let own = |number| findings.document.written(&format!("workload.{number}.{of}")).is_some();
@@ -35,13 +45,103 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
     }
 }
 
-/// Warns if this setting is written.
-pub fn inert(path: &str, instead: &str, findings: &mut Findings<'_>) {
-    if findings.document.written(path).is_some() {
-        findings.warn(
-            &[path],
-            format!("`{path}` cannot act: {instead}"),
+/// Pools of switches that name no switch, or change no pool.
+fn check_switches(spec: &shared::Spec, findings: &mut Findings<'_>) {
+    const LIST: &str = "switch.buffer.shared.by_switch";
+    if spec.by_switch.is_empty() {
+        inert(LIST, "it is empty", findings);
+    }
+    for (number, of) in spec.by_switch.iter().enumerate() {
+        let path = format!("{LIST}.{number}");
+        if of.switches.is_empty() {
+            inert(&path, "it names no switch", findings);
+        } else if of.ingress_pool.is_none() && of.egress_pool.is_none() {
+            inert(&path, "it has neither `ingress_pool` nor `egress_pool`", findings);
+        }
+    }
+}
+
+fn check_pfc(spec: &pfc::Spec, findings: &mut Findings<'_>) {
+    let path = |field: &str| format!("switch.flow_control.pfc.{field}");
+    if spec.measured_on == pfc::MeasuredOn::IngressPool {
+        let why = "with `measured_on = \"ingress_pool\"` the pool's threshold pauses";
+        for field in ["xoff", "xon"] {
+            inert(&path(field), why, findings);
+        }
+    } else {
+        let why =
+            "only with `measured_on = \"ingress_pool\"` is there a threshold that it is below";
+        inert(&path("xon_offset"), why, findings);
+    }
+    if !spec.refresh && spec.quanta > 0 {
+        let why = "with `refresh = false` a pause lasts until a frame ends it";
+        inert(&path("quanta"), why, findings);
+    }
+}
+
+/// Why no feedback of a kind is ever sent, by the name of the kind; `None` if some may be. Congestion
+/// Isolation knows by itself whether it sends CIMs.
+pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
+    let switch = &settings.switch;
+    let flow_control = &switch.flow_control;
+    let profiles = settings.profiles();
+    let is_rocev2 = |of: &transport::Spec| matches!(of, transport::Spec::Rocev2(_));
+    let (is_there, why) = match name {
+        "ack" => (
+            profiles.iter().any(|profile| is_rocev2(&profile.transport)),
+            "no workload uses RoCEv2, and acknowledgements of TCP are data",
+        ),
+        "cnp" if profiles.iter().all(|profile| profile.congestion.cnp_interval().is_none()) => {
+            (false, "no receiver sends CNPs")
+        }
+        "cnp" => (no_marks(switch).is_none(), "nothing marks, so no receiver sends CNPs"),
+        "cim" => (
+            flow_control.congestion_isolation.is_some(),
+            "without Congestion Isolation no switch sends CIMs",
+        ),
+        "sfc" => (
+            flow_control.source_flow_control.is_some(),
+            "without source flow control no switch sends its messages",
+        ),
+        "cnm" => (flow_control.qcn.is_some(), "without QCN no switch sends CNMs"),
+        _ => (
+            switch.congestion_indication.as_ref().is_some_and(|spec| spec.backward),
+            "no switch sends backward indications",
+        ),
+    };
+    (!is_there).then_some(why)
+}
+
+/// Why no pause stops feedback of hosts anyway, apart from PAUSE, which stops all feedback.
+fn pauses_no_feedback(settings: &Document) -> Option<&'static str> {
+    let feedback = &settings.switch.feedback;
+    let sent =
+        |name: &str, queue: Option<u8>| queue.filter(|_| nobody_sends(name, settings).is_none());
+    let queues = [sent("ack", feedback.ack), sent("cnp", feedback.cnp)];
+    let mut queues = queues.into_iter().flatten().peekable();
+    if queues.peek().is_none() {
+        return Some("hosts send no feedback in a class of data (`switch.feedback`)");
+    }
+    let flow_control = &settings.switch.flow_control;
+    let sfc = flow_control.source_flow_control.as_ref();
+    if sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+        return None;
+    }
+    let Some(pfc) = &flow_control.pfc else {
+        return Some("without PFC no class of data is paused");
+    };
+    let any = settings.host.pause_scope == PauseScope::Nic || queues.any(|queue| pfc.covers(queue));
+    (!any).then_some("PFC does not pause the classes of feedback")
+}
+
+/// Warns if this setting is written, and not by a preset alone.
+pub fn inert(path: &str, why: &str, findings: &mut Findings<'_>) {
+    if let Some(place) = findings.document.written_itself(path) {
+        let warning = Problem::warning(
+            place,
+            format!("`{path}` cannot act: {why}"),
             "remove it, so that nobody takes it for a setting of this scenario",
         );
+        findings.problems.push(Problem { idle: Some(Arc::new(path.to_owned())), ..warning });
     }
 }

@@ -54,7 +54,8 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
     }
     check_keys(settings, spec, findings);
     check_tiers(spec, graph, findings);
-    check_messages(spec, findings);
+    check_table(spec, findings);
+    check_messages(spec, graph, findings);
     check_beginnings(settings, spec, findings);
 }
 
@@ -165,14 +166,53 @@ fn check_tiers(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
+/// What happens in a full table, of one that cannot be full.
+fn check_table(spec: &Spec, findings: &mut Findings<'_>) {
+    let keys = 1_u64.checked_shl(spec.key_bits.into()).unwrap_or(u64::MAX);
+    if keys <= spec.max_entries.into() {
+        inert(&path("when_full"), "the table has an entry for every key (`key_bits`)", findings);
+    }
+}
+
 /// Settings of messages that are never sent.
-fn check_messages(spec: &Spec, findings: &mut Findings<'_>) {
+fn check_messages(spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    const SENT: [&str; 4] = ["max_cims", "cim_interval", "cim_entry_life", "signal_depth"];
+    const CLASS: &str = "switch.feedback.cim";
+    const HOSTS: &str = "hosts";
+    let (among_switches, to_hosts) = neighbours(spec, graph);
     if spec.signal == Signal::Off {
-        for field in ["max_cims", "cim_interval", "cim_entry_life", "hosts", "signal_depth"] {
-            inert(&path(field), "with `signal = \"off\"` no CIM is sent", findings);
+        let why = "with `signal = \"off\"` no CIM is sent";
+        for field in SENT.into_iter().chain([HOSTS]) {
+            inert(&path(field), why, findings);
         }
+        return inert(CLASS, why, findings);
+    }
+    let somebody_takes_part = among_switches || to_hosts && spec.hosts;
+    if !somebody_takes_part {
+        let why = "no neighbour of a switch that isolates takes part, so no CIM is sent";
+        for field in SENT.into_iter().chain(["signal"]) {
+            inert(&path(field), why, findings);
+        }
+        inert(CLASS, why, findings);
     } else if spec.signal == Signal::Isolation {
         let why = "with `signal = \"isolation\"` the depth of the congesting queue sends no CIM";
         inert(&path("signal_depth"), why, findings);
     }
+    if !to_hosts {
+        inert(&path(HOSTS), "no switch that isolates is connected to a host", findings);
+    }
+}
+
+/// Whether a switch that isolates is connected to another one, and to a host.
+fn neighbours(spec: &Spec, graph: &Graph) -> (bool, bool) {
+    let tier = |node| match graph.node(node).kind {
+        NodeKind::Switch { tier } => Some(tier),
+        NodeKind::Host => None,
+    };
+    let isolates = |node| tier(node).is_some_and(|tier| spec.is_at(tier));
+    let peers = || {
+        let links = graph.links().filter(|(from, _, _)| isolates(*from));
+        links.map(|(_, _, end)| end.peer)
+    };
+    (peers().any(isolates), peers().any(|peer| tier(peer).is_none()))
 }

@@ -28,6 +28,8 @@ pub struct Pausing {
     pub xon: Bytes,
     /// Length of a pause.
     pub quanta: u16,
+    /// Whether a pause lasts until a frame ends it, and not for its quanta.
+    pub endless: bool,
     /// Time to obey a pause frame.
     pub response: Option<Duration>,
     /// Where it is measured.
@@ -92,6 +94,7 @@ impl Pausing {
             xoff: spec.xoff,
             xon: spec.xon,
             quanta: spec.quanta,
+            endless: !spec.refresh,
             response: spec.response,
             measured: match spec.measured_on {
                 pfc::MeasuredOn::Ingress => Measured::Ingress,
@@ -112,6 +115,7 @@ impl Pausing {
             xoff: spec.xoff,
             xon: spec.xon,
             quanta: spec.quanta,
+            endless: false,
             response: Some(spec.response),
             measured: match spec.measured_on {
                 pause::MeasuredOn::Ingress => Measured::Ingress,
@@ -173,7 +177,7 @@ impl Pausing {
                 "a pause of 0 quanta is a resumption",
                 "write 1 to 65535; 65535 is what switches send",
             );
-        } else {
+        } else if !self.endless {
             self.check_refresh(settings, graph, largest_frame, findings);
         }
         if self.measured == Measured::Memory {
@@ -240,7 +244,10 @@ impl Pausing {
             self.check_classes(settings, graph, size, findings);
         }
         let available = size - self.xoff;
-        let at_most = |needed: Bytes| Bytes(size.0.saturating_sub(needed.0));
+        let lower = |needed: Bytes| {
+            let most = Bytes(size.0.saturating_sub(needed.0));
+            (most > self.xon).then(|| format!("lower XOFF to at most {most}"))
+        };
         for ((rate, delay), between) in links_to_switches(graph) {
             let needed = self.headroom(settings, rate, delay);
             if available < needed {
@@ -250,12 +257,20 @@ impl Pausing {
                         "the headroom above XOFF is {available}, but a link of {rate} and {delay} \
                          ({between}) needs {needed}"
                     ),
-                    format!(
-                        "lower XOFF to at most {} or raise `{path}` to at least {} (frames have \
-                         up to {largest_frame} bytes)",
-                        at_most(needed),
-                        sum(self.xoff, needed)
-                    ),
+                    match lower(needed) {
+                        Some(lower) => format!(
+                            "{lower} or raise `{path}` to at least {} (frames have up to \
+                             {largest_frame} bytes)",
+                            sum(self.xoff, needed)
+                        ),
+                        None => format!(
+                            "no XOFF above XON ({}) leaves as much: raise `{path}` to at least {} \
+                             (frames have up to {largest_frame} bytes){}",
+                            self.xon,
+                            sum(self.xoff, needed),
+                            self.shorter(settings, (rate, delay), available)
+                        ),
+                    },
                 );
                 return;
             }
@@ -272,12 +287,31 @@ impl Pausing {
                      {name} send to one egress queue it takes {needed}"
                 ),
                 format!(
-                    "frames may be lost: lower XOFF to at most {}, raise `{path}` to at least {}, or \
-                     measure on the ingress",
-                    at_most(needed),
+                    "frames may be lost: {}raise `{path}` to at least {}, or measure on the ingress",
+                    lower(needed).map_or(String::new(), |lower| lower + ", "),
                     sum(self.xoff, needed)
                 ),
             );
+        }
+    }
+
+    /// What can be shortened instead, so that the headroom of a link fits.
+    fn shorter(
+        &self,
+        settings: &Document,
+        (rate, delay): (Rate, Duration),
+        available: Bytes,
+    ) -> String {
+        let at_once = Self { response: Some(Duration::ZERO), ..*self };
+        let response = at_once.headroom(settings, rate, delay) <= available;
+        let delay = self.headroom(settings, rate, Duration::ZERO) <= available;
+        let response = response.then(|| format!("`{}`", self.path("response")));
+        let delay = delay.then(|| "the delay of the link".to_owned());
+        let parts: Vec<String> = response.into_iter().chain(delay).collect();
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!(", or shorten {}", parts.join(" or "))
         }
     }
 

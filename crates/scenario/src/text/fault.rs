@@ -38,6 +38,8 @@ pub enum Kind {
     WrongLength { found: usize, expected: usize },
     /// Another kind of value is expected.
     WrongType { found: String, expected: String },
+    /// The number 0 where at least this is expected.
+    TooLow(u32),
     /// What a type says of its text.
     Other(String),
 }
@@ -115,6 +117,10 @@ impl Fault {
                     _ => format!("write {expected}"),
                 },
             ),
+            Kind::TooLow(least) => (
+                format!("{} is 0, and must be at least {least}", owner(path)),
+                format!("write {least} or more"),
+            ),
             Kind::Other(message) => {
                 (format!("{}: {message}", owner(path)), value_remedy(message, place.word()))
             }
@@ -135,7 +141,8 @@ fn value_remedy(message: &str, word: &str) -> String {
     if let Some((_, units)) = message.rsplit_once(" takes ") {
         let unit = written[number.len()..].trim();
         return match suggest::closest(unit, units.split(", ")) {
-            Some(unit) => format!("did you mean \"{number}{unit}\"?"),
+            // Whether the value fits then is not known here.
+            Some(unit) => format!("did you mean the unit `{unit}`?"),
             None => "write one of these units after the number".to_owned(),
         };
     }
@@ -214,6 +221,16 @@ impl de::Error for Fault {
             other => other.to_string(),
         };
         Self::new(Kind::WrongType { found, expected: expected.to_string() })
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let expected = expected.to_string();
+        match (found, expected.strip_prefix("a nonzero ")) {
+            (Unexpected::Signed(0) | Unexpected::Unsigned(0), Some(_)) => {
+                Self::new(Kind::TooLow(1))
+            }
+            (found, _) => Self::invalid_type(found, &&*expected),
+        }
     }
 
     fn missing_field(field: &'static str) -> Self {

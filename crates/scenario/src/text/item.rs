@@ -145,6 +145,19 @@ impl Item {
         Some(at.place.clone())
     }
 
+    /// The same, but not of a value that comes from a named set, whose key stands elsewhere.
+    pub fn written_itself(&self, path: &str) -> Option<Place> {
+        let mut at = (None, self);
+        for key in path.split('.') {
+            let (place, next) = at.1.step(key)?;
+            at = (Some((place, key)), next);
+        }
+        let (key_place, key) = at.0?;
+        let is_index = key.parse::<usize>().is_ok();
+        let own = is_index || key_place.word().trim_matches(['"', '\'']) == key;
+        own.then(|| at.1.place.clone())
+    }
+
     /// The place of the value at a path, or of the innermost table around it that was written.
     pub fn locate(&self, path: &str) -> Place {
         let mut place = &self.place;

@@ -1,6 +1,7 @@
 //! What is wrong with a scenario: the place, the cause, the remedy.
 
 use std::fmt;
+use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
@@ -23,6 +24,9 @@ pub struct Problem {
     pub place: Place,
     /// The variants that have it, if not all of them do.
     pub variants: Vec<String>,
+    /// Of a setting that cannot act, its path: if the same line acts in another variant, nothing is wrong.
+    /// One pointer, because problems are returned by value.
+    pub idle: Option<Arc<String>>,
 }
 
 impl Problem {
@@ -34,6 +38,7 @@ impl Problem {
             help: help.into(),
             place,
             variants: Vec::new(),
+            idle: None,
         }
     }
 

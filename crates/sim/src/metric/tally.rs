@@ -24,7 +24,7 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Tally {
             $(#[doc = $meaning] pub $field: u64,)+
-            /// Data packets dropped by switches, by the egress queue they were bound for.
+            /// Packets dropped by switches, by the data queue they were bound for: data, and feedback among it.
             pub queues: [u64; CLASSES],
             /// By tier, hosts last.
             pub tiers: Vec<Tier>,
@@ -87,7 +87,10 @@ impl Tally {
             rows.push((
                 format!("dropped_packets_queue_{queue}"),
                 dropped,
-                format!("Data packets bound for queue {queue} of any port that switches dropped."),
+                format!(
+                    "Packets bound for data queue {queue} of any port that switches dropped: data, and \
+                     feedback that `switch.feedback` puts into that queue."
+                ),
             ));
         }
     }
@@ -147,7 +150,7 @@ counters! {
     drc_feedback_frames: "Feedback frames of Directional Rate Control that switches sent.",
     drc_cuts: "Times that a transmitter decreased the rate factor of a direction.",
     drc_stopped_ns: "Time that directions were stopped, summed over those of switches and NICs.",
-    marked_packets: "Data packets that a switch marked with CE, once per switch.",
+    marked_packets: "Packets that a switch marked with CE, once per switch: data, and acknowledgements that `switch.feedback` puts among it.",
     indicated_packets: "Packets that a switch found congested and of which layer 2 told instead of a mark, once per switch.",
     indications_mapped: "Packets with a layer 2 indication that were ECN-capable, so that the NIC of the receiver set CE.",
     indications_passed: "Packets with a layer 2 indication that were not, and were passed on unchanged.",

@@ -1,10 +1,11 @@
 //! Whether the parameters of DCQCN can work, and fit transport and network.
 
-use floodway_model::{Duration, Graph, Rate};
-use floodway_sim::host::congestion::dcqcn::{Spec, Variant};
+use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_sim::host::congestion::dcqcn::{Notification, Spec, Variant};
 use floodway_sim::host::transport;
 
-use super::super::Findings;
+use super::super::inert::inert;
+use super::super::{FASTEST, Findings};
 use super::{Placed, rates};
 
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
@@ -34,6 +35,8 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             "write the link rate for which the increases are, for example \"25Gbps\", or remove it";
         findings.error(&[&path("reference_rate")], "the reference rate is zero", help);
     }
+    check_reference(path, spec, findings);
+    check_idle(path, spec, findings);
     for (field, timer) in
         [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
     {
@@ -67,6 +70,69 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
         let help = "write how long a flow may send before it hears of its receiver, for example \
                     \"15us\", or remove it";
         findings.error(&[&path("window")], "the window is zero", help);
+    }
+}
+
+/// Whether the increases are sensible at the rate for which they are written.
+fn check_reference(path: impl Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
+    let Some(reference) = spec.reference_rate.filter(|&rate| rate > Rate(0)) else { return };
+    let place = path("reference_rate");
+    if reference > FASTEST {
+        findings.link_rate(&place, reference);
+        return;
+    }
+    let increases = [
+        ("additive_increase", spec.additive_increase, true),
+        ("hyper_increase", spec.hyper_increase, has_hyper_increase(spec)),
+    ];
+    for (field, increase, _) in increases.into_iter().filter(|(_, _, is_used)| *is_used) {
+        if increase >= reference {
+            findings.warn(
+                &[&place, &path(field)],
+                format!(
+                    "`{field}` ({increase}) is not below the reference rate ({reference}): one \
+                     increase raises the target to the line rate, whatever that is"
+                ),
+                "write the link rate for which the increases are, for example \"25Gbps\", or remove \
+                 `reference_rate`",
+            );
+            return;
+        }
+    }
+}
+
+/// Whether it can come to the third phase of increases.
+fn has_hyper_increase(spec: &Spec) -> bool {
+    spec.variant != Variant::Paper || spec.byte_counter > Bytes(0)
+}
+
+/// Settings that this reaction point, or the way in which it is notified, does not use.
+fn check_idle(path: impl Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
+    if spec.variant == Variant::Paper {
+        let why = "with `variant = \"paper\"` every CNP cuts at once";
+        inert(&path("cut_interval"), why, findings);
+        let why = "with `variant = \"paper\"` every cut sets the target";
+        inert(&path("clamp_target"), why, findings);
+    }
+    if !has_hyper_increase(spec) {
+        let why =
+            "with `variant = \"paper\"` and `byte_counter = \"0B\"` there is no hyper increase";
+        inert(&path("hyper_increase"), why, findings);
+    }
+    if spec.notification == Notification::Ack {
+        let why = "with `notification = \"ack\"` there are no CNPs";
+        inert(&path("cnp_interval"), why, findings);
+    }
+    let factor = path("min_decrease_factor");
+    if (0.0..0.5).contains(&spec.min_decrease_factor) {
+        let why = "a cut by half of alpha, which is at most 1, leaves at least half of the rate";
+        inert(&factor, why, findings);
+    } else if spec.min_decrease_factor == 1.0 {
+        findings.warn(
+            &[&factor],
+            "`min_decrease_factor` is 1, so no cut lowers the rate of a flow",
+            "write 0.5, which the paper has, or choose `line_rate` if that is meant",
+        );
     }
 }
 

@@ -26,7 +26,7 @@ use super::Findings;
 use crate::document::Document;
 use crate::workload::Ready;
 
-pub use marks::no_congestion;
+pub use marks::{no_congestion, no_marks};
 
 /// How some flows are sent, and where that was written: for all hosts, or for a workload.
 struct Placed {
