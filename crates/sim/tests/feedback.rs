@@ -1,13 +1,18 @@
 //! Feedback in a class of data: it waits behind data, counts with it, is paused and may be dropped.
 
-use crate::common::timeline::{datagrams_of, traced};
+use std::collections::BTreeSet;
+
+use crate::common::timeline::{datagrams_of, star_to, traced};
 use crate::common::{clos, fct_ps, flow, isolating, plain, run, star};
-use floodway_model::{Body, Bytes, Ecn, FlowSpec, Instant};
+use floodway_model::{Body, Bytes, Duration, Ecn, FlowSpec, Instant, Rate};
 use floodway_sim::Spec;
+use floodway_sim::host::congestion;
 use floodway_sim::host::transport::udp;
 use floodway_sim::metric::Sent;
 use floodway_sim::switch::aqm::{self, step};
+use floodway_sim::switch::congestion_indication::Spec as Indication;
 use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
 use floodway_sim::switch::{buffer, feedback};
 
 /// Host 0 sends one packet to host 1. The way back to host 0 is busy: hosts 2 and 3 each send it ten
@@ -158,5 +163,51 @@ fn messages_of_switches_wait_among_the_data() {
             };
             assert!(cims(&spec) > 0);
         }
+    }
+}
+
+/// Of three classes of data, the one in which each message of a switch leaves it: two hosts send to a third
+/// with a link of 1 Gb/s.
+#[test]
+fn each_message_of_switches_has_the_class_that_is_set() {
+    use congestion::Spec as Control;
+    let base = || {
+        let flows = (0..2).map(|src| flow(src, 2, 2_000_000, 0)).collect();
+        let mut spec = plain(star_to(3, Rate::from_gbps(1)), flows);
+        spec.profiles = vec![datagrams_of(1_024, udp::Field::NotEct); 2];
+        spec.switch.queue.count = 3;
+        spec.end = Duration::from_ms(2);
+        spec
+    };
+    let classes = |spec: Spec, is_it: fn(&Body) -> bool| {
+        let (_, sent) = traced(spec);
+        let mine = sent.iter().filter(|frame| is_it(&frame.packet.body));
+        mine.map(|frame| frame.class.0).collect::<BTreeSet<u8>>()
+    };
+    // The control class is number 3.
+    for (class, expected) in [(None, 3), (Some(0), 0), (Some(1), 1), (Some(2), 2)] {
+        let mut spec = base();
+        spec.profiles.iter_mut().for_each(|of| of.congestion = Control::Qcn(Default::default()));
+        spec.switch.flow_control.qcn = Some(Default::default());
+        spec.switch.feedback.cnm = class;
+        let found = classes(spec, |body| matches!(body, Body::Cnm { .. }));
+        assert_eq!(found, [expected].into(), "CNM");
+
+        let mut spec = base();
+        let control = Control::IndicatedRate(Default::default());
+        spec.profiles.iter_mut().for_each(|of| of.congestion = control.clone());
+        spec.switch.aqm = aqm::Spec::Step(step::Spec { threshold: Bytes(20_000) });
+        spec.switch.congestion_indication =
+            Some(Indication { forward: false, backward: true, ..Default::default() });
+        spec.switch.feedback.indication = class;
+        let found = classes(spec, |body| matches!(body, Body::Indication { .. }));
+        assert_eq!(found, [expected].into(), "indication");
+
+        let mut spec = base();
+        spec.switch.flow_control.source_flow_control =
+            Some(Sfc { mode: Mode::Native, ..Default::default() });
+        spec.switch.feedback.sfc = class;
+        let found = classes(spec, |body| matches!(body, Body::Sfc { .. }));
+        assert_eq!(found, [expected].into(), "SFC message");
     }
 }

@@ -73,6 +73,40 @@ fn a_local_entry_lives_on_beside_an_empty_queue() {
     }
 }
 
+/// The congesting queue is empty from 16020 ns on. The entry is released when the table is looked through
+/// next, at a multiple of the interval, and frame n comes at 5 (n + 1) us.
+#[test]
+fn an_entry_is_released_when_the_table_is_looked_through() {
+    for (interval, last) in [(0, 2), (12_000, 3), (18_000, 2), (24_000, 3), (36_000, 6)] {
+        let isolation = Isolation {
+            signal: Signal::Off,
+            release_interval: for_ns(interval),
+            ..Default::default()
+        };
+        let spec = one_is_selected(slow_star(3), (0, WAY_NS), 1, isolation);
+        let (_, sent) = traced(spec);
+        let expected: Vec<u8> = (0..9).map(|n| u8::from(n >= 1 && n <= last)).collect();
+        assert_eq!(classes(&sent, 2), expected, "{interval}");
+    }
+}
+
+/// The table tells two of 64 flows with keys of one bit, four with two, eight with three.
+#[test]
+fn keys_of_so_many_bits_tell_so_many_flows() {
+    for (key_bits, isolated) in [(1, 2), (2, 4), (3, 8)] {
+        let flows = (0..64).map(|_| flow(0, 2, 20 * PAYLOAD, 5_000)).collect();
+        let isolation = Isolation {
+            key_bits,
+            signal: Signal::Off,
+            local_entry_life: Duration::from_ms(1_000),
+            curve: above(0),
+            ..Default::default()
+        };
+        let (outcome, _) = traced(isolating(slow_star(3), flows, isolation));
+        assert_eq!(outcome.counter("isolations"), isolated, "{key_bits} bits");
+    }
+}
+
 /// The CIM about frame 1, 84 bytes, leaves at 10 us and arrives at the sender 104 x 80 ps + 200 ns later,
 /// at 10208 ns. Frame n leaves the sender at 5000 n + 4700 ns, so the first after it is frame 2.
 #[test]

@@ -1,8 +1,8 @@
-//! Headroom in a shared memory, frame by frame.
+//! Headroom and pools in a shared memory, frame by frame.
 
 use crate::common::prompt_pfc;
 use crate::common::timeline::*;
-use floodway_model::{Bytes, Rate};
+use floodway_model::{Body, Bytes, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
 
@@ -32,5 +32,66 @@ fn a_port_has_the_headroom_of_its_rate() {
         });
         let (outcome, _) = traced(spec);
         assert_eq!(outcome.counter("dropped_packets"), dropped, "{headroom}");
+    }
+}
+
+/// A pool of five frames where the switch is named and of three elsewhere, on either side. Ten come as
+/// above; what has no room is dropped.
+#[test]
+fn a_switch_has_the_pools_of_its_name() {
+    let frames = |frames: u64| Bytes(frames * FRAME);
+    for of_ingress in [true, false] {
+        for (name, dropped) in [("switch", 5), ("another", 7)] {
+            let flows = vec![burst(0, 2, 10, 1_050), burst(1, 2, 1, 1_000)];
+            let mut spec = full_frames(slow_star(3), flows);
+            let pool = shared::Pool { pool: frames(3), guaranteed: Bytes(0), alpha: None };
+            let other = Some(frames(5));
+            let own = shared::OfSwitches {
+                switches: vec![name.to_owned()],
+                ingress_pool: other.filter(|_| of_ingress),
+                egress_pool: other.filter(|_| !of_ingress),
+            };
+            spec.switch.buffer = buffer::Spec::Shared(shared::Spec {
+                ingress: of_ingress.then_some(pool.clone()),
+                egress: (!of_ingress).then_some(pool),
+                by_switch: vec![own],
+                ..Default::default()
+            });
+            let (outcome, _) = traced(spec);
+            assert_eq!(outcome.counter("dropped_packets"), dropped, "{name}, {of_ingress}");
+        }
+    }
+}
+
+/// Eight frames come while a port may hold five and the others go into its headroom. The sixth pauses the
+/// sender. One leaves every microsecond from 1050 ns on, so after `offset` fewer than five are left, that is
+/// with frame 3 + `offset`, the sender may go on.
+#[test]
+fn xon_is_an_offset_below_the_threshold_of_the_pool() {
+    let frames = |frames: u64| Bytes(frames * FRAME);
+    for offset in [1, 2, 4] {
+        let mut spec = full_frames(slow_star(2), vec![burst(0, 1, 8, 1_050)]);
+        // A share of the pool that is next to nothing.
+        let pool = shared::Pool { pool: frames(100), guaranteed: frames(5), alpha: Some(1e-9) };
+        spec.switch.buffer = buffer::Spec::Shared(shared::Spec {
+            ingress: Some(pool),
+            headroom: frames(10),
+            ..Default::default()
+        });
+        spec.switch.flow_control.pfc = Some(pfc::Spec {
+            measured_on: pfc::MeasuredOn::IngressPool,
+            xon_offset: frames(offset),
+            ..prompt_pfc()
+        });
+        let (_, sent) = traced(spec);
+        let of = |is_xoff: bool| {
+            let mine = sent.iter().filter(move |frame| {
+                matches!(frame.packet.body, Body::Pfc { quanta, .. } if (quanta > 0) == is_xoff)
+            });
+            mine.map(begun).collect::<Vec<u64>>()
+        };
+        // The first frame is at the switch at 1050 ns, and on its wire; the seventh is the sixth that waits.
+        assert_eq!(of(true), [ns(1_650)], "XOFF");
+        assert_eq!(of(false), [ns(1_050 + (2 + offset) * 1_000)], "XON {offset}");
     }
 }
