@@ -52,7 +52,9 @@ impl Journal {
     /// Removes it, once the manifest lists what it lists.
     pub fn clear(&mut self) -> Result<(), Error> {
         let there = self.open.take().is_some() || is_file(&self.path);
-        Ok(if there { owned::remove(&self.path)? })
+        Ok(if there {
+            owned::remove(&self.path)?
+        })
     }
 }
 

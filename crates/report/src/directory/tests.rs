@@ -2,8 +2,8 @@
 
 use super::journal::Pace;
 use super::*;
-use crate::owned::JOURNAL;
 use crate::manifest::{Scenario, Status, Variant};
+use crate::owned::JOURNAL;
 use std::mem;
 use std::ops::Range;
 use std::time::Duration;
