@@ -188,29 +188,18 @@ impl Variant {
         let Self { settings, graph, .. } = self;
         let drc = settings.switch.flow_control.drc.as_ref();
         if let (None, Some(drc)) = (check::Pausing::of(settings), drc) {
-            let headroom = check::headroom_of_directions(settings, drc, graph);
-            return Some(Headroom {
-                available: check::above_stop(settings, drc),
-                one_link: headroom.one_link,
-                all_ports: headroom.all_ports,
-            });
+            let (available, one_link, all_ports) = check::headroom_above_stop(settings, drc, graph);
+            return Some(Headroom { available, one_link, all_ports });
         }
         let pausing = check::Pausing::of(settings)?;
-        let kinds = check::links_to_switches(graph);
         // Of the links that have least beyond their need, or if nothing limits it of the neediest.
-        let of_link = |&(rate, delay): &(Rate, Duration)| {
-            let available = check::above_xoff(settings, &pausing, rate);
-            (available, pausing.headroom(settings, rate, delay))
-        };
         let spare = |&(available, needed): &(Option<Bytes>, Bytes)| {
             available.map_or(i128::MAX, |bytes| i128::from(bytes.0)) - i128::from(needed.0)
         };
-        let (available, one_link) = kinds.keys().map(of_link).min_by_key(spare)?;
-        Some(Headroom {
-            available,
-            one_link,
-            all_ports: pausing.headroom_of_all_ports(settings, graph).0,
-        })
+        let links = check::above_xoff(settings, &pausing, graph).into_iter();
+        let (available, one_link) = links.min_by_key(spare)?;
+        let all_ports = pausing.headroom_of_all_ports(settings, graph, graph.switches()).0;
+        Some(Headroom { available, one_link, all_ports })
     }
 
     /// Flows with the state of both ends, ports with their queues, packets on their way: one
@@ -228,10 +217,9 @@ impl Variant {
         let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
         let room = match &settings.switch.buffer {
-            buffer::Spec::Shared(shared::Spec { ingress: Some(pool), .. })
-            | buffer::Spec::Shared(shared::Spec { egress: Some(pool), .. }) => {
-                let switches = graph.switches().count() as f64;
-                switches * pool.pool.0 as f64 + queues * pool.guaranteed.0 as f64
+            buffer::Spec::Shared(memory @ shared::Spec { ingress: Some(pool), .. })
+            | buffer::Spec::Shared(memory @ shared::Spec { egress: Some(pool), .. }) => {
+                check::shared_bytes(memory, graph) + queues * pool.guaranteed.0 as f64
             }
             buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
             // Of the data queues: that of control has little in it.
