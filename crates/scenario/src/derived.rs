@@ -6,7 +6,7 @@ use std::fmt;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
 use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
 use floodway_sim::host::{Profile, transport};
@@ -306,11 +306,54 @@ pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Dur
     longest_way(settings, graph, largest_frame).0
 }
 
-/// That time, and the rate of the slowest link on the way. Hosts may be far from each other by the
-/// number of links, and by the delays of their own: tried is the first host of each kind of link.
+/// The round trip as the HPCC authors' simulator computes it for its windows: of a payload without
+/// headers on the way there, and of an answer that takes no time on the way back; each link in whole
+/// nanoseconds.
+pub fn round_trip_of_payload(settings: &Document, graph: &Graph, payload: Bytes) -> Duration {
+    let of_port = |id, port: u16| {
+        let link = &graph.node(id).ports[usize::from(port)];
+        let ns = u128::from(payload.0) * 8_000_000_000 / u128::from(link.rate.0.max(1));
+        let sent = Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 1_000));
+        let switch = if is_host(graph, id) { Duration::ZERO } else { settings.switch.latency };
+        sent + link.delay + link.delay + switch + switch
+    };
+    longest(settings, graph, &of_port).0
+}
+
+/// That time, and the rate of the slowest link on the way.
 fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Duration, Rate) {
+    let profiles = settings.profiles();
+    let answers = profiles.iter().map(|profile| profile.transport.answer_frame());
+    let answer = answers.max().unwrap_or(length::SHORTEST_FRAME);
+    // The time of a frame through a port and of the transport's answer back.
+    let of_port = |id, port: u16| {
+        let link = &graph.node(id).ports[usize::from(port)];
+        let mut time = Duration::ZERO;
+        for frame in [largest_frame, answer] {
+            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
+            time += link.rate.time_for(wire) + link.delay;
+            if !is_host(graph, id) {
+                time += settings.switch.latency;
+            }
+        }
+        time
+    };
+    longest(settings, graph, &of_port)
+}
+
+fn is_host(graph: &Graph, id: NodeId) -> bool {
+    graph.node(id).kind == NodeKind::Host
+}
+
+/// The longest way between hosts by the times of ports, and the rate of the slowest link on it. Hosts
+/// may be far from each other by the number of links, and by the delays of their own: tried is the first
+/// host of each kind of link.
+fn longest(
+    settings: &Document,
+    graph: &Graph,
+    of_port: &dyn Fn(NodeId, u16) -> Duration,
+) -> (Duration, Rate) {
     if let topology::Spec::Custom(_) | topology::Spec::File(_) = settings.topology {
-        let of_port = |id, port| time_of(settings, graph, &[(id, PortIx(port))], largest_frame);
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
@@ -327,33 +370,10 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
             graph.hosts().max_by_key(|host| (distances[host.index()], link(*host).delay));
         let path = graph.path(from, farthest?)?;
         let ends = path.iter().map(|(node, port)| graph.node(*node).ports[port.index()].rate);
-        Some((time_of(settings, graph, &path, largest_frame), ends.min()?))
+        let time = path.iter().map(|(node, port)| of_port(*node, port.0)).sum();
+        Some((time, ends.min()?))
     });
     ways.max_by_key(|(time, _)| *time).unwrap_or_default()
-}
-
-/// The time of a frame along a path and of the transport's answer back.
-fn time_of(
-    settings: &Document,
-    graph: &Graph,
-    path: &[(NodeId, PortIx)],
-    largest_frame: u16,
-) -> Duration {
-    let mut time = Duration::ZERO;
-    let profiles = settings.profiles();
-    let answers = profiles.iter().map(|profile| profile.transport.answer_frame());
-    let answer = answers.max().unwrap_or(length::SHORTEST_FRAME);
-    for &(node, port) in path {
-        let link = &graph.node(node).ports[port.index()];
-        for frame in [largest_frame, answer] {
-            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
-            time += link.rate.time_for(wire) + link.delay;
-            if graph.node(node).kind != NodeKind::Host {
-                time += settings.switch.latency;
-            }
-        }
-    }
-    time
 }
 
 impl fmt::Display for Derived {
