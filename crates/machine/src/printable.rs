@@ -49,9 +49,35 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(one).collect())
 }
 
+/// The beginning of a word that may be megabytes long, and how long it is.
+pub fn short(word: &str) -> Cow<'_, str> {
+    const MOST: usize = 80;
+    match word.char_indices().nth(MOST) {
+        None => Cow::Borrowed(word),
+        Some((end, _)) => {
+            Cow::Owned(format!("{}… ({} characters)", &word[..end], word.chars().count()))
+        }
+    }
+}
+
+/// A sentence, without its middle if it is too long to be read.
+pub fn sentence(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 4_000;
+    const ENDS: usize = 500;
+    let count = text.chars().count();
+    if count <= MOST {
+        return Cow::Borrowed(text);
+    }
+    let first: String = text.chars().take(ENDS).collect();
+    let last: String = text.chars().skip(count - ENDS).collect();
+    Cow::Owned(format!("{first} … ({} characters) … {last}", count - 2 * ENDS))
+}
+
 /// Whether a terminal may do something else than to show the character.
 fn is_control(c: char) -> bool {
     c.is_control()
+        // It is not seen at all, and begins files of some editors.
+        || c == '\u{feff}'
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -79,6 +105,17 @@ mod tests {
         assert_eq!(colored(hostile), shown);
         assert_eq!(text("a\n\tä€ 😀"), "a\n\tä€ 😀");
         assert_eq!(line("a\nb\tc"), "a\\u{a}b\tc");
+    }
+
+    #[test]
+    fn long_words_and_sentences_are_shortened() {
+        assert_eq!(short("ü".repeat(80).as_str()), "ü".repeat(80));
+        let shown = format!("{}… (81 characters)", "ü".repeat(80));
+        assert_eq!(short("ü".repeat(81).as_str()), shown);
+        assert_eq!(sentence("a".repeat(4_000).as_str()), "a".repeat(4_000));
+        let long = "a".repeat(500) + &"ü".repeat(3_001) + &"b".repeat(500);
+        let shown = format!("{} … (3001 characters) … {}", "a".repeat(500), "b".repeat(500));
+        assert_eq!(sentence(&long), shown);
     }
 
     #[test]

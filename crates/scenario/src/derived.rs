@@ -6,7 +6,7 @@ use std::fmt;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, NodeId, PortIx, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
 use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
 use floodway_sim::host::{Profile, transport};
@@ -188,29 +188,18 @@ impl Variant {
         let Self { settings, graph, .. } = self;
         let drc = settings.switch.flow_control.drc.as_ref();
         if let (None, Some(drc)) = (check::Pausing::of(settings), drc) {
-            let headroom = check::headroom_of_directions(settings, drc, graph);
-            return Some(Headroom {
-                available: check::above_stop(settings, drc),
-                one_link: headroom.one_link,
-                all_ports: headroom.all_ports,
-            });
+            let (available, one_link, all_ports) = check::headroom_above_stop(settings, drc, graph);
+            return Some(Headroom { available, one_link, all_ports });
         }
         let pausing = check::Pausing::of(settings)?;
-        let kinds = check::links_to_switches(graph);
         // Of the links that have least beyond their need, or if nothing limits it of the neediest.
-        let of_link = |&(rate, delay): &(Rate, Duration)| {
-            let available = check::above_xoff(settings, &pausing, rate);
-            (available, pausing.headroom(settings, rate, delay))
-        };
         let spare = |&(available, needed): &(Option<Bytes>, Bytes)| {
             available.map_or(i128::MAX, |bytes| i128::from(bytes.0)) - i128::from(needed.0)
         };
-        let (available, one_link) = kinds.keys().map(of_link).min_by_key(spare)?;
-        Some(Headroom {
-            available,
-            one_link,
-            all_ports: pausing.headroom_of_all_ports(settings, graph).0,
-        })
+        let links = check::above_xoff(settings, &pausing, graph).into_iter();
+        let (available, one_link) = links.min_by_key(spare)?;
+        let all_ports = pausing.headroom_of_all_ports(settings, graph, graph.switches()).0;
+        Some(Headroom { available, one_link, all_ports })
     }
 
     /// Flows with the state of both ends, ports with their queues, packets on their way: one
@@ -228,10 +217,9 @@ impl Variant {
         let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
         let room = match &settings.switch.buffer {
-            buffer::Spec::Shared(shared::Spec { ingress: Some(pool), .. })
-            | buffer::Spec::Shared(shared::Spec { egress: Some(pool), .. }) => {
-                let switches = graph.switches().count() as f64;
-                switches * pool.pool.0 as f64 + queues * pool.guaranteed.0 as f64
+            buffer::Spec::Shared(memory @ shared::Spec { ingress: Some(pool), .. })
+            | buffer::Spec::Shared(memory @ shared::Spec { egress: Some(pool), .. }) => {
+                check::shared_bytes(memory, graph) + queues * pool.guaranteed.0 as f64
             }
             buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
             // Of the data queues: that of control has little in it.
@@ -318,11 +306,54 @@ pub fn round_trip(settings: &Document, graph: &Graph, largest_frame: u16) -> Dur
     longest_way(settings, graph, largest_frame).0
 }
 
-/// That time, and the rate of the slowest link on the way. Hosts may be far from each other by the
-/// number of links, and by the delays of their own: tried is the first host of each kind of link.
+/// The round trip as the HPCC authors' simulator computes it for its windows: of a payload without
+/// headers on the way there, and of an answer that takes no time on the way back; each link in whole
+/// nanoseconds.
+pub fn round_trip_of_payload(settings: &Document, graph: &Graph, payload: Bytes) -> Duration {
+    let of_port = |id, port: u16| {
+        let link = &graph.node(id).ports[usize::from(port)];
+        let ns = u128::from(payload.0) * 8_000_000_000 / u128::from(link.rate.0.max(1));
+        let sent = Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 1_000));
+        let switch = if is_host(graph, id) { Duration::ZERO } else { settings.switch.latency };
+        sent + link.delay + link.delay + switch + switch
+    };
+    longest(settings, graph, &of_port).0
+}
+
+/// That time, and the rate of the slowest link on the way.
 fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Duration, Rate) {
+    let profiles = settings.profiles();
+    let answers = profiles.iter().map(|profile| profile.transport.answer_frame());
+    let answer = answers.max().unwrap_or(length::SHORTEST_FRAME);
+    // The time of a frame through a port and of the transport's answer back.
+    let of_port = |id, port: u16| {
+        let link = &graph.node(id).ports[usize::from(port)];
+        let mut time = Duration::ZERO;
+        for frame in [largest_frame, answer] {
+            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
+            time += link.rate.time_for(wire) + link.delay;
+            if !is_host(graph, id) {
+                time += settings.switch.latency;
+            }
+        }
+        time
+    };
+    longest(settings, graph, &of_port)
+}
+
+fn is_host(graph: &Graph, id: NodeId) -> bool {
+    graph.node(id).kind == NodeKind::Host
+}
+
+/// The longest way between hosts by the times of ports, and the rate of the slowest link on it. Hosts
+/// may be far from each other by the number of links, and by the delays of their own: tried is the first
+/// host of each kind of link.
+fn longest(
+    settings: &Document,
+    graph: &Graph,
+    of_port: &dyn Fn(NodeId, u16) -> Duration,
+) -> (Duration, Rate) {
     if let topology::Spec::Custom(_) | topology::Spec::File(_) = settings.topology {
-        let of_port = |id, port| time_of(settings, graph, &[(id, PortIx(port))], largest_frame);
         let ports = |id: NodeId| 0..graph.node(id).ports.len() as u16;
         let of_node = |id| ports(id).map(|port| of_port(id, port)).collect();
         let times: Vec<Vec<Duration>> = graph.ids().map(of_node).collect();
@@ -339,33 +370,10 @@ fn longest_way(settings: &Document, graph: &Graph, largest_frame: u16) -> (Durat
             graph.hosts().max_by_key(|host| (distances[host.index()], link(*host).delay));
         let path = graph.path(from, farthest?)?;
         let ends = path.iter().map(|(node, port)| graph.node(*node).ports[port.index()].rate);
-        Some((time_of(settings, graph, &path, largest_frame), ends.min()?))
+        let time = path.iter().map(|(node, port)| of_port(*node, port.0)).sum();
+        Some((time, ends.min()?))
     });
     ways.max_by_key(|(time, _)| *time).unwrap_or_default()
-}
-
-/// The time of a frame along a path and of the transport's answer back.
-fn time_of(
-    settings: &Document,
-    graph: &Graph,
-    path: &[(NodeId, PortIx)],
-    largest_frame: u16,
-) -> Duration {
-    let mut time = Duration::ZERO;
-    let profiles = settings.profiles();
-    let answers = profiles.iter().map(|profile| profile.transport.answer_frame());
-    let answer = answers.max().unwrap_or(length::SHORTEST_FRAME);
-    for &(node, port) in path {
-        let link = &graph.node(node).ports[port.index()];
-        for frame in [largest_frame, answer] {
-            let wire = Bytes(u64::from(frame) + settings.wire_overhead.0);
-            time += link.rate.time_for(wire) + link.delay;
-            if graph.node(node).kind != NodeKind::Host {
-                time += settings.switch.latency;
-            }
-        }
-    }
-    time
 }
 
 impl fmt::Display for Derived {

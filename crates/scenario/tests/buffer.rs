@@ -115,3 +115,14 @@ fn headroom_by_hand() {
     assert_eq!(with("egress_queue", "true"), Some(Bytes(50_000 + 10_666_666 - 750_000)));
     assert_eq!(with("egress_queue", "false"), None);
 }
+
+/// The pool of a switch of its own: the guarantee, a third of 6 MB, and 350 KB, less 750 KB.
+#[test]
+fn headroom_is_that_of_the_smallest_pool() {
+    let deck = DECK.replace("measured_on = \"ingress_pool\"", "measured_on = \"ingress\"")
+        + "[[variants.fairness-pfc.switch.buffer.shared.by_switch]]\n\
+           switches = [\"switch\"]\ningress_pool = \"6MB\"\n";
+    let scenario = Scenario::parse(&deck, "deck.toml", &Overrides::default()).unwrap();
+    let headroom = scenario.derived().variants[3].headroom.unwrap();
+    assert_eq!(headroom.available, Some(Bytes(50_000 + 2_000_000 + 350_000 - 750_000)));
+}

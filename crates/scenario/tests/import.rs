@@ -291,16 +291,55 @@ fn what_is_not_known_is_told() {
     assert_eq!(fate(&imported, "L2_BACK_TO_ZERO"), Some(Fate::Differs));
 }
 
-/// What the simulator takes and no scenario can say is refused before anything is written, with the line
-/// that would have been.
+/// What the simulator takes and no scenario can say is refused before anything is written, where it was
+/// read.
 #[test]
 fn what_would_not_be_valid_is_refused() {
     let text = refused("unlikely", &["PMAX_MAP 2 100000000000 1.2 200000000000 0.2"]);
-    assert!(
-        text.starts_with("error: `switch.aqm.ramp.max_probability` is 1.2, not a probability"),
-        "{text}"
+    assert_eq!(
+        text,
+        "\
+error: at 100Gbps the probability of marking is 1.2
+  --> config.txt:56:25
+   |
+56 | PMAX_MAP 2 100000000000 1.2 200000000000 0.2
+   |                         ^^^
+   = help: write a number from 0 to 1, like 0.2
+"
     );
-    assert!(text.contains("--> scenario.toml:") && text.contains("# PMAX_MAP"), "{text}");
+    assert_eq!(
+        refused("aim", &["U_TARGET 1.5"]),
+        "\
+error: flows would aim to use 1.5 of a link
+  --> config.txt:56:10
+   |
+56 | U_TARGET 1.5
+   |          ^^^
+   = help: write a number above 0 and at most 1; the paper has 0.95 (`U_TARGET` becomes `eta = 1.5` in the scenario)
+"
+    );
+    assert_eq!(
+        refused("no-link", &["LINK_DOWN 5 0 1"]),
+        "\
+error: there is no link between `host 0` and `host 1`
+  --> config.txt:56:11
+   |
+56 | LINK_DOWN 5 0 1
+   |           ^^^^^
+   = help: `host 0` has links to: switch 4 (`LINK_DOWN` becomes `link = [\"host 0\", \"host 1\"]` in the scenario)
+"
+    );
+    assert_eq!(
+        refused("jumbo", &["PACKET_PAYLOAD_SIZE 9000"]),
+        "\
+error: frames would have 9048 bytes, and a port reserves 4096, which cannot hold one
+  --> config.txt:56:21
+   |
+56 | PACKET_PAYLOAD_SIZE 9000
+   |                     ^^^^
+   = help: write at most 4048
+"
+    );
     let text = refused("payload", &["PACKET_PAYLOAD_SIZE 9223372036854775808"]);
     assert_eq!(
         text.lines().next().unwrap(),
@@ -350,4 +389,190 @@ fn flows_are_numbered_as_in_the_file() {
     assert_eq!(sources(&imported), [1, 0]);
     imported.scenario = imported.scenario.replace("keep_order = true", "keep_order = false");
     assert_eq!(sources(&imported), [0, 1]);
+}
+
+/// What is refused with other files, in plain text without the folder.
+fn refused_with(test: &str, files: &[(&str, &str)]) -> String {
+    let path = folder(test, CONFIG);
+    for (name, text) in files {
+        fs::write(path.with_file_name(name), text).unwrap();
+    }
+    let error = import(&path, test).expect_err("it is refused");
+    error.plain().replace(&format!("{}/", path.parent().unwrap().display()), "")
+}
+
+#[test]
+fn what_is_wrong_with_flows_is_shown_there() {
+    let text = refused_with("many", &[("flow.txt", "1\n\n0 1 3 100 18446744073709551615 2\n")]);
+    assert_eq!(
+        text,
+        "\
+error: the flow has 18446744073709552 packets
+ --> ../mix/flow.txt:3:11
+  |
+3 | 0 1 3 100 18446744073709551615 2
+  |           ^^^^^^^^^^^^^^^^^^^^
+  = help: fewer than 4294967295 can be numbered: make it smaller
+"
+    );
+    let text = refused_with("mark", &[("topology.txt", "\u{feff}6 2 5\n")]);
+    assert_eq!(
+        text,
+        "\
+error: the number of nodes is `\\u{feff}6`, not a whole number
+ --> ../mix/topology.txt:1:1
+  |
+1 | \\u{feff}6 2 5
+  | ^^^^^^^^^
+  = help: a byte order mark stands before it: save the file without one
+"
+    );
+}
+
+#[test]
+fn a_byte_order_mark_hides_the_first_key() {
+    let path = folder("mark-of-config", &format!("\u{feff}{CONFIG}"));
+    let imported = import(&path, "mark").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let [warning] = imported.warnings.as_slice() else { panic!("one: {:?}", imported.warnings) };
+    assert_eq!(
+        warning.help,
+        "the simulator ignores this line, because a byte order mark stands before the key: save the \
+         file without one"
+    );
+}
+
+/// Lines may end as on Windows.
+#[test]
+fn carriage_returns_change_nothing() {
+    let path = folder("crlf", &CONFIG.replace('\n', "\r\n"));
+    for (name, text) in [("topology.txt", TOPOLOGY), ("flow.txt", FLOWS)] {
+        fs::write(path.with_file_name(name), text.replace('\n', "\r\n")).unwrap();
+    }
+    let with = import(&path, "crlf").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let without = import(&folder("lf", CONFIG), "crlf").unwrap();
+    assert_eq!((with.scenario, with.rows), (without.scenario, without.rows));
+}
+
+/// `rate2kmax[rate] = k` in its `third.cc`: of one rate the last value counts, and every line adds.
+#[test]
+fn of_a_rate_that_is_there_twice_the_last_value_counts() {
+    let line = "KMAX_MAP 3 100000000000 1500 100000000000 1600 200000000000 3200";
+    let (twice, settings) = imported("twice", &[line]);
+    let high = |settings: &Document, gbps| {
+        let aqm::Spec::Ramp(ramp) = &settings.switch.aqm else { panic!("a ramp") };
+        ramp.for_rate(Rate::from_gbps(gbps)).high
+    };
+    assert_eq!(high(&settings, 100), Bytes(1_600_000));
+    let [warning] = twice.warnings.as_slice() else { panic!("one: {:?}", twice.warnings) };
+    let text = warning.plain();
+    assert!(
+        text.starts_with("warning: `KMAX_MAP` has two values for 100Gbps: 1500 and 1600\n"),
+        "{text}"
+    );
+    assert!(text.contains("config.txt:56:30\n"), "{text}");
+    assert!(
+        text.ends_with(
+            "= help: the last one, 1600, counts, as for the simulator: remove the other pair\n"
+        ),
+        "{text}"
+    );
+
+    let lines = ["PMAX_MAP 1 100000000000 0.2", "PMAX_MAP 1 200000000000 0.4"];
+    let (twice, settings) = imported("two-maps", &lines);
+    let aqm::Spec::Ramp(ramp) = &settings.switch.aqm else { panic!("a ramp") };
+    let most = [100, 200].map(|gbps| ramp.for_rate(Rate::from_gbps(gbps)).max_probability);
+    assert_eq!(most, [0.2, 0.4]);
+    let warnings: Vec<_> = twice.warnings.iter().map(|w| (&*w.message, &*w.help)).collect();
+    assert_eq!(
+        warnings,
+        [(
+            "`PMAX_MAP` is there more than once",
+            "the pairs of all of them count, as for the simulator: write them in one"
+        )]
+    );
+    let row = twice.rows.iter().find(|row| row.key == "PMAX_MAP").unwrap();
+    assert_eq!(row.value, "2 100000000000 0.2 200000000000 0.4");
+}
+
+#[test]
+fn megabytes_of_one_word_are_shown_in_part() {
+    let long = "9".repeat(2_000_000);
+    for (test, line) in [
+        ("long-rate", format!("RATE_AI {long}")),
+        ("long-number", format!("MI_THRESH {long}")),
+        ("long-real", format!("U_TARGET {long}x")),
+        ("long-path", format!("FLOW_FILE {long}")),
+        ("long-map", format!("KMAX_MAP 2 {long} 1600 200000000000 3200")),
+    ] {
+        let said = refused(test, &[&line]);
+        assert!(said.len() < 1_500 && said.contains("9… ("), "{test}: {} bytes", said.len());
+        assert!(said.contains("--> config.txt:56"), "{test}: {said}");
+    }
+    let (imported, _) = imported("long-key", &[&format!("{long} {long}")]);
+    let said = imported.warnings[0].plain();
+    let message = format!("warning: there is no key `{}… (2000000 characters)`\n", "9".repeat(80));
+    assert!(said.starts_with(&message) && said.len() < 1_000, "{} bytes", said.len());
+    let row = imported.rows.last().unwrap();
+    assert!(row.key.len() + row.value.len() < 250);
+}
+
+/// Its base RTT has neither headers nor acknowledgements, which no window of ours is to be warned of.
+#[test]
+fn a_window_that_was_imported_is_not_too_short() {
+    for (test, mode) in [("warn-1", 1), ("warn-3", 3), ("warn-7", 7), ("warn-8", 8)] {
+        let path = folder(test, &changed(&[&format!("CC_MODE {mode}"), "HAS_WIN 1"]));
+        let imported = import(&path, test).unwrap_or_else(|error| panic!("{}", error.plain()));
+        let scenario = loaded(&path, &imported);
+        assert_eq!(scenario.warnings(), [], "CC_MODE {mode}");
+    }
+}
+
+/// Beside the scenario every file has a name of its own.
+#[test]
+fn names_are_distinct() {
+    let lines = ["TOPOLOGY_FILE a/Scenario.toml", "FLOW_FILE b/scenario.toml"];
+    let path = folder("names", &changed(&lines));
+    for (folder, name, text) in [("a", "Scenario.toml", TOPOLOGY), ("b", "scenario.toml", FLOWS)] {
+        let folder = path.with_file_name(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let both = import(&path, "names").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let names: Vec<_> = both.files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["topology-Scenario.toml", "flows-scenario.toml"]);
+    loaded(&path, &both);
+    fs::copy(path.with_file_name("b/scenario.toml"), path.with_file_name("b/Net.txt")).unwrap();
+    fs::copy(path.with_file_name("a/Scenario.toml"), path.with_file_name("a/net.txt")).unwrap();
+    fs::write(&path, changed(&["TOPOLOGY_FILE a/net.txt", "FLOW_FILE b/Net.txt"])).unwrap();
+    let both = import(&path, "names").unwrap_or_else(|error| panic!("{}", error.plain()));
+    let names: Vec<_> = both.files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["net.txt", "flows-Net.txt"]);
+}
+
+/// What is written becomes comments and texts of TOML, which take no control characters.
+#[test]
+fn control_characters_are_escaped() {
+    let lines = ["TRACE_FILE a\0\u{7}b", "FLOW_FILE mix/f\u{1}\"low.txt"];
+    let path = folder("control", &changed(&lines));
+    fs::write(path.with_file_name("f\u{1}\"low.txt"), FLOWS).unwrap();
+    let imported = import(&path, "control").unwrap_or_else(|error| panic!("{}", error.plain()));
+    loaded(&path, &imported);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_said() {
+    assert_eq!(
+        refused("device", &["FLOW_FILE /dev/zero"]),
+        "\
+error: `/dev/zero` cannot be read: it is a device, not a regular file
+  --> config.txt:56:11
+   |
+56 | FLOW_FILE /dev/zero
+   |           ^^^^^^^^^
+   = help: name a text file, and one that fits into memory
+"
+    );
+    let said = refused("folder", &["FLOW_FILE ../mix"]);
+    assert!(said.contains("mix` cannot be read: it is a directory, not a regular file"), "{said}");
 }

@@ -2,7 +2,7 @@
 //! key of the configuration.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use floodway_machine::read;
 use floodway_scenario::import::hpcc::{self, Fate, Imported, Row};
@@ -21,7 +21,7 @@ const SCENARIO: &str = "scenario.toml";
 pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     let stem = || options.config.file_stem().unwrap_or_default().into();
     let folder = options.out.clone().unwrap_or_else(stem);
-    let Imported { scenario, files, rows, warnings } =
+    let Imported { scenario, files, rows, warnings, inputs } =
         hpcc::import(&options.config, &name(&folder))?;
     warnings.iter().for_each(|warning| output::problem(&warning.plain()));
     let mut all = vec![(SCENARIO.to_owned(), scenario)];
@@ -29,6 +29,13 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
     for (name, text) in &all {
         let path = folder.join(name);
         refuse_special(&path)?;
+        if is_one_of(&path, &inputs) && !says(&path, text) {
+            return Err(Failure::Unknown(format!(
+                "{} is read by this import, and would be written over; name another directory with \
+                 --out",
+                path.display()
+            )));
+        }
         if !options.force && is_taken(&path) && !says(&path, text) {
             return Err(Failure::Unknown(format!(
                 "{} is there already and says something else; name another directory with --out, or \
@@ -55,8 +62,18 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
 fn name(folder: &Path) -> String {
     let last = folder.file_name().unwrap_or_default().to_string_lossy();
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = last.chars().map(|c| if fits(c) { c } else { '-' }).take(64).collect();
+    let name = last.chars().map(|c| if fits(c) { c } else { '-' });
+    // Names begin with neither.
+    let name: String = name.skip_while(|c| matches!(c, '.' | '-')).take(64).collect();
     if name.chars().any(|c| c.is_ascii_alphanumeric()) { name } else { "hpcc".to_owned() }
+}
+
+/// Whether a path leads to one of these files.
+fn is_one_of(path: &Path, files: &[PathBuf]) -> bool {
+    let there = path.canonicalize().ok();
+    there.is_some_and(|there| {
+        files.iter().any(|file| file.canonicalize().is_ok_and(|it| it == there))
+    })
 }
 
 /// Whether a file has this text already.

@@ -1,6 +1,6 @@
 //! Whether the parameters of queue management make sense, and whether the queues suit it.
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Graph};
 use floodway_sim::switch::aqm::{MeasuredOn, Spec, codel, pie, red};
 
 use super::Findings;
@@ -13,7 +13,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
         Spec::Bernoulli(spec) => {
             findings.probability("switch.aqm.bernoulli.probability", spec.probability);
         }
-        Spec::Red(spec) => check_red(settings, spec, findings),
+        Spec::Red(spec) => check_red(spec, findings),
         Spec::Codel(spec) => check_codel(spec, findings),
         Spec::Pie(spec) => check_pie(spec, findings),
         _ => {}
@@ -24,12 +24,29 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
 const RED_FIELDS: [&str; 9] =
     ["limit", "min", "max", "avpkt", "burst", "bandwidth", "probability", "ecn", "harddrop"];
 
-fn check_red(settings: &Document, spec: &red::Spec, findings: &mut Findings<'_>) {
-    const PATH: &str = "switch.aqm.red";
-    let command = format!("{PATH}.command");
+const RED: &str = "switch.aqm.red";
+
+/// Whether a queue can become so deep on average as RED's upper threshold.
+pub fn check_red_threshold(
+    settings: &Document,
+    spec: &red::Spec,
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+) {
+    // An average over several queues may be larger than the largest of them.
+    if spec.measured_on == MeasuredOn::Queue
+        && let Ok(tc) = spec.tc()
+    {
+        let what = ("the upper threshold of the average", Bytes(tc.max.into()));
+        above_queue(settings, graph, RED, "max", what, DROPS_FIRST, findings);
+    }
+}
+
+fn check_red(spec: &red::Spec, findings: &mut Findings<'_>) {
+    let command = format!("{RED}.command");
     if spec.command.is_some() {
         for field in RED_FIELDS {
-            let path = format!("{PATH}.{field}");
+            let path = format!("{RED}.{field}");
             if findings.document.written(&path).is_some() {
                 findings.error(
                     &[&path],
@@ -40,12 +57,7 @@ fn check_red(settings: &Document, spec: &red::Spec, findings: &mut Findings<'_>)
         }
     }
     match spec.tc() {
-        // An average over several queues may be larger than the largest of them.
-        Ok(_) if spec.measured_on != MeasuredOn::Queue => {}
-        Ok(tc) => {
-            let what = ("the upper threshold of the average", Bytes(tc.max.into()));
-            above_queue(settings, PATH, "max", what, DROPS_FIRST, findings);
-        }
+        Ok(_) => {}
         Err(wrong) if spec.command.is_some() => {
             let help = "write it as for Linux: \"tc qdisc add dev eth2 root red limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit\"";
             findings.error(&[&command], format!("the command for RED is wrong: {wrong}"), help);
@@ -53,11 +65,11 @@ fn check_red(settings: &Document, spec: &red::Spec, findings: &mut Findings<'_>)
         Err(wrong) => {
             // The first field that the sentence names is where it begins.
             let named = RED_FIELDS.iter().filter_map(|field| {
-                Some((wrong.find(&format!("`{field}`"))?, format!("{PATH}.{field}")))
+                Some((wrong.find(&format!("`{field}`"))?, format!("{RED}.{field}")))
             });
-            let place = named.min().map_or(PATH.to_owned(), |(_, path)| path);
+            let place = named.min().map_or(RED.to_owned(), |(_, path)| path);
             let help = "compare with the defaults: min 120000B, max 360000B, avpkt 1000B, burst 220, probability 0.02";
-            findings.error(&[&place, PATH], wrong, help);
+            findings.error(&[&place, RED], wrong, help);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Whether a shared memory has room for frames, and for what PFC does not stop in time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_model::{Bytes, Graph, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 
 use super::pausing::{Measured, Pausing};
-use super::{Findings, links_to_switches};
+use super::pools::{Pools, alone_at, places};
+use super::{Findings, links_to};
 use crate::document::Document;
 use crate::text::suggest;
 
@@ -108,12 +109,7 @@ fn check_pool(
         );
         return;
     }
-    let part = pool.alpha.map_or(1.0, |alpha| alpha.min(1.0));
-    if part * (pool.pool.0 as f64) < least as f64 {
-        let most = match pool.alpha {
-            Some(alpha) => format!("alpha {alpha} of a pool of {} is less", pool.pool),
-            None => format!("the pool of {} is less", pool.pool),
-        };
+    if let Some(most) = takes_no_frame(pool, frame) {
         findings.error(
             &[&field("pool"), &field("alpha")],
             format!(
@@ -124,8 +120,26 @@ fn check_pool(
     }
 }
 
+/// Why a pool takes no frame of this length, if it takes none.
+fn takes_no_frame(pool: &shared::Pool, frame: u16) -> Option<String> {
+    let part = pool.alpha.map_or(1.0, |alpha| alpha.min(1.0));
+    let least = u64::from(frame);
+    if pool.guaranteed.0 >= least || part * (pool.pool.0 as f64) >= least as f64 {
+        return None;
+    }
+    Some(match pool.alpha {
+        Some(alpha) => format!("alpha {alpha} of a pool of {} is less", pool.pool),
+        None => format!("the pool of {} is less", pool.pool),
+    })
+}
+
 /// Whether the switches with pools of their own exist, and what they say of them makes sense.
-pub fn check_names(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+pub fn check_names(
+    settings: &Document,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
     let buffer::Spec::Shared(memory) = &settings.switch.buffer else { return };
     let names: BTreeSet<&str> =
         graph.switches().map(|switch| graph.node(switch).name.as_str()).collect();
@@ -147,10 +161,10 @@ pub fn check_names(settings: &Document, graph: &Graph, findings: &mut Findings<'
             }
         }
         let pools = [
-            ("ingress_pool", of.ingress_pool, memory.ingress.is_some()),
-            ("egress_pool", of.egress_pool, memory.egress.is_some()),
+            ("ingress_pool", of.ingress_pool, &memory.ingress),
+            ("egress_pool", of.egress_pool, &memory.egress),
         ];
-        for (field, pool, is_there) in pools {
+        for (field, pool, book) in pools {
             let place = format!("{path}.{field}");
             match pool {
                 Some(Bytes(0)) => findings.error(
@@ -158,12 +172,27 @@ pub fn check_names(settings: &Document, graph: &Graph, findings: &mut Findings<'
                     format!("`{field}` is zero"),
                     "write the bytes that the switch shares",
                 ),
-                Some(_) if !is_there => findings.error(
+                Some(_) if book.is_none() => findings.error(
                     &[&place],
                     format!("`{field}` is the pool of a book that is not there"),
                     format!("write [{SHARED}.{}], or remove it", field.trim_end_matches("_pool")),
                 ),
-                _ => {}
+                Some(pool) => {
+                    let book = book.iter().map(|book| shared::Pool { pool, ..book.clone() });
+                    let too_small = book.filter_map(|book| takes_no_frame(&book, largest_frame));
+                    for most in too_small {
+                        let name = of.switches.first().map_or("a switch", String::as_str);
+                        findings.error(
+                            &[&place],
+                            format!(
+                                "{name} would never take a frame of {largest_frame} bytes: nothing \
+                                 is guaranteed, and {most}"
+                            ),
+                            "raise this pool or alpha, or guarantee at least one frame",
+                        );
+                    }
+                }
+                None => {}
             }
         }
     }
@@ -178,7 +207,8 @@ pub fn no_pool(findings: &mut Findings<'_>) {
     );
 }
 
-/// Whether PFC or PAUSE stops neighbours before a shared memory has no room for them.
+/// Whether PFC or PAUSE stops neighbours before a shared memory has no room for them, in each switch by
+/// its own pools.
 pub fn check_pausing(
     settings: &Document,
     spec: &Pausing,
@@ -187,159 +217,201 @@ pub fn check_pausing(
     largest_frame: u16,
     findings: &mut Findings<'_>,
 ) {
+    if spec.measured == Measured::IngressPool && memory.ingress.is_none() {
+        return no_pool(findings);
+    }
+    let all = Pools::of(memory, graph);
     if !spec.lossless {
-        return check_lossy(spec, memory, findings);
+        return all.iter().for_each(|pools| check_lossy(spec, pools, findings));
     }
-    let Some(link) = Neediest::of(settings, spec, graph) else { return };
-    match (spec.measured, &memory.ingress) {
-        (Measured::IngressPool, None) => return no_pool(findings),
-        (Measured::IngressPool, Some(_)) => {
-            if let Some(link) = Neediest::beyond(settings, spec, memory, graph) {
-                findings.error(
-                    &[HEADROOM, SHARED],
-                    format!(
-                        "the headroom of a port and class is {}, but {} needs {}",
-                        memory.headroom_at(link.rate),
-                        link.name,
-                        link.headroom
-                    ),
-                    format!(
-                        "raise `{HEADROOM}` to at least {} (frames have up to {largest_frame} \
-                         bytes)",
-                        link.headroom
-                    ),
-                );
-                return;
-            }
-        }
-        (Measured::Ingress, Some(pool)) => {
-            if !static_ingress(spec, pool, memory.headroom, &link, largest_frame, findings) {
-                return;
-            }
-        }
-        (Measured::Ingress, None) => {}
-        (measured, ingress) => {
-            if ingress.is_some() {
-                findings.warn(
-                    &[&spec.path("measured_on"), INGRESS],
-                    format!(
-                        "{} is measured on the {} and does not see what the ingress book refuses",
-                        spec.name,
-                        measured.name()
-                    ),
-                    format!(
-                        "frames of lossless classes may be lost: measure on {}, or leave the \
-                         ingress book out",
-                        spec.on_ingress()
-                    ),
-                );
-            }
-            if let Some(pool) = &memory.egress {
-                static_egress(settings, spec, pool, &link, graph, findings);
-            }
-            return;
-        }
+    if spec.measured == Measured::IngressPool
+        && let Some(link) = Neediest::beyond(settings, spec, memory, graph)
+    {
+        findings.error(
+            &[HEADROOM, SHARED],
+            format!(
+                "the headroom of a port and class is {}, but {} needs {}",
+                memory.headroom_at(link.rate),
+                link.name(),
+                link.headroom
+            ),
+            format!(
+                "raise `{HEADROOM}` to at least {} (frames have up to {largest_frame} bytes)",
+                link.headroom
+            ),
+        );
+        return;
     }
-    if let Some(egress) = &memory.egress {
-        egress_of_lossless(spec, memory, egress, &link, graph, findings);
+    if !spec.measured.is_ingress() && memory.ingress.is_some() {
+        findings.warn(
+            &[&spec.path("measured_on"), INGRESS],
+            format!(
+                "{} is measured on the {} and does not see what the ingress book refuses",
+                spec.name,
+                spec.measured.name()
+            ),
+            format!(
+                "frames of lossless classes may be lost: measure on {}, or leave the ingress book \
+                 out",
+                spec.on_ingress()
+            ),
+        );
+    }
+    for pools in &all {
+        check_pools(settings, spec, pools, graph, largest_frame, findings);
+    }
+}
+
+/// The same for switches with the same pools.
+fn check_pools(
+    settings: &Document,
+    spec: &Pausing,
+    pools: &Pools<'_>,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let links = Neediest::all(settings, spec, pools.links());
+    let Some(link) = links.max_by_key(|link| link.headroom) else { return };
+    if !spec.measured.is_ingress() {
+        if let Some(pool) = &pools.memory.egress {
+            static_egress(settings, spec, pools, pool, &link, graph, findings);
+        }
+        return;
+    }
+    if spec.measured == Measured::Ingress
+        && let Some(pool) = &pools.memory.ingress
+        && !static_ingress(settings, spec, pools, pool, largest_frame, findings)
+    {
+        return;
+    }
+    if let Some(egress) = &pools.memory.egress {
+        egress_of_lossless(spec, pools, egress, &link, graph, findings);
     }
 }
 
 /// Where losses are no fault: whether XOFF can be reached at all.
-fn check_lossy(spec: &Pausing, memory: &shared::Spec, findings: &mut Findings<'_>) {
-    let (path, holds, most) = match (spec.measured, &memory.ingress, &memory.egress) {
-        (Measured::IngressPool, None, _) => return no_pool(findings),
+fn check_lossy(spec: &Pausing, pools: &Pools<'_>, findings: &mut Findings<'_>) {
+    let memory = &pools.memory;
+    let (own, path, holds, most) = match (spec.measured, &memory.ingress, &memory.egress) {
         // PAUSE counts all classes of a port together.
         (Measured::Ingress, Some(pool), _) if spec.by_class || spec.lossless_classes == 1 => {
-            (INGRESS, "a port and class", sum(pool.fair(1), memory.headroom))
+            let rates = pools.links().into_keys().map(|(rate, _)| rate);
+            let most = rates.map(|rate| alone_at(memory, pool, rate)).max();
+            let most = most.unwrap_or_else(|| sum(pool.fair(1), memory.headroom));
+            (&pools.own_ingress, INGRESS, "a port and class", most)
         }
-        (Measured::EgressQueue, _, Some(pool)) => (EGRESS, "an egress queue", pool.fair(1)),
+        (Measured::EgressQueue, _, Some(pool)) => {
+            (&pools.own_egress, EGRESS, "an egress queue", pool.fair(1))
+        }
         _ => return,
     };
     if spec.xoff >= most {
+        let raised = own.clone().unwrap_or_else(|| format!("{path}.pool"));
+        let of = pools.of_switch(pools.first());
         findings.error(
-            &[&spec.path("xoff"), path],
-            format!("{holds} may hold at most {most}, which is not above XOFF ({})", spec.xoff),
-            format!("nobody would ever be paused: lower XOFF, or raise `{path}.pool`"),
+            &places(own, &[&spec.path("xoff"), path]),
+            format!("{holds}{of} may hold at most {most}, which is not above XOFF ({})", spec.xoff),
+            format!("nobody would ever be paused: lower XOFF, or raise `{raised}`"),
         );
     }
 }
 
 /// The link to a switch that needs most headroom.
-struct Neediest {
+struct Neediest<'a> {
     rate: Rate,
+    delay: Duration,
     headroom: Bytes,
-    name: String,
+    /// Where it is from and to.
+    ends: [&'a str; 2],
 }
 
-impl Neediest {
-    fn of(settings: &Document, spec: &Pausing, graph: &Graph) -> Option<Self> {
-        Self::all(settings, spec, graph).max_by_key(|link| link.headroom)
-    }
-
+impl<'a> Neediest<'a> {
     /// Of those that need more than their ports have.
     fn beyond(
         settings: &Document,
         spec: &Pausing,
         memory: &shared::Spec,
-        graph: &Graph,
+        graph: &'a Graph,
     ) -> Option<Self> {
-        let all = Self::all(settings, spec, graph);
+        let all = Self::all(settings, spec, links_to(graph, graph.switches()));
         all.filter(|link| memory.headroom_at(link.rate) < link.headroom)
             .max_by_key(|link| link.headroom)
     }
 
-    fn all(settings: &Document, spec: &Pausing, graph: &Graph) -> impl Iterator<Item = Self> {
-        links_to_switches(graph).into_iter().map(|((rate, delay), between)| Self {
+    fn all(
+        settings: &Document,
+        spec: &Pausing,
+        links: BTreeMap<(Rate, Duration), [&'a str; 2]>,
+    ) -> impl Iterator<Item = Self> {
+        links.into_iter().map(|((rate, delay), ends)| Self {
             rate,
+            delay,
             headroom: spec.headroom(settings, rate, delay),
-            name: format!("a link of {rate} and {delay} ({between})"),
+            ends,
         })
+    }
+
+    fn name(&self) -> String {
+        let [from, to] = self.ends;
+        format!("a link of {} and {} ({from} to {to})", self.rate, self.delay)
     }
 }
 
 /// A static XOFF against the ingress book; false if it cannot work.
 fn static_ingress(
+    settings: &Document,
     spec: &Pausing,
+    pools: &Pools<'_>,
     pool: &shared::Pool,
-    headroom: Bytes,
-    link: &Neediest,
     largest_frame: u16,
     findings: &mut Findings<'_>,
 ) -> bool {
-    let alone = sum(pool.fair(1), headroom);
-    let needed = sum(spec.xoff, link.headroom);
-    let too_little = |holds: String, needed: Bytes| {
+    // The link that lacks most if ports may hold so much.
+    let worst = |holds: &dyn Fn(Rate) -> Bytes| {
+        let links = Neediest::all(settings, spec, pools.links());
+        let with = links.map(|link| (holds(link.rate), sum(spec.xoff, link.headroom), link));
+        with.max_by_key(|(holds, needed, _)| i128::from(needed.0) - i128::from(holds.0))
+    };
+    let too_little = |holds: String, needed: Bytes, link: &Neediest<'_>| {
         format!(
             "{holds}, but XOFF ({}) and what then comes from {} take {needed}",
-            spec.xoff, link.name
+            spec.xoff,
+            link.name()
         )
     };
-    if alone < needed {
+    let xoff = spec.path("xoff");
+    let places = places(&pools.own_ingress, &[&xoff, INGRESS]);
+    let alone = worst(&|rate| alone_at(&pools.memory, pool, rate));
+    if let Some((alone, needed, link)) = alone.filter(|(alone, needed, _)| alone < needed) {
+        let of = pools.of_switch(link.ends[1]);
+        let holds = format!("a port and class{of} may hold at most {alone}");
+        let own = &pools.own_ingress;
+        let raised = own.as_ref().map_or("the pool".to_owned(), |path| format!("`{path}`"));
         findings.error(
-            &[&spec.path("xoff"), INGRESS],
-            too_little(format!("a port and class may hold at most {alone}"), needed),
+            &places,
+            too_little(holds, needed, &link),
             if spec.by_class {
                 format!(
-                    "lower XOFF, raise the pool, alpha or `{HEADROOM}`, or measure on \
+                    "lower XOFF, raise {raised}, alpha or `{HEADROOM}`, or measure on \
                      `ingress_pool`"
                 )
             } else {
-                format!("lower XOFF, or raise the pool, alpha or `{HEADROOM}`")
+                format!("lower XOFF, or raise {raised}, alpha or `{HEADROOM}`")
             },
         );
         return false;
     }
     // A frame that neither the guarantee nor the headroom can take whole.
-    let needed = sum(needed, Bytes(largest_frame.into()));
-    let sure = sum(pool.guaranteed, headroom);
-    if sure < needed {
+    let frame = Bytes(largest_frame.into());
+    let sure = worst(&|rate| sum(pool.guaranteed, pools.memory.headroom_at(rate)));
+    let sure = sure.map(|(sure, needed, link)| (sure, sum(needed, frame), link));
+    if let Some((sure, needed, link)) = sure.filter(|(sure, needed, _)| sure < needed) {
+        let of = pools.of_switch(link.ends[1]);
+        let holds = format!("when others have taken the pool, a port and class{of} has {sure}");
         findings.warn(
-            &[&spec.path("xoff"), INGRESS],
-            too_little(
-                format!("when others have taken the pool, a port and class has {sure}"),
-                needed,
-            ),
+            &places,
+            too_little(holds, needed, &link),
             format!(
                 "frames may be lost before XOFF is reached: {}lower XOFF, or raise \
                  `{INGRESS}.guaranteed` or `{HEADROOM}`",
@@ -354,86 +426,100 @@ fn static_ingress(
 fn static_egress(
     settings: &Document,
     spec: &Pausing,
+    pools: &Pools<'_>,
     pool: &shared::Pool,
-    link: &Neediest,
+    link: &Neediest<'_>,
     graph: &Graph,
     findings: &mut Findings<'_>,
 ) {
+    let own = &pools.own_egress;
+    let raised = own.clone().unwrap_or_else(|| format!("{EGRESS}.pool"));
+    let xoff = spec.path("xoff");
+    let places = places(own, &[&xoff, EGRESS]);
     let alone = pool.fair(1);
     let needed = sum(spec.xoff, link.headroom);
     if alone < needed {
         findings.error(
-            &[&spec.path("xoff"), EGRESS],
+            &places,
             format!(
-                "an egress queue may hold at most {alone}, but XOFF ({}) and what then comes from \
+                "an egress queue{} may hold at most {alone}, but XOFF ({}) and what then comes from \
                  {} take {needed}",
-                spec.xoff, link.name
+                pools.of_switch(link.ends[1]),
+                spec.xoff,
+                link.name()
             ),
-            format!("lower XOFF, or raise `{EGRESS}.pool` or `{EGRESS}.alpha`"),
+            format!("lower XOFF, or raise `{raised}` or `{EGRESS}.alpha`"),
         );
         return;
     }
-    let (of_all, ports, name) = spec.headroom_of_all_ports(settings, graph);
+    let switches = || pools.switches.iter().copied();
+    let (of_all, ports, name) = spec.headroom_of_all_ports(settings, graph, switches());
     let all_ports = sum(spec.xoff, of_all);
     // Queues that can be at XOFF at the same time.
+    let (most, largest) = most_ports(graph, switches());
     let queues = match spec.measured {
-        Measured::EgressQueue => most_ports(graph).0 * u64::from(settings.switch.queue.count),
-        Measured::EgressPort => most_ports(graph).0,
+        Measured::EgressQueue => most * u64::from(settings.switch.queue.count),
+        Measured::EgressPort => most,
         _ => 1,
     };
     let shared = pool.fair(queues);
     let message = if alone < all_ports {
         format!(
-            "an egress queue may hold at most {alone}, but XOFF ({}) and what then comes from all \
+            "an egress queue{} may hold at most {alone}, but XOFF ({}) and what then comes from all \
              {ports} other ports of {name} take {all_ports}",
+            pools.of_switch(name),
             spec.xoff
         )
     } else if shared < needed {
+        let of = pools.of_switch(largest);
         format!(
-            "if all {queues} {}s of a switch fill, each may hold {shared}, but XOFF ({}) and what \
+            "if all {queues} {}s{} fill, each may hold {shared}, but XOFF ({}) and what \
              then comes from {} take {needed}",
             spec.measured.name(),
+            if of.is_empty() { " of a switch" } else { &of },
             spec.xoff,
-            link.name
+            link.name()
         )
     } else {
         return;
     };
     let help = format!(
-        "frames may be lost: lower XOFF, raise `{EGRESS}.pool` or `{EGRESS}.alpha`, or measure on {}",
+        "frames may be lost: lower XOFF, raise `{raised}` or `{EGRESS}.alpha`, or measure on {}",
         spec.on_ingress()
     );
-    findings.warn(&[&spec.path("xoff"), EGRESS], message, help);
+    findings.warn(&places, message, help);
 }
 
 /// Everything that the ingress lets lossless classes hold may be bound for one egress queue.
 fn egress_of_lossless(
     spec: &Pausing,
-    memory: &shared::Spec,
+    pools: &Pools<'_>,
     egress: &shared::Pool,
-    link: &Neediest,
+    link: &Neediest<'_>,
     graph: &Graph,
     findings: &mut Findings<'_>,
 ) {
-    let (ports, name) = most_ports(graph);
+    let (ports, name) = most_ports(graph, pools.switches.iter().copied());
     let of_each = |classes: u8, base: Bytes| {
         (ports * u64::from(classes)).saturating_mul(sum(base, link.headroom).0)
     };
     let guaranteed = |pool: &shared::Pool| of_each(spec.lossless_classes, pool.guaranteed);
-    let by_pool = memory.ingress.as_ref().map(|pool| guaranteed(pool).saturating_add(pool.pool.0));
+    let ingress = pools.memory.ingress.as_ref();
+    let by_pool = ingress.map(|pool| guaranteed(pool).saturating_add(pool.pool.0));
     let on_ingress = spec.measured == Measured::Ingress;
     let by_xoff = on_ingress.then(|| of_each(spec.told_classes, spec.xoff));
     let Some(most) = by_pool.into_iter().chain(by_xoff).min() else { return };
     let alone = egress.fair(1);
     if alone < Bytes(most) {
+        let raised = pools.own_egress.clone().unwrap_or_else(|| format!("{EGRESS}.pool"));
         findings.warn(
-            &[EGRESS],
+            &places(&pools.own_egress, &[EGRESS]),
             format!(
                 "lossless classes may hold {} in {name}, but one egress queue at most {alone}",
                 Bytes(most)
             ),
             format!(
-                "frames may be lost if all of it is for one port: raise `{EGRESS}.pool` or \
+                "frames may be lost if all of it is for one port: raise `{raised}` or \
                  `{EGRESS}.alpha`, or leave the egress book out"
             ),
         );
@@ -441,41 +527,10 @@ fn egress_of_lossless(
 }
 
 /// The ports of the switch that has most of them, and its name.
-fn most_ports(graph: &Graph) -> (u64, &str) {
-    let nodes = graph.switches().map(|switch| graph.node(switch));
+fn most_ports(graph: &Graph, switches: impl Iterator<Item = NodeId>) -> (u64, &str) {
+    let nodes = switches.map(|switch| graph.node(switch));
     let most = nodes.max_by_key(|node| node.ports.len());
     most.map_or((0, ""), |node| (node.ports.len() as u64, &node.name))
-}
-
-/// The most that an egress queue can hold, whatever PFC or PAUSE does; `None` if it has no limit, for some
-/// class at least.
-pub fn largest_queue(settings: &Document) -> Option<Bytes> {
-    let by_ingress =
-        Pausing::of(settings).is_some_and(|pausing| pausing.measured == Measured::Ingress);
-    match &settings.switch.buffer {
-        // Then the ingress has the limit.
-        buffer::Spec::PerQueue(_) | buffer::Spec::PerPort(_) if by_ingress => None,
-        buffer::Spec::PerQueue(_) => Some(settings.switch.queue.size),
-        buffer::Spec::PerPort(port) => Some(port.size),
-        buffer::Spec::Shared(memory) => memory.egress.as_ref().map(|pool| pool.fair(1)),
-    }
-}
-
-/// The buffer above XOFF for what comes in by a link of this rate, in a switch that is otherwise empty;
-/// `None` if it has no limit.
-pub fn above_xoff(settings: &Document, spec: &Pausing, rate: Rate) -> Option<Bytes> {
-    let limit = match (&settings.switch.buffer, spec.measured) {
-        (buffer::Spec::PerQueue(_), _) => Some(settings.switch.queue.size),
-        (buffer::Spec::PerPort(port), _) => Some(port.size),
-        (buffer::Spec::Shared(memory), Measured::IngressPool) => {
-            return Some(memory.headroom_at(rate));
-        }
-        (buffer::Spec::Shared(memory), Measured::Ingress) => {
-            memory.ingress.as_ref().map(|pool| sum(pool.fair(1), memory.headroom_at(rate)))
-        }
-        (buffer::Spec::Shared(_), _) => largest_queue(settings),
-    };
-    limit.map(|limit| Bytes(limit.0.saturating_sub(spec.xoff.0)))
 }
 
 /// A sum for a message, which need not be possible.

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::drc::{DIRECTIONS, Hop, Spec};
 
 use super::aqm::arrivals_only;
-use super::buffer::largest_queue;
+use super::pools::{Largest, largest_queues, places};
 use super::switch::there_are;
 use super::{Findings, largest_frame};
 use crate::document::Document;
@@ -252,49 +252,84 @@ fn share_of_feedback(settings: &Document, spec: &Spec, graph: &Graph, findings: 
 
 /// A direction is stopped when the last threshold is reached; what still comes must find room.
 fn enough_memory(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
-    let Some(available) = above_stop(settings, spec).filter(|_| spec.stop) else { return };
-    let needed = headroom_of_directions(settings, spec, graph);
-    if available < needed.all_ports {
-        findings.warn(
-            &[THRESHOLDS, MEMORY, DRC],
-            format!(
-                "the memory above the last threshold is {available}, but if all {} other ports of \
-                 {} send to one queue it takes {}",
-                needed.others, needed.switch, needed.all_ports
-            ),
-            "frames may be lost: lower the thresholds or raise `switch.queue.size`",
-        );
+    if !spec.stop {
+        return;
+    }
+    for largest in largest_queues(settings, graph) {
+        let available = above_stop(settings, spec, largest.bytes);
+        let needed = headroom_of_directions(settings, spec, graph, largest.switches.into_iter());
+        if available < needed.all_ports {
+            let raised = match &settings.switch.buffer {
+                buffer::Spec::Shared(_) => "switch.buffer.shared.egress.pool",
+                buffer::Spec::PerPort(_) => "switch.buffer.per_port.size",
+                buffer::Spec::PerQueue(_) => "switch.queue.size",
+            };
+            let raised = largest.own.as_deref().unwrap_or(raised);
+            findings.warn(
+                &places(&largest.own, &[THRESHOLDS, MEMORY, DRC]),
+                format!(
+                    "the memory above the last threshold is {available}, but if all {} other ports \
+                     of {} send to one queue it takes {}",
+                    needed.others, needed.switch, needed.all_ports
+                ),
+                format!("frames may be lost: lower the thresholds or raise `{raised}`"),
+            );
+        }
     }
 }
 
-/// What a queue still takes when the last threshold of its port is reached, if it has a limit.
-pub fn above_stop(settings: &Document, spec: &Spec) -> Option<Bytes> {
+/// What a queue that may hold so much still takes when the last threshold of its port is reached.
+fn above_stop(settings: &Document, spec: &Spec, largest: Bytes) -> Bytes {
     let queue = &settings.switch.queue;
     let [.., stop] = spec.rises(spec.memory(queue.count, queue.size));
-    Some(Bytes(largest_queue(settings)?.0.saturating_sub(stop)))
+    Bytes(largest.0.saturating_sub(stop))
+}
+
+/// What a queue still takes when the last threshold of its port is reached, if it has a limit; what one
+/// link may need of that, and all ports of a switch: of the switches that have least beyond their need.
+pub fn headroom_above_stop(
+    settings: &Document,
+    spec: &Spec,
+    graph: &Graph,
+) -> (Option<Bytes>, Bytes, Bytes) {
+    let of = |largest: Largest| {
+        let needed = headroom_of_directions(settings, spec, graph, largest.switches.into_iter());
+        (above_stop(settings, spec, largest.bytes), needed.one_link, needed.all_ports)
+    };
+    let spare = |&(available, _, needed): &(Bytes, Bytes, Bytes)| {
+        i128::from(available.0) - i128::from(needed.0)
+    };
+    match largest_queues(settings, graph).into_iter().map(of).min_by_key(spare) {
+        Some((available, one_link, all_ports)) => (Some(available), one_link, all_ports),
+        None => {
+            let needed = headroom_of_directions(settings, spec, graph, graph.switches());
+            (None, needed.one_link, needed.all_ports)
+        }
+    }
 }
 
 /// What is needed above the last threshold.
-pub struct Needed<'a> {
+struct Needed<'a> {
     /// On the link that needs most.
-    pub one_link: Bytes,
+    one_link: Bytes,
     /// If all other ports of a switch send to the same port, of the switch where that is most.
-    pub all_ports: Bytes,
+    all_ports: Bytes,
     /// That switch.
     switch: &'a str,
     /// How many other ports it has.
     others: usize,
 }
 
-/// The headroom of Directional Rate Control.
-pub fn headroom_of_directions<'a>(
+/// The headroom of Directional Rate Control in some switches.
+fn headroom_of_directions<'a>(
     settings: &Document,
     spec: &Spec,
     graph: &'a Graph,
+    switches: impl Iterator<Item = NodeId>,
 ) -> Needed<'a> {
     let mut kinds = BTreeMap::new();
     let mut most = Needed { one_link: Bytes(0), all_ports: Bytes(0), switch: "", others: 0 };
-    for switch in graph.switches() {
+    for switch in switches {
         let node = graph.node(switch);
         let ports = node.ports.len();
         let need = |&(rate, delay, ports): &_| {

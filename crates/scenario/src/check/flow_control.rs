@@ -31,7 +31,7 @@ pub fn check(settings: &Document, graph: &Graph, largest_frame: u16, findings: &
         drc::check(settings, spec, graph, findings);
     }
     if let Some(spec) = &flow_control.qcn {
-        qcn::check(settings, spec, findings);
+        qcn::check(settings, spec, graph, findings);
     }
     if let Some(spec) = &flow_control.congestion_isolation {
         isolation::check(settings, spec, graph, findings);

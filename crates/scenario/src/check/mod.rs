@@ -22,6 +22,7 @@ mod network;
 mod path;
 pub(crate) mod patterns;
 mod pausing;
+mod pools;
 mod qcn;
 pub(crate) mod sizes;
 mod source_flow_control;
@@ -32,7 +33,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::host::Profile;
 
 use crate::document::Document;
@@ -42,11 +43,11 @@ use crate::scenario::Variant;
 use crate::text::{Item, Place, Problem};
 use crate::workload::Ready;
 
-pub use buffer::above_xoff;
 pub use custom::MOST_TIERS;
-pub use drc::{above_stop, headroom_of_directions};
+pub use drc::headroom_above_stop;
 pub use network::MOST_NODES;
 pub use pausing::Pausing;
+pub use pools::{above_xoff, shared_bytes};
 
 /// What the checks have made on the way.
 pub struct Checked {
@@ -80,7 +81,8 @@ pub fn check(
     let graph = network::check(settings, &mut findings);
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
-        buffer::check_names(settings, graph, &mut findings);
+        buffer::check_names(settings, graph, frame, &mut findings);
+        switch::check_thresholds(settings, graph, &mut findings);
         flow_control::check(settings, graph, frame, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
@@ -363,13 +365,21 @@ pub fn largest_frame(settings: &Document) -> u16 {
 
 /// The kinds of links that end at a switch, each with the name of one end.
 pub fn links_to_switches(graph: &Graph) -> BTreeMap<(Rate, Duration), String> {
+    let kinds = links_to(graph, graph.switches()).into_iter();
+    kinds.map(|(kind, [from, to])| (kind, format!("{from} to {to}"))).collect()
+}
+
+/// The kinds of links that end at some switches, each with the names of the ends of one such link.
+fn links_to(
+    graph: &Graph,
+    switches: impl Iterator<Item = NodeId>,
+) -> BTreeMap<(Rate, Duration), [&str; 2]> {
     let mut kinds = BTreeMap::new();
-    for switch in graph.switches() {
+    for switch in switches {
         let node = graph.node(switch);
         for end in &node.ports {
-            kinds
-                .entry((end.rate, end.delay))
-                .or_insert_with(|| format!("{} to {}", graph.node(end.peer).name, node.name));
+            let names = || [&*graph.node(end.peer).name, &*node.name];
+            kinds.entry((end.rate, end.delay)).or_insert_with(names);
         }
     }
     kinds

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::pausing::pause_time;
 use floodway_sim::switch::flow_control::{pause, pausing, pfc};
@@ -278,7 +278,7 @@ impl Pausing {
         if self.measured.is_ingress() {
             return;
         }
-        let (needed, ports, name) = self.headroom_of_all_ports(settings, graph);
+        let (needed, ports, name) = self.headroom_of_all_ports(settings, graph, graph.switches());
         if available < needed {
             findings.warn(
                 &[&xoff, path],
@@ -396,16 +396,17 @@ impl Pausing {
         }
     }
 
-    /// The headroom if all other ports of a switch send to the same egress queue: of the switch
+    /// The headroom if all other ports of a switch send to the same egress queue: of that of `switches`
     /// where it is most, with the number of these ports and the switch's name.
     pub fn headroom_of_all_ports<'a>(
         &self,
         settings: &Document,
         graph: &'a Graph,
+        switches: impl Iterator<Item = NodeId>,
     ) -> (Bytes, usize, &'a str) {
         let mut kinds = BTreeMap::new();
         let mut most = (Bytes(0), 0, "");
-        for switch in graph.switches() {
+        for switch in switches {
             let node = graph.node(switch);
             let mut needs: Vec<Bytes> = Vec::with_capacity(node.ports.len());
             for end in &node.ports {

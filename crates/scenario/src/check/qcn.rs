@@ -1,5 +1,6 @@
 //! Whether congestion points make sense, and whether anybody obeys them.
 
+use floodway_model::Graph;
 use floodway_sim::host::congestion::Spec as Congestion;
 use floodway_sim::switch::flow_control::qcn::Spec;
 
@@ -9,8 +10,8 @@ use crate::document::Document;
 
 const TABLE: &str = "switch.flow_control.qcn";
 
-/// Checks what needs no network.
-pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
+/// Checks its parameters, and that queues reach the length at which they should be.
+pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("{TABLE}.{field}");
     let count = settings.switch.queue.count;
     if let Some(index) = spec.queues.iter().position(|&number| number >= count) {
@@ -58,6 +59,7 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
     }
     above_queue(
         settings,
+        graph,
         TABLE,
         "q_eq",
         ("Q_eq", spec.q_eq),

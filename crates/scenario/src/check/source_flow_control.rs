@@ -1,6 +1,6 @@
 //! Whether source flow control can act.
 
-use floodway_model::Duration;
+use floodway_model::{Duration, Graph};
 use floodway_sim::switch::flow_control::source_flow_control::Spec;
 
 use super::Findings;
@@ -33,14 +33,6 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
             "name queues that there are, or none to watch all",
         );
     }
-    above_queue(
-        settings,
-        "switch.flow_control.source_flow_control",
-        "trigger",
-        ("the trigger", spec.trigger),
-        "no source is ever told",
-        findings,
-    );
     findings.latency(&path("deduct"), spec.deduct);
     findings.latency(&path("suppression"), spec.suppression);
     if spec.suppression == Duration::ZERO {
@@ -50,4 +42,17 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
             "write about half a round trip, for example \"6us\"",
         );
     }
+}
+
+/// Whether a queue can become as deep as the trigger.
+pub fn check_trigger(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Findings<'_>) {
+    above_queue(
+        settings,
+        graph,
+        "switch.flow_control.source_flow_control",
+        "trigger",
+        ("the trigger", spec.trigger),
+        "no source is ever told",
+        findings,
+    );
 }

@@ -1,14 +1,14 @@
 //! Whether a switch's queues, scheduler and AQM fit together.
 
-use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
+use floodway_model::{Bytes, Graph};
 use floodway_sim::switch::aqm::{Spec as AqmSpec, ramp};
 use floodway_sim::switch::buffer;
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
-use super::buffer::largest_queue;
+use super::pools::{Largest, largest_queues, places};
 use super::{Findings, aqm, congestion_indication, coupled, source_flow_control};
 use crate::document::Document;
 
@@ -55,14 +55,30 @@ fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
         | AqmSpec::DualPi2(_) => {}
         AqmSpec::Ramp(spec) => {
             check_ramp("switch.aqm.ramp", spec, findings);
+        }
+        AqmSpec::Step(_) => {}
+        _ => aqm::check(settings, findings),
+    }
+}
+
+/// Whether queues can become as deep as the thresholds of what observes them.
+pub fn check_thresholds(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+    const RAMP: &str = "switch.aqm.ramp";
+    const STEP: &str = "switch.aqm.step";
+    match &settings.switch.aqm {
+        AqmSpec::Ramp(spec) => {
             let what = ("the high threshold", spec.high);
-            above_queue(settings, "switch.aqm.ramp", "high", what, DROPS_FIRST, findings);
+            above_queue(settings, graph, RAMP, "high", what, DROPS_FIRST, findings);
         }
         AqmSpec::Step(spec) => {
             let what = ("the threshold", spec.threshold);
-            above_queue(settings, "switch.aqm.step", "threshold", what, DROPS_FIRST, findings);
+            above_queue(settings, graph, STEP, "threshold", what, DROPS_FIRST, findings);
         }
-        _ => aqm::check(settings, findings),
+        AqmSpec::Red(spec) => aqm::check_red_threshold(settings, spec, graph, findings),
+        _ => {}
+    }
+    if let Some(spec) = &settings.switch.flow_control.source_flow_control {
+        source_flow_control::check_trigger(settings, spec, graph, findings);
     }
 }
 
@@ -70,16 +86,20 @@ fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
 pub const DROPS_FIRST: &str = "the full queue drops first";
 
 /// Whether a queue can become as deep as a threshold, that is the field of a table; and if not,
-/// what follows.
+/// what follows. Of switches with different pools, it is the one with the least that counts.
 pub fn above_queue(
     settings: &Document,
+    graph: &Graph,
     path: &str,
     field: &str,
     (what, threshold): (&str, Bytes),
     follows: &str,
     findings: &mut Findings<'_>,
 ) {
-    let Some(largest) = largest_queue(settings).filter(|&largest| threshold > largest) else {
+    let all = largest_queues(settings, graph).into_iter();
+    let least = all.min_by_key(|largest| largest.bytes);
+    let Some(Largest { bytes: largest, of, own, .. }) = least.filter(|at| threshold > at.bytes)
+    else {
         return;
     };
     let (size, remedy) = match settings.switch.buffer {
@@ -88,8 +108,8 @@ pub fn above_queue(
         buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
     };
     findings.warn(
-        &[&format!("{path}.{field}"), path],
-        format!("{what} ({threshold}) is above {size} ({largest})"),
+        &places(&own, &[&format!("{path}.{field}"), path]),
+        format!("{what} ({threshold}) is above {size}{of} ({largest})"),
         format!("{follows}: lower `{field}` or {remedy}"),
     );
 }

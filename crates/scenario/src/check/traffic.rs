@@ -410,13 +410,17 @@ fn check_largest(
     let headers = u64::from(profile.transport.largest_frame()) - mtu;
     let per_packet = headers + settings.wire_overhead.0;
     let alone = slowest.time_for(Bytes(largest + packets * per_packet));
-    let left = Duration(settings.limit.0.saturating_sub(settings.arrivals.0));
+    let (start, after) = match workload.largest_start() {
+        Some(start) => (start, "it starts"),
+        None => (settings.arrivals, "the last arrival"),
+    };
+    let left = Duration(settings.limit.0.saturating_sub(start.0));
     if alone > left && left > Duration::ZERO {
         findings.warn(
             &paths,
             format!(
-                "a flow of {} takes {} on an idle link of {slowest}, but the run ends {} after the \
-                 last arrival",
+                "a flow of {} takes {} on an idle link of {slowest}, but the run ends {} after \
+                 {after}",
                 rough_bytes(Bytes(largest)),
                 rough_time(alone),
                 rough_time(left)

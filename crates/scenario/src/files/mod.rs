@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use floodway_machine::read;
-pub use words::{Line, Unit, Word, lines};
+pub use words::{Line, MARK, Unit, Word, lines};
 
 use crate::text::{Problem, Source, nearby};
 

@@ -1,10 +1,17 @@
 //! Texts in lines and words that know where they stand.
 
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use floodway_machine::printable::short;
 use floodway_model::Duration;
 
 use crate::text::{Place, Problem, Source};
+
+/// The byte order mark, with which some editors begin a file.
+pub const MARK: char = '\u{feff}';
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +97,12 @@ impl<'a> Word<'a> {
     /// A whole number, zero or more; `what` it counts, for the message.
     pub fn whole(self, what: &str) -> Result<u64, Problem> {
         decimal(self.text).and_then(|number| number.exactly()).ok_or_else(|| {
-            let message = format!("{what} is `{}`, not a whole number", self.text);
-            self.problem(message, format!("write a whole number from 0 to {}", u64::MAX))
+            let message = format!("{what} is `{}`, not a whole number", short(self.text));
+            let help = match self.text.starts_with(MARK) {
+                true => "a byte order mark stands before it: save the file without one".to_owned(),
+                false => format!("write a whole number from 0 to {}", u64::MAX),
+            };
+            self.problem(message, help)
         })
     }
 
@@ -99,8 +110,16 @@ impl<'a> Word<'a> {
     pub fn time(self, what: &str, unit: Unit) -> Result<Duration, Problem> {
         let time = decimal(self.text).and_then(|number| number.shifted(unit.digits()).rounded());
         time.map(Duration).ok_or_else(|| {
-            let message = format!("{what} is `{}`, not a time", self.text);
+            let message = format!("{what} is `{}`, not a time", short(self.text));
             self.problem(message, format!("write {}, zero or more", unit.name()))
+        })
+    }
+
+    /// A quantity with its unit, or why it is none.
+    pub fn quantity<T: FromStr<Err: Display>>(self) -> Result<T, String> {
+        self.text.parse().map_err(|error: T::Err| match short(self.text) {
+            Cow::Borrowed(_) => error.to_string(),
+            Cow::Owned(short) => format!("\"{short}\" is too long to be one"),
         })
     }
 
@@ -108,7 +127,7 @@ impl<'a> Word<'a> {
     pub fn real(self, what: &str) -> Result<f64, Problem> {
         let number = self.text.parse().ok().filter(|number: &f64| number.is_finite());
         number.ok_or_else(|| {
-            let message = format!("{what} is `{}`, not a number", self.text);
+            let message = format!("{what} is `{}`, not a number", short(self.text));
             self.problem(message, "write a number like 0.5")
         })
     }

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario: the place, the cause, the remedy.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,19 +64,22 @@ impl Problem {
             Severity::Warning => "warning",
             Severity::Advice => "advice",
         };
-        let mut text = format!("{kind}: {}\n", printable::line(&self.message));
+        let mut text =
+            format!("{kind}: {}\n", printable::line(&printable::sentence(&self.message)));
         let name = printable::line(self.place.source.name());
         let mut margin = String::new();
         match self.place.position() {
             Some(at) => {
                 margin = " ".repeat(at.line.to_string().len());
+                let (cut, line) = part(at.text, at.column - 1);
+                let column = at.column - 1 - cut;
                 // As wide as what is shown, in which control characters are written out.
-                let before: String = at.text.chars().take(at.column - 1).collect();
-                let word: String = at.text.chars().skip(at.column - 1).take(at.width).collect();
+                let before: String = line.chars().take(column).collect();
+                let word: String = line.chars().skip(column).take(at.width).collect();
                 let indent: String = printable::line(&before).chars().map(blank).collect();
                 let width = printable::line(&word).chars().count().max(1);
                 text += &format!("{margin}--> {name}:{}:{}\n", at.line, at.column);
-                text += &format!("{margin} |\n{} | {}\n", at.line, printable::line(at.text));
+                text += &format!("{margin} |\n{} | {}\n", at.line, printable::line(&line));
                 text += &format!("{margin} | {indent}{}\n", "^".repeat(width));
             }
             None => text += &format!("--> {name}\n"),
@@ -86,8 +90,26 @@ impl Problem {
             let noun = if names.len() == 1 { "variant" } else { "variants" };
             text += &format!("{margin} = in {noun} {}\n", names.join(", "));
         }
-        text + &format!("{margin} = help: {}\n", printable::line(&self.help))
+        let help = printable::sentence(&self.help);
+        text + &format!("{margin} = help: {}\n", printable::line(&help))
     }
+}
+
+/// Of a line that is too long to be read, what is around a column, counted from 0; and how many
+/// characters are left out before it.
+fn part(line: &str, column: usize) -> (usize, Cow<'_, str>) {
+    const MOST: usize = 1_000;
+    const BEFORE: usize = 60;
+    const SHOWN: usize = 160;
+    if line.chars().nth(MOST).is_none() {
+        return (0, Cow::Borrowed(line));
+    }
+    let from = column.saturating_sub(BEFORE);
+    let mut shown: String = line.chars().skip(from).take(SHOWN).collect();
+    if line.chars().nth(from + SHOWN).is_some() {
+        shown.push('…');
+    }
+    (from, Cow::Owned(shown))
 }
 
 /// What stands above a caret line in place of a character: tabs keep their width.

@@ -2,6 +2,11 @@
 
 /// The candidate that `word` is most likely a slip of, if any is close.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // It would take long, and nobody meant it.
+    const LONGEST: usize = 1_000;
+    if word.len() > LONGEST {
+        return None;
+    }
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let word = plain(word);
     let scored = candidates.into_iter().map(|candidate| {

@@ -106,6 +106,11 @@ impl Workload for Read {
         self.list.largest_flow()
     }
 
+    fn largest_start(&self) -> Option<Duration> {
+        let largest = self.list.flow.iter().max_by_key(|flow| (flow.bytes, flow.start));
+        largest.filter(|_| self.waits.is_empty()).map(|flow| flow.start)
+    }
+
     fn size_fields(&self) -> Vec<String> {
         vec!["path".to_owned()]
     }

@@ -158,6 +158,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// The largest size of a flow in bytes; 0 if none has a size.
     fn largest_flow(&self) -> u64;
 
+    /// When the largest flow starts, if that is written in a file.
+    fn largest_start(&self) -> Option<Duration> {
+        None
+    }
+
     /// Where it may be written how large that is, most telling first.
     fn size_fields(&self) -> Vec<String>;
 

@@ -175,7 +175,10 @@ pub fn check_on(
         Spec::RdmaDctcp(spec) => ("base_rtt", spec.base_rtt, Some(round_trip)),
         _ => return,
     };
-    if let Some(time) = written.filter(|&time| time > Duration::ZERO && time < round_trip) {
+    // Windows that are computed as the authors of HPCC do leave headers and answers out.
+    let payload = Bytes(placed.transport.payload());
+    let least = derived::round_trip_of_payload(settings, graph, payload).min(round_trip);
+    if let Some(time) = written.filter(|&time| time > Duration::ZERO && time < least) {
         findings.warn(
             &[&path(field)],
             format!(

@@ -133,7 +133,7 @@ fn add_link(graph: &mut Graph, ids: &[NodeId], line: Line<'_>) -> Result<(), Pro
 fn link_rate(word: Word<'_>) -> Result<Rate, Problem> {
     const HELP: &str = "write a rate like 100Gbps";
     let rate: Rate =
-        word.text.parse().map_err(|error| word.problem(format!("the rate: {error}"), HELP))?;
+        word.quantity().map_err(|error| word.problem(format!("the rate: {error}"), HELP))?;
     if rate == Rate(0) {
         return Err(word.problem("the rate is zero", HELP));
     }
@@ -145,8 +145,7 @@ fn link_rate(word: Word<'_>) -> Result<Rate, Problem> {
 
 fn link_delay(word: Word<'_>) -> Result<Duration, Problem> {
     let delay: Duration = word
-        .text
-        .parse()
+        .quantity()
         .map_err(|error| word.problem(format!("the delay: {error}"), "write a time like 1000ns"))?;
     if delay > LONGEST_LATENCY {
         let help = format!("at most {LONGEST_LATENCY} is possible: 200 km of fibre take 1ms");

@@ -1,11 +1,13 @@
 //! The configuration: lines of a key and its values.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use floodway_machine::printable::short;
 use floodway_model::{Duration, Rate};
 
-use crate::files::{Unit, Word, lines};
+use crate::files::{MARK, Unit, Word, lines};
 use crate::text::{Place, Problem, Source, suggest};
 
 /// How many values a key has.
@@ -97,14 +99,22 @@ impl<'a> Config<'a> {
                 let names: Vec<_> = KEYS.iter().map(|(name, _)| *name).collect();
                 let close = suggest::closest(key.text, names);
                 let help = match close {
+                    _ if key.text.starts_with(MARK) => {
+                        "the simulator ignores this line, because a byte \
+                                                        order mark stands before the key: save the \
+                                                        file without one"
+                            .to_owned()
+                    }
                     Some(close) => {
                         format!("did you mean `{close}`? The simulator ignores this line")
                     }
                     None => "the simulator ignores this line, and so does floodway".to_owned(),
                 };
-                config.warnings.push(key.warning(format!("there is no key `{}`", key.text), help));
+                config
+                    .warnings
+                    .push(key.warning(format!("there is no key `{}`", short(key.text)), help));
                 let rest = words[1..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
-                config.unknown.push((key.text.to_owned(), rest));
+                config.unknown.push((short(key.text).into_owned(), short(&rest).into_owned()));
                 continue;
             };
             let count = match (values, words.get(1)) {
@@ -137,14 +147,54 @@ impl<'a> Config<'a> {
                     .warnings
                     .push(more.warning(format!("`{name}` has more values than it takes"), help));
             }
-            if config.settings.insert(name, words[1..=count].to_vec()).is_some() {
-                let help = "this one counts, as for the simulator: remove the others";
-                config
-                    .warnings
-                    .push(key.warning(format!("`{name}` is there more than once"), help));
+            let written = &words[1..=count];
+            match config.settings.get_mut(name) {
+                None => {
+                    config.settings.insert(name, written.to_vec());
+                }
+                Some(before) => {
+                    let help = match values {
+                        Words(_) => {
+                            *before = written.to_vec();
+                            "this one counts, as for the simulator: remove the others"
+                        }
+                        Pairs => {
+                            before.extend(&written[1..]);
+                            "the pairs of all of them count, as for the simulator: write them in one"
+                        }
+                    };
+                    let message = format!("`{name}` is there more than once");
+                    config.warnings.push(key.warning(message, help));
+                }
             }
         }
+        config.rates_twice();
         Ok(config)
+    }
+
+    /// Warns of rates that a map has more than once.
+    fn rates_twice(&mut self) {
+        let maps = KEYS.iter().filter(|(_, values)| *values == Pairs);
+        for (name, _) in maps {
+            let mut known = BTreeMap::new();
+            for pair in self.settings.get(name).map_or(&[][..], |words| &words[1..]).chunks(2) {
+                // What is no rate is refused where it is needed.
+                let Ok(rate) = pair[0].whole("") else { continue };
+                if let Some(first) = known.insert(rate, pair[1]) {
+                    let message = format!(
+                        "`{name}` has two values for {}: {} and {}",
+                        Rate(rate),
+                        short(first.text),
+                        short(pair[1].text)
+                    );
+                    let help = format!(
+                        "the last one, {}, counts, as for the simulator: remove the other pair",
+                        short(pair[1].text)
+                    );
+                    self.warnings.push(pair[0].warning(message, help));
+                }
+            }
+        }
     }
 
     /// All keys that are written.
@@ -155,7 +205,12 @@ impl<'a> Config<'a> {
     /// What stands behind a key, its values with single blanks between them.
     pub fn text(&self, key: &str) -> Option<String> {
         let words = self.settings.get(key)?;
-        Some(words.iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
+        let mut texts: Vec<_> = words.iter().map(|word| short(word.text)).collect();
+        if KEYS.iter().any(|&(name, values)| name == key && values == Pairs) {
+            // Of several lines together.
+            texts[0] = Cow::Owned(((words.len() - 1) / 2).to_string());
+        }
+        Some(texts.join(" "))
     }
 
     /// The first value of a key.
@@ -166,6 +221,23 @@ impl<'a> Config<'a> {
     /// The values of a key.
     pub fn words(&self, key: &str) -> Option<&[Word<'a>]> {
         self.settings.get(key).map(Vec::as_slice)
+    }
+
+    /// Whether the simulator knows a key, which is then that.
+    pub fn key(name: &str) -> Option<&'static str> {
+        KEYS.iter().map(|(key, _)| *key).find(|key| *key == name)
+    }
+
+    /// Where the values of a key stand, or else the whole file.
+    pub fn place(&self, key: Option<&str>) -> Place {
+        let words = key.and_then(|key| self.settings.get(key)).map(Vec::as_slice);
+        match words {
+            Some([first, .., last]) if first.range().start < last.range().end => {
+                Place::at(self.source, first.range().start..last.range().end)
+            }
+            Some([first, ..]) => Place::at(self.source, first.range()),
+            _ => Place::whole(self.source),
+        }
     }
 
     /// What is wrong with a key, or with the value that the simulator has without it.
@@ -208,7 +280,8 @@ impl<'a> Config<'a> {
         };
         let number = word.real(&format!("`{key}`"))?;
         if !(0.0..1e12).contains(&number) {
-            return Err(word.problem(format!("`{key}` is {}", word.text), "write microseconds: 55"));
+            let message = format!("`{key}` is {}", short(word.text));
+            return Err(word.problem(message, "write microseconds: 55"));
         }
         Ok(Duration::from_us(number as u64))
     }
@@ -234,7 +307,8 @@ impl<'a> Config<'a> {
 /// A rate as ns-3 writes it: 50Mb/s or 50Mbps.
 fn rate(word: Word<'_>, key: &str) -> Result<Rate, Problem> {
     let text = word.text.replace("b/s", "bps");
-    text.parse()
+    word.part(0, &text)
+        .quantity()
         .map_err(|error| word.problem(format!("`{key}`: {error}"), "write a rate like 50Mb/s"))
 }
 

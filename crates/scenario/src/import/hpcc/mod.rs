@@ -14,12 +14,16 @@ mod translate;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use floodway_machine::printable::short;
+
+use crate::files::lines;
 use crate::read;
 use crate::scenario::{Overrides, Scenario};
-use crate::text::{Error, Problem, Source, nearby};
+use crate::text::{Error, Place, Problem, Source, nearby};
 
 use config::Config;
 use network::Network;
+use translate::Translated;
 
 /// What became of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,32 +60,90 @@ pub struct Imported {
     pub rows: Vec<Row>,
     /// What is doubtful.
     pub warnings: Vec<Problem>,
+    /// The files that were read: nothing may be written over one of them.
+    pub inputs: Vec<PathBuf>,
 }
 
 /// The name of the scenario's file in errors about it.
 const SCENARIO: &str = "scenario.toml";
 
 /// Reads a configuration and the files that it names; `name` is that of the scenario. What is imported
-/// is valid, or it is an error that shows the line of the scenario, which names the key.
+/// is valid, or it is an error that shows the place in one of these files.
 pub fn import(path: &Path, name: &str) -> Result<Imported, Error> {
     let text = read::text_file(path, "configuration", ".txt")?;
     let source = Arc::new(Source::new(path.display().to_string(), text));
     let config = Config::read(&source)?;
-    let topology = File::of(&config, "TOPOLOGY_FILE", path)?;
-    let flows = File::of(&config, "FLOW_FILE", path)?;
+    let mut topology = File::of(&config, "TOPOLOGY_FILE", path)?;
+    let mut flows = File::of(&config, "FLOW_FILE", path)?;
+    // They go into one folder with the scenario, in which some file systems do not tell A from a.
+    let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
+    while same(&topology.name, SCENARIO) {
+        topology.name = format!("topology-{}", topology.name);
+    }
+    while same(&flows.name, SCENARIO) || same(&flows.name, &topology.name) {
+        flows.name = format!("flows-{}", flows.name);
+    }
     let network = Network::read(&topology.source, &config)?;
-    let imported = translate::translate(path, name, config, network, [topology, flows])?;
+    let Translated { imported, places } =
+        translate::translate(path, name, config, network, [&topology, &flows])?;
     // What the simulator takes may be refused here: before anything is written.
     let files = imported.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let library: Vec<_> = std::iter::once((SCENARIO, &*imported.scenario)).chain(files).collect();
-    Scenario::of_library(&library, SCENARIO, &Overrides::default())?;
+    if let Err(error) = Scenario::of_library(&library, SCENARIO, &Overrides::default()) {
+        let placed =
+            error.problems().iter().map(|problem| in_input(problem, &places, [&topology, &flows]));
+        return Err(Error::new(placed.collect()));
+    }
     Ok(imported)
+}
+
+/// What is wrong with a scenario that was not written, placed where it was read.
+fn in_input(
+    problem: &Problem,
+    places: &[(Option<&'static str>, Place)],
+    files: [&File; 2],
+) -> Problem {
+    let mut placed = problem.clone();
+    let at = problem.place.position();
+    if let Some(file) = files.iter().find(|file| file.name == problem.place.source.name()) {
+        // Of flows there may be fewer, but the first ones, so that lines have the same numbers.
+        let start = problem.place.range.as_ref().map(|range| range.start);
+        let number = start.map(|start| {
+            lines(&problem.place.source).position(|line| line.all.range().end >= start)
+        });
+        let line = number.flatten().and_then(|number| lines(&file.source).nth(number));
+        placed.place = match line {
+            _ if file.source.inner() == problem.place.source.inner() => {
+                Place { source: Arc::clone(&file.source), range: problem.place.range.clone() }
+            }
+            Some(line) => Place::at(&file.source, line.all.range()),
+            None => Place::whole(&file.source),
+        };
+        return placed;
+    }
+    let line = at.as_ref().and_then(|at| places.get(at.line - 1));
+    let (key, place) = match (line, places.first()) {
+        (Some((key, place)), _) => (*key, place),
+        (None, Some((_, place))) => (None, place),
+        (None, None) => return placed,
+    };
+    placed.place = place.clone();
+    let written = at.map_or("", |at| at.text.split(" # ").next().unwrap_or_default().trim());
+    if !written.is_empty() {
+        placed.help += &match key {
+            Some(key) => format!(" (`{key}` becomes `{written}` in the scenario)"),
+            None => format!(" (the scenario would have `{written}`)"),
+        };
+    }
+    placed
 }
 
 /// A file that the configuration names.
 struct File {
-    /// Its name without directories.
+    /// Its name beside the scenario, which has no directories.
     name: String,
+    /// Where it was found.
+    path: PathBuf,
     source: Arc<Source>,
 }
 
@@ -94,9 +156,14 @@ impl File {
         let above = beside.join("..");
         let places: [PathBuf; 3] =
             [beside.join(word.text), above.join(word.text), PathBuf::from(word.text)];
-        let Some(found) = places.iter().find(|place| place.is_file()) else {
-            let sought: Vec<_> =
-                places.iter().map(|place| format!("`{}`", place.display())).collect();
+        let is_there = |place: &&PathBuf| place.exists() && !place.is_dir();
+        let found = places.iter().find(|place| place.is_file());
+        let found = found.or_else(|| places.iter().find(is_there));
+        let Some(found) = found.or_else(|| places.iter().find(|place| place.is_dir())) else {
+            let sought: Vec<_> = places
+                .iter()
+                .map(|place| format!("`{}`", short(&place.to_string_lossy())))
+                .collect();
             // Only the name may be wrong: directories are sought in three ways already.
             let mut folders = places.iter().filter(|place| nearby::parent(place).is_dir());
             let near = folders.find_map(|place| nearby::file(place, |_| true));
@@ -107,7 +174,7 @@ impl File {
                 }
                 None => format!("{} were sought", sought.join(", ")),
             };
-            return Err(word.problem(format!("there is no file `{}`", word.text), help));
+            return Err(word.problem(format!("there is no file `{}`", short(word.text)), help));
         };
         let text = floodway_machine::read::text(found, floodway_machine::read::limit(16)).map_err(
             |error| {
@@ -117,6 +184,6 @@ impl File {
         )?;
         let name = Path::new(word.text).file_name().unwrap_or_default().to_string_lossy();
         let source = Arc::new(Source::new(found.display().to_string(), text));
-        Ok(Self { name: name.into_owned(), source })
+        Ok(Self { name: name.into_owned(), path: found.clone(), source })
     }
 }

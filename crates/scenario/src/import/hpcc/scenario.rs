@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use floodway_machine::printable;
+
+use super::config::Config;
+
 /// A scenario file that is being written.
 #[derive(Default)]
 pub struct Scenario {
@@ -43,8 +47,16 @@ impl Scenario {
         value: impl ToString,
         from: impl Into<String>,
     ) -> &mut Self {
-        let value = value.to_string().replace('\\', "\\\\").replace('"', "\\\"");
-        self.bare(field, format!("\"{value}\""), from)
+        let mut text = String::from('"');
+        for c in value.to_string().chars() {
+            match c {
+                '"' | '\\' => text.extend(['\\', c]),
+                c if c.is_control() => text += &format!("\\u{:04x}", u32::from(c)),
+                c => text.push(c),
+            }
+        }
+        text.push('"');
+        self.bare(field, text, from)
     }
 
     /// The path of a field of the table that was begun last.
@@ -56,25 +68,35 @@ impl Scenario {
         }
     }
 
-    /// The file, with `head` above it.
-    pub fn text(&self, head: &[String]) -> String {
-        let mut text = String::new();
+    /// The file, with `head` above it; and of each of its lines, from which key it is, if it is from one
+    /// or stands below one in its table.
+    pub fn text(&self, head: &[String]) -> (String, Vec<Option<&'static str>>) {
+        let (mut text, mut keys) = (String::new(), Vec::new());
         for line in head {
-            let _ = writeln!(text, "{}", format!("# {line}").trim_end());
+            // Comments take no control characters, and what is written may have some.
+            let line = format!("# {}", printable::text(line).replace('\n', " "));
+            let _ = writeln!(text, "{}", line.trim_end());
+            keys.push(None);
         }
         for (name, lines) in &self.tables {
             text.push('\n');
+            keys.push(None);
             if !name.is_empty() {
                 let _ = writeln!(text, "[{name}]");
+                keys.push(None);
             }
+            let mut last = None;
             for Line { text: line, from } in lines {
                 if from.is_empty() {
                     let _ = writeln!(text, "{line}");
                 } else {
+                    let from = printable::line(from);
                     let _ = writeln!(text, "{line:COLUMN$} # {from}");
                 }
+                last = from.split(' ').next().and_then(Config::key).or(last);
+                keys.push(last);
             }
         }
-        text
+        (text, keys)
     }
 }

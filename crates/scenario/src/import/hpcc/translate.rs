@@ -12,7 +12,7 @@ use super::scenario::Scenario;
 use super::{Fate, File, Imported, Row};
 use crate::files::flows::{self, Hosts};
 use crate::files::{Word, lines};
-use crate::text::{Problem, Source};
+use crate::text::{Place, Problem, Source};
 
 /// When the simulator's own examples begin to send; `LINK_DOWN` counts from there.
 const BEGIN: Duration = Duration::from_ms(2_000);
@@ -31,8 +31,8 @@ pub(super) fn translate(
     name: &str,
     config: Config<'_>,
     network: Network,
-    [topology, flows]: [File; 2],
-) -> Result<Imported, Problem> {
+    [topology, flows]: [&File; 2],
+) -> Result<Translated, Problem> {
     let mut translation =
         Translation { config, network, scenario: Scenario::default(), rows: Vec::new() };
     let times = translation.times(&flows.source)?;
@@ -53,7 +53,8 @@ pub(super) fn translate(
         "every key has a row"
     );
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let scenario = translation.scenario.text(&translation.head(&file));
+    let (scenario, keys) = translation.scenario.text(&translation.head(&file));
+    let places = keys.iter().map(|&key| (key, translation.config.place(key))).collect();
     let Translation { config, mut rows, .. } = translation;
     let unknown = |(key, value): &(String, String)| Row {
         fate: Fate::Nothing,
@@ -65,8 +66,20 @@ pub(super) fn translate(
     // Stable: within a fate in the order of the scenario.
     rows.sort_by_key(|row| row.fate);
     let flow_text = times.flows.unwrap_or_else(|| flows.source.inner().clone());
-    let files = vec![(topology.name, topology.source.inner().clone()), (flows.name, flow_text)];
-    Ok(Imported { scenario, files, rows, warnings: config.warnings })
+    let files = vec![
+        (topology.name.clone(), topology.source.inner().clone()),
+        (flows.name.clone(), flow_text),
+    ];
+    let inputs = vec![path.to_owned(), topology.path.clone(), flows.path.clone()];
+    let imported = Imported { scenario, files, rows, warnings: config.warnings, inputs };
+    Ok(Translated { imported, places })
+}
+
+/// A scenario that is still to be checked.
+pub(super) struct Translated {
+    pub(super) imported: Imported,
+    /// Of each of its lines, from which key it is, and where that stands.
+    pub(super) places: Vec<(Option<&'static str>, Place)>,
 }
 
 /// Names as TOML writes a list of them.
@@ -168,6 +181,16 @@ impl Translation<'_> {
             groups.insert(words[2].text.to_owned());
             kept += &format!("{}\n", line.all.text);
         }
+        let payload = self.config.whole("PACKET_PAYLOAD_SIZE", 1_000)?.max(1);
+        for line in lines(source).skip(1).take(in_time) {
+            let bytes = line.words().nth(4);
+            let packets = bytes.map_or(Ok(0), |bytes| bytes.whole("the size"))?.div_ceil(payload);
+            if let (Some(bytes), true) = (bytes, packets >= u32::MAX.into()) {
+                let message = format!("the flow has {packets} packets");
+                let help = format!("fewer than {} can be numbered: make it smaller", u32::MAX);
+                return Err(bytes.problem(message, help));
+            }
+        }
         let late = read.len() - in_time;
         let flows = (late > 0).then_some(kept);
         let limit = Duration(stop.0 - origin.0);
@@ -213,7 +236,12 @@ impl Translation<'_> {
             let [low, high, most] = MAPS;
             let low_word = self.of_rate(low, rate)?;
             let (low, high) = (bytes(low_word)?, bytes(self.of_rate(high, rate)?)?);
-            let most = self.of_rate(most, rate)?.real("a probability")?;
+            let most_word = self.of_rate(most, rate)?;
+            let most = most_word.real("a probability")?;
+            if !(0.0..=1.0).contains(&most) {
+                let message = format!("at {rate} the probability of marking is {most}");
+                return Err(most_word.problem(message, "write a number from 0 to 1, like 0.2"));
+            }
             if low > high {
                 let (low, high) = (low / 1_000, high / 1_000);
                 let message = format!("at {rate} Kmin ({low} KB) is above Kmax ({high} KB)");
@@ -340,6 +368,13 @@ impl Translation<'_> {
         }
         let (overhead, _) = self.mode()?.lengths();
         let frame = self.config.whole("PACKET_PAYLOAD_SIZE", 1_000)?.saturating_add(overhead);
+        if frame > RESERVE {
+            let message = format!(
+                "frames would have {frame} bytes, and a port reserves {RESERVE}, which cannot hold one"
+            );
+            let help = format!("write at most {}", RESERVE.saturating_sub(overhead));
+            return Err(self.config.problem("PACKET_PAYLOAD_SIZE", message, &help));
+        }
         let lossless = self.network.is_lossless(u16::try_from(frame).unwrap_or(u16::MAX));
         self.scenario.table("switch.flow_control.pfc");
         self.scenario.quoted("measured_on", "ingress_pool", "its dynamic threshold");

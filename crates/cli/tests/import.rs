@@ -1,0 +1,95 @@
+//! An import never writes over what it reads.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{floodway, place, word};
+
+const CONFIG: &str = "\
+TOPOLOGY_FILE scenario.toml
+FLOW_FILE flow.txt
+SIMULATOR_STOP_TIME 2.4
+CC_MODE 3
+RATE_AI 50Mb/s
+L2_ACK_INTERVAL 1
+KMAX_MAP 1 100000000000 1600
+KMIN_MAP 1 100000000000 400
+PMAX_MAP 1 100000000000 0.2
+";
+
+const TOPOLOGY: &str = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 1000ns 0\n";
+
+/// The second flow starts after the stop, so that the file that is written says something else.
+const FLOWS: &str = "2\n0 1 3 100 5000 2\n0 1 3 100 5000 2.5\n";
+
+/// A folder with a configuration and what it names.
+fn inputs(test: &str) -> PathBuf {
+    let folder = place(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for (name, text) in [("config.txt", CONFIG), ("scenario.toml", TOPOLOGY), ("flow.txt", FLOWS)] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    folder
+}
+
+/// Imports the configuration with `--force` into a folder; what is refused.
+fn refused(folder: &Path, out: &Path) -> String {
+    let config = folder.join("config.txt");
+    let said = floodway(&["import", "hpcc", word(&config), "--force", "--out", word(out)]);
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{}", said.err);
+    for (name, text) in [("config.txt", CONFIG), ("scenario.toml", TOPOLOGY), ("flow.txt", FLOWS)] {
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), text, "{name}");
+    }
+    said.err
+}
+
+#[test]
+fn inputs_are_never_written_over() {
+    let folder = inputs("import-over-inputs");
+    // Another name of the same folder.
+    for out in [folder.clone(), folder.join("../import-over-inputs")] {
+        let error = format!(
+            "error: {} is read by this import, and would be written over; name another directory \
+             with --out\n",
+            out.join("scenario.toml").display()
+        );
+        assert_eq!(refused(&folder, &out), error);
+    }
+}
+
+#[test]
+fn flows_that_are_left_out_stay_in_the_file_that_was_read() {
+    let folder = inputs("import-over-flows");
+    let config = CONFIG.replace("scenario.toml", "topology.txt");
+    fs::write(folder.join("topology.txt"), TOPOLOGY).unwrap();
+    fs::write(folder.join("other.txt"), config).unwrap();
+    fs::remove_file(folder.join("scenario.toml")).unwrap();
+    let other = folder.join("other.txt");
+    let words = ["import", "hpcc", word(&other), "--force", "--out", word(&folder)];
+    let said = floodway(&words);
+    let error = format!(
+        "error: {} is read by this import, and would be written over; name another directory with \
+         --out\n",
+        folder.join("flow.txt").display()
+    );
+    assert_eq!((said.code, said.err), (Some(2), error));
+    assert_eq!(fs::read_to_string(folder.join("flow.txt")).unwrap(), FLOWS);
+    assert!(!folder.join("scenario.toml").exists());
+}
+
+#[test]
+fn an_input_with_the_name_of_the_scenario_gets_another() {
+    let folder = inputs("import-names");
+    // Scenarios have names that do not begin with a point.
+    let out = folder.join(".out");
+    let config = folder.join("config.txt");
+    let said = floodway(&["import", "hpcc", word(&config), "--out", word(&out)]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_eq!(fs::read_to_string(out.join("topology-scenario.toml")).unwrap(), TOPOLOGY);
+    let scenario = fs::read_to_string(out.join("scenario.toml")).unwrap();
+    assert!(scenario.contains("\nname = \"out\"\n"), "{scenario}");
+    assert!(scenario.contains("\npath = \"topology-scenario.toml\" "), "{scenario}");
+}
