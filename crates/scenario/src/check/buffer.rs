@@ -257,37 +257,41 @@ pub fn check_pausing(
             ),
         );
     }
+    let mut fits = true;
     for pools in &all {
-        check_pools(settings, spec, pools, graph, largest_frame, findings);
+        fits &= check_pools(settings, spec, pools, graph, findings);
+    }
+    if let (Measured::Ingress, Some(pool), true) = (spec.measured, &memory.ingress, fits) {
+        sure_ingress(settings, spec, memory, pool, graph, largest_frame, findings);
     }
 }
 
-/// The same for switches with the same pools.
+/// The same for switches with the same pools; false if it cannot work on the ingress.
 fn check_pools(
     settings: &Document,
     spec: &Pausing,
     pools: &Pools<'_>,
     graph: &Graph,
-    largest_frame: u16,
     findings: &mut Findings<'_>,
-) {
+) -> bool {
     let links = Neediest::all(settings, spec, pools.links());
-    let Some(link) = links.max_by_key(|link| link.headroom) else { return };
+    let Some(link) = links.max_by_key(|link| link.headroom) else { return true };
     if !spec.measured.is_ingress() {
         if let Some(pool) = &pools.memory.egress {
             static_egress(settings, spec, pools, pool, &link, graph, findings);
         }
-        return;
+        return true;
     }
     if spec.measured == Measured::Ingress
         && let Some(pool) = &pools.memory.ingress
-        && !static_ingress(settings, spec, pools, pool, largest_frame, findings)
+        && !static_ingress(settings, spec, pools, pool, findings)
     {
-        return;
+        return false;
     }
     if let Some(egress) = &pools.memory.egress {
         egress_of_lossless(spec, pools, egress, &link, graph, findings);
     }
+    true
 }
 
 /// Where losses are no fault: whether XOFF can be reached at all.
@@ -358,60 +362,79 @@ impl<'a> Neediest<'a> {
     }
 }
 
+/// The link that lacks most above XOFF if ports may hold so much by their rates; what they may, and what
+/// it needs.
+fn worst<'a>(
+    settings: &Document,
+    spec: &Pausing,
+    links: BTreeMap<(Rate, Duration), [&'a str; 2]>,
+    holds: impl Fn(Rate) -> Bytes,
+) -> Option<(Bytes, Bytes, Neediest<'a>)> {
+    let links = Neediest::all(settings, spec, links);
+    let with = links.map(|link| (holds(link.rate), sum(spec.xoff, link.headroom), link));
+    with.max_by_key(|(holds, needed, _)| i128::from(needed.0) - i128::from(holds.0))
+}
+
 /// A static XOFF against the ingress book; false if it cannot work.
 fn static_ingress(
     settings: &Document,
     spec: &Pausing,
     pools: &Pools<'_>,
     pool: &shared::Pool,
-    largest_frame: u16,
     findings: &mut Findings<'_>,
 ) -> bool {
-    // The link that lacks most if ports may hold so much.
-    let worst = |holds: &dyn Fn(Rate) -> Bytes| {
-        let links = Neediest::all(settings, spec, pools.links());
-        let with = links.map(|link| (holds(link.rate), sum(spec.xoff, link.headroom), link));
-        with.max_by_key(|(holds, needed, _)| i128::from(needed.0) - i128::from(holds.0))
+    let alone = |rate| alone_at(&pools.memory, pool, rate);
+    let worst = worst(settings, spec, pools.links(), alone);
+    let Some((alone, needed, link)) = worst.filter(|(alone, needed, _)| alone < needed) else {
+        return true;
     };
-    let too_little = |holds: String, needed: Bytes, link: &Neediest<'_>| {
+    let own = &pools.own_ingress;
+    let raised = own.as_ref().map_or("the pool".to_owned(), |path| format!("`{path}`"));
+    findings.error(
+        &places(own, &[&spec.path("xoff"), INGRESS]),
         format!(
-            "{holds}, but XOFF ({}) and what then comes from {} take {needed}",
+            "a port and class{} may hold at most {alone}, but XOFF ({}) and what then comes from {} \
+             take {needed}",
+            pools.of_switch(link.ends[1]),
             spec.xoff,
             link.name()
-        )
-    };
-    let xoff = spec.path("xoff");
-    let places = places(&pools.own_ingress, &[&xoff, INGRESS]);
-    let alone = worst(&|rate| alone_at(&pools.memory, pool, rate));
-    if let Some((alone, needed, link)) = alone.filter(|(alone, needed, _)| alone < needed) {
-        let of = pools.of_switch(link.ends[1]);
-        let holds = format!("a port and class{of} may hold at most {alone}");
-        let own = &pools.own_ingress;
-        let raised = own.as_ref().map_or("the pool".to_owned(), |path| format!("`{path}`"));
-        findings.error(
-            &places,
-            too_little(holds, needed, &link),
-            if spec.by_class {
-                format!(
-                    "lower XOFF, raise {raised}, alpha or `{HEADROOM}`, or measure on \
-                     `ingress_pool`"
-                )
-            } else {
-                format!("lower XOFF, or raise {raised}, alpha or `{HEADROOM}`")
-            },
-        );
-        return false;
-    }
+        ),
+        if spec.by_class {
+            format!(
+                "lower XOFF, raise {raised}, alpha or `{HEADROOM}`, or measure on `ingress_pool`"
+            )
+        } else {
+            format!("lower XOFF, or raise {raised}, alpha or `{HEADROOM}`")
+        },
+    );
+    false
+}
+
+/// Whether a static XOFF is below what a port and class has whatever others take of the pool. Pools
+/// do not count for that.
+fn sure_ingress(
+    settings: &Document,
+    spec: &Pausing,
+    memory: &shared::Spec,
+    pool: &shared::Pool,
+    graph: &Graph,
+    largest_frame: u16,
+    findings: &mut Findings<'_>,
+) {
+    let links = links_to(graph, graph.switches());
+    let sure = |rate| sum(pool.guaranteed, memory.headroom_at(rate));
+    let Some((sure, needed, link)) = worst(settings, spec, links, sure) else { return };
     // A frame that neither the guarantee nor the headroom can take whole.
-    let frame = Bytes(largest_frame.into());
-    let sure = worst(&|rate| sum(pool.guaranteed, pools.memory.headroom_at(rate)));
-    let sure = sure.map(|(sure, needed, link)| (sure, sum(needed, frame), link));
-    if let Some((sure, needed, link)) = sure.filter(|(sure, needed, _)| sure < needed) {
-        let of = pools.of_switch(link.ends[1]);
-        let holds = format!("when others have taken the pool, a port and class{of} has {sure}");
+    let needed = sum(needed, Bytes(largest_frame.into()));
+    if sure < needed {
         findings.warn(
-            &places,
-            too_little(holds, needed, &link),
+            &[&spec.path("xoff"), INGRESS],
+            format!(
+                "when others have taken the pool, a port and class has {sure}, but XOFF ({}) and what \
+                 then comes from {} take {needed}",
+                spec.xoff,
+                link.name()
+            ),
             format!(
                 "frames may be lost before XOFF is reached: {}lower XOFF, or raise \
                  `{INGRESS}.guaranteed` or `{HEADROOM}`",
@@ -419,7 +442,6 @@ fn static_ingress(
             ),
         );
     }
-    true
 }
 
 /// XOFF of an egress queue against what the pool lets it hold.
