@@ -51,10 +51,10 @@ impl Journal {
 
     /// Removes it, once the manifest lists what it lists.
     pub fn clear(&mut self) -> Result<(), Error> {
-        let there = self.open.take().is_some() || is_file(&self.path);
-        Ok(if there {
-            owned::remove(&self.path)?
-        })
+        if self.open.take().is_some() || is_file(&self.path) {
+            owned::remove(&self.path)?;
+        }
+        Ok(())
     }
 }
 
