@@ -1,5 +1,6 @@
 //! The experiments of a study one after another, and the verdict on its claims.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use floodway_report::study::{self as results, Provenance};
@@ -74,6 +75,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
         how,
         evidence: Evidence::new(study, level, set),
         caveats: caveats(order),
+        warnings: BTreeMap::new(),
         violations: Vec::new(),
         provenance: Provenance {
             floodway: env!("CARGO_PKG_VERSION").to_owned(),
@@ -123,6 +125,8 @@ struct Session<'a> {
     how: &'a How<'a>,
     evidence: Evidence,
     caveats: Vec<String>,
+    /// What the scenarios warn of, with the experiments.
+    warnings: BTreeMap<String, Vec<&'static str>>,
     violations: Vec<String>,
     provenance: Provenance,
     fingerprints: Vec<String>,
@@ -137,8 +141,7 @@ impl Session<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<(), Failure> {
         for warning in scenario.warnings() {
-            let text = format!("{}: {}.", experiment.name, warning.message);
-            self.caveats.push(text);
+            self.warnings.entry(warning.message.clone()).or_default().push(experiment.name);
         }
         let variants = wanted(experiment, scenario);
         self.evidence.begin(experiment.name, scenario);
@@ -166,6 +169,12 @@ impl Session<'_> {
     fn finish(self) -> Result<Judged, Failure> {
         let Self { order, evidence, provenance, .. } = self;
         let study = order.study;
+        let (claims, checks) = study.judge(&evidence);
+        let warnings = self.warnings.iter().map(|(text, of)| match of.as_slice() {
+            [one] => format!("{one}: {text}."),
+            [one, others @ ..] => format!("{one} and {} more: {text}.", others.len()),
+            [] => unreachable!("a warning is of an experiment"),
+        });
         let fingerprint = manifest::together(self.fingerprints.iter().map(String::as_str));
         let result = results::Study {
             study: study.entry.name.to_owned(),
@@ -174,8 +183,9 @@ impl Session<'_> {
             answer: (study.answer)(&evidence),
             level: evidence.level.name().to_owned(),
             settings: order.set.to_vec(),
-            claims: study.judge(&evidence),
-            caveats: self.caveats,
+            claims,
+            checks,
+            caveats: self.caveats.into_iter().chain(warnings).collect(),
             violations: self.violations,
             sections: (study.sections)(&evidence),
             provenance: Provenance { fingerprint, ..provenance },

@@ -3,51 +3,88 @@
 
 use crate::chart::{Grid, HeatMap, Lines, Matrix, Rows, Sheet};
 use crate::html::plain;
-use crate::study::{Claim, Exhibit, Section, Study, Verdict};
+use crate::study::{Claim, Comparison, Exhibit, Part, Section, Study, Verdict};
 use crate::words;
 
 /// All verdicts, from the best to the one that says least.
 pub(crate) const VERDICTS: [Verdict; 4] =
-    [Verdict::Reproduced, Verdict::SameDirection, Verdict::NotReproduced, Verdict::CannotJudge];
+    [Verdict::Holds, Verdict::HoldsIf, Verdict::DoesNotHold, Verdict::CannotBeJudged];
 
 /// How wide a chart is that has the column to itself, and one of which two or three share it.
 pub(crate) const WIDE: f64 = 760.0;
 pub(crate) const HALF: f64 = 370.0;
 pub(crate) const THIRD: f64 = 244.0;
 
-impl Verdict {
+/// How well something agrees with what was claimed: what verdicts and comparisons look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// It does.
+    Yes,
+    /// In part.
+    Partly,
+    /// It does not.
+    No,
+    /// Nobody knows.
+    Open,
+}
+
+impl Agreement {
     /// A letter that stands for it, different in shape and not only in colour.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
-            Self::Reproduced => "●",
-            Self::SameDirection => "◐",
-            Self::NotReproduced => "×",
-            Self::CannotJudge => "○",
-        }
-    }
-
-    /// What it means, in a sentence.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::Reproduced => "within the tolerance that was written down before the runs",
-            Self::SameDirection => "the claimed sign, not the claimed size",
-            Self::NotReproduced => "the other sign, or no effect where one was claimed",
-            Self::CannotJudge => "the interval is too wide, or the source does not say enough",
+            Self::Yes => "●",
+            Self::Partly => "◐",
+            Self::No => "×",
+            Self::Open => "○",
         }
     }
 
     /// A word without spaces, for the names of styles.
     pub(crate) const fn class(self) -> &'static str {
         match self {
-            Self::Reproduced => "yes",
-            Self::SameDirection => "partly",
-            Self::NotReproduced => "no",
-            Self::CannotJudge => "open",
+            Self::Yes => "yes",
+            Self::Partly => "partly",
+            Self::No => "no",
+            Self::Open => "open",
         }
     }
 }
 
-impl Claim {
+impl From<Verdict> for Agreement {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Yes,
+            Verdict::HoldsIf => Self::Partly,
+            Verdict::DoesNotHold => Self::No,
+            Verdict::CannotBeJudged => Self::Open,
+        }
+    }
+}
+
+impl From<Comparison> for Agreement {
+    fn from(comparison: Comparison) -> Self {
+        match comparison {
+            Comparison::Reproduced => Self::Yes,
+            Comparison::SameDirection => Self::Partly,
+            Comparison::NotReproduced => Self::No,
+            Comparison::CannotJudge => Self::Open,
+        }
+    }
+}
+
+impl Verdict {
+    /// What it means, in a sentence.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Holds => "in every reading of the source that can be judged",
+            Self::HoldsIf => "in some readings, and not in others",
+            Self::DoesNotHold => "in no reading",
+            Self::CannotBeJudged => "in half of the readings or more, or the source says too little",
+        }
+    }
+}
+
+impl Part {
     /// What was measured, and the interval in the same unit: (`-63 %`, `[-70, -55]`); none if
     /// nothing was.
     pub(crate) fn figures(&self) -> Option<(String, String)> {
@@ -60,41 +97,35 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// In which readings it holds, in a line; empty if it was judged in no reading but one.
+    pub(crate) fn share(&self) -> String {
+        let counts = self.readings.counts;
+        match counts.all() {
+            0 | 1 => String::new(),
+            _ => format!("in {}", counts.words()),
+        }
+    }
+}
+
 impl Study {
-    /// The claims with the parts of each together, in the order of their first parts.
-    pub(crate) fn grouped(&self) -> Vec<(&str, Vec<&Claim>)> {
-        let mut groups: Vec<(&str, Vec<&Claim>)> = Vec::new();
-        for claim in &self.claims {
-            match groups.iter_mut().find(|(id, _)| *id == claim.id) {
-                Some((_, parts)) => parts.push(claim),
-                None => groups.push((&claim.id, vec![claim])),
-            }
-        }
-        groups
-    }
-
-    /// How many results, claims or parts of claims, came to each verdict, those without any too.
+    /// How many claims came to each verdict, those without any too.
     pub(crate) fn counts(&self) -> [(Verdict, usize); 4] {
-        let results = || self.claims.iter().filter(|claim| !claim.set_up);
-        VERDICTS
-            .map(|verdict| (verdict, results().filter(|claim| claim.verdict == verdict).count()))
+        VERDICTS.map(|verdict| {
+            (verdict, self.claims.iter().filter(|claim| claim.verdict == verdict).count())
+        })
     }
 
-    /// What there is to judge: `24 claims in 35 parts; 8 of 8 checks of the set-up hold; of 27
-    /// results`.
+    /// What there is to judge: `24 claims`.
     pub(crate) fn extent(&self) -> String {
-        let (claims, parts) = (self.grouped().len(), self.claims.len());
-        let mut text = format!("{claims} {}", if claims == 1 { "claim" } else { "claims" });
-        if claims != parts {
-            text += &format!(" in {parts} parts");
-        }
-        let checks: Vec<&Claim> = self.claims.iter().filter(|claim| claim.set_up).collect();
-        if !checks.is_empty() {
-            let hold = checks.iter().filter(|claim| claim.verdict == Verdict::Reproduced).count();
-            let (of, results) = (checks.len(), parts - checks.len());
-            text += &format!("; {hold} of {of} checks of the set-up hold; of {results} results");
-        }
-        text
+        let claims = self.claims.len();
+        format!("{claims} {}", if claims == 1 { "claim" } else { "claims" })
+    }
+
+    /// How many checks hold: `13 of 14 checks hold`.
+    pub(crate) fn checks_hold(&self) -> String {
+        let hold = self.checks.iter().filter(|of| of.verdict == Comparison::Reproduced).count();
+        format!("{hold} of {} checks hold", self.checks.len())
     }
 
     /// The sections, counted from 1, that bear on a claim.

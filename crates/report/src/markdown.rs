@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use floodway_machine::printable;
 
-use crate::evidence::{VERDICTS, file_name, is_numeric};
+use crate::evidence::{Agreement, VERDICTS, file_name, is_numeric};
 use crate::html::{plain, shell};
-use crate::study::{Claim, Exhibit, Section, Study};
+use crate::study::{Exhibit, Part, Section, Study};
 
 /// The text. It refers to the charts by the names that [`crate::study::files`] gives them.
 pub fn study(study: &Study) -> String {
@@ -30,6 +30,7 @@ pub fn study(study: &Study) -> String {
     for (at, section) in study.sections.iter().enumerate() {
         self::section(&mut text, study, at + 1, section);
     }
+    checks(&mut text, study);
     provenance(&mut text, study);
     text
 }
@@ -51,58 +52,95 @@ fn claims(text: &mut String, study: &Study) {
     }
     let _ = writeln!(text, "\n## What came of the claims?\n\n{}:\n", study.extent());
     for (verdict, count) in study.counts() {
-        let (sign, name, meaning) = (verdict.sign(), verdict.name(), verdict.meaning());
-        let _ = writeln!(text, "- {sign} **{count} {name}**: {meaning}");
+        let (name, meaning) = (verdict.name(), verdict.meaning());
+        let _ = writeln!(text, "- {} **{count} {name}** {meaning}", sign(verdict));
     }
-    *text += "\n| claim | what | claimed | measured [95 % interval] | verdict |\n\
-              | :-- | :-- | :-- | --: | :-- |\n";
-    for (id, parts) in study.grouped() {
-        for (at, claim) in parts.iter().enumerate() {
-            // The name to link to stands once, with the first part.
-            let anchor = match at {
-                0 => format!("<a id=\"{}\"></a>", anchor(id)),
-                _ => String::new(),
-            };
-            let _ = writeln!(
-                text,
-                "| {anchor}{} | {} | {} | {} | {} {} |",
-                format!("**{}** {}", line(id), line(&claim.part)).trim_end(),
-                what(claim),
-                line(&claim.claimed),
-                measured(claim),
-                claim.verdict.sign(),
-                claim.verdict.name()
-            );
-        }
+    *text += "\n| claim | what was claimed, what came out | in readings | verdict |\n\
+              | :-- | :-- | :-- | :-- |\n";
+    for claim in &study.claims {
+        let condition = match claim.condition.is_empty() {
+            true => String::new(),
+            false => format!("<br>*{}*", line(&claim.condition)),
+        };
+        let share = claim.share();
+        let _ = writeln!(
+            text,
+            "| <a id=\"{}\"></a>**{}** | “{}” ({})<br>{}{condition} | {} | {} {} |",
+            anchor(&claim.id),
+            line(&claim.id),
+            line(&claim.quotation),
+            line(&claim.source),
+            line(&claim.result),
+            line(share.trim_start_matches("in ")),
+            sign(claim.verdict),
+            claim.verdict.name()
+        );
     }
-    *text += "\n<details><summary>Where it was claimed, and what was expected before the runs\
-              </summary>\n\n";
-    for (id, parts) in study.grouped() {
+    *text += "\n### The numbers, in the main reading\n\n";
+    parts(text, &study.claims.iter().flat_map(|claim| &claim.parts).collect::<Vec<_>>());
+    *text += "\n<details><summary>What was expected before the runs</summary>\n\n";
+    for claim in &study.claims {
         // Parts of which the same was said follow each other.
-        for same in parts.chunk_by(|a, b| (&a.source, &a.expected) == (&b.source, &b.expected)) {
-            let names: Vec<&str> = same.iter().map(|claim| claim.part.as_str()).collect();
-            let names = match same.len() == parts.len() {
+        for same in claim.parts.chunk_by(|a, b| a.expected == b.expected) {
+            let names: Vec<&str> = same.iter().map(|part| part.part.as_str()).collect();
+            let names = match same.len() == claim.parts.len() {
                 true => String::new(),
                 false => format!(" {}", line(&names.join(", "))),
             };
-            let (source, expected) = (line(&same[0].source), line(&same[0].expected));
-            let _ = writeln!(text, "- **{}**{names} ({source}): {expected}", line(id));
+            let _ = writeln!(text, "- **{}**{names}: {}", line(&claim.id), line(&same[0].expected));
         }
     }
     *text += "\n</details>\n";
 }
 
+/// What cannot fail, last.
+fn checks(text: &mut String, study: &Study) {
+    if study.checks.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n## Are the experiments what the sources describe?\n\n{}. They are no results and are \
+         counted nowhere: facts of the set-up, arithmetic, and numbers that follow from a choice \
+         that was made here.\n",
+        study.checks_hold()
+    );
+    parts(text, &study.checks.iter().collect::<Vec<_>>());
+}
+
+/// Numbers in a table.
+fn parts(text: &mut String, parts: &[&Part]) {
+    *text += "| claim | what | claimed | measured [95 % interval] | comparison |\n\
+              | :-- | :-- | :-- | --: | :-- |\n";
+    for part in parts {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} {} |",
+            format!("**{}** {}", line(&part.id), line(&part.part)).trim_end(),
+            what(part),
+            line(&part.claimed),
+            measured(part),
+            sign(part.verdict),
+            part.verdict.name()
+        );
+    }
+}
+
+fn sign(of: impl Into<Agreement>) -> &'static str {
+    of.into().sign()
+}
+
 /// What the number is, and below it what is to be said about it.
-fn what(claim: &Claim) -> String {
-    match claim.remark.is_empty() {
-        true => line(&claim.metric),
-        false => format!("{}<br>{}", line(&claim.metric), line(&claim.remark)),
+fn what(part: &Part) -> String {
+    match part.remark.is_empty() {
+        true => line(&part.metric),
+        false => format!("{}<br>{}", line(&part.metric), line(&part.remark)),
     }
 }
 
 /// What was measured, with its interval.
-fn measured(claim: &Claim) -> String {
-    match claim.figures() {
+fn measured(part: &Part) -> String {
+    match part.figures() {
         Some((value, range)) if range.is_empty() => line(&value),
         Some((value, range)) => format!("**{}** {}", line(&value), line(&range)),
         None => "–".to_string(),
@@ -114,11 +152,9 @@ fn section(text: &mut String, study: &Study, number: usize, section: &Section) {
     if !section.answer.is_empty() {
         let _ = writeln!(text, "\n**{}**", line(&section.answer));
     }
-    let groups = study.grouped();
     let claims = section.claims.iter().filter_map(|id| {
-        let (_, parts) = groups.iter().find(|(of, _)| of == id)?;
-        let signs: String = parts.iter().map(|claim| claim.verdict.sign()).collect();
-        Some(format!("[{}](#{}) {signs}", line(id), anchor(id)))
+        let claim = study.claims.iter().find(|of| of.id == *id)?;
+        Some(format!("[{}](#{}) {}", line(id), anchor(id), sign(claim.verdict)))
     });
     let claims: Vec<String> = claims.collect();
     if !claims.is_empty() {
@@ -193,7 +229,7 @@ fn provenance(text: &mut String, study: &Study) {
     if study.claims.is_empty() {
         return;
     }
-    let signs = VERDICTS.map(|verdict| format!("{} {}", verdict.sign(), verdict.name()));
+    let signs = VERDICTS.map(|verdict| format!("{} {}", sign(verdict), verdict.name()));
     let _ = writeln!(
         text,
         "\nVerdicts: {}. Intervals are 95 % confidence intervals over replications; in charts a \

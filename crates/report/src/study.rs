@@ -30,6 +30,10 @@ pub struct Study {
     pub settings: Vec<String>,
     /// Every claim, in the order of the sources.
     pub claims: Vec<Claim>,
+    /// What cannot fail, or says nothing about a mechanism: whether the scenarios are what the
+    /// sources describe, arithmetic, and numbers that follow from a choice that was made here.
+    /// They are no results and are counted nowhere.
+    pub checks: Vec<Part>,
     /// What a reader must know first: missing runs, settings that are not the study's.
     pub caveats: Vec<String>,
     /// Laws that a run broke, each with its experiment; empty in a sound study.
@@ -41,15 +45,125 @@ pub struct Study {
     pub provenance: Provenance,
 }
 
-/// One claim, or one part of a claim that has several numbers.
+/// One claim of a source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
-    /// The claim's name: `A1`. The parts of a claim share it.
+    /// Its name: `A1`.
     pub id: String,
-    /// Which part of the claim: `mice`; empty if it has only one.
+    /// The words of the source.
+    pub quotation: String,
+    /// Where they stand: `IETF 101, early results`.
+    pub source: String,
+    /// What came of it over all readings of the source.
+    pub verdict: Verdict,
+    /// Where it holds, if that depends on the reading: `if ECN: capped (15 of 16 readings with it,
+    /// 1 of 16 without)`; empty otherwise.
+    pub condition: String,
+    /// What was measured in the main reading, in a sentence.
+    pub result: String,
+    /// In which readings it holds.
+    pub readings: Readings,
+    /// The numbers behind it, as the main reading has them.
+    pub parts: Vec<Part>,
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Verdict {
+    /// It holds in every reading that can be judged.
+    #[serde(rename = "holds")]
+    Holds,
+    /// It holds in some readings and not in others.
+    #[serde(rename = "holds if")]
+    HoldsIf,
+    /// It holds in none.
+    #[serde(rename = "does not hold")]
+    DoesNotHold,
+    /// Half of the readings or more cannot be judged.
+    #[serde(rename = "cannot be judged")]
+    CannotBeJudged,
+}
+
+impl Verdict {
+    /// In words, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::HoldsIf => "holds if",
+            Self::DoesNotHold => "does not hold",
+            Self::CannotBeJudged => "cannot be judged",
+        }
+    }
+}
+
+/// In which readings of the source a claim holds. A reading makes a choice for everything that the
+/// source leaves open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Readings {
+    /// In how many of all readings.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The share of the readings in which it holds, of those that can be judged; none if none can.
+    pub share: Option<f64>,
+    /// The choices on which it depends whether it holds; empty if it does not depend.
+    pub deciding: Vec<Deciding>,
+}
+
+/// How many readings of some have which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// In how many the claim holds.
+    pub holds: usize,
+    /// In how many it does not.
+    pub does_not: usize,
+    /// In how many it cannot be judged.
+    pub cannot_be_judged: usize,
+}
+
+impl Counts {
+    /// All of them.
+    pub fn all(self) -> usize {
+        self.holds + self.does_not + self.cannot_be_judged
+    }
+
+    /// Those that could be judged.
+    pub fn judged(self) -> usize {
+        self.holds + self.does_not
+    }
+
+    /// In words: `12 of 16 readings`, `12 of 16 readings, 4 more cannot be judged`.
+    pub fn words(self) -> String {
+        let judged = self.judged();
+        let of = format!("{} of {judged} reading{}", self.holds, if judged == 1 { "" } else { "s" });
+        match self.cannot_be_judged {
+            0 => of,
+            open => format!("{of}, {open} more cannot be judged"),
+        }
+    }
+}
+
+/// A choice on which it depends whether a claim holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deciding {
+    /// What the source leaves open: `ECN`.
+    pub factor: String,
+    /// The choice: `capped`.
+    pub choice: String,
+    /// Who chooses so.
+    pub source: String,
+    /// The readings with this choice.
+    pub with: Counts,
+    /// All others.
+    pub without: Counts,
+}
+
+/// One number of a claim or of a check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// The name of its claim or check: `A1`.
+    pub id: String,
+    /// Which part of it: `mice`; empty if it has only one.
     pub part: String,
-    /// Whether it checks the set-up, and is no result.
-    pub set_up: bool,
     /// What the number is: `mean completion time of flows < 100 KB, ci against without-ci`.
     pub metric: String,
     /// What was claimed, in words: `-63 %`, `never above XOFF`.
@@ -66,15 +180,15 @@ pub struct Claim {
     pub high: Option<f64>,
     /// The unit of all three: `%`, `us`, `KB`; empty for a plain number.
     pub unit: String,
-    /// The judgement.
-    pub verdict: Verdict,
+    /// How it compares with what was claimed.
+    pub verdict: Comparison,
     /// Why, where the numbers do not speak for themselves; may be empty.
     pub remark: String,
 }
 
-/// What came of a claim.
+/// How a number compares with what was claimed of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Verdict {
+pub enum Comparison {
     /// The measured value lies within the tolerance that was written down before.
     #[serde(rename = "reproduced")]
     Reproduced,
@@ -89,7 +203,7 @@ pub enum Verdict {
     CannotJudge,
 }
 
-impl Verdict {
+impl Comparison {
     /// In words, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ mod specimen;
 use std::collections::BTreeSet;
 
 use check::{HOSTILE, SHOWN, check, data, offline, printable, same, scripts};
-use floodway_report::study::{Provenance, Study, Verdict, files};
+use floodway_report::study::{Comparison, Provenance, Study, Verdict, files};
 use floodway_report::terminal::{Style, claims};
 use floodway_report::{html, markdown};
 
@@ -24,6 +24,7 @@ fn nothing() -> Study {
         level: "quick".to_string(),
         settings: Vec::new(),
         claims: Vec::new(),
+        checks: Vec::new(),
         caveats: Vec::new(),
         violations: Vec::new(),
         sections: Vec::new(),
@@ -63,8 +64,10 @@ fn every_chart_has_its_data() {
 fn every_claim_has_its_row_and_links_lead_somewhere() {
     let (page, study) = (page(), specimen::study());
     let rows = page.matches("<th scope=\"row\">").count();
-    assert_eq!(rows, study.claims.len());
+    let parts: usize = study.claims.iter().map(|claim| claim.parts.len()).sum();
+    assert_eq!(rows, study.claims.len() + parts + study.checks.len());
     assert_eq!(page.matches("<tbody id=\"claim-").count(), 23, "parts stand together");
+    assert_eq!(page.matches("<tbody id=\"check-").count(), 2);
     for link in page.split("href=\"#").skip(1) {
         let name = &link[..link.find('"').unwrap()];
         assert_eq!(page.matches(&format!(" id=\"{name}\"")).count(), 1, "{name}");
@@ -78,19 +81,25 @@ fn every_claim_has_its_row_and_links_lead_somewhere() {
 #[test]
 fn a_page_tells_what_came_of_the_claims() {
     let page = page();
-    assert!(page.contains("<p>23 claims in 35 parts, judged by"));
-    for counted in ["16 reproduced", "6 same direction", "6 not reproduced", "7 cannot judge"] {
+    assert!(page.contains("<p>23 claims. A claim is judged in every reading"));
+    for counted in ["6 holds", "6 holds if", "6 does not hold", "5 cannot be judged"] {
         assert!(page.contains(&format!("<strong>{counted}</strong>")), "{counted}");
     }
     let row = "<td><strong>−61\u{a0}%</strong><span class=\"range\">[−66, −55]</span></td>\
                <td class=\"text judged yes\"><svg";
-    assert!(page.contains(row), "number, interval and verdict of A1");
+    assert!(page.contains(row), "number, interval and comparison of A1");
     assert!(page.contains("<td class=\"muted\">–</td><td class=\"text judged open\">"), "of A6");
     assert!(page.contains("<strong>never above XOFF</strong>"));
-    // Of the three parts of A1 the first says what all were expected to be.
     let first = &page[page.find("id=\"claim-A1\"").unwrap()..page.find("id=\"claim-A2\"").unwrap()];
+    assert!(first.contains("<blockquote>Lossless environment with PFC"));
+    assert!(first.contains("holds if<span class=\"range\">in 15 of 30 readings, 2 more cannot be judged"));
+    assert!(first.contains("<p class=\"remark\">if ECN: at most 1\u{a0}% marked"));
+    // Of the three parts of A1 the first says what all were expected to be.
     assert_eq!(first.matches("expected before the runs").count(), 1);
     assert_eq!(first.matches("IETF 101").count(), 1);
+    // Checks come last, and are counted nowhere.
+    assert!(page.find("id=\"checks\"").unwrap() > page.find("id=\"mixes\"").unwrap());
+    assert!(page.contains("2 of 3 checks hold"));
 }
 
 #[test]
@@ -117,10 +126,17 @@ fn control_characters_are_written_out() {
     study.caveats.push(hostile());
     study.violations.push(hostile());
     for claim in &mut study.claims {
-        for text in [&mut claim.part, &mut claim.metric, &mut claim.claimed, &mut claim.source] {
+        let (quotation, source) = (&mut claim.quotation, &mut claim.source);
+        for text in [quotation, source, &mut claim.condition, &mut claim.result] {
             *text = hostile();
         }
-        (claim.expected, claim.unit, claim.remark) = (hostile(), hostile(), hostile());
+    }
+    let parts = study.claims.iter_mut().flat_map(|claim| &mut claim.parts);
+    for part in parts.chain(&mut study.checks) {
+        for text in [&mut part.part, &mut part.metric, &mut part.claimed, &mut part.source] {
+            *text = hostile();
+        }
+        (part.expected, part.unit, part.remark) = (hostile(), hostile(), hostile());
     }
     for section in &mut study.sections {
         (section.question, section.answer) = (hostile(), hostile());
@@ -145,8 +161,8 @@ fn control_characters_are_written_out() {
 fn what_people_write_is_text_and_not_markup() {
     let mut study = specimen::study();
     study.title = "</title><script>".to_string();
-    study.claims[0].claimed = "<b>\"5 & 6\"".to_string();
-    study.claims[0].remark = "a | b\n# c".to_string();
+    study.claims[0].parts[0].claimed = "<b>\"5 & 6\"".to_string();
+    study.claims[0].parts[0].remark = "a | b\n# c".to_string();
     study.sections[0].question = "<i>?".to_string();
     study.sections[0].name = "a\"b".to_string();
     let page = html::study(&study);
@@ -170,8 +186,9 @@ fn markdown_has_the_numbers_of_the_page() {
         page().split('<').map(|tag| tag.split_once('>').map_or(tag, |t| t.1)).collect();
     let rows: Vec<&str> =
         text.lines().filter(|line| line.contains("**") && line.starts_with("| ")).collect();
-    assert_eq!(rows.len(), study.claims.len());
-    for row in rows {
+    let parts: usize = study.claims.iter().map(|claim| claim.parts.len()).sum();
+    assert_eq!(rows.len(), study.claims.len() + parts + study.checks.len());
+    for row in rows.into_iter().filter(|row| !row.contains("<a id=")) {
         let cells: Vec<&str> = row.split(" | ").collect();
         let number = cells[cells.len() - 2].replace("**", "").replace(" [", "[");
         assert!(plain.contains(&number), "{number} of {row}");
@@ -253,7 +270,7 @@ fn the_terminal_has_a_line_or_more_for_each_claim() {
         let text = claims(&specimen::study(), Style { colour: false, width });
         let long = text.lines().find(|line| line.chars().count() > width);
         assert_eq!(long, None, "in {width} columns");
-        assert_eq!(text.matches("● reproduced").count(), 16);
+        assert_eq!(text.matches("● holds").count(), 6);
         same(&text, name);
     }
     let text = claims(&nothing(), Style::default());
@@ -266,8 +283,8 @@ fn colour_is_escape_sequences_and_nothing_else() {
     let plain = claims(&study, Style::default());
     let mut coloured = claims(&study, Style { colour: true, ..Style::default() });
     assert!(!plain.contains('\x1b'));
-    assert!(coloured.contains("\x1b[31m× not reproduced\x1b[0m"));
-    assert!(coloured.contains("\x1b[33m◐ same direction\x1b[0m"));
+    assert!(coloured.contains("\x1b[31m× does not hold\x1b[0m"));
+    assert!(coloured.contains("\x1b[33m◐ holds if\x1b[0m"));
     for code in ["0", "1", "2", "31", "32", "33"] {
         coloured = coloured.replace(&format!("\x1b[{code}m"), "");
     }
@@ -279,15 +296,28 @@ fn verdicts_have_shapes_of_their_own() {
     let page = page();
     let study = specimen::study();
     let mut shapes = Vec::new();
-    for verdict in
-        [Verdict::Reproduced, Verdict::SameDirection, Verdict::NotReproduced, Verdict::CannotJudge]
-    {
-        assert!(study.claims.iter().any(|claim| claim.verdict == verdict));
-        let name = format!("</svg>{}</td>", verdict.name());
-        let end = page.find(&name).expect("a row has the verdict in words");
+    let parts = || study.claims.iter().flat_map(|claim| &claim.parts);
+    for comparison in [
+        Comparison::Reproduced,
+        Comparison::SameDirection,
+        Comparison::NotReproduced,
+        Comparison::CannotJudge,
+    ] {
+        assert!(parts().any(|part| part.verdict == comparison));
+        let name = format!("</svg>{}</td>", comparison.name());
+        let end = page.find(&name).expect("a row has the comparison in words");
         let start = page[..end].rfind("<svg").unwrap();
         let shape = page[start..end].split_once('>').unwrap().1.to_string();
         assert!(!shapes.contains(&shape), "{shape}");
         shapes.push(shape);
+    }
+    for verdict in [
+        Verdict::Holds,
+        Verdict::HoldsIf,
+        Verdict::DoesNotHold,
+        Verdict::CannotBeJudged,
+    ] {
+        assert!(study.claims.iter().any(|claim| claim.verdict == verdict));
+        assert!(page.contains(&format!("</svg>{}<", verdict.name())), "{verdict:?}");
     }
 }

@@ -1,11 +1,42 @@
-//! Rules and verdicts. A rule says before the runs what will count as reproduced.
+//! Claims, their numbers and the rules for them. A rule says before the runs what will count as
+//! reproduced.
 
-use floodway_report::study::{Claim, Verdict};
+use floodway_report::study::{Comparison, Part};
 
 use crate::evidence::Evidence;
 use crate::measure::Measured;
 
-/// One claim, or one part of a claim that has several numbers.
+/// A claim as its source words it. What it is judged by stands in the rows of its name.
+#[derive(Debug)]
+pub struct Claim {
+    /// Its name: `A1`.
+    pub id: &'static str,
+    /// The words of the source.
+    pub quotation: &'static str,
+    /// What was measured, in a sentence; none: its numbers, one after the other.
+    pub result: Option<fn(&Evidence) -> String>,
+    /// If each of its numbers is of another reading: what these differ in.
+    pub parts_differ_in: Option<&'static str>,
+}
+
+impl Claim {
+    /// One whose numbers speak for themselves.
+    pub const fn new(id: &'static str, quotation: &'static str) -> Self {
+        Self { id, quotation, result: None, parts_differ_in: None }
+    }
+
+    /// One whose numbers need other words.
+    pub const fn told(self, result: fn(&Evidence) -> String) -> Self {
+        Self { result: Some(result), ..self }
+    }
+
+    /// One each of whose numbers is of another reading.
+    pub const fn for_each(self, what: &'static str) -> Self {
+        Self { parts_differ_in: Some(what), ..self }
+    }
+}
+
+/// A number that a claim is judged by, or a check.
 #[derive(Debug)]
 pub struct Row {
     /// The claim's name: `A1`.
@@ -26,8 +57,11 @@ pub struct Row {
     pub measure: fn(&Evidence) -> Measured,
 }
 
-/// What is expected of a row that checks the set-up: such rows are counted apart.
+/// What is expected of a row that checks the set-up: such rows are no results.
 pub const SET_UP: &str = "a check of the scenario, not a result";
+
+/// What is expected of a row that follows from a choice that was made here, or from arithmetic.
+pub const GIVEN: &str = "a check: it follows from how the experiment is made";
 
 /// What counts as reproduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,28 +128,28 @@ impl Rule {
     }
 
     /// The verdict on a number. One that is certain counts as an interval of no width.
-    pub fn judge(&self, measured: &Measured) -> Verdict {
+    pub fn judge(&self, measured: &Measured) -> Comparison {
         let Some(value) = measured.value.filter(|value| value.is_finite()) else {
-            return Verdict::CannotJudge;
+            return Comparison::CannotJudge;
         };
         match *self {
-            Self::Never => Verdict::CannotJudge,
+            Self::Never => Comparison::CannotJudge,
             Self::Exactly(wanted) => reproduced((value - wanted).abs() <= 1e-9 * wanted.abs()),
             Self::AtMost(most) => reproduced(value <= most),
             Self::Between(low, high) => reproduced((low..=high).contains(&value)),
             Self::None(within) => match measured.bounds() {
-                None => Verdict::CannotJudge,
-                Some((low, high)) if -within <= low && high <= within => Verdict::Reproduced,
-                Some((low, high)) if low > 0.0 || high < 0.0 => Verdict::NotReproduced,
-                Some(_) => Verdict::CannotJudge,
+                None => Comparison::CannotJudge,
+                Some((low, high)) if -within <= low && high <= within => Comparison::Reproduced,
+                Some((low, high)) if low > 0.0 || high < 0.0 => Comparison::NotReproduced,
+                Some(_) => Comparison::CannotJudge,
             },
             Self::NotAbove(most) => match measured.bounds() {
-                Some((_, high)) if high <= most => Verdict::Reproduced,
-                Some((low, _)) if low > most => Verdict::NotReproduced,
-                _ => Verdict::CannotJudge,
+                Some((_, high)) if high <= most => Comparison::Reproduced,
+                Some((low, _)) if low > most => Comparison::NotReproduced,
+                _ => Comparison::CannotJudge,
             },
-            Self::Less(least) => side(measured, -1.0, least, |_| true, value),
-            Self::More(least) => side(measured, 1.0, least, |_| true, value),
+            Self::Less(least) => side(measured, -1.0, [least; 2], |_| true, value),
+            Self::More(least) => side(measured, 1.0, [least; 2], |_| true, value),
             Self::Effect(low, high) => {
                 let least = low.abs().min(high.abs());
                 let sign = if low + high < 0.0 { -1.0 } else { 1.0 };
@@ -123,8 +157,8 @@ impl Rule {
                 // bound is not a size.
                 let has_size = !measured.unit.is_empty() && measured.unfinished.is_none();
                 let within = (low..=high).contains(&value);
-                match side(measured, sign, least, |_| within, value) {
-                    Verdict::Reproduced if !has_size => Verdict::CannotJudge,
+                match side(measured, sign, [least, least / 10.0], |_| within, value) {
+                    Comparison::Reproduced if !has_size => Comparison::CannotJudge,
                     verdict => verdict,
                 }
             }
@@ -132,42 +166,44 @@ impl Rule {
     }
 }
 
-fn reproduced(is: bool) -> Verdict {
-    if is { Verdict::Reproduced } else { Verdict::NotReproduced }
+fn reproduced(is: bool) -> Comparison {
+    if is { Comparison::Reproduced } else { Comparison::NotReproduced }
 }
 
-/// The verdict on an effect of this sign that must have a certain size; effects smaller than
-/// `least` would be none.
+/// The verdict on an effect of this sign that must have a certain size. If its interval holds zero
+/// and nothing as large as `least[0]`, there is none; if its sign is clear, it must not be surely
+/// smaller than `least[1]`.
 fn side(
     measured: &Measured,
     sign: f64,
-    least: f64,
+    least: [f64; 2],
     fits: impl Fn(f64) -> bool,
     value: f64,
-) -> Verdict {
-    let Some((low, high)) = measured.bounds() else { return Verdict::CannotJudge };
-    if low > -least && high < least {
-        // An effect that matters would have been seen.
-        return Verdict::NotReproduced;
-    }
-    if low <= 0.0 && high >= 0.0 {
-        return Verdict::CannotJudge;
-    }
+) -> Comparison {
+    let Some((low, high)) = measured.bounds() else { return Comparison::CannotJudge };
+    let clear = low > 0.0 || high < 0.0;
+    let least = least[usize::from(clear)];
     match value * sign > 0.0 {
-        true if fits(value) => Verdict::Reproduced,
-        true => Verdict::SameDirection,
-        false => Verdict::NotReproduced,
+        _ if low > -least && high < least => Comparison::NotReproduced,
+        _ if !clear => Comparison::CannotJudge,
+        true if fits(value) => Comparison::Reproduced,
+        true => Comparison::SameDirection,
+        false => Comparison::NotReproduced,
     }
 }
 
 impl Row {
-    /// The verdict on it.
-    pub fn judge(&self, evidence: &Evidence) -> Claim {
+    /// Whether it cannot fail, or says nothing about a mechanism.
+    pub fn is_check(&self) -> bool {
+        [SET_UP, GIVEN].contains(&self.expected)
+    }
+
+    /// The number, and how it compares with what was claimed.
+    pub fn judge(&self, evidence: &Evidence) -> Part {
         let measured = (self.measure)(evidence);
         let verdict = self.rule.judge(&measured);
-        Claim {
+        Part {
             id: self.id.to_owned(),
-            set_up: self.expected == SET_UP,
             part: self.part.to_owned(),
             metric: self.metric.to_owned(),
             claimed: self.claimed.to_owned(),
@@ -183,7 +219,7 @@ impl Row {
     }
 
     /// What must be known of the number, and why it does not decide where it does not.
-    fn remark(&self, measured: &Measured, verdict: Verdict) -> String {
+    fn remark(&self, measured: &Measured, verdict: Comparison) -> String {
         let mut remark = Vec::new();
         if let Some((before, after)) = measured.unfinished {
             remark.push(format!(
@@ -205,7 +241,7 @@ impl Row {
             }
             (rule, Some(_), Some((low, high))) if rule.needs_interval() => {
                 remark.extend(no_interval);
-                if verdict == Verdict::CannotJudge {
+                if verdict == Comparison::CannotJudge {
                     let sized = matches!(rule, Rule::Effect(..)) && (low > 0.0 || high < 0.0);
                     let why = match sized {
                         true => "the number is a bound or a count, and has no size to compare",
@@ -233,47 +269,50 @@ mod tests {
     #[test]
     fn an_effect_is_judged_by_its_size_then_by_its_sign() {
         let rule = Rule::Effect(-73.0, -53.0);
-        assert_eq!(rule.judge(&of(-60.0, -80.0, -10.0)), Verdict::Reproduced);
-        assert_eq!(rule.judge(&of(-90.0, -95.0, -80.0)), Verdict::SameDirection);
-        assert_eq!(rule.judge(&of(20.0, 10.0, 30.0)), Verdict::NotReproduced);
+        assert_eq!(rule.judge(&of(-60.0, -80.0, -10.0)), Comparison::Reproduced);
+        assert_eq!(rule.judge(&of(-90.0, -95.0, -80.0)), Comparison::SameDirection);
+        assert_eq!(rule.judge(&of(20.0, 10.0, 30.0)), Comparison::NotReproduced);
         // -60 would be inside, but so could be nothing at all.
-        assert_eq!(rule.judge(&of(-60.0, -90.0, 40.0)), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&of(-60.0, -90.0, 40.0)), Comparison::CannotJudge);
         // An effect of 53 would have been seen.
-        assert_eq!(rule.judge(&of(-1.0, -12.0, 11.0)), Verdict::NotReproduced);
-        assert_eq!(rule.judge(&Measured::exactly(-60.0, "%")), Verdict::CannotJudge);
-        assert_eq!(rule.judge(&Measured::default()), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&of(-1.0, -12.0, 11.0)), Comparison::NotReproduced);
+        // Small and clear is the claimed direction; next to nothing is not.
+        assert_eq!(rule.judge(&of(-22.0, -33.0, -14.0)), Comparison::SameDirection);
+        assert_eq!(rule.judge(&of(-3.0, -4.0, -2.0)), Comparison::NotReproduced);
+        assert_eq!(rule.judge(&Measured::exactly(-60.0, "%")), Comparison::CannotJudge);
+        assert_eq!(rule.judge(&Measured::default()), Comparison::CannotJudge);
         // With flows that never finished, -60 is only a bound; -90 is beyond in any case.
         let bound = |measured| Measured { unfinished: Some((7, 0)), ..measured };
-        assert_eq!(rule.judge(&bound(of(-60.0, -80.0, -10.0))), Verdict::CannotJudge);
-        assert_eq!(rule.judge(&bound(of(-90.0, -95.0, -80.0))), Verdict::SameDirection);
+        assert_eq!(rule.judge(&bound(of(-60.0, -80.0, -10.0))), Comparison::CannotJudge);
+        assert_eq!(rule.judge(&bound(of(-90.0, -95.0, -80.0))), Comparison::SameDirection);
     }
 
     #[test]
     fn a_direction_is_judged_by_the_whole_interval() {
-        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -5.0, -1.0)), Verdict::Reproduced);
-        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -9.0, 1.0)), Verdict::CannotJudge);
-        assert_eq!(Rule::Less(5.0).judge(&of(-1.0, -3.0, 1.0)), Verdict::NotReproduced);
-        assert_eq!(Rule::Less(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::NotReproduced);
-        assert_eq!(Rule::More(5.0).judge(&of(3.0, 1.0, 5.0)), Verdict::Reproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -5.0, -1.0)), Comparison::Reproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -9.0, 1.0)), Comparison::CannotJudge);
+        assert_eq!(Rule::Less(5.0).judge(&of(-1.0, -3.0, 1.0)), Comparison::NotReproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(3.0, 1.0, 5.0)), Comparison::NotReproduced);
+        assert_eq!(Rule::More(5.0).judge(&of(3.0, 1.0, 5.0)), Comparison::Reproduced);
         // Clear of zero, and too small to matter.
-        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -4.0, -1.0)), Verdict::NotReproduced);
+        assert_eq!(Rule::Less(5.0).judge(&of(-3.0, -4.0, -1.0)), Comparison::NotReproduced);
     }
 
     #[test]
     fn no_effect_must_be_known_to_be_none() {
-        assert_eq!(Rule::None(2.0).judge(&of(0.1, -1.0, 1.5)), Verdict::Reproduced);
-        assert_eq!(Rule::None(2.0).judge(&of(0.1, -3.0, 3.0)), Verdict::CannotJudge);
-        assert_eq!(Rule::None(2.0).judge(&of(1.0, 0.5, 3.0)), Verdict::NotReproduced);
+        assert_eq!(Rule::None(2.0).judge(&of(0.1, -1.0, 1.5)), Comparison::Reproduced);
+        assert_eq!(Rule::None(2.0).judge(&of(0.1, -3.0, 3.0)), Comparison::CannotJudge);
+        assert_eq!(Rule::None(2.0).judge(&of(1.0, 0.5, 3.0)), Comparison::NotReproduced);
     }
 
     #[test]
     fn not_more_may_be_less() {
         let rule = Rule::NotAbove(5.0);
-        assert_eq!(rule.judge(&of(-30.0, -40.0, -20.0)), Verdict::Reproduced);
-        assert_eq!(rule.judge(&of(1.0, -3.0, 4.0)), Verdict::Reproduced);
-        assert_eq!(rule.judge(&of(1.0, -3.0, 6.0)), Verdict::CannotJudge);
-        assert_eq!(rule.judge(&of(9.0, 6.0, 12.0)), Verdict::NotReproduced);
-        assert_eq!(rule.judge(&Measured::exactly(1.0, "%")), Verdict::CannotJudge);
+        assert_eq!(rule.judge(&of(-30.0, -40.0, -20.0)), Comparison::Reproduced);
+        assert_eq!(rule.judge(&of(1.0, -3.0, 4.0)), Comparison::Reproduced);
+        assert_eq!(rule.judge(&of(1.0, -3.0, 6.0)), Comparison::CannotJudge);
+        assert_eq!(rule.judge(&of(9.0, 6.0, 12.0)), Comparison::NotReproduced);
+        assert_eq!(rule.judge(&Measured::exactly(1.0, "%")), Comparison::CannotJudge);
     }
 
     #[test]
@@ -283,17 +322,17 @@ mod tests {
             certain: true,
             ..Measured::exactly(-100.0, "%")
         };
-        assert_eq!(Rule::Less(5.0).judge(&same), Verdict::Reproduced);
-        assert_eq!(Rule::Effect(-100.0, -80.0).judge(&same), Verdict::Reproduced);
-        assert_eq!(Rule::More(5.0).judge(&same), Verdict::NotReproduced);
+        assert_eq!(Rule::Less(5.0).judge(&same), Comparison::Reproduced);
+        assert_eq!(Rule::Effect(-100.0, -80.0).judge(&same), Comparison::Reproduced);
+        assert_eq!(Rule::More(5.0).judge(&same), Comparison::NotReproduced);
         assert_eq!(
             Rule::None(5.0).judge(&Measured { value: Some(0.0), ..same }),
-            Verdict::Reproduced
+            Comparison::Reproduced
         );
-        assert_eq!(Rule::NotAbove(-99.0).judge(&same), Verdict::Reproduced);
+        assert_eq!(Rule::NotAbove(-99.0).judge(&same), Comparison::Reproduced);
         // Without being certain it decides nothing.
         let open = Measured { no_interval: Some(NoInterval::NoRatio), certain: false, ..same };
-        assert_eq!(Rule::Less(5.0).judge(&open), Verdict::CannotJudge);
+        assert_eq!(Rule::Less(5.0).judge(&open), Comparison::CannotJudge);
     }
 
     #[test]
@@ -336,13 +375,13 @@ mod tests {
     #[test]
     fn limits_hold_or_not() {
         let at = |value| Measured::exactly(value, "KB");
-        assert_eq!(Rule::AtMost(750.0).judge(&at(750.0)), Verdict::Reproduced);
-        assert_eq!(Rule::AtMost(750.0).judge(&at(750.1)), Verdict::NotReproduced);
-        assert_eq!(Rule::Exactly(0.0).judge(&at(0.0)), Verdict::Reproduced);
-        assert_eq!(Rule::Exactly(0.0).judge(&at(1e-12)), Verdict::NotReproduced);
-        assert_eq!(Rule::Exactly(1152.0).judge(&at(1152.0)), Verdict::Reproduced);
-        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(1.5)), Verdict::Reproduced);
-        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(2.5)), Verdict::NotReproduced);
-        assert_eq!(Rule::Never.judge(&at(1.0)), Verdict::CannotJudge);
+        assert_eq!(Rule::AtMost(750.0).judge(&at(750.0)), Comparison::Reproduced);
+        assert_eq!(Rule::AtMost(750.0).judge(&at(750.1)), Comparison::NotReproduced);
+        assert_eq!(Rule::Exactly(0.0).judge(&at(0.0)), Comparison::Reproduced);
+        assert_eq!(Rule::Exactly(0.0).judge(&at(1e-12)), Comparison::NotReproduced);
+        assert_eq!(Rule::Exactly(1152.0).judge(&at(1152.0)), Comparison::Reproduced);
+        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(1.5)), Comparison::Reproduced);
+        assert_eq!(Rule::Between(1.0, 2.0).judge(&at(2.5)), Comparison::NotReproduced);
+        assert_eq!(Rule::Never.judge(&at(1.0)), Comparison::CannotJudge);
     }
 }

@@ -1,6 +1,7 @@
 //! What is kept of the runs of a study, by experiment, variant and replication.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use floodway_model::Table;
 use floodway_report::metrics::flow_times;
@@ -220,8 +221,10 @@ pub struct Evidence {
     /// Settings that were changed for all experiments.
     pub settings: Vec<String>,
     /// By experiment, variant and replication.
-    runs: BTreeMap<String, BTreeMap<String, BTreeMap<u32, Facts>>>,
-    scenarios: BTreeMap<String, Scenario>,
+    runs: Arc<BTreeMap<String, BTreeMap<String, BTreeMap<u32, Facts>>>>,
+    scenarios: Arc<BTreeMap<String, Scenario>>,
+    /// If it is that of a reading: which experiment stands for which. Others were not run in it.
+    stands_for: Option<Vec<(&'static str, &'static str)>>,
 }
 
 impl Evidence {
@@ -231,14 +234,36 @@ impl Evidence {
             study,
             level,
             settings: settings.to_vec(),
-            runs: BTreeMap::new(),
-            scenarios: BTreeMap::new(),
+            runs: Arc::default(),
+            scenarios: Arc::default(),
+            stands_for: None,
         }
+    }
+
+    /// The evidence of one reading: pairs of an experiment and of the one that stands for it there;
+    /// of several the first that has the variant that is asked for. No other experiment is known to
+    /// it.
+    pub fn of_reading(&self, stands_for: &[(&'static str, &'static str)]) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            runs: Arc::clone(&self.runs),
+            scenarios: Arc::clone(&self.scenarios),
+            stands_for: Some(stands_for.to_vec()),
+            ..*self
+        }
+    }
+
+    /// The experiments that are meant, the first that has what is asked for; none if there is none in
+    /// this reading.
+    fn meant<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a str> {
+        let own = self.stands_for.is_none().then_some(experiment);
+        let pairs = self.stands_for.iter().flatten();
+        own.into_iter().chain(pairs.filter(move |(of, _)| *of == experiment).map(|(_, is)| *is))
     }
 
     /// An experiment begins.
     pub fn begin(&mut self, experiment: &str, scenario: &Scenario) {
-        self.scenarios.insert(experiment.to_owned(), scenario.clone());
+        Arc::make_mut(&mut self.scenarios).insert(experiment.to_owned(), scenario.clone());
     }
 
     /// A run has ended. Interrupted ones do not count.
@@ -246,20 +271,21 @@ impl Evidence {
         if run.stop == INTERRUPTED {
             return;
         }
-        let variants = self.runs.entry(experiment.to_owned()).or_default();
+        let variants = Arc::make_mut(&mut self.runs).entry(experiment.to_owned()).or_default();
         let replications = variants.entry(run.variant.to_owned()).or_default();
         replications.insert(run.replication, Facts::of(run, self.study));
     }
 
     /// The scenario of an experiment that has begun.
     pub fn scenario(&self, experiment: &str) -> Option<&Scenario> {
-        self.scenarios.get(experiment)
+        self.meant(experiment).find_map(|name| self.scenarios.get(name))
     }
 
     /// The runs of a case by replication; none of one that was not run.
     pub fn runs(&self, case: Case) -> impl Iterator<Item = (u32, &Facts)> {
-        let variants = self.runs.get(case.experiment);
-        let replications = variants.and_then(|variants| variants.get(case.variant));
+        let replications = self
+            .meant(case.experiment)
+            .find_map(|name| self.runs.get(name).and_then(|variants| variants.get(case.variant)));
         replications.into_iter().flatten().map(|(at, facts)| (*at, facts))
     }
 

@@ -3,12 +3,14 @@
 //! ```text
 //! Study::plan(level)   the experiments: scenario files with settings, by level
 //! Evidence::add(run)   what the runs say, kept by experiment, variant and replication
-//! Study::judge()       claims with verdicts, and sections with charts
+//! Study::judge()       claims with verdicts over all readings, and checks
+//! Study::sections      charts and tables
 //! ```
 //!
-//! A claim is one row: what was claimed and where, the rule by which it is judged, written down
-//! before the runs, and the function that measures it. Whoever runs the experiments (the command
-//! line) only carries runs from the plan to the evidence.
+//! A claim has the words of its source. Its numbers are rows: what was claimed of each, the rule by
+//! which it is judged, written down before the runs, and the function that measures it. A source
+//! leaves things open, so a claim is judged in every reading of it, by the same rows. Whoever runs
+//! the experiments (the command line) only carries runs from the plan to the evidence.
 //!
 //! - [`plan`]: levels and experiments
 //! - [`evidence`]: what is kept of the runs
@@ -18,8 +20,9 @@
 //! - [`frames`]: frames of interactive applications
 //! - [`departures`]: lengths of queues and waiting times at departures
 //! - [`measure`]: numbers with intervals from the evidence
+//! - [`readings`]: what a source leaves open, designs over it, and verdicts over all readings
 //! - [`library`]: what the scenarios say
-//! - [`claim`]: rules and verdicts
+//! - [`claim`]: claims, their numbers and the rules for them
 //! - [`section`], [`exhibit`], [`curves`]: sections, their charts of rows and tables, and of lines
 //! - [`matrix`]: their grids of small charts and heat maps
 //! - [`ci`]: the study of Congestion Isolation
@@ -45,19 +48,21 @@ pub mod library;
 pub mod matrix;
 pub mod measure;
 pub mod plan;
+pub mod readings;
 pub mod section;
 pub mod sfc;
 pub mod short_range;
 pub mod traffic;
 
 use floodway_model::family::Entry;
-use floodway_report::study::{Claim, Section};
+use floodway_report::study::Section;
 
-pub use claim::{Row, Rule};
+pub use claim::{Claim, Row, Rule};
 pub use evidence::{Case, Evidence};
 pub use flows::{FlowGroup, Quantile};
 pub use measure::Measured;
 pub use plan::{Experiment, Level};
+pub use readings::Judged;
 
 /// One study.
 #[derive(Debug)]
@@ -77,8 +82,12 @@ pub struct Study {
     pub keeps_flows: bool,
     /// Its experiments.
     pub plan: fn(Level) -> Vec<Experiment>,
-    /// Its claims in order.
-    pub claims: &'static [&'static [Row]],
+    /// Its claims in the order of the sources.
+    pub claims: &'static [Claim],
+    /// The numbers that claims are judged by, and checks.
+    pub rows: &'static [&'static [Row]],
+    /// The readings of its sources that were run. None: there is only the main one.
+    pub readings: fn(&Evidence) -> Judged,
     /// What the evidence answers, in a few sentences.
     pub answer: fn(&Evidence) -> Vec<String>,
     /// The sections of its report.
@@ -90,8 +99,13 @@ pub static CATALOGUE: &[&Study] =
     &[&ci::STUDY, &sfc::STUDY, &dualq::STUDY, &short_range::STUDY, &interplay::STUDY];
 
 impl Study {
-    /// The verdict on every claim.
-    pub fn judge(&self, evidence: &Evidence) -> Vec<Claim> {
-        self.claims.iter().copied().flatten().map(|row| row.judge(evidence)).collect()
+    /// All its numbers.
+    pub fn all_rows(&self) -> impl Iterator<Item = &'static Row> {
+        self.rows.iter().copied().flatten()
+    }
+
+    /// The numbers that a claim is judged by.
+    pub fn rows_of(&self, id: &str) -> Vec<&'static Row> {
+        self.all_rows().filter(|row| row.id == id && !row.is_check()).collect()
     }
 }

@@ -24,6 +24,8 @@ static STUDY: Study = Study {
     keeps_flows: false,
     plan,
     claims: &[],
+    rows: &[],
+    readings: floodway_study::Judged::main_only,
     answer: |_| Vec::new(),
     sections,
 };

@@ -26,6 +26,8 @@ static STUDY: Study = Study {
     keeps_flows: false,
     plan: |_| Vec::new(),
     claims: &[],
+    rows: &[],
+    readings: floodway_study::Judged::main_only,
     answer: |_| Vec::new(),
     sections: |_| Vec::new(),
 };

@@ -5,7 +5,7 @@ mod synthetic;
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::Table;
-use floodway_report::study::{self, Provenance};
+use floodway_report::study::{self, Provenance, Verdict};
 use floodway_study::{CATALOGUE, Evidence, Level, Study};
 
 /// What arrived of flows without an end; here of all, 1 MB a second.
@@ -73,7 +73,8 @@ fn evidence(study: &'static Study, level: Level) -> Evidence {
 fn no_interval_of_a_claim_leaves_the_domain_of_its_number() {
     let mut intervals = 0;
     for study in CATALOGUE {
-        for claim in study.judge(&evidence(study, Level::Full)) {
+        let (claims, checks) = study.judge(&evidence(study, Level::Full));
+        for claim in claims.into_iter().flat_map(|claim| claim.parts).chain(checks) {
             let Some((low, high)) = claim.low.zip(claim.high) else { continue };
             intervals += 1;
             let (least, most) = match claim.unit.as_str() {
@@ -93,6 +94,7 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
     for study in CATALOGUE {
         for level in [Level::Quick, Level::Full] {
             let evidence = evidence(study, level);
+            let (claims, checks) = study.judge(&evidence);
             let result = study::Study {
                 study: study.entry.name.to_owned(),
                 title: study.title.to_owned(),
@@ -100,14 +102,17 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
                 answer: (study.answer)(&evidence),
                 level: level.name().to_owned(),
                 settings: Vec::new(),
-                claims: study.judge(&evidence),
+                claims,
+                checks,
                 caveats: Vec::new(),
                 violations: Vec::new(),
                 sections: (study.sections)(&evidence),
                 provenance: Provenance::default(),
             };
             assert!(!result.answer.is_empty() && !result.sections.is_empty());
-            let ids: BTreeSet<&str> = result.claims.iter().map(|claim| claim.id.as_str()).collect();
+            let claims = result.claims.iter().map(|claim| claim.id.as_str());
+            let checks = result.checks.iter().map(|check| check.id.as_str());
+            let ids: BTreeSet<&str> = claims.chain(checks).collect();
             let mut seen = BTreeSet::new();
             let mut names = BTreeSet::new();
             for section in &result.sections {
@@ -120,7 +125,7 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
                     seen.insert(claim.as_str());
                 }
             }
-            for claim in result.claims.iter().filter(|claim| !claim.set_up) {
+            for claim in &result.claims {
                 assert!(seen.contains(claim.id.as_str()), "no section on {}", claim.id);
             }
             let files = study::files(&result);
@@ -137,7 +142,7 @@ fn every_study_names_its_groups_and_claims_once() {
         let labels: BTreeSet<&str> = study.groups.iter().map(|group| group.label).collect();
         assert_eq!(labels.len(), study.groups.len(), "two groups of one label");
         let mut rows = BTreeSet::new();
-        for row in study.claims.iter().copied().flatten() {
+        for row in study.all_rows() {
             assert!(rows.insert((row.id, row.part)), "{} {} twice", row.id, row.part);
             for text in [row.metric, row.claimed, row.source, row.expected] {
                 assert!(!text.trim().is_empty(), "{} {}", row.id, row.part);
@@ -152,8 +157,26 @@ fn without_runs_nothing_is_claimed_to_be_known() {
         let evidence = Evidence::new(study, Level::Quick, &[]);
         assert_eq!((study.sections)(&evidence), []);
         // What checks the set-up may read scenarios only.
-        for claim in study.judge(&evidence).iter().filter(|claim| !claim.set_up) {
-            assert_eq!(claim.measured, None, "{} {}", claim.id, claim.part);
+        for claim in study.judge(&evidence).0 {
+            assert_eq!(claim.verdict, Verdict::CannotBeJudged, "{}", claim.id);
+            for part in &claim.parts {
+                assert_eq!(part.measured, None, "{} {}", part.id, part.part);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_claim_has_numbers_and_every_number_a_claim() {
+    for study in CATALOGUE {
+        let mut ids = BTreeSet::new();
+        for claim in study.claims {
+            assert!(ids.insert(claim.id), "{} twice", claim.id);
+            assert!(!study.rows_of(claim.id).is_empty(), "{} has no number", claim.id);
+            assert!(!claim.quotation.trim().is_empty());
+        }
+        for row in study.all_rows().filter(|row| !row.is_check()) {
+            assert!(ids.contains(row.id), "{} {} is of no claim", row.id, row.part);
         }
     }
 }

@@ -29,6 +29,7 @@ pub fn page(curves: &Curves) -> Study {
         level: String::new(),
         settings: Vec::new(),
         claims: Vec::new(),
+        checks: Vec::new(),
         caveats,
         violations: Vec::new(),
         sections: sections(curves),

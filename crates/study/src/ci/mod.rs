@@ -4,6 +4,7 @@
 
 mod claims;
 mod plan;
+mod readings;
 mod sections;
 mod setup;
 
@@ -55,7 +56,8 @@ pub static STUDY: Study = Study {
     // The same flow is compared with itself, and to the picosecond.
     keeps_flows: true,
     plan: plan::experiments,
-    claims: &[
+    claims: claims::CLAIMS,
+    rows: &[
         claims::EARLY_RESULTS,
         setup::ROWS_A,
         claims::ISOLATION,
@@ -65,6 +67,7 @@ pub static STUDY: Study = Study {
         claims::QUEUES_AND_LOSSES,
         claims::SUMMARY,
     ],
+    readings: |evidence| readings::READINGS.judged(evidence),
     answer: sections::answer,
     sections: sections::sections,
 };
@@ -72,6 +75,7 @@ pub static STUDY: Study = Study {
 const WITHOUT: &str = "without-ci";
 const LOCAL: &str = "ci-local";
 const CI: &str = "ci";
+const ALL_VARIANTS: &[&str] = &[WITHOUT, LOCAL, CI];
 
 /// The sizes that both decks tell apart.
 const MICE: FlowGroup = FlowGroup::all("<100 KB").below(100_000);

@@ -40,7 +40,8 @@ pub static STUDY: Study = Study {
     groups: GROUPS,
     keeps_flows: false,
     plan: plan::experiments,
-    claims: &[
+    claims: claims::CLAIMS,
+    rows: &[
         setup::NETWORK,
         claims::alone::ALONE_FLOWS,
         claims::mixes::RED_CLAIMS,
@@ -52,6 +53,7 @@ pub static STUDY: Study = Study {
         claims::further::LINKS,
         claims::further::DYNAMIC,
     ],
+    readings: crate::Judged::main_only,
     answer: sections::answer,
     sections: sections::sections,
 };

@@ -4,7 +4,7 @@
 //! The study runs on traffic of its own (`seed=2`). Expectations rest on what the algorithms do, and on
 //! previews with another seed.
 
-use crate::claim::{Row, Rule};
+use crate::claim::{Claim, Row, Rule};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
@@ -40,6 +40,20 @@ pub(super) fn pauses(evidence: &Evidence, (from, to): (Case, Case)) -> Measured 
     evidence.change(from, to, pause_frames)
 }
 
+/// What the deck asks for and does not show.
+pub const CLAIMS: &[Claim] = &[
+    Claim::new("I1", CONTROLS_ASKED).for_each("congestion control"),
+    Claim::new("I2", CONTROLS_ASKED).for_each("congestion control"),
+    Claim::new("I3", CONTROLS_ASKED).for_each("congestion control"),
+    Claim::new("I4", MEMORIES_ASKED).for_each("memory"),
+    Claim::new("I5", MEMORIES_ASKED).for_each("memory"),
+    Claim::new("I6", MEMORIES_ASKED).for_each("memory"),
+];
+
+const CONTROLS_ASKED: &str = "Additional simulation analysis desired: Interaction with other CC algorithms (e.g. BBR, other \
+    rate or time-based schemes)";
+const MEMORIES_ASKED: &str =
+    "Additional simulation analysis desired: Alternative switch memory architectures";
 const NEXT_CONTROLS: &str = "IETF 101, next steps: interaction with other CC algorithms";
 const NEXT_MEMORIES: &str = "IETF 101, next steps: alternative switch memory architectures";
 

@@ -29,7 +29,9 @@ pub static STUDY: Study = Study {
     groups: GROUPS,
     keeps_flows: false,
     plan: plan::experiments,
-    claims: &[claims::CONTROLS, claims::MEMORIES],
+    claims: claims::CLAIMS,
+    rows: &[claims::CONTROLS, claims::MEMORIES],
+    readings: crate::Judged::main_only,
     answer: sections::answer,
     sections: sections::sections,
 };

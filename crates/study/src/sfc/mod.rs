@@ -40,7 +40,8 @@ pub static STUDY: Study = Study {
     // Millions of flows a run: what groups come to is enough.
     keeps_flows: false,
     plan: plan::experiments,
-    claims: &[
+    claims: claims::CLAIMS,
+    rows: &[
         setup::NETWORK,
         claims::BENEFITS,
         claims::FAIRNESS,
@@ -48,6 +49,7 @@ pub static STUDY: Study = Study {
         claims::CROSS_CHECK,
         claims::STATEMENTS,
     ],
+    readings: plan::readings,
     answer: sections::answer,
     sections: sections::sections,
 };

@@ -1,6 +1,8 @@
 //! The experiments, by level.
 
+use crate::evidence::Evidence;
 use crate::plan::{Experiment, Level};
+use crate::readings::Judged;
 
 use super::{BFC, IDLE, INTER, INTRA, LARGE, LOSSY, NATIVE, PFC, PROXY, SMALL};
 
@@ -181,4 +183,14 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         plan.push(Experiment::new(LARGE, BENEFITS).replications(5));
     }
     plan.into_iter().map(|experiment| experiment.set(&[FRESH])).collect()
+}
+
+/// The readings of benefits.toml: as it stands, and with one other choice each.
+pub fn readings(evidence: &Evidence) -> Judged {
+    let both = OPEN[1..].iter().map(|(name, words, _)| (*name, *words));
+    let pfc = OPEN_PFC.iter().map(|(name, words, _)| (*name, *words));
+    let sfc = OPEN_SFC.iter().map(|(name, words, _)| (*name, *words));
+    let others = both.chain(pfc).chain(sfc);
+    let others = others.map(|(name, words)| (words.to_owned(), vec![(SMALL, name)]));
+    Judged::one_at_a_time(vec![(SMALL, OPEN[0].0)], others).that_were_run(evidence)
 }

@@ -32,7 +32,8 @@ pub static STUDY: Study = Study {
     groups: &[],
     keeps_flows: false,
     plan: plan::experiments,
-    claims: &[
+    claims: claims::CLAIMS,
+    rows: &[
         setup::NETWORKS,
         claims::sweeps::BACKPLANE_CLAIMS,
         claims::sweeps::MULTISTAGE_CLAIMS,
@@ -40,6 +41,7 @@ pub static STUDY: Study = Study {
         claims::mixed::MIXED_CLAIMS,
         setup::FORMAT,
     ],
+    readings: plan::readings,
     answer: sections::answer,
     sections: sections::sections,
 };

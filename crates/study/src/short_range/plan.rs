@@ -1,6 +1,8 @@
 //! The experiments, by level.
 
+use crate::evidence::Evidence;
 use crate::plan::{Experiment, Level, name};
+use crate::readings::Judged;
 
 use super::{
     BACKPLANE, ENTRIES, ENTRIES_FILE, MIXED, MULTISTAGE, NO_CONTROL, PEAK_BACKPLANE,
@@ -303,4 +305,30 @@ fn requests(level: Level) -> Vec<Experiment> {
         plan.push(sized(with(of_ports(experiment, 64), &set), many));
     }
     plan
+}
+
+/// The readings: all networks as they stand, and with one other choice each.
+pub fn readings(evidence: &Evidence) -> Judged {
+    let (backplane, multistage, mixed) = (backplane(READ_AT), multistage(READ_AT), mixed(READ_AT));
+    let main = vec![
+        (backplane, backplane),
+        (multistage, multistage),
+        (ENTRIES, ENTRIES),
+        (mixed, mixed),
+        (self::mixed(PORTS[1]), self::mixed(PORTS[1])),
+    ];
+    let both = |of: &Reading| {
+        let networks = [("backplane", backplane), ("multistage", multistage)];
+        (of.1.to_owned(), networks.map(|(name, is)| (is, reading(name, of.0))).to_vec())
+    };
+    let one = |is: &'static str, name: &'static str| {
+        move |of: &Reading| (of.1.to_owned(), vec![(is, reading(name, of.0))])
+    };
+    let others = SWEEP_READINGS
+        .iter()
+        .map(both)
+        .chain(MULTISTAGE_READINGS.iter().map(one(multistage, "multistage")))
+        .chain(ENTRIES_READINGS.iter().map(one(ENTRIES, ENTRIES)))
+        .chain(MIXED_READINGS.iter().map(one(mixed, "mixed")));
+    Judged::one_at_a_time(main, others).that_were_run(evidence)
 }

@@ -4,7 +4,7 @@
 
 use floodway_model::Table;
 use floodway_report::Run;
-use floodway_report::study::Claim;
+use floodway_report::study::Part;
 use floodway_study::{Evidence, Level};
 
 /// An experiment of the standard level begins.
@@ -16,8 +16,8 @@ pub fn begin(evidence: &mut Evidence, name: &str) {
 }
 
 /// One of the claims.
-pub fn claim<'a>(claims: &'a [Claim], id: &str, part: &str) -> &'a Claim {
-    claims.iter().find(|of| of.id == id && of.part == part).expect("there is such a claim")
+pub fn claim<'a>(parts: &'a [Part], id: &str, part: &str) -> &'a Part {
+    parts.iter().find(|of| of.id == id && of.part == part).expect("there is such a claim")
 }
 
 /// That a number was measured, and is this one to 0.01 %.
@@ -100,4 +100,10 @@ pub fn add(
         stop: "all flows finished",
     };
     evidence.add(experiment, &run);
+}
+
+/// All numbers of a study, those of checks too.
+pub fn parts(study: &Study, evidence: &Evidence) -> Vec<Part> {
+    let (claims, checks) = study.judge(evidence);
+    claims.into_iter().flat_map(|claim| claim.parts).chain(checks).collect()
 }

@@ -27,6 +27,7 @@ pub fn study(study: &Study) -> String {
         let bears = sections::bears_on(study, section);
         sections::section(&mut text, &bears, at + 1, section);
     }
+    claims::checks(&mut text, study);
     guide(&mut text);
     provenance(&mut text, study);
     text += "</main>\n<footer>Made by floodway. This page is one file and needs nothing else; the \
@@ -72,8 +73,18 @@ fn guide(text: &mut String) {
     let terms = [
         (
             "verdict",
-            "What was expected, and what counts as reproduced, was written down before the runs; it \
-             stands with each claim. The verdict compares the measured value with that.",
+            "A source leaves things open; a reading makes a choice for each of them. A claim <i>holds \
+             in a reading</i> if each of its numbers has the claimed sign there, or keeps the claimed \
+             limit, and the interval leaves no doubt. The verdict is over all readings: <i>in 12 of 16 \
+             readings</i> means that 16 could be judged. Choices after <i>if</i> are the one or two \
+             that tell best in which readings a claim holds.",
+        ),
+        (
+            "comparison",
+            "Beside each number, of the main reading: <i>reproduced</i> within the tolerance that was \
+             written down before the runs, <i>same direction</i> with the claimed sign and another size, \
+             <i>not reproduced</i> with the other sign or no effect, <i>cannot judge</i> where the \
+             interval is too wide.",
         ),
         (
             "−63 % [−70, −55]",

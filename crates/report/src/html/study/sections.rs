@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::r#type::{plain, set, with_code};
+use super::super::r#type::{set, with_code};
 use super::super::{Figure, Legend, slug};
 use super::claims::mark;
 use super::rich;
@@ -77,18 +77,13 @@ pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, s
 
 /// The claims that a section bears on, with their verdicts.
 pub(super) fn bears_on(study: &Study, section: &Section) -> String {
-    let groups = study.grouped();
     let links = section.claims.iter().filter_map(|id| {
-        let (_, parts) = groups.iter().find(|(of, _)| of == id)?;
-        let marks: String = parts.iter().map(|claim| mark(claim.verdict)).collect();
-        let said: Vec<String> = parts
-            .iter()
-            .map(|claim| format!("{}: {}", claim.name(), claim.verdict.name()))
-            .collect();
+        let claim = study.claims.iter().find(|of| of.id == *id)?;
         let id = escape(id);
         Some(format!(
-            "<li><a href=\"#claim-{id}\" title=\"{}\">{id}{marks}</a></li>",
-            escape(&plain(&said.join("; ")))
+            "<li><a href=\"#claim-{id}\" title=\"{}\">{id}{}</a></li>",
+            claim.verdict.name(),
+            mark(claim.verdict)
         ))
     });
     match links.collect::<String>() {

@@ -21,7 +21,7 @@ pub fn losses(evidence: &Evidence) -> Section {
     ];
     let names: Vec<&'static str> =
         readings.iter().map(|(name, _)| *name).chain(["lossy"]).collect();
-    let mut section = evidence.section("losses", question, &["A3", "D12"], &names);
+    let mut section = evidence.section("losses", question, &["A3", "D12a", "D12b"], &names);
     if !evidence.has(case(main, CI)) {
         return section;
     }

@@ -19,6 +19,8 @@ use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
 /// All sections in order.
 pub fn sections(evidence: &Evidence) -> Vec<Section> {
     vec![
+        open::ablation(evidence),
+        open::readings(evidence),
         flows::two_queues(evidence),
         open::ecn(evidence),
         flows::three_queues(evidence),
@@ -29,7 +31,6 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         variations::latency(evidence),
         size::scaling(evidence),
         flows::conformity(evidence),
-        open::open(evidence),
     ]
     .into_iter()
     .filter(|section| !section.links.is_empty() && !section.exhibits.is_empty())

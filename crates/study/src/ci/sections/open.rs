@@ -1,14 +1,260 @@
-//! What the decks leave open: ECN above its high threshold, and everything else.
+//! What isolation itself does, and what the readings of the decks decide.
 
+use floodway_report::chart::{Axis, Mark};
 use floodway_report::study::Section;
 
-use crate::ci::plan::{OPEN, OPEN_CI};
+use crate::ci::readings::{FACTORS, READINGS};
 use crate::ci::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case};
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{Comparison, moves, number, short, table};
+use crate::exhibit::{Entry, moves, number, rows, short, table};
+use crate::flows::FlowGroup;
+use crate::measure::{Logs, Measured};
+use crate::readings::Reading;
+use crate::readings::effects::main_effect;
 
 fn pauses(facts: &Facts) -> f64 {
     facts.number("pause_frames")
+}
+
+/// Isolation without more marks, and more marks without isolation.
+pub fn ablation(evidence: &Evidence) -> Section {
+    let question = "What of the gain is isolation, and what is marking?";
+    let capped = case("two-queues", WITHOUT);
+    let step = case("ecn-step", WITHOUT);
+    let experiments = [
+        "two-queues",
+        "ecn-step",
+        "by-aqm",
+        "ecn-step-by-aqm",
+        "ecn-step-beside",
+        "one-queue",
+        "ecn-step-one-queue",
+    ];
+    let mut section = evidence.section("ablation", question, &["A1", "A2"], &experiments);
+    if !evidence.has(case("by-aqm", CI)) || !evidence.has(step) {
+        return section;
+    }
+    let change = |from, to, group| moves(&evidence.fct_change(from, to, group));
+    section.answer = format!(
+        "Isolation that adds no marks: the mean completion time of all flows {} where ECN marks at \
+         most 1 %, and {} where it marks everything above 300 KB. Marking everything above 300 KB \
+         without isolation: it {}.",
+        change(capped, case("by-aqm", CI), ALL),
+        change(step, case("ecn-step-by-aqm", CI), ALL),
+        change(capped, step, ALL),
+    );
+    section.text = vec![
+        "The decks compare ECN that marks at most one packet in a hundred with isolation that marks \
+         every packet of a flow that a switch has found congesting. That changes two things at once. \
+         Here they are taken apart, at 128 servers and on the same traffic: who marks, and whether \
+         there is a second queue for congesting flows. Changes are from the first row of each half; \
+         marks and pauses are those of a run."
+            .to_owned(),
+    ];
+    let row = |(label, from, of): (&str, Case, Case)| {
+        let counter =
+            |name: &'static str| number(&evidence.number(of, "", move |facts| facts.number(name)));
+        let change = |group| match of == from {
+            true => "–".to_owned(),
+            false => short(&evidence.fct_change(from, of, group)),
+        };
+        vec![
+            label.to_owned(),
+            change(MICE),
+            change(ELEPHANTS),
+            change(ALL),
+            number(&evidence.fct(of, ALL)),
+            counter("pause_frames"),
+            counter("marked_packets"),
+            evidence.unfinished(of).0.to_string(),
+        ]
+    };
+    let cases = [
+        ("ECN at most 1 %: two queues by hash", capped, capped),
+        ("one queue", capped, case("one-queue", WITHOUT)),
+        ("isolation, marks by the AQM only", capped, case("by-aqm", CI)),
+        ("isolation, marks as in the decks", capped, case("two-queues", CI)),
+        ("ECN all above 300 KB: two queues by hash", step, step),
+        ("one queue", step, case("ecn-step-one-queue", WITHOUT)),
+        ("isolation, marks by the AQM only", step, case("ecn-step-by-aqm", CI)),
+        ("isolation, marks as in the decks", step, case("ecn-step", CI)),
+        ("isolation, marks of both", step, case("ecn-step-beside", CI)),
+    ];
+    section.exhibits.push(table(
+        "ablation",
+        "Marks and queues taken apart",
+        "Changes of mean completion times in percent, with 95 % intervals.",
+        &["", "mice", ">10 MB", "all", "mean, all", "pause frames", "marks", "unfinished"],
+        cases.into_iter().map(row).collect(),
+    ));
+    section
+}
+
+/// A number of which the readings tell something: its name, the variant it is of, and its logarithms.
+type Number = (&'static str, &'static str, fn(&Evidence, &'static str) -> Logs);
+
+const NUMBERS: &[Number] = &[
+    ("mice", CI, |e, variant| fct(e, variant, MICE)),
+    (">10 MB", CI, |e, variant| fct(e, variant, ELEPHANTS)),
+    ("all flows", CI, |e, variant| fct(e, variant, ALL)),
+    ("pause frames", CI, |e, variant| {
+        // Half a frame more in both: some readings have none at all.
+        let number = |facts: &Facts| pauses(facts) + 0.5;
+        e.logs(case("two-queues", WITHOUT), case("two-queues", variant), number)
+    }),
+    ("all flows, local", LOCAL, |e, variant| fct(e, variant, ALL)),
+];
+
+fn fct(evidence: &Evidence, variant: &'static str, group: FlowGroup) -> Logs {
+    evidence.fct_logs(case("two-queues", WITHOUT), case("two-queues", variant), group)
+}
+
+/// The readings and their factors.
+pub fn readings(evidence: &Evidence) -> Section {
+    let question = "Which open choices of the decks decide the result?";
+    let judged = READINGS.judged(evidence);
+    let names: Vec<&'static str> =
+        judged.readings.iter().flat_map(|of| of.stands_for.iter().map(|pair| pair.1)).collect();
+    let mut section = evidence.section("readings", question, &["A1", "A2"], &names);
+    let views: Vec<Evidence> =
+        judged.readings.iter().map(|of| evidence.of_reading(&of.stands_for)).collect();
+    if views.len() < 2 || !views.iter().all(|view| view.has(case("two-queues", CI))) {
+        return section;
+    }
+    let gains = |(_, variant, logs): &Number| {
+        let clear = |view: &&Evidence, sign: f64| {
+            let of = crate::measure::percent_of_logs(logs(view, variant).into_values());
+            of.bounds().is_some_and(|(low, high)| if sign < 0.0 { high < 0.0 } else { low > 0.0 })
+        };
+        let count = |sign| views.iter().filter(|view| clear(view, sign)).count();
+        (count(-1.0), count(1.0))
+    };
+    let words = NUMBERS.iter().map(|number| {
+        let (falls, rises) = gains(number);
+        format!("{} fall clearly in {falls} and rise in {rises}", number.0)
+    });
+    section.answer = format!(
+        "Of {} readings: {}.",
+        views.len(),
+        words.collect::<Vec<_>>().join("; ")
+    );
+    section.text = vec![
+        format!(
+            "The decks leave {} things open that may decide what they find. Each has two or four \
+             choices, every one with somebody who makes it. All combinations would be {} networks; \
+             the {} here are a fractional factorial design of resolution IV (Box and Hunter 1961): \
+             every choice stands in as many readings as its alternatives, every three of them in all \
+             combinations equally often, and no effect of one choice is mixed up with the effect of \
+             any two together. Which pair of choices does something together cannot be told from it.",
+            FACTORS.len(),
+            FACTORS.iter().map(|factor| factor.choices.len() as u64).product::<u64>(),
+            views.len(),
+        ),
+        "The main effect of a choice is by how much the ratio of completion times, with isolation to \
+         without, is larger in the readings with that choice than in those with the first one, all \
+         else balanced. Above 0 the choice costs isolation its gain. Intervals of 95 % are over \
+         replications, each with its own traffic in all readings."
+            .to_owned(),
+    ];
+    let logs: Vec<Vec<Logs>> = NUMBERS
+        .iter()
+        .map(|(_, variant, logs)| views.iter().map(|view| logs(view, variant)).collect())
+        .collect();
+    section.exhibits.push(chart(&judged.readings, &logs));
+    section.exhibits.push(effects(&judged.readings, &logs));
+    section.exhibits.push(list(&judged.readings, &views));
+    section
+}
+
+/// The effect of a choice beside the first one of its factor.
+fn effect(readings: &[Reading], logs: &[Logs], factor: usize, choice: usize) -> Measured {
+    let (some, their): (Vec<Reading>, Vec<Logs>) = readings
+        .iter()
+        .zip(logs)
+        .filter(|(reading, _)| [0, choice].contains(&reading.choices[factor]))
+        .map(|(reading, logs)| (reading.clone(), logs.clone()))
+        .unzip();
+    main_effect(&some, &their, factor, choice)
+}
+
+/// All choices but the first of each factor, with their numbers.
+fn choices() -> impl Iterator<Item = (usize, usize, String)> {
+    FACTORS.iter().enumerate().flat_map(|(at, factor)| {
+        let others = factor.choices.iter().enumerate().skip(1);
+        others.map(move |(choice, of)| (at, choice, format!("{}: {}", factor.name, of.name)))
+    })
+}
+
+fn chart(readings: &[Reading], logs: &[Vec<Logs>]) -> floodway_report::study::Exhibit {
+    let groups = choices().map(|(factor, choice, label)| {
+        let shown = [0, 1, 2];
+        let entry = |of: usize| {
+            Entry::new(NUMBERS[of].0, of, effect(readings, &logs[of], factor, choice))
+        };
+        (label, shown.map(entry).to_vec())
+    });
+    rows(
+        "effects",
+        "What does each choice do to the gain of isolation?",
+        Axis::linear("main effect on the ratio of completion times; right of 0 costs gain", "%"),
+        Mark::Point,
+        "",
+        groups.collect(),
+    )
+}
+
+fn effects(readings: &[Reading], logs: &[Vec<Logs>]) -> floodway_report::study::Exhibit {
+    let row = |(factor, choice, label): (usize, usize, String)| {
+        let of = logs.iter().map(|logs| short(&effect(readings, logs, factor, choice)));
+        let first = FACTORS[factor].choices[0].name;
+        let source = FACTORS[factor].choices[choice].source;
+        let mut row = vec![format!("{label}, and not {first}")];
+        row.extend(of);
+        row.push(source.to_owned());
+        row
+    };
+    let mut head = vec!["choice"];
+    head.extend(NUMBERS.iter().map(|number| number.0));
+    head.push("who chooses so");
+    let note = "Percent, with 95 % intervals. Of pause frames, half a frame more in both.";
+    let caption = "Main effects of the choices on what isolation changes";
+    table("main-effects", caption, note, &head, choices().map(row).collect())
+}
+
+/// Every reading with what it comes to.
+fn list(readings: &[Reading], views: &[Evidence]) -> floodway_report::study::Exhibit {
+    let row = |(reading, view): (&Reading, &Evidence)| {
+        let words = FACTORS.iter().zip(&reading.choices);
+        let words = words.filter(|(_, choice)| **choice > 0);
+        let words: Vec<String> =
+            words.map(|(of, choice)| format!("{}: {}", of.name, of.choices[*choice].name)).collect();
+        let (from, to) = (case("two-queues", WITHOUT), case("two-queues", CI));
+        let fct = |group| short(&view.fct_change(from, to, group));
+        let words = if words.is_empty() { "as in the main reading".to_owned() } else { words.join("; ") };
+        vec![
+            words,
+            fct(MICE),
+            fct(ELEPHANTS),
+            fct(ALL),
+            short(&view.change(from, to, pauses)),
+            number(&view.number(from, "", pauses)),
+            view.unfinished(from).0.to_string(),
+            view.unfinished(to).0.to_string(),
+        ]
+    };
+    let head = [
+        "reading: what is not as in the main one",
+        "mice",
+        ">10 MB",
+        "all",
+        "pauses",
+        "pauses without",
+        "unfinished without",
+        "with",
+    ];
+    let rows = readings.iter().zip(views).map(row).collect();
+    let note = "Changes from without-ci to ci, in percent with 95 % intervals.";
+    table("all-readings", "All readings", note, &head, rows)
 }
 
 /// Claims A1 and A2 under the other reading.
@@ -38,114 +284,15 @@ pub fn ecn(evidence: &Evidence) -> Section {
         moves(&saved)
     )];
     let of = |label, series, experiment| {
-        Comparison::new(label, series, case(experiment, WITHOUT), case(experiment, CI))
+        crate::exhibit::Comparison::new(
+            label,
+            series,
+            case(experiment, WITHOUT),
+            case(experiment, CI),
+        )
     };
     let comparisons = [of("at most 1 %", 2, "two-queues"), of("all above 300 KB", 4, "ecn-step")];
     let caption = "How does ci change the mean completion time under both readings of ECN?";
     section.exhibits.push(evidence.changes("ecn", caption, "", &comparisons));
-    let row = |(label, experiment, variant): &(&str, &'static str, &'static str)| {
-        let of = case(experiment, variant);
-        let count =
-            |name: &'static str| number(&evidence.number(of, "", move |facts| facts.number(name)));
-        let (left, all) = evidence.unfinished(of);
-        vec![
-            format!("{label}, {variant}"),
-            count("pause_frames"),
-            count("marked_packets"),
-            count("cnps_sent"),
-            number(&evidence.fct(of, ALL)),
-            format!("{left} of {all}"),
-        ]
-    };
-    let cases = [
-        ("at most 1 %", "two-queues", WITHOUT),
-        ("at most 1 %", "two-queues", CI),
-        ("all above 300 KB", "ecn-step", WITHOUT),
-        ("all above 300 KB", "ecn-step", CI),
-    ];
-    section.exhibits.push(table(
-        "ecn-counts",
-        "What switches and receivers do, per run",
-        "",
-        &["", "pause frames", "marked packets", "CNPs", "mean completion time", "unfinished"],
-        cases.iter().map(row).collect(),
-    ));
-    section
-}
-
-/// Every other choice.
-pub fn open(evidence: &Evidence) -> Section {
-    let question = "Which open choices of the decks decide the result?";
-    let names: Vec<&'static str> = OPEN.iter().chain(OPEN_CI).map(|row| row.0).collect();
-    let mut section = evidence.section("open-choices", question, &["A1", "A2"], &names);
-    let base = case("open-base", WITHOUT);
-    if !evidence.has(base) {
-        return section;
-    }
-    let cells = |from: Case, to: Case| -> Vec<String> {
-        let fct = |group| short(&evidence.fct_change(from, to, group));
-        let (left, _) = evidence.unfinished(to);
-        let pauses = short(&evidence.change(from, to, pauses));
-        vec![fct(MICE), fct(ELEPHANTS), fct(ALL), pauses, left.to_string()]
-    };
-    let mut rows = Vec::new();
-    for (name, label, _) in OPEN {
-        let without = case(name, WITHOUT);
-        if !evidence.has(without) {
-            continue;
-        }
-        let mut row = vec![(*label).to_owned(), evidence.unfinished(without).0.to_string()];
-        row.extend(cells(without, case(name, CI)));
-        row.extend(cells(without, case(name, LOCAL)));
-        rows.push(row);
-    }
-    for (name, label, _) in OPEN_CI {
-        if !evidence.has(case(name, CI)) {
-            continue;
-        }
-        let mut row = vec![format!("ci: {label}"), evidence.unfinished(base).0.to_string()];
-        row.extend(cells(base, case(name, CI)));
-        row.extend(std::iter::repeat_n(String::new(), 5));
-        rows.push(row);
-    }
-    let signs = |group| {
-        let clear = |name: &&(&'static str, &str, &[&str])| {
-            let of = evidence.fct_change(case(name.0, WITHOUT), case(name.0, CI), group);
-            of.bounds().is_some_and(|(_, high)| high < 0.0)
-        };
-        let run = OPEN.iter().filter(|(name, ..)| evidence.has(case(name, CI)));
-        (run.clone().filter(clear).count(), run.count())
-    };
-    let ((mice, of), (all, _), (elephants, _)) = (signs(MICE), signs(ALL), signs(ELEPHANTS));
-    section.answer = format!(
-        "Of {of} readings, mice gain clearly with ci in {mice}, all flows together in {all}, \
-         elephants in {elephants}.",
-    );
-    section.text = vec![
-        "Each row is another reading, in a shorter version of the main experiment (128 servers, five \
-         replications). Changes of the mean completion time and of pause frames from without-ci, in \
-         percent, with 95 % intervals; \"left\" counts flows that had not finished."
-            .to_owned(),
-    ];
-    section.exhibits.push(table(
-        "open-choices",
-        "What each choice does to the gain of isolation",
-        "",
-        &[
-            "",
-            "left without",
-            "ci: mice",
-            ">10 MB",
-            "all",
-            "pauses",
-            "left",
-            "local: mice",
-            ">10 MB",
-            "all",
-            "pauses",
-            "left",
-        ],
-        rows,
-    ));
     section
 }

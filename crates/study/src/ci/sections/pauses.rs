@@ -11,7 +11,7 @@ use crate::exhibit::{Entry, moves, number, rows, table};
 pub fn pauses(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "Does isolation keep pauses away?";
-    let mut section = evidence.section("pauses", question, &["A2", "A8"], &[main]);
+    let mut section = evidence.section("pauses", question, &["A2", "A8a", "A8b"], &[main]);
     let change = |variant, name: &'static str| {
         let number = move |facts: &Facts| facts.number(name);
         evidence.change(case(main, WITHOUT), case(main, variant), number)

@@ -291,7 +291,7 @@ pub fn red(evidence: &Evidence) -> Section {
 
 /// Claim C5.
 pub fn coupled(evidence: &Evidence) -> Section {
-    let about = ("coupled", "What does a square do, in one queue?", &["C5"] as &[_]);
+    let about = ("coupled", "What does a square do, in one queue?", &["C5a", "C5b"] as &[_]);
     let mut section = section_of(evidence, COUPLED, about, ["as slide 13", "as slide 14"]);
     let wait = |of| number(&delay(evidence, mix(of, COUPLED), Queue::Scalable, 0.5));
     section.answer = format!(
@@ -313,7 +313,7 @@ pub fn coupled(evidence: &Evidence) -> Section {
 
 /// Claims C6 and C7.
 pub fn dual(evidence: &Evidence) -> Section {
-    let about = ("dualq", "What do two queues do?", &["C6", "C7"] as &[_]);
+    let about = ("dualq", "What do two queues do?", &["C6", "C7a", "C7b"] as &[_]);
     let mut section = section_of(evidence, DUALQ, about, ["slide 26", "slide 27"]);
     let wait = |of, queue, p| number(&delay(evidence, mix(of, DUALQ), queue, p));
     section.answer = format!(

@@ -34,7 +34,7 @@ pub fn options(evidence: &Evidence) -> Section {
     let question = "Which open choices decide the result?";
     let names = OPTIONS.iter().flat_map(|of| all_mixes().map(|mix| option(of.0, mix)));
     let names: Vec<&'static str> = names.collect();
-    let mut section = evidence.section("options", question, &["C7", "C8"], &names);
+    let mut section = evidence.section("options", question, &["C7a", "C7b", "C8a", "C8b"], &names);
     if section.links.is_empty() {
         return section;
     }

@@ -18,7 +18,7 @@ pub fn rivals(evidence: &Evidence) -> Section {
     let question = "What do other ways come to?";
     let mut names = vec![main];
     names.extend(OPEN_RIVALS.iter().map(|row| row.0));
-    let mut section = evidence.section("rivals", question, &["E3", "E4"], &names);
+    let mut section = evidence.section("rivals", question, &["E3a", "E3b", "E3c", "E4"], &names);
     let (left, incasts) = evidence.unfinished_of_group(case(main, LOSSY), INCAST);
     let [left, incasts] = [left, incasts].map(|flows| count(flows as f64));
     section.answer = format!(

@@ -37,7 +37,7 @@ fn lost_with(evidence: &Evidence, variant: &'static str, least_kb: u32) -> Measu
 /// Claim B2.
 pub const BACKPLANE_CLAIMS: &[Row] = &[
     Row {
-        id: "B2",
+        id: "B2a",
         part: "throughput, 802.3x at the output",
         metric: "change of what is carried, from 802.3x measured at output ports to DRC, 8 to 512 KB",
         claimed: REDUCE,
@@ -47,7 +47,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, carried),
     },
     Row {
-        id: "B2",
+        id: "B2a",
         part: "latency, 802.3x at the output",
         metric: "change of the mean latency per frame, likewise",
         claimed: REDUCE,
@@ -57,7 +57,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE_EGRESS, DRC, latency),
     },
     Row {
-        id: "B2",
+        id: "B2b",
         part: "throughput, 802.3x at the input",
         metric: "change of what is carried, from 802.3x measured at input ports to DRC",
         claimed: REDUCE,
@@ -67,7 +67,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE, DRC, carried),
     },
     Row {
-        id: "B2",
+        id: "B2b",
         part: "latency, 802.3x at the input",
         metric: "change of the mean latency per frame, likewise",
         claimed: REDUCE,
@@ -77,7 +77,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE, DRC, latency),
     },
     Row {
-        id: "B2",
+        id: "B2c",
         part: "throughput, no flow control",
         metric: "change of what is carried, from no flow control to DRC",
         claimed: REDUCE,
@@ -87,7 +87,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, NO_CONTROL, DRC, carried),
     },
     Row {
-        id: "B2",
+        id: "B2c",
         part: "latency, no flow control",
         metric: "change of the mean latency per frame, likewise",
         claimed: REDUCE,
@@ -97,7 +97,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, NO_CONTROL, DRC, latency),
     },
     Row {
-        id: "B2",
+        id: "B2d",
         part: "throughput, stops only, 802.3x at the input",
         metric: "change of what is carried, from 802.3x measured at input ports to DRC that only stops \
                  and lets go",
@@ -108,7 +108,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE, DRC_STOP, carried),
     },
     Row {
-        id: "B2",
+        id: "B2d",
         part: "latency, stops only, 802.3x at the input",
         metric: "change of the mean latency per frame, likewise",
         claimed: REDUCE,
@@ -118,7 +118,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| change(e, backplane, PAUSE, DRC_STOP, latency),
     },
     Row {
-        id: "B2",
+        id: "B2e",
         part: "losses, 802.3x at the input",
         metric: "frames lost in all runs, 8 to 512 KB",
         claimed: "802.3x = 0 (of slides 17 and 18)",
@@ -128,7 +128,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| lost_with(e, PAUSE, 0),
     },
     Row {
-        id: "B2",
+        id: "B2e",
         part: "losses, DRC",
         metric: "frames lost in all runs, 64 to 512 KB",
         claimed: "DRC = 0 (of slides 17 and 18)",
@@ -138,7 +138,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
         measure: |e| lost_with(e, DRC, 64),
     },
     Row {
-        id: "B2",
+        id: "B2e",
         part: "losses, stops only",
         metric: "the same with DRC that only stops and lets go",
         claimed: "DRC = 0 (of slides 17 and 18)",
@@ -152,7 +152,7 @@ pub const BACKPLANE_CLAIMS: &[Row] = &[
 /// Claim B3.
 pub const MULTISTAGE_CLAIMS: &[Row] = &[
     Row {
-        id: "B3",
+        id: "B3a",
         part: "throughput, 802.3x at the output",
         metric: "change of what is carried, from 802.3x measured at output ports to DRC, 8 to 512 KB",
         claimed: ALSO,
@@ -162,7 +162,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, carried),
     },
     Row {
-        id: "B3",
+        id: "B3a",
         part: "latency, 802.3x at the output",
         metric: "change of the mean latency per frame, likewise",
         claimed: ALSO,
@@ -172,7 +172,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         measure: |e| change(e, multistage, PAUSE_EGRESS, DRC, latency),
     },
     Row {
-        id: "B3",
+        id: "B3b",
         part: "throughput, 802.3x at the input",
         metric: "change of what is carried, from 802.3x measured at input ports to DRC",
         claimed: ALSO,
@@ -182,7 +182,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         measure: |e| change(e, multistage, PAUSE, DRC, carried),
     },
     Row {
-        id: "B3",
+        id: "B3b",
         part: "latency, 802.3x at the input",
         metric: "change of the mean latency per frame, likewise",
         claimed: ALSO,
@@ -192,7 +192,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         measure: |e| change(e, multistage, PAUSE, DRC, latency),
     },
     Row {
-        id: "B3",
+        id: "B3d",
         part: "throughput, stops only, 802.3x at the output",
         metric: "change of what is carried, from 802.3x measured at output ports to DRC that only stops \
                  and lets go",
@@ -203,7 +203,7 @@ pub const MULTISTAGE_CLAIMS: &[Row] = &[
         measure: |e| change(e, multistage, PAUSE_EGRESS, DRC_STOP, carried),
     },
     Row {
-        id: "B3",
+        id: "B3d",
         part: "throughput, stops only, 802.3x at the input",
         metric: "change of what is carried, from 802.3x measured at input ports to the same",
         claimed: ALSO,

@@ -15,7 +15,7 @@ use crate::short_range::{DRC_L2CI, L2CI, OVER_MIXED, PAUSE, RED, case};
 pub fn mixed(evidence: &Evidence) -> Section {
     let question = "Can requests over TCP do with little memory, and without losses?";
     let names: Vec<&'static str> = PORTS.map(plan::mixed).to_vec();
-    let claims = ["B6", "B7", "B8", "B9"];
+    let claims = ["B6", "B7a", "B7b", "B8a", "B8b", "B9"];
     let mut section = evidence.section("mixed", question, &claims, &names);
     let of = |kb, variant| case(plan::mixed(kb), variant);
     if !evidence.has(of(64, RED)) {

@@ -41,7 +41,7 @@ pub fn sweeps(evidence: &Evidence) -> Section {
     let all = || SWEEP_READINGS.iter().chain(MULTISTAGE_READINGS);
     let names = networks.iter().flat_map(|of| all().map(move |row| plan::reading(of, row.0)));
     let names: Vec<&'static str> = names.collect();
-    let mut section = evidence.section("sweep-readings", question, &["B2", "B3"], &names);
+    let mut section = evidence.section("sweep-readings", question, &["B2a", "B2b", "B2c", "B2d", "B2e", "B3a", "B3b", "B3d"], &names);
     if section.links.is_empty() {
         return section;
     }
@@ -186,7 +186,7 @@ pub fn mixed(evidence: &Evidence) -> Section {
     let question = "Which open choices decide drops and spikes?";
     let names: Vec<&'static str> =
         MIXED_READINGS.iter().map(|of| plan::reading("mixed", of.0)).collect();
-    let claims = ["B7", "B8", "B9"];
+    let claims = ["B7a", "B7b", "B8a", "B8b", "B9"];
     let mut section = evidence.section("mixed-readings", question, &claims, &names);
     if section.links.is_empty() {
         return section;

@@ -33,7 +33,7 @@ pub fn backplane(evidence: &Evidence) -> Section {
         evidence,
         BACKPLANE,
         "What does a backplane carry, and how soon?",
-        &["B1", "B2"],
+        &["B1", "B2a", "B2b", "B2c", "B2d", "B2e"],
         "Sixteen nodes at 10 Gb/s around one switch.",
     )
 }
@@ -44,7 +44,7 @@ pub fn multistage(evidence: &Evidence) -> Section {
         evidence,
         MULTISTAGE,
         "What does a network of several stages carry, and how soon?",
-        &["B3"],
+        &["B3a", "B3b", "B3d"],
         "Twelve nodes on three switches, with a link from each of these to each of four more. The \
          deck's picture of the network is not in its text. A direction between the stages leads to \
          four nodes, so that to slow it down slows down what goes to all of them: Directional Rate \

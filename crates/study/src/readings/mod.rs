@@ -1,0 +1,286 @@
+//! Readings of a source: what it leaves open, as factors with named choices.
+//!
+//! A claim is judged in every reading of a design ([`design`]), and the verdict is over all of them
+//! ([`verdict`]). How far a choice moves a number is its main effect ([`effects`]).
+
+pub mod design;
+pub mod effects;
+pub mod verdict;
+
+use crate::evidence::Evidence;
+use crate::plan::{Experiment, Level, name};
+
+/// One choice for a factor.
+#[derive(Debug)]
+pub struct Choice {
+    /// In a word or two: `capped`.
+    pub name: &'static str,
+    /// Who chooses so: the source's words, a standard, a paper, a product.
+    pub source: &'static str,
+    /// The settings that make it.
+    pub set: &'static [&'static str],
+}
+
+/// Something that a source leaves open.
+#[derive(Debug)]
+pub struct Factor {
+    /// In a few words: `ECN above its high threshold`.
+    pub name: &'static str,
+    /// The choices, two or four; the first is that of the main reading.
+    pub choices: &'static [Choice],
+}
+
+impl Factor {
+    /// How many columns of a two-level design it takes.
+    fn columns(&self) -> usize {
+        self.choices.len().trailing_zeros() as usize
+    }
+}
+
+/// An experiment that is run in every reading.
+#[derive(Debug)]
+pub struct Network {
+    /// The experiment of the main reading that it stands for.
+    pub stands_for: &'static str,
+    /// The scenario file.
+    pub file: &'static str,
+    /// The variants that are run.
+    pub variants: &'static [&'static str],
+    /// Settings of choices that begin with one of these mean nothing in it.
+    pub without: &'static [&'static str],
+    /// The least thorough level at which it is run.
+    pub from: Level,
+}
+
+/// The readings of a source: an experiment for each row of a design over its factors.
+#[derive(Debug)]
+pub struct Readings {
+    /// What is left open.
+    pub factors: &'static [Factor],
+    /// What is run in each.
+    pub networks: &'static [Network],
+    /// What all of them have, before the choices: their length, and how often they are run.
+    pub common: fn(Level) -> Vec<String>,
+}
+
+/// One reading: a choice for every factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// By factor, the number of the choice.
+    pub choices: Vec<usize>,
+    /// Which experiment stands in it for which of the main reading: (`two-queues`, `reading-07`).
+    pub stands_for: Vec<(&'static str, &'static str)>,
+}
+
+impl Readings {
+    /// All readings. The first is the main one.
+    pub fn all(&self) -> Vec<Reading> {
+        let columns = self.factors.iter().map(Factor::columns).sum();
+        let rows = design::resolution_iv(columns).into_iter().enumerate();
+        let reading = |(number, row): (usize, Vec<bool>)| {
+            let mut levels = row.into_iter().map(usize::from);
+            let choice = |factor: &Factor| {
+                let columns = levels.by_ref().take(factor.columns());
+                columns.fold(0, |choice, level| choice * 2 + level)
+            };
+            let choices = self.factors.iter().map(choice).collect();
+            self.reading(&format!("reading-{number:02}"), choices)
+        };
+        rows.map(reading).collect()
+    }
+
+    /// A reading whose experiments have names that begin with this one.
+    fn reading(&self, prefix: &str, choices: Vec<usize>) -> Reading {
+        let names = self.networks.iter().enumerate().map(|(at, network)| match at {
+            0 => (network.stands_for, name(prefix)),
+            _ => (network.stands_for, name(&format!("{prefix}-{}", network.stands_for))),
+        });
+        Reading { stands_for: names.collect(), choices }
+    }
+
+    /// The experiments of a reading at a level.
+    pub fn experiments(&self, reading: &Reading, level: Level) -> Vec<Experiment> {
+        let networks = self.networks.iter().zip(&reading.stands_for);
+        let networks = networks.filter(|(network, _)| level >= network.from);
+        let experiment = |(network, (_, name)): (&Network, &(&str, &'static str))| {
+            let common = (self.common)(level);
+            let mut of = Experiment::new(name, network.file).variants(network.variants);
+            of.set.extend(common);
+            for setting in self.settings(reading) {
+                if !network.without.iter().any(|path| setting.starts_with(path)) {
+                    of.set.push(setting.to_owned());
+                }
+            }
+            // What is said of a variant that is not run says nothing.
+            of.set.retain(|setting| match setting.strip_prefix("variants.") {
+                Some(rest) => rest.split('.').next().is_some_and(|of| network.variants.contains(&of)),
+                None => true,
+            });
+            of
+        };
+        networks.map(experiment).collect()
+    }
+
+    /// What the choices of a reading set.
+    fn settings(&self, reading: &Reading) -> impl Iterator<Item = &'static str> {
+        let chosen = self.factors.iter().zip(&reading.choices);
+        chosen.flat_map(|(factor, choice)| factor.choices[*choice].set).copied()
+    }
+
+    /// What claims are judged over.
+    pub fn judged(&self, evidence: &Evidence) -> Judged {
+        let open = |factor: &Factor| Open {
+            name: factor.name.to_owned(),
+            choices: factor
+                .choices
+                .iter()
+                .map(|choice| (choice.name.to_owned(), choice.source.to_owned()))
+                .collect(),
+        };
+        Judged { open: self.factors.iter().map(open).collect(), readings: self.all() }
+            .that_were_run(evidence)
+    }
+}
+
+/// Something left open, in words, with its choices and who chooses so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// What.
+    pub name: String,
+    /// Names of the choices, each with its source.
+    pub choices: Vec<(String, String)>,
+}
+
+/// The readings that were run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// What they differ in.
+    pub open: Vec<Open>,
+    /// The readings.
+    pub readings: Vec<Reading>,
+}
+
+impl Judged {
+    /// Only the main reading.
+    pub fn main_only(_: &Evidence) -> Self {
+        Self::default()
+    }
+
+    /// A main reading, and readings each of which makes one other choice: its words, and which
+    /// experiments stand for which. Variants that one of these lacks are those of the main reading;
+    /// experiments that it does not change are not part of it, so that a claim about them is not
+    /// judged twice.
+    pub fn one_at_a_time(
+        main: Vec<(&'static str, &'static str)>,
+        others: impl IntoIterator<Item = (String, Vec<(&'static str, &'static str)>)>,
+    ) -> Self {
+        let others: Vec<_> = others.into_iter().collect();
+        let open = |(words, _): &(String, _)| Open {
+            name: words.clone(),
+            choices: ["no", "yes"].map(|choice| (choice.to_owned(), String::new())).to_vec(),
+        };
+        let open = others.iter().map(open).collect();
+        let none = vec![0; others.len()];
+        let mut readings =
+            vec![Reading { choices: none.clone(), stands_for: main.clone() }];
+        for (at, (_, mut stands_for)) in others.into_iter().enumerate() {
+            let mut choices = none.clone();
+            choices[at] = 1;
+            let changed: Vec<&str> = stands_for.iter().map(|(of, _)| *of).collect();
+            stands_for.extend(main.iter().filter(|(of, _)| changed.contains(of)));
+            readings.push(Reading { choices, stands_for });
+        }
+        Self { open, readings }
+    }
+
+    /// Without the readings of which nothing was run.
+    pub fn that_were_run(mut self, evidence: &Evidence) -> Self {
+        self.readings.retain(|reading| {
+            reading.stands_for.first().is_some_and(|(_, name)| evidence.scenario(name).is_some())
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn choice(name: &'static str, set: &'static [&'static str]) -> Choice {
+        Choice { name, source: "", set }
+    }
+
+    static READINGS: Readings = Readings {
+        factors: &[
+            Factor { name: "two", choices: &[choice("a", &["t=a"]), choice("b", &["t=b"])] },
+            Factor {
+                name: "four",
+                choices: &[
+                    choice("a", &[]),
+                    choice("b", &["f=b"]),
+                    choice("c", &["f=c"]),
+                    choice("d", &["f=d", "variants.x.g=d", "variants.z.g=d"]),
+                ],
+            },
+        ],
+        networks: &[
+            Network {
+                stands_for: "main",
+                file: "a.toml",
+                variants: &["x", "y"],
+                without: &[],
+                from: Level::Quick,
+            },
+            Network {
+                stands_for: "small",
+                file: "b.toml",
+                variants: &["y"],
+                without: &["t"],
+                from: Level::Full,
+            },
+        ],
+        common: |_| vec!["seed=2".to_owned()],
+    };
+
+    #[test]
+    fn every_pair_of_choices_is_equally_frequent() {
+        let all = READINGS.all();
+        assert_eq!(all.len(), 8);
+        for two in 0..2 {
+            for four in 0..4 {
+                let alike = all.iter().filter(|reading| reading.choices == [two, four]);
+                assert_eq!(alike.count(), 1);
+            }
+        }
+        assert_eq!(all[0].choices, [0, 0]);
+        assert_eq!(all[0].stands_for, [("main", "reading-00"), ("small", "reading-00-small")]);
+    }
+
+    #[test]
+    fn a_reading_sets_what_its_choices_set() {
+        let reading = READINGS.reading("r", vec![1, 3]);
+        let experiments = READINGS.experiments(&reading, Level::Standard);
+        assert_eq!(experiments.len(), 1);
+        assert_eq!((experiments[0].name, experiments[0].file), ("r", "a.toml"));
+        assert_eq!(experiments[0].set, ["seed=2", "t=b", "f=d", "variants.x.g=d"]);
+        assert_eq!(experiments[0].variants, ["x", "y"]);
+        let experiments = READINGS.experiments(&reading, Level::Full);
+        assert_eq!((experiments[1].name, experiments[1].file), ("r-small", "b.toml"));
+        assert_eq!(experiments[1].set, ["seed=2", "f=d"]);
+    }
+
+    #[test]
+    fn one_at_a_time_leaves_all_else() {
+        let main = vec![("main", "base"), ("small", "base-small")];
+        let others = vec![
+            ("first".to_owned(), vec![("main", "first")]),
+            ("second".to_owned(), vec![("main", "second"), ("small", "second-small")]),
+        ];
+        let Judged { open, readings } = Judged::one_at_a_time(main, others);
+        assert_eq!(open[1].name, "second");
+        let choices: Vec<_> = readings.iter().map(|reading| reading.choices.clone()).collect();
+        assert_eq!(choices, [[0, 0], [1, 0], [0, 1]]);
+        assert_eq!(readings[0].stands_for, [("main", "base"), ("small", "base-small")]);
+        assert_eq!(readings[1].stands_for, [("main", "first"), ("main", "base")]);
+    }
+}

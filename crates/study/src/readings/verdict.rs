@@ -1,0 +1,334 @@
+//! The verdict on a claim over all readings.
+
+use floodway_report::study::{self, Comparison, Counts, Deciding, Part, Verdict};
+
+use super::{Judged, Open, Reading};
+use crate::claim::{Claim, Row};
+use crate::evidence::Evidence;
+use crate::exhibit::{moves, number};
+use crate::{Measured, Study};
+
+/// What came of a claim in one reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds.
+    Holds,
+    /// It does not hold.
+    Fails,
+    /// It cannot be judged there.
+    Open,
+}
+
+impl Outcome {
+    /// Of the numbers of a claim: it fails with any of them, and holds if all were measured well
+    /// enough to say so. A size other than the claimed one is no failure. None if nothing of the
+    /// claim was measured.
+    pub fn of<'a>(rows: &[&'static Row], evidence: &'a Evidence) -> Option<Self> {
+        let measured = rows.iter().map(|row| (row, (row.measure)(evidence)));
+        let measured = measured.filter(|(_, measured)| measured.value.is_some());
+        let compared: Vec<Comparison> =
+            measured.map(|(row, measured)| row.rule.judge(&measured)).collect();
+        let any = |wanted| compared.contains(&wanted);
+        match () {
+            () if compared.is_empty() => None,
+            () if any(Comparison::NotReproduced) => Some(Self::Fails),
+            () if any(Comparison::CannotJudge) => Some(Self::Open),
+            () => Some(Self::Holds),
+        }
+    }
+}
+
+fn count(outcomes: impl Iterator<Item = Outcome>) -> Counts {
+    outcomes.fold(Counts::default(), |mut counts, outcome| {
+        match outcome {
+            Outcome::Holds => counts.holds += 1,
+            Outcome::Fails => counts.does_not += 1,
+            Outcome::Open => counts.cannot_be_judged += 1,
+        }
+        counts
+    })
+}
+
+/// Choices of one or two factors that tell the readings in which a claim holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Factors with their choices, by number.
+    pub choices: Vec<(usize, usize)>,
+    /// The readings that have these choices.
+    pub with: Counts,
+    /// All others.
+    pub without: Counts,
+}
+
+/// The verdict over all readings: it holds, or not, in every reading that can be judged; or it
+/// depends; or half of the readings or more cannot be judged. The condition is the one that divides
+/// the readings best; there is none unless it depends.
+pub fn over(readings: &[&Reading], outcomes: &[Outcome]) -> (Verdict, Counts, Option<Condition>) {
+    let counts = count(outcomes.iter().copied());
+    if counts.cannot_be_judged * 2 >= counts.all() {
+        (Verdict::CannotBeJudged, counts, None)
+    } else if counts.does_not == 0 {
+        (Verdict::Holds, counts, None)
+    } else if counts.holds == 0 {
+        (Verdict::DoesNotHold, counts, None)
+    } else {
+        (Verdict::HoldsIf, counts, best(readings, outcomes))
+    }
+}
+
+/// The condition that divides the readings best: it is right about most readings (they hold with it
+/// and fail without it). Two choices only if they are right about more than one choice is. None if
+/// no condition is right about more readings than none at all is.
+fn best(readings: &[&Reading], outcomes: &[Outcome]) -> Option<Condition> {
+    let choices: Vec<(usize, usize)> = (0..readings[0].choices.len())
+        .flat_map(|factor| {
+            let last = readings.iter().map(|of| of.choices[factor]).max().unwrap_or(0);
+            (0..=last).map(move |choice| (factor, choice))
+        })
+        .collect();
+    let single = choices.iter().map(|one| vec![*one]);
+    let pairs = choices.iter().enumerate().flat_map(|(at, one)| {
+        let others = choices[at + 1..].iter().filter(|other| other.0 != one.0);
+        others.map(|other| vec![*one, *other])
+    });
+    let right = |of: &Condition| of.with.holds + of.without.does_not;
+    let conditions = single.chain(pairs).map(|choices| divide(readings, outcomes, choices));
+    // The first of equals: one choice before two, earlier factors before later ones.
+    let better = |a: Condition, b: Condition| if right(&b) > right(&a) { b } else { a };
+    let all = count(outcomes.iter().copied());
+    conditions
+        .filter(|of| of.with.judged() > 0 && of.without.judged() > 0)
+        .reduce(better)
+        .filter(|of| right(of) > all.holds.max(all.does_not))
+}
+
+fn divide(readings: &[&Reading], outcomes: &[Outcome], choices: Vec<(usize, usize)>) -> Condition {
+    let has = |reading: &Reading| choices.iter().all(|of| reading.choices[of.0] == of.1);
+    let counted = |wanted: bool| {
+        let of = readings.iter().zip(outcomes).filter(|of| has(of.0) == wanted);
+        count(of.map(|of| *of.1))
+    };
+    Condition { with: counted(true), without: counted(false), choices }
+}
+
+impl Study {
+    /// The verdict on every claim, and the checks.
+    pub fn judge(&self, evidence: &Evidence) -> (Vec<study::Claim>, Vec<Part>) {
+        let judged = (self.readings)(evidence);
+        let views: Vec<(&Reading, Evidence)> = judged
+            .readings
+            .iter()
+            .map(|reading| (reading, evidence.of_reading(&reading.stands_for)))
+            .collect();
+        let claims = self.claims.iter().map(|claim| self.claim(claim, evidence, &judged, &views));
+        let checks = self.all_rows().filter(|row| row.is_check());
+        (claims.collect(), checks.map(|row| row.judge(evidence)).collect())
+    }
+
+    fn claim(
+        &self,
+        claim: &Claim,
+        evidence: &Evidence,
+        judged: &Judged,
+        views: &[(&Reading, Evidence)],
+    ) -> study::Claim {
+        let rows = self.rows_of(claim.id);
+        let parts = claim.parts_differ_in.map(|what| of_parts(what, &rows, evidence));
+        let open = parts.as_ref().map_or(&judged.open, |of| &of.0.open);
+        let (mut readings, mut outcomes): (Vec<&Reading>, Vec<Outcome>) = views
+            .iter()
+            .filter_map(|(reading, view)| Some((*reading, Outcome::of(&rows, view)?)))
+            .unzip();
+        let main = Reading { choices: Vec::new(), stands_for: Vec::new() };
+        if let Some((judged, of)) = &parts {
+            (readings, outcomes) = (judged.readings.iter().collect(), of.clone());
+        }
+        if outcomes.is_empty() {
+            // It was measured in the main reading only, if at all.
+            readings.push(&main);
+            outcomes.push(Outcome::of(&rows, evidence).unwrap_or(Outcome::Open));
+        }
+        let (verdict, counts, condition) = over(&readings, &outcomes);
+        let share = (counts.judged() > 0)
+            .then(|| counts.holds as f64 / counts.judged() as f64);
+        let result = match claim.result {
+            Some(told) => told(evidence),
+            None => in_words(&rows, evidence),
+        };
+        study::Claim {
+            id: claim.id.to_owned(),
+            quotation: claim.quotation.to_owned(),
+            source: rows.first().map_or("", |row| row.source).to_owned(),
+            verdict,
+            condition: match (&condition, verdict) {
+                (Some(condition), _) => clause(condition, open),
+                (None, Verdict::HoldsIf) => "no one or two choices tell where".to_owned(),
+                (None, _) => String::new(),
+            },
+            result,
+            readings: study::Readings {
+                counts,
+                share,
+                deciding: condition.map_or_else(Vec::new, |of| {
+                    let one = |choice: &(usize, usize)| {
+                        deciding(*choice, open, &readings, &outcomes)
+                    };
+                    of.choices.iter().map(one).collect()
+                }),
+            },
+            parts: rows.iter().map(|row| row.judge(evidence)).collect(),
+        }
+    }
+}
+
+/// The numbers of a claim each as a reading, with what came of it in each that was run.
+fn of_parts(
+    what: &str,
+    rows: &[&'static Row],
+    evidence: &Evidence,
+) -> (Judged, Vec<Outcome>) {
+    let choices = rows.iter().map(|row| (row.part.to_owned(), row.source.to_owned())).collect();
+    let open = vec![Open { name: what.to_owned(), choices }];
+    let outcome = |(at, row): (usize, &&'static Row)| {
+        let reading = Reading { choices: vec![at], stands_for: Vec::new() };
+        Some((reading, Outcome::of(&[*row], evidence)?))
+    };
+    let (readings, outcomes) = rows.iter().enumerate().filter_map(outcome).unzip();
+    (Judged { open, readings }, outcomes)
+}
+
+/// A choice by itself.
+fn deciding(
+    choice: (usize, usize),
+    open: &[Open],
+    readings: &[&Reading],
+    outcomes: &[Outcome],
+) -> Deciding {
+    let Condition { with, without, .. } = divide(readings, outcomes, vec![choice]);
+    let factor = &open[choice.0];
+    let (name, source) = factor.choices[choice.1].clone();
+    Deciding { factor: factor.name.clone(), choice: name, source, with, without }
+}
+
+/// A condition in words: `if ECN: capped (15 of 16 readings with it, 1 of 16 without)`.
+fn clause(condition: &Condition, open: &[Open]) -> String {
+    let choice = |(factor, choice): &(usize, usize)| {
+        let factor = &open[*factor];
+        format!("{}: {}", factor.name, factor.choices[*choice].0)
+    };
+    let choices: Vec<String> = condition.choices.iter().map(choice).collect();
+    format!(
+        "if {} ({} with it; {} without)",
+        choices.join(", and "),
+        condition.with.words(),
+        condition.without.words()
+    )
+}
+
+/// What was measured, one number after the other.
+fn in_words(rows: &[&'static Row], evidence: &Evidence) -> String {
+    let mut sentences = Vec::new();
+    for row in rows {
+        let measured = (row.measure)(evidence);
+        let Measured { value: Some(_), unit, .. } = measured else { continue };
+        let (metric, verb) = (row.metric, moves(&measured));
+        sentences.push(match unit {
+            "%" => format!("{metric} {verb}"),
+            _ => format!("{metric}: {}", number(&measured)),
+        });
+    }
+    match sentences.is_empty() {
+        true => "Not measured.".to_owned(),
+        false => {
+            let text = sentences.join("; ");
+            let mut letters = text.chars();
+            let first = letters.next().map(|first| first.to_uppercase().to_string());
+            first.unwrap_or_default() + letters.as_str() + "."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readings::design::resolution_iv;
+
+    fn readings() -> Vec<Reading> {
+        let row = |row: Vec<bool>| Reading {
+            choices: row.into_iter().map(usize::from).collect(),
+            stands_for: Vec::new(),
+        };
+        resolution_iv(4).into_iter().map(row).collect()
+    }
+
+    fn judged(holds: impl Fn(&[usize]) -> Outcome) -> (Verdict, Counts, Option<Condition>) {
+        let readings = readings();
+        let outcomes: Vec<Outcome> = readings.iter().map(|of| holds(&of.choices)).collect();
+        over(&readings.iter().collect::<Vec<_>>(), &outcomes)
+    }
+
+    fn when(holds: bool) -> Outcome {
+        if holds { Outcome::Holds } else { Outcome::Fails }
+    }
+
+    #[test]
+    fn all_or_none_or_too_few() {
+        let counts = |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
+        assert_eq!(judged(|_| Outcome::Holds), (Verdict::Holds, counts(8, 0, 0), None));
+        assert_eq!(judged(|_| Outcome::Fails), (Verdict::DoesNotHold, counts(0, 8, 0), None));
+        let some = |of: &[usize]| {
+            if of[0] == 0 && of[1] == 0 { Outcome::Open } else { Outcome::Holds }
+        };
+        assert_eq!(judged(some), (Verdict::Holds, counts(6, 0, 2), None));
+        let half = |of: &[usize]| if of[2] == 0 { Outcome::Open } else { Outcome::Fails };
+        assert_eq!(judged(half), (Verdict::CannotBeJudged, counts(0, 4, 4), None));
+    }
+
+    #[test]
+    fn one_choice_or_two_decide() {
+        let (Verdict::HoldsIf, _, Some(of)) = judged(|of| when(of[2] == 1)) else { panic!() };
+        assert_eq!(of.choices, [(2, 1)]);
+        assert_eq!((of.with.holds, of.with.does_not, of.without.holds), (4, 0, 0));
+        let both = judged(|of| when(of[1] == 0 && of[3] == 1));
+        let (Verdict::HoldsIf, counts, Some(of)) = both else { panic!() };
+        assert_eq!(of.choices, [(1, 0), (3, 1)]);
+        assert_eq!((counts.holds, of.with.holds, of.with.does_not, of.without.holds), (2, 2, 0, 0));
+    }
+
+    #[test]
+    fn a_condition_may_be_wrong_about_some() {
+        // Where the first choice is made, but once.
+        let rule = |of: &[usize]| when(of[0] == 0 && of != [0, 1, 1, 0]);
+        let (Verdict::HoldsIf, _, Some(of)) = judged(rule) else { panic!() };
+        assert_eq!(of.choices, [(0, 0)]);
+        assert_eq!((of.with.holds, of.with.does_not, of.without.does_not), (3, 1, 4));
+    }
+
+    /// One of eight readings is none that one choice, or two, single out: of four factors two choices
+    /// leave two readings.
+    #[test]
+    fn a_condition_is_better_than_none() {
+        let (verdict, counts, of) = judged(|of| when(of == [0, 0, 0, 0]));
+        assert_eq!((verdict, counts.holds), (Verdict::HoldsIf, 1));
+        assert_eq!(of, None);
+    }
+
+    #[test]
+    fn a_condition_is_told_with_its_counts() {
+        let open = |name: &str| Open {
+            name: name.to_owned(),
+            choices: vec![("a".to_owned(), "deck".to_owned()), ("b".to_owned(), "paper".to_owned())],
+        };
+        let counts = |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
+        let condition = Condition {
+            choices: vec![(0, 0), (1, 1)],
+            with: counts(3, 1, 0),
+            without: counts(0, 3, 1),
+        };
+        assert_eq!(
+            clause(&condition, &[open("ECN"), open("load")]),
+            "if ECN: a, and load: b (3 of 4 readings with it; 0 of 3 readings, 1 more cannot be judged \
+             without)"
+        );
+    }
+}
