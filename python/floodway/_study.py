@@ -39,9 +39,16 @@ class Study:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims in order: what was claimed, what was measured, the verdict."""
+        """The claims in order: ``id``, ``quotation`` of the source, ``verdict`` over all ``readings``
+        of it, the ``result`` in a sentence, and its numbers, ``parts``."""
         claims: list[dict[str, Any]] = self.json["claims"]
         return claims
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """What cannot fail, number by number: whether the experiments are what the sources say."""
+        checks: list[dict[str, Any]] = self.json["checks"]
+        return checks
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -54,14 +61,17 @@ class Study:
         return line(f"<Study {self.name} ({self.json['level']}): {counts}>")
 
     def _repr_html_(self) -> str:
-        head = ["claim", "what", "claimed", "measured", "unit", "verdict"]
-        names = ["id", "metric", "claimed", "measured", "unit", "verdict"]
-        rows = [[_shown(claim[name]) for name in names] for claim in self.claims]
+        head = ["claim", "in the words of the source", "verdict", "in readings", "measured"]
+        rows = [
+            [claim["id"], claim["quotation"], claim["verdict"], _share(claim), claim["result"]]
+            for claim in self.claims
+        ]
         return html_table(head, rows, repr(self)[1:-1])
 
 
-def _shown(value: Any) -> object:
-    return "" if value is None else value
+def _share(claim: Mapping[str, Any]) -> str:
+    readings = claim["readings"]
+    return f"{readings['holds']} of {readings['holds'] + readings['does_not']}"
 
 
 def study(

@@ -33,8 +33,9 @@ def test_it_is_what_the_program_does(program, tmp_path, monkeypatch):
     command = [program, "study", "ci", "--quick", *words, "--out", "program", "--json"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     there = json.loads(done.stdout)
-    assert len({claim["id"] for claim in study.claims}) == 24
-    assert study.claims == there["claims"]
+    names = {row["id"].rstrip("abc") for row in [*study.claims, *study.checks]}
+    assert len(names) == 24
+    assert study.claims == there["claims"] and study.checks == there["checks"]
     assert study.answer == tuple(there["answer"])
     assert study.json["provenance"]["fingerprint"] == there["provenance"]["fingerprint"]
     assert (study.name, study.violations) == ("ci", ())

@@ -18,19 +18,32 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     let first = json(&tiny(&out, &["--json"]));
     assert_eq!((&first["study"], &first["level"]), (&"ci".into(), &"quick".into()));
     let claims = first["claims"].as_array().unwrap();
-    let verdicts = ["reproduced", "same direction", "not reproduced", "cannot judge"];
+    let verdicts = ["holds", "holds if", "does not hold", "cannot be judged"];
+    let comparisons = ["reproduced", "same direction", "not reproduced", "cannot judge"];
     let mut ids = BTreeSet::new();
+    let count = |readings: &Value, name: &str| readings[name].as_u64().unwrap();
     for claim in claims {
         ids.insert(claim["id"].as_str().unwrap());
-        assert!(claim["claimed"].is_string() && claim["unit"].is_string());
-        for number in ["measured", "low", "high"] {
-            assert!(claim[number].is_number() || claim[number].is_null(), "{claim}");
-        }
         assert!(verdicts.contains(&claim["verdict"].as_str().unwrap()), "{claim}");
+        for text in ["quotation", "source", "result", "condition"] {
+            assert!(claim[text].is_string(), "{claim}");
+        }
+        let readings = &claim["readings"];
+        let judged = count(readings, "holds") + count(readings, "does_not");
+        let all = judged + count(readings, "cannot_be_judged");
+        assert!([1, 32].contains(&all), "{readings}");
+        let share = (judged > 0).then(|| count(readings, "holds") as f64 / judged as f64);
+        assert_eq!(readings["share"].as_f64(), share);
+        for part in claim["parts"].as_array().unwrap() {
+            assert_eq!(part["id"], claim["id"]);
+            check(part, &comparisons);
+        }
     }
     assert_eq!(ids.len(), 24);
+    let checks = first["checks"].as_array().unwrap();
+    checks.iter().for_each(|part| check(part, &comparisons));
     // Same traffic, more memory: not one flow may differ, at any size.
-    let memory = claims.iter().find(|claim| claim["id"] == "D4").unwrap();
+    let memory = checks.iter().find(|check| check["id"] == "D4").unwrap();
     assert_eq!((&memory["measured"], &memory["verdict"]), (&0.0.into(), &"reproduced".into()));
     assert_eq!(first["provenance"]["reused"], 0);
     assert!(first["caveats"][0].as_str().unwrap().starts_with("This is the quick version"));
@@ -106,13 +119,22 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     assert_eq!(std::fs::read_to_string(out.join("text/own.svg")).unwrap(), "mine");
 }
 
+/// A number of a claim or of a check.
+fn check(part: &Value, comparisons: &[&str]) {
+    assert!(part["claimed"].is_string() && part["unit"].is_string());
+    for number in ["measured", "low", "high"] {
+        assert!(part[number].is_number() || part[number].is_null(), "{part}");
+    }
+    assert!(comparisons.contains(&part["verdict"].as_str().unwrap()), "{part}");
+}
+
 #[test]
 fn the_plan_is_a_list_of_commands() {
     let said = floodway(&["study", "ci", "--quick", "--plan", "--set", "switch.latency=1us"]);
     assert_eq!(said.code, Some(0));
     let first = "floodway run scenarios/ci/lossless.toml --variant without-ci --variant ci-local \
                  --variant ci --set replications=6 --set arrivals=12ms --set warmup=8ms --set \
-                 limit=40ms --set seed=2 --set switch.latency=1us --out results/two-queues\n";
+                 limit=40ms --set seed=3 --set switch.latency=1us --out results/two-queues\n";
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.lines().all(|line| line.starts_with("floodway run scenarios/ci/")));
 }

@@ -79,7 +79,9 @@ impl Verdict {
             Self::Holds => "in every reading of the source that can be judged",
             Self::HoldsIf => "in some readings, and not in others",
             Self::DoesNotHold => "in no reading",
-            Self::CannotBeJudged => "in half of the readings or more, or the source says too little",
+            Self::CannotBeJudged => {
+                "in half of the readings or more, or the source says too little"
+            }
         }
     }
 }

@@ -134,7 +134,8 @@ impl Counts {
     /// In words: `12 of 16 readings`, `12 of 16 readings, 4 more cannot be judged`.
     pub fn words(self) -> String {
         let judged = self.judged();
-        let of = format!("{} of {judged} reading{}", self.holds, if judged == 1 { "" } else { "s" });
+        let of =
+            format!("{} of {judged} reading{}", self.holds, if judged == 1 { "" } else { "s" });
         match self.cannot_be_judged {
             0 => of,
             open => format!("{of}, {open} more cannot be judged"),

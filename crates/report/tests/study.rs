@@ -92,7 +92,11 @@ fn a_page_tells_what_came_of_the_claims() {
     assert!(page.contains("<strong>never above XOFF</strong>"));
     let first = &page[page.find("id=\"claim-A1\"").unwrap()..page.find("id=\"claim-A2\"").unwrap()];
     assert!(first.contains("<blockquote>Lossless environment with PFC"));
-    assert!(first.contains("holds if<span class=\"range\">in 15 of 30 readings, 2 more cannot be judged"));
+    assert!(
+        first.contains(
+            "holds if<span class=\"range\">in 15 of 30 readings, 2 more cannot be judged"
+        )
+    );
     assert!(first.contains("<p class=\"remark\">if ECN: at most 1\u{a0}% marked"));
     // Of the three parts of A1 the first says what all were expected to be.
     assert_eq!(first.matches("expected before the runs").count(), 1);
@@ -311,12 +315,8 @@ fn verdicts_have_shapes_of_their_own() {
         assert!(!shapes.contains(&shape), "{shape}");
         shapes.push(shape);
     }
-    for verdict in [
-        Verdict::Holds,
-        Verdict::HoldsIf,
-        Verdict::DoesNotHold,
-        Verdict::CannotBeJudged,
-    ] {
+    for verdict in [Verdict::Holds, Verdict::HoldsIf, Verdict::DoesNotHold, Verdict::CannotBeJudged]
+    {
         assert!(study.claims.iter().any(|claim| claim.verdict == verdict));
         assert!(page.contains(&format!("</svg>{}<", verdict.name())), "{verdict:?}");
     }

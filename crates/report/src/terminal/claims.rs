@@ -49,9 +49,17 @@ fn claim(claim: &Claim, style: Style) -> String {
         share => format!(", {share}"),
     };
     let head = format!("{} {verdict}{share}", claim.id);
-    let mut text = lines(&head, 0, style, None)
-        .replacen(&verdict, &paint(&verdict, Some(colour(agreement)), style), 1);
-    text += &lines(&format!("\"{}\" ({})", claim.quotation, claim.source), INDENT, style, Some(Paint::Dim));
+    let mut text = lines(&head, 0, style, None).replacen(
+        &verdict,
+        &paint(&verdict, Some(colour(agreement)), style),
+        1,
+    );
+    text += &lines(
+        &format!("\"{}\" ({})", claim.quotation, claim.source),
+        INDENT,
+        style,
+        Some(Paint::Dim),
+    );
     text += &lines(&claim.condition, INDENT, style, None);
     text + &lines(&claim.result, INDENT, style, None)
 }
@@ -91,8 +99,12 @@ fn checks(study: &Study, style: Style) -> String {
     let wrong = study.checks.iter().filter(|check| check.verdict == Comparison::NotReproduced);
     for check in wrong {
         let (value, _) = check.figures().unwrap_or_default();
-        let line =
-            format!("check {}: {} is {value} and not {}", check.name(), check.metric, check.claimed);
+        let line = format!(
+            "check {}: {} is {value} and not {}",
+            check.name(),
+            check.metric,
+            check.claimed
+        );
         text += &lines(&line, INDENT, style, Some(Paint::Red));
     }
     text

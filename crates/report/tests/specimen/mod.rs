@@ -5,7 +5,8 @@ mod mixes;
 
 use floodway_report::chart::{Axis, Group, Line, Lines, Mark, Row, Rows};
 use floodway_report::study::{
-    Claim, Comparison, Counts, Deciding, Exhibit, Part, Provenance, Readings, Section, Study, Verdict,
+    Claim, Comparison, Counts, Deciding, Exhibit, Part, Provenance, Readings, Section, Study,
+    Verdict,
 };
 
 pub use mixes::{queue_sizes, ratios, shares};
@@ -115,12 +116,7 @@ fn parts() -> Vec<Part> {
             Reproduced,
         ),
         part(("A4", "load 0.3"), (long, "about a half"), with(3.2, -14.0, 24.0, "%"), CannotJudge),
-        part(
-            ("A4", "load 0.8"),
-            (long, "about a half"),
-            with(12.4, 9.0, 16.1, "%"),
-            NotReproduced,
-        ),
+        part(("A4", "load 0.8"), (long, "about a half"), with(12.4, 9.0, 16.1, "%"), NotReproduced),
         part(
             ("A5", ""),
             (

@@ -6,11 +6,7 @@ use crate::readings::{Choice, Factor, Network, Readings};
 use super::plan::FRESH;
 use super::{ALL_VARIANTS, CI, WITHOUT};
 
-const fn choice(
-    name: &'static str,
-    source: &'static str,
-    set: &'static [&'static str],
-) -> Choice {
+const fn choice(name: &'static str, source: &'static str, set: &'static [&'static str]) -> Choice {
     Choice { name, source, set }
 }
 
@@ -212,11 +208,7 @@ pub static FACTORS: &[Factor] = &[
         name: "path",
         choices: &[
             choice("of a flow, by hash", "ECMP", &[]),
-            choice(
-                "of a flowlet, at random",
-                "LetFlow",
-                &["switch.path=flowlet"],
-            ),
+            choice("of a flowlet, at random", "LetFlow", &["switch.path=flowlet"]),
         ],
     },
     Factor {

@@ -113,7 +113,9 @@ impl Readings {
             }
             // What is said of a variant that is not run says nothing.
             of.set.retain(|setting| match setting.strip_prefix("variants.") {
-                Some(rest) => rest.split('.').next().is_some_and(|of| network.variants.contains(&of)),
+                Some(rest) => {
+                    rest.split('.').next().is_some_and(|of| network.variants.contains(&of))
+                }
                 None => true,
             });
             of
@@ -181,8 +183,7 @@ impl Judged {
         };
         let open = others.iter().map(open).collect();
         let none = vec![0; others.len()];
-        let mut readings =
-            vec![Reading { choices: none.clone(), stands_for: main.clone() }];
+        let mut readings = vec![Reading { choices: none.clone(), stands_for: main.clone() }];
         for (at, (_, mut stands_for)) in others.into_iter().enumerate() {
             let mut choices = none.clone();
             choices[at] = 1;

@@ -149,8 +149,7 @@ impl Study {
             outcomes.push(Outcome::of(&rows, evidence).unwrap_or(Outcome::Open));
         }
         let (verdict, counts, condition) = over(&readings, &outcomes);
-        let share = (counts.judged() > 0)
-            .then(|| counts.holds as f64 / counts.judged() as f64);
+        let share = (counts.judged() > 0).then(|| counts.holds as f64 / counts.judged() as f64);
         let result = match claim.result {
             Some(told) => told(evidence),
             None => in_words(&rows, evidence),
@@ -170,9 +169,8 @@ impl Study {
                 counts,
                 share,
                 deciding: condition.map_or_else(Vec::new, |of| {
-                    let one = |choice: &(usize, usize)| {
-                        deciding(*choice, open, &readings, &outcomes)
-                    };
+                    let one =
+                        |choice: &(usize, usize)| deciding(*choice, open, &readings, &outcomes);
                     of.choices.iter().map(one).collect()
                 }),
             },
@@ -182,11 +180,7 @@ impl Study {
 }
 
 /// The numbers of a claim each as a reading, with what came of it in each that was run.
-fn of_parts(
-    what: &str,
-    rows: &[&'static Row],
-    evidence: &Evidence,
-) -> (Judged, Vec<Outcome>) {
+fn of_parts(what: &str, rows: &[&'static Row], evidence: &Evidence) -> (Judged, Vec<Outcome>) {
     let choices = rows.iter().map(|row| (row.part.to_owned(), row.source.to_owned())).collect();
     let open = vec![Open { name: what.to_owned(), choices }];
     let outcome = |(at, row): (usize, &&'static Row)| {
@@ -273,7 +267,8 @@ mod tests {
 
     #[test]
     fn all_or_none_or_too_few() {
-        let counts = |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
+        let counts =
+            |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
         assert_eq!(judged(|_| Outcome::Holds), (Verdict::Holds, counts(8, 0, 0), None));
         assert_eq!(judged(|_| Outcome::Fails), (Verdict::DoesNotHold, counts(0, 8, 0), None));
         let some = |of: &[usize]| {
@@ -317,9 +312,13 @@ mod tests {
     fn a_condition_is_told_with_its_counts() {
         let open = |name: &str| Open {
             name: name.to_owned(),
-            choices: vec![("a".to_owned(), "deck".to_owned()), ("b".to_owned(), "paper".to_owned())],
+            choices: vec![
+                ("a".to_owned(), "deck".to_owned()),
+                ("b".to_owned(), "paper".to_owned()),
+            ],
         };
-        let counts = |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
+        let counts =
+            |holds, does_not, cannot_be_judged| Counts { holds, does_not, cannot_be_judged };
         let condition = Condition {
             choices: vec![(0, 0), (1, 1)],
             with: counts(3, 1, 0),

@@ -5,7 +5,7 @@
 use floodway_model::Table;
 use floodway_report::Run;
 use floodway_report::study::Part;
-use floodway_study::{Evidence, Level};
+use floodway_study::{Evidence, Level, Study};
 
 /// An experiment of the standard level begins.
 pub fn begin(evidence: &mut Evidence, name: &str) {

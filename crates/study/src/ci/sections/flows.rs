@@ -118,7 +118,8 @@ pub fn three_queues(evidence: &Evidence) -> Section {
 pub fn conformity(evidence: &Evidence) -> Section {
     let (pfc, lossy) = (largest(evidence, "two-queues"), largest(evidence, "lossy"));
     let question = "How much of the mechanism does it take?";
-    let mut section = evidence.section("conformity", question, &["A10a", "A10b", "A10c"], &[pfc, lossy]);
+    let mut section =
+        evidence.section("conformity", question, &["A10a", "A10b", "A10c"], &[pfc, lossy]);
     let change = |experiment, from, to, group| {
         evidence.fct_change(case(experiment, from), case(experiment, to), group)
     };

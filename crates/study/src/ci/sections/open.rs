@@ -133,11 +133,8 @@ pub fn readings(evidence: &Evidence) -> Section {
         let (falls, rises) = gains(number);
         format!("{} fall clearly in {falls} and rise in {rises}", number.0)
     });
-    section.answer = format!(
-        "Of {} readings: {}.",
-        views.len(),
-        words.collect::<Vec<_>>().join("; ")
-    );
+    section.answer =
+        format!("Of {} readings: {}.", views.len(), words.collect::<Vec<_>>().join("; "));
     section.text = vec![
         format!(
             "The decks leave {} things open that may decide what they find. Each has two or four \
@@ -188,9 +185,8 @@ fn choices() -> impl Iterator<Item = (usize, usize, String)> {
 fn chart(readings: &[Reading], logs: &[Vec<Logs>]) -> floodway_report::study::Exhibit {
     let groups = choices().map(|(factor, choice, label)| {
         let shown = [0, 1, 2];
-        let entry = |of: usize| {
-            Entry::new(NUMBERS[of].0, of, effect(readings, &logs[of], factor, choice))
-        };
+        let entry =
+            |of: usize| Entry::new(NUMBERS[of].0, of, effect(readings, &logs[of], factor, choice));
         (label, shown.map(entry).to_vec())
     });
     rows(
@@ -226,11 +222,13 @@ fn list(readings: &[Reading], views: &[Evidence]) -> floodway_report::study::Exh
     let row = |(reading, view): (&Reading, &Evidence)| {
         let words = FACTORS.iter().zip(&reading.choices);
         let words = words.filter(|(_, choice)| **choice > 0);
-        let words: Vec<String> =
-            words.map(|(of, choice)| format!("{}: {}", of.name, of.choices[*choice].name)).collect();
+        let words: Vec<String> = words
+            .map(|(of, choice)| format!("{}: {}", of.name, of.choices[*choice].name))
+            .collect();
         let (from, to) = (case("two-queues", WITHOUT), case("two-queues", CI));
         let fct = |group| short(&view.fct_change(from, to, group));
-        let words = if words.is_empty() { "as in the main reading".to_owned() } else { words.join("; ") };
+        let words =
+            if words.is_empty() { "as in the main reading".to_owned() } else { words.join("; ") };
         vec![
             words,
             fct(MICE),

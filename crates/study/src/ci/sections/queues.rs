@@ -16,7 +16,8 @@ const THRESHOLDS: &[(f64, &str)] = &[(300e3, "high"), (750e3, "XOFF")];
 pub fn depths(evidence: &Evidence) -> Section {
     let main = largest(evidence, "two-queues");
     let question = "How deep are the queues?";
-    let mut section = evidence.section("queue-depth", question, &["D9a", "D9b", "D9c", "D10", "D11"], &[main]);
+    let mut section =
+        evidence.section("queue-depth", question, &["D9a", "D9b", "D9c", "D10", "D11"], &[main]);
     let (without, with) = (case(main, WITHOUT), case(main, CI));
     let mean = |facts: &Facts| facts.mean_depth(MONITORED);
     let most = evidence.most(with, "KB", |facts| facts.largest(MONITORED) / 1e3);

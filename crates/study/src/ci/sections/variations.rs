@@ -11,8 +11,12 @@ use crate::exhibit::{Comparison, Entry, moves, number, rows, table, value};
 pub fn memory(evidence: &Evidence) -> Section {
     let question = "How much do memory and thresholds matter?";
     let experiments = ["two-queues", "memory-size", "memory-xoff", "memory-high"];
-    let mut section =
-        evidence.section("memory", question, &["D4", "D5a", "D5b", "D6a", "D6b", "D13"], &experiments);
+    let mut section = evidence.section(
+        "memory",
+        question,
+        &["D4", "D5a", "D5b", "D6a", "D6b", "D13"],
+        &experiments,
+    );
     if !evidence.has(case("memory-xoff", CI)) {
         return section;
     }

@@ -28,14 +28,26 @@ pub const CLAIMS: &[Claim] = &[
         "Steady state rate has been calculated for existing CC schemes: 1.22 / (p^(1/2) RTT) for Reno, \
          1.17 / (p^(3/4) RTT^(1/4)) for Cubic … DCTCP running in non-on/off mode behaves as 2 / (p RTT)",
     ),
-    Claim::new("C5a", "DCTCP behaves exactly as Reno if we correctly correlate marking and dropping"),
+    Claim::new(
+        "C5a",
+        "DCTCP behaves exactly as Reno if we correctly correlate marking and dropping",
+    ),
     Claim::new("C5b", "DCTCP behaves \"too\" exactly as Reno … No latency gain"),
     Claim::new("C6", "ZERO Q latency"),
-    Claim::new("C7a", "Throughput … AQM = DualQ Coupled … Y-axis: all rows: 0 – (80 / <nbr_flows>) Mbps"),
-    Claim::new("C7b", "Q size PDF … AQM = DualQ Coupled … X-axis: 0 – 300 packets (450 Kbytes, 90/w ms)"),
+    Claim::new(
+        "C7a",
+        "Throughput … AQM = DualQ Coupled … Y-axis: all rows: 0 – (80 / <nbr_flows>) Mbps",
+    ),
+    Claim::new(
+        "C7b",
+        "Q size PDF … AQM = DualQ Coupled … X-axis: 0 – 300 packets (450 Kbytes, 90/w ms)",
+    ),
     Claim::new("C8a", "Throughput ratio (Cubic / DCTCP): RED AQM"),
     Claim::new("C8b", "Throughput ratio (Cubic / DCTCP): DualQ Coupled AQM"),
-    Claim::new("P1", "PI2: equal rates of coexisting flows on links of 4 to 200 Mb/s and 5 to 100 ms"),
+    Claim::new(
+        "P1",
+        "PI2: equal rates of coexisting flows on links of 4 to 200 Mb/s and 5 to 100 ms",
+    ),
     Claim::new("P2", "PI2 and DualPI2 hold the queuing delay at its target"),
     Claim::new(
         "P3",

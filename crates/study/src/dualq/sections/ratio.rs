@@ -16,7 +16,8 @@ use crate::measure::Measured;
 /// Claim C8.
 pub fn ratio(evidence: &Evidence) -> Section {
     let question = "How do the rates of Cubic and DCTCP compare?";
-    let mut section = evidence.section("ratio", question, &["C8a", "C8b"], &experiments(evidence, RED));
+    let mut section =
+        evidence.section("ratio", question, &["C8a", "C8b"], &experiments(evidence, RED));
     if section.links.is_empty() {
         return section;
     }

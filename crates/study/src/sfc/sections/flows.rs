@@ -49,7 +49,12 @@ fn tails(
 pub fn background(evidence: &Evidence) -> Section {
     let main = main(evidence);
     let question = "Do background messages arrive sooner?";
-    let mut section = evidence.section("background", question, &["E3a", "E3b", "E3c", "S2", "S3"], &[SMALL, main]);
+    let mut section = evidence.section(
+        "background",
+        question,
+        &["E3a", "E3b", "E3c", "S2", "S3"],
+        &[SMALL, main],
+    );
     section.answer = format!(
         "With NICs that obey, the mean completion time of messages below 10 KB {}, of 10 KB to 1 MB \
          {}, of longer ones {}; with the proxy it {}, {} and {}.",

@@ -23,7 +23,12 @@ pub fn open(evidence: &Evidence) -> Section {
         .map(|row| row.0)
         .chain(OPEN_SFC.iter().map(|row| row.0))
         .collect();
-    let mut section = evidence.section("open-choices", question, &["E3a", "E3b", "E3c", "E4", "E5", "S3"], &names);
+    let mut section = evidence.section(
+        "open-choices",
+        question,
+        &["E3a", "E3b", "E3c", "E4", "E5", "S3"],
+        &names,
+    );
     if !evidence.has(case(BASE, PFC)) {
         return section;
     }

@@ -41,7 +41,12 @@ pub fn sweeps(evidence: &Evidence) -> Section {
     let all = || SWEEP_READINGS.iter().chain(MULTISTAGE_READINGS);
     let names = networks.iter().flat_map(|of| all().map(move |row| plan::reading(of, row.0)));
     let names: Vec<&'static str> = names.collect();
-    let mut section = evidence.section("sweep-readings", question, &["B2a", "B2b", "B2c", "B2d", "B2e", "B3a", "B3b", "B3d"], &names);
+    let mut section = evidence.section(
+        "sweep-readings",
+        question,
+        &["B2a", "B2b", "B2c", "B2d", "B2e", "B3a", "B3b", "B3d"],
+        &names,
+    );
     if section.links.is_empty() {
         return section;
     }
