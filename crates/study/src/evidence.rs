@@ -211,6 +211,9 @@ fn sum<'a>(depths: impl Iterator<Item = &'a Depths>) -> Depths {
     sum
 }
 
+/// The runs of an experiment, by variant and replication.
+type Variants = BTreeMap<String, BTreeMap<u32, Facts>>;
+
 /// The runs of a study as they come in.
 #[derive(Debug)]
 pub struct Evidence {
@@ -221,7 +224,7 @@ pub struct Evidence {
     /// Settings that were changed for all experiments.
     pub settings: Vec<String>,
     /// By experiment, variant and replication.
-    runs: Arc<BTreeMap<String, BTreeMap<String, BTreeMap<u32, Facts>>>>,
+    runs: Arc<BTreeMap<String, Variants>>,
     scenarios: Arc<BTreeMap<String, Scenario>>,
     /// If it is that of a reading: which experiment stands for which. Others were not run in it.
     stands_for: Option<Vec<(&'static str, &'static str)>>,

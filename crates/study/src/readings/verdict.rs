@@ -23,7 +23,7 @@ impl Outcome {
     /// Of the numbers of a claim: it fails with any of them, and holds if all were measured well
     /// enough to say so. A size other than the claimed one is no failure. None if nothing of the
     /// claim was measured.
-    pub fn of<'a>(rows: &[&'static Row], evidence: &'a Evidence) -> Option<Self> {
+    pub fn of(rows: &[&'static Row], evidence: &Evidence) -> Option<Self> {
         let measured = rows.iter().map(|row| (row, (row.measure)(evidence)));
         let measured = measured.filter(|(_, measured)| measured.value.is_some());
         let compared: Vec<Comparison> =
