@@ -404,3 +404,21 @@ fn files_that_are_named_are_not_written_through_links() {
         assert_eq!(floodway(&["man", "--out", word(&folder)]).code, Some(0));
     }
 }
+
+/// No more of it is read than such a page may have.
+#[test]
+fn a_large_file_is_no_page_of_the_manual() {
+    let out = place("own-man");
+    fs::create_dir_all(&out).unwrap();
+    let page = out.join("floodway.1");
+    let text = ".TH floodway\n".to_owned() + &"x".repeat(1 << 20);
+    fs::write(&page, &text).unwrap();
+    let error = format!(
+        "error: {} is there already and no page of this manual; move it elsewhere, or choose another \
+         directory with --out\n",
+        page.display()
+    );
+    refused(&floodway(&["man", "--out", word(&out)]), &error);
+    assert_eq!(fs::read_to_string(&page).unwrap(), text);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
+}
