@@ -4,7 +4,7 @@
 # pip, Chromium, mdBook and cargo-deny, and says what it could not test; `make setup` installs most of them.
 # `make picture` needs Python 3, `make peers` Python 3, a C++ compiler and ns-3, `make lock` uv.
 
-FLOODWAY := target/release/floodway
+FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
 .PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
 	docs coverage site picture clean
@@ -33,6 +33,7 @@ check-style: build
 
 check-docs: build
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	@mkdir -p target
 	$(FLOODWAY) reference > target/reference.md
 	@diff -u docs/reference.md target/reference.md || { \
 		echo "docs/reference.md differs from what the code says: run make docs" >&2; exit 1; }
@@ -60,7 +61,7 @@ python: wheel
 		assert tried.attempted > 3 and not tried.failed, tried'
 	target/python/bin/pip install --quiet --require-hashes --requirement python/locked/test.txt
 	target/python/bin/pip install --quiet --no-deps --force-reinstall target/wheels/floodway-*.whl
-	FLOODWAY="$(CURDIR)/$(FLOODWAY)" target/python/bin/python -m pytest
+	FLOODWAY="$(abspath $(FLOODWAY))" target/python/bin/python -m pytest
 
 # The versions and hashes of what builds and tests the Python package, anew (https://docs.astral.sh/uv).
 UV := uv pip compile --quiet --generate-hashes --universal --python-version 3.10 \
@@ -102,6 +103,7 @@ docs: build
 
 # How often 95 % intervals contain the true value, in synthetic experiments: docs/statistics/coverage.md.
 coverage:
+	@mkdir -p target
 	cargo run --release --locked --package floodway-report --example coverage > target/coverage.md
 	cp target/coverage.md docs/statistics/coverage.md
 

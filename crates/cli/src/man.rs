@@ -1,16 +1,16 @@
 //! `floodway man`: the pages of the manual, one for each command.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use floodway_machine::read;
 
 use crate::failure::Failure;
 use crate::options::{EXIT_STATUS, ManOptions, Options};
 use crate::output;
-use crate::save::{is_taken, refuse_special, save};
+use crate::save::{is_taken, make_folder, refuse_special, save};
 
 /// Prints the page of the program, or writes all pages into a directory.
 pub fn man(options: &ManOptions) -> Result<(), Failure> {
@@ -19,7 +19,7 @@ pub fn man(options: &ManOptions) -> Result<(), Failure> {
     let Some(folder) = &options.out else {
         return output::print(&page(&program).map_err(Failure::Output)?.1);
     };
-    fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
+    make_folder(folder)?;
     let mut pages = Vec::new();
     all(&program, &mut pages).map_err(Failure::Output)?;
     let places: Vec<_> = pages.iter().map(|(name, text)| (folder.join(name), text)).collect();
@@ -31,7 +31,9 @@ pub fn man(options: &ManOptions) -> Result<(), Failure> {
 /// Refuses a file that is there and no page of this manual.
 fn refuse_other(path: &Path) -> Result<(), Failure> {
     refuse_special(path)?;
-    if is_taken(path) && !fs::read_to_string(path).is_ok_and(|text| text.contains(".TH floodway")) {
+    // Pages are shorter.
+    let is_page = || read::text(path, 1 << 20).is_ok_and(|text| text.contains(".TH floodway"));
+    if is_taken(path) && !is_page() {
         return Err(Failure::Unknown(format!(
             "{} is there already and no page of this manual; move it elsewhere, or choose another \
              directory with --out",

@@ -24,6 +24,11 @@ pub fn refuse_special(path: &Path) -> Result<(), Failure> {
     )))
 }
 
+/// Makes a directory, with those above it.
+pub fn make_folder(path: &Path) -> Result<(), Failure> {
+    owned::make_folder(path).map_err(|error| Failure::Results(error.into()))
+}
+
 /// Writes a file whole or not at all, in the place of one that is there.
 pub fn save(path: &Path, what: &str, text: &str) -> Result<(), Failure> {
     refuse_special(path)?;

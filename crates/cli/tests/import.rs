@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{floodway, place, word};
+use common::{command, floodway, place, said, word};
 
 const CONFIG: &str = "\
 TOPOLOGY_FILE scenario.toml
@@ -92,4 +92,47 @@ fn an_input_with_the_name_of_the_scenario_gets_another() {
     let scenario = fs::read_to_string(out.join("scenario.toml")).unwrap();
     assert!(scenario.contains("\nname = \"out\"\n"), "{scenario}");
     assert!(scenario.contains("\npath = \"topology-scenario.toml\" "), "{scenario}");
+}
+
+/// A scenario without the files that it needs would look whole.
+#[test]
+#[cfg(unix)]
+fn the_scenario_is_written_last() {
+    let folder = inputs("import-cut");
+    let config = CONFIG.replace("scenario.toml", "topology.txt");
+    fs::write(folder.join("config.txt"), config).unwrap();
+    // It has 40 kB, and the scenario and the flows have less than 8 kB.
+    let topology = TOPOLOGY.replacen('\n', &format!("\n{}", " ".repeat(40_000)), 1);
+    fs::write(folder.join("topology.txt"), topology).unwrap();
+    let out = folder.join("out");
+    // Units of 512 or 1024 bytes, by the shell.
+    let limited = "trap '' XFSZ; ulimit -f 20; exec \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", limited, "sh"]).arg(command(&[]).get_program());
+    shell.args(["import", "hpcc", word(&folder.join("config.txt")), "--out", word(&out)]);
+    let said = said(shell.output().unwrap());
+    let begin = format!("error: cannot write the scenario at `{}", out.display());
+    assert!(said.code == Some(1) && said.err.contains(&begin), "{}", said.err);
+    assert!(!out.join("scenario.toml").exists());
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named_with_a_remedy() {
+    let folder = inputs("import-no-directory");
+    let config = folder.join("config.txt");
+    let out = folder.join("flow.txt/out");
+    let error = format!(
+        "error: cannot make the directory at `{}`: a part of this path is a file, not a directory; \
+         rename that file, or use another directory: `--out DIR`\n",
+        out.display()
+    );
+    let file = out.join("a.toml");
+    for words in [
+        vec!["import", "hpcc", word(&config), "--out", word(&out)],
+        vec!["man", "--out", word(&out)],
+        vec!["new", "a", "--out", word(&file)],
+    ] {
+        let said = floodway(&words);
+        assert_eq!((said.code, said.err.as_str()), (Some(1), error.as_str()), "{words:?}");
+    }
 }

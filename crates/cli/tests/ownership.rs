@@ -246,7 +246,7 @@ fn a_sweep_replaces_only_what_it_lists() {
         });
         fs::write(out.join("sweep.json"), marker.to_string()).unwrap();
         let error = format!(
-            "error: `{out}/sweep.json` lists `{folder}/{name}`, which is not below `{out}`, so \
+            "error: `{out}/sweep.json` lists `{folder}/{name}`, which is no plain path below `{out}`, so \
              nothing is removed there; remove the results yourself, or choose another directory: \
              `--out DIR`\n",
             out = out.display()
@@ -254,6 +254,19 @@ fn a_sweep_replaces_only_what_it_lists() {
         refused(&sweep(), &error);
     }
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+    // A file of somebody else that happens to have its name, and the same scenario.
+    let other = r#"{"scenario":"swept","notes":"mine"}"#;
+    fs::write(out.join("sweep.json"), other).unwrap();
+    fs::write(out.join("report.html"), "mine").unwrap();
+    let foreign = format!(
+        "error: `{}` is not empty and does not hold a sweep of `swept`, so nothing is written \
+         there; choose another directory: `--out DIR`\n",
+        out.display()
+    );
+    refused(&sweep(), &foreign);
+    assert_eq!(fs::read_to_string(out.join("sweep.json")).unwrap(), other);
+    assert_eq!(fs::read_to_string(out.join("report.html")).unwrap(), "mine");
+    fs::remove_file(out.join("report.html")).unwrap();
     // The marker is not written through a link either, and nothing is read from what has no end.
     for kind in ["link", "fifo"] {
         fs::remove_file(out.join("sweep.json")).unwrap();
@@ -262,11 +275,7 @@ fn a_sweep_replaces_only_what_it_lists() {
         fs::write(out.join("thesis.tex"), "mine").unwrap();
         let error = match kind {
             "link" => is_a_link(&out.join("sweep.json")),
-            _ => format!(
-                "error: `{}` is not empty and does not hold a sweep of `swept`, so nothing is \
-                 written there; choose another directory: `--out DIR`\n",
-                out.display()
-            ),
+            _ => foreign.clone(),
         };
         refused(&sweep(), &error);
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), marker);
@@ -309,6 +318,16 @@ fn a_study_replaces_only_what_it_lists() {
         fs::remove_file(out.join(name)).unwrap();
     }
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    // A file of somebody else that happens to have its name, with a page beside it.
+    let other = r#"{"study":"ci","notes":"mine"}"#;
+    fs::write(out.join("study.json"), other).unwrap();
+    fs::write(out.join("report.html"), "mine").unwrap();
+    assert_eq!(study().code, Some(2));
+    assert_eq!(fs::read_to_string(out.join("study.json")).unwrap(), other);
+    assert_eq!(fs::read_to_string(out.join("report.html")).unwrap(), "mine");
+    fs::remove_file(out.join("report.html")).unwrap();
+    refused(&study(), &in_the_way(&out.join("study.json")));
+    fs::write(out.join("study.json"), marker).unwrap();
     assert_eq!(fs::read_to_string(out.join("study.json")).unwrap(), marker);
 }
 
@@ -384,4 +403,22 @@ fn files_that_are_named_are_not_written_through_links() {
     for _ in 0..2 {
         assert_eq!(floodway(&["man", "--out", word(&folder)]).code, Some(0));
     }
+}
+
+/// No more of it is read than such a page may have.
+#[test]
+fn a_large_file_is_no_page_of_the_manual() {
+    let out = place("own-man");
+    fs::create_dir_all(&out).unwrap();
+    let page = out.join("floodway.1");
+    let text = ".TH floodway\n".to_owned() + &"x".repeat(1 << 20);
+    fs::write(&page, &text).unwrap();
+    let error = format!(
+        "error: {} is there already and no page of this manual; move it elsewhere, or choose another \
+         directory with --out\n",
+        page.display()
+    );
+    refused(&floodway(&["man", "--out", word(&out)]), &error);
+    assert_eq!(fs::read_to_string(&page).unwrap(), text);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }

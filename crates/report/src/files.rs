@@ -66,6 +66,10 @@ fn explain(error: &io::Error) -> (String, &'static str, bool) {
             let remedy = "put the file back that floodway wrote, or use another directory";
             return (error.to_string(), remedy, true);
         }
+        Kind::AlreadyExists => (
+            "something else has this name: a file, or a symbolic link that leads nowhere",
+            "rename or remove it, or use another directory",
+        ),
         Kind::NotFound => return ("it does not exist".to_string(), "check the path", false),
         _ => return (error.to_string(), "see to the cause, or use another directory", true),
     };
@@ -259,6 +263,12 @@ mod tests {
             text(io::ErrorKind::ReadOnlyFilesystem),
             "cannot write the manifest at `out/manifest.json`: the file system is read-only; use a \
              directory on another: `--out DIR`"
+        );
+        assert_eq!(
+            text(io::ErrorKind::AlreadyExists),
+            "cannot write the manifest at `out/manifest.json`: something else has this name: a file, \
+             or a symbolic link that leads nowhere; rename or remove it, or use another directory: \
+             `--out DIR`"
         );
         assert_eq!(
             text(io::ErrorKind::BrokenPipe),

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -42,6 +42,12 @@ pub enum Error {
          another directory: `--out DIR`"
     )]
     NoFile(PathBuf),
+    /// A file of somebody else stands where the lock goes.
+    #[error(
+        "`{0}` is in the way: floodway did not write it and does not replace it; move it elsewhere, \
+         or choose another directory: `--out DIR`"
+    )]
+    InTheWay(PathBuf),
 }
 
 impl Error {
@@ -102,9 +108,16 @@ impl Lock {
                     return Err(Error::Held(folder.into(), holder(&mut file)));
                 }
                 Err(TryLockError::Error(error)) => named(Err(error), action, &path)?,
-                Ok(()) if is_at(&file, &path) => break file,
                 // Whoever had it has just removed the file, and others may have made a new one.
-                Ok(()) => {}
+                Ok(()) if !is_at(&file, &path) => {}
+                Ok(()) if !named(is_ours(&mut file), action, &path)? => {
+                    return Err(Error::InTheWay(path));
+                }
+                // Its other name may be somebody else's, who would find it changed.
+                Ok(()) if has_other_names(&file) => {
+                    named(fs::remove_file(&path), action, &path)?;
+                }
+                Ok(()) => break file,
             }
         };
         let holder = Command { process: process::id(), command: command.join(" "), started: now() };
@@ -113,6 +126,29 @@ impl Lock {
         named(written, action, &path)?;
         Ok(Self { file, folder: folder.into(), made })
     }
+}
+
+/// Whether a lock file is one that a command left: what it wrote, the beginning of that, or nothing.
+/// After a power failure there may be zeros in place of what was written.
+fn is_ours(file: &mut File) -> io::Result<bool> {
+    const BEGIN: &[u8] = b"{\"process\":";
+    let mut bytes = Vec::new();
+    Read::by_ref(file).take(1 << 20).read_to_end(&mut bytes)?;
+    file.rewind()?;
+    Ok(bytes.iter().all(|&byte| byte == 0) || bytes.starts_with(BEGIN) || BEGIN.starts_with(&bytes))
+}
+
+/// Whether a file has names beside the one by which it was opened.
+#[cfg(unix)]
+fn has_other_names(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().is_ok_and(|found| found.nlink() > 1)
+}
+
+/// Nothing is known of that on other systems.
+#[cfg(not(unix))]
+fn has_other_names(_file: &File) -> bool {
+    false
 }
 
 /// Who has a lock, by its file.
@@ -215,6 +251,49 @@ mod tests {
                 link.display()
             );
             assert_eq!(text, expected);
+        });
+    }
+
+    #[test]
+    fn files_of_others_are_neither_emptied_nor_removed() {
+        with_folder("lock-others", |folder| {
+            fs::create_dir_all(folder).unwrap();
+            let path = folder.join(FILE);
+            fs::write(&path, "my notes").unwrap();
+            let text = Lock::take(folder, &[]).unwrap_err().to_string();
+            let expected = format!(
+                "`{}` is in the way: floodway did not write it and does not replace it; move it \
+                 elsewhere, or choose another directory: `--out DIR`",
+                path.display()
+            );
+            assert_eq!(text, expected);
+            assert_eq!(fs::read(&path).unwrap(), b"my notes");
+            // What a command left that was killed, or whose machine lost its power.
+            for left in ["", "{\"pro", "{\"process\":1}\n", "\0\0\0"] {
+                fs::write(&path, left).unwrap();
+                drop(Lock::take(folder, &[]).unwrap());
+                assert!(!path.exists(), "{left:?}");
+            }
+        });
+    }
+
+    /// As a copy by hard links has it.
+    #[test]
+    #[cfg(unix)]
+    fn other_names_of_a_lock_keep_what_they_have() {
+        with_folder("lock-names", |folder| {
+            fs::create_dir_all(folder).unwrap();
+            let (path, other) = (folder.join(FILE), folder.join("other"));
+            for text in ["my notes", "{\"process\":1}\n"] {
+                fs::write(&other, text).unwrap();
+                fs::hard_link(&other, &path).unwrap();
+                let lock = Lock::take(folder, &[]);
+                assert_eq!(lock.is_ok(), text != "my notes");
+                assert!(lock.is_err() || Lock::take(folder, &[]).is_err(), "it is locked");
+                drop(lock);
+                assert_eq!(fs::read_to_string(&other).unwrap(), text);
+                let _ = fs::remove_file(&path);
+            }
         });
     }
 

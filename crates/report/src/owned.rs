@@ -46,7 +46,7 @@ pub enum Error {
     InTheWay(PathBuf),
     /// A marker lists a file that is not below its directory.
     #[error(
-        "`{0}` lists `{1}`, which is not below `{2}`, so nothing is removed there; remove the \
+        "`{0}` lists `{1}`, which is no plain path below `{2}`, so nothing is removed there; remove the \
          results yourself, or choose another directory: `--out DIR`"
     )]
     Outside(PathBuf, String, PathBuf),
@@ -79,6 +79,21 @@ pub(crate) fn read_marker(path: &Path, marker: &str) -> Option<Value> {
     serde_json::from_slice(&files::read(&path.join(marker)).ok()?).ok()
 }
 
+/// Whether a marker is floodway's, and no file of somebody else that happens to have its name: it
+/// has a list of files; or, of a version that did not list them, it names this version, or is that of
+/// something that was begun and has these fields alone.
+pub(crate) fn is_marker(value: &Value, begun: &[&str]) -> bool {
+    let only = |fields: &serde_json::Map<String, Value>| {
+        fields.keys().all(|field| begun.contains(&field.as_str()))
+    };
+    value["files"].is_object() || has_version(value) || value.as_object().is_some_and(only)
+}
+
+/// Whether a marker says which version wrote all of it.
+pub(crate) fn has_version(value: &Value) -> bool {
+    value["provenance"]["floodway"].is_string()
+}
+
 /// The files that a marker lists; none of a version that did not list them.
 pub(crate) fn listed(path: &Path, marker: &str, value: &Value) -> Result<Option<Listed>, Error> {
     let Some(folders) = value.get("files").and_then(Value::as_object) else { return Ok(None) };
@@ -100,7 +115,10 @@ pub(crate) fn listed(path: &Path, marker: &str, value: &Value) -> Result<Option<
 
 /// How many folders below another one a relative path leads; none if it may lead out of it.
 fn depth(path: &str) -> Option<usize> {
-    let below = !path.is_empty()
+    // One spelling for each folder, or one that is kept could be removed under another one: neither
+    // `a/` nor `a//b` nor `a/./b`.
+    let plain = |part: &str| !["", ".", ".."].contains(&part);
+    let below = path.split('/').all(plain)
         && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     below.then(|| Path::new(path).components().count())
 }
@@ -194,6 +212,11 @@ pub(crate) fn mark(
         writeln!(out)
     })?;
     Ok(files::sync_folder(path)?)
+}
+
+/// Makes a directory that a user named, with those above it.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    Ok(named(fs::create_dir_all(path), "make the directory", path)?)
 }
 
 /// Writes a file that a user named, whole or not at all. Whether one that is there may be replaced is

@@ -195,9 +195,11 @@ impl Store {
         }
         if self.find(key).is_none() {
             // A folder is not renamed onto another one.
-            let _ = fs::remove_dir_all(folder);
+            let _ = remove_run(folder);
             match fs::rename(part, folder) {
                 Err(_) if folder.join(RUN).exists() => {}
+                // Something of others is in the way, which stays: this run is not kept.
+                Err(error) if is_taken(error.kind()) => {}
                 result => {
                     named(result, "put a run into the cache", folder)?;
                     return files::sync_folder(parent);
@@ -217,20 +219,34 @@ fn collect(part: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && age > RECENT => None,
         _ => return Ok(()),
     };
-    // Nothing but what a run has: the folder may be somebody else's.
+    let removed = remove_run(part);
+    drop(lock);
+    removed
+}
+
+/// Whether a folder could not be renamed because there is something that it cannot replace.
+fn is_taken(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+    matches!(kind, AlreadyExists | DirectoryNotEmpty | NotADirectory)
+}
+
+/// Removes the folder of a run, but nothing that a run does not have: it may be somebody else's.
+fn remove_run(folder: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(());
+    }
     let ours = |name: &str| {
         let name = files::part_of(name).unwrap_or(name);
         name == LOCK || name == RUN || name.ends_with(".parquet")
     };
-    for entry in fs::read_dir(part)? {
+    for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_file() && entry.file_name().to_str().is_some_and(ours) {
+        // What is damaged may be no file any more.
+        if !entry.file_type()?.is_dir() && entry.file_name().to_str().is_some_and(ours) {
             fs::remove_file(entry.path())?;
         }
     }
-    let removed = fs::remove_dir(part);
-    drop(lock);
-    removed
+    fs::remove_dir(folder)
 }
 
 /// Whether a name is one that [`part`] gives.
@@ -308,6 +324,24 @@ mod tests {
             assert!(store.find(run.key).is_some());
             fs::remove_file(store.folder(run.key).join(RUN)).unwrap();
             assert!(store.find(run.key).is_none());
+        });
+    }
+
+    #[test]
+    fn what_others_put_beside_a_damaged_run_stays() {
+        with_run(|store, run| {
+            store.put(run).unwrap();
+            let folder = store.folder(run.key);
+            fs::remove_file(folder.join(RUN)).unwrap();
+            let notes = folder.join("notes.txt");
+            fs::write(&notes, "mine").unwrap();
+            store.put(run).unwrap();
+            assert_eq!(fs::read_to_string(&notes).unwrap(), "mine");
+            assert!(store.find(run.key).is_none());
+            assert_eq!(fs::read_dir(store.path()).unwrap().count(), 1, "no part is left");
+            fs::remove_file(&notes).unwrap();
+            store.put(run).unwrap();
+            assert!(store.find(run.key).is_some());
         });
     }
 

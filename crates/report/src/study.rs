@@ -416,6 +416,9 @@ impl Design<'_> {
     }
 }
 
+/// The fields of a [`Design`], which alone are in the file of a study that was begun.
+const BEGUN: [&str; 3] = ["study", "level", "settings"];
+
 /// What is in a directory that may hold a study.
 enum Found {
     /// Nothing of this study itself.
@@ -437,7 +440,7 @@ fn find(path: &Path, design: &Design, force: bool) -> Result<Found, Error> {
         return Ok(Found::Nothing);
     }
     match owned::read_marker(path, STUDY) {
-        Some(begun) if begun["study"] == design.study => {
+        Some(begun) if begun["study"] == design.study && owned::is_marker(&begun, &BEGUN) => {
             if design.goes_on_with(&begun) {
                 return Ok(Found::Same(listed(path, &begun)?));
             }
@@ -459,6 +462,10 @@ fn listed(path: &Path, marker: &Value) -> Result<Listed, Error> {
         return Ok(listed);
     }
     let mut found = Listed::new();
+    if !owned::has_version(marker) {
+        // It had only begun.
+        return Ok(found);
+    }
     found.insert(HERE.to_owned(), [REPORT.to_owned()].into());
     owned::refuse_link(path, TEXT)?;
     found.insert(TEXT.to_owned(), owned::with_charts(&path.join(TEXT), README));

@@ -241,7 +241,7 @@ fn lists_that_lead_out_of_the_directory_are_refused() {
         let before = fs::read(out.join("manifest.json")).unwrap();
         change_list(&out, |listed| listed[below] = serde_json::json!([name]));
         let expected = format!(
-            "`{out}/manifest.json` lists `{below}/{name}`, which is not below `{out}`, so nothing is \
+            "`{out}/manifest.json` lists `{below}/{name}`, which is no plain path below `{out}`, so nothing is \
              removed there; remove the results yourself, or choose another directory: `--out DIR`",
             out = out.display()
         );

@@ -376,9 +376,18 @@ fn keep_idle_everywhere(
             }
         }
     }
-    found.retain(|(problem, names)| {
+    // In how many variants it cannot act, for whatever reason: that may be another one in each.
+    let mut idle: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for (problem, names) in &*found {
+        if let Some(path) = problem.idle.as_ref().and_then(|path| paths.get(path)) {
+            idle.entry(at(path, &problem.place)).or_default().extend(names.iter().cloned());
+        }
+    }
+    found.retain(|(problem, _)| {
         let Some(path) = &problem.idle else { return true };
-        written.get(&at(path, &problem.place)).is_none_or(|&variants| variants <= names.len())
+        let place = at(path, &problem.place);
+        let idle = idle.get(&place).map_or(0, BTreeSet::len);
+        written.get(&place).is_none_or(|&variants| variants <= idle)
     });
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! `floodway import hpcc`: writes the scenario and the files beside it, and says what became of every
 //! key of the configuration.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use floodway_machine::read;
@@ -11,7 +10,7 @@ use floodway_scenario::{Overrides, Scenario};
 use crate::failure::Failure;
 use crate::options::HpccOptions;
 use crate::output;
-use crate::save::{is_taken, refuse_special, save};
+use crate::save::{is_taken, make_folder, refuse_special, save};
 use crate::selection;
 
 /// The name of the scenario file.
@@ -44,8 +43,9 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
             )));
         }
     }
-    fs::create_dir_all(&folder).map_err(|error| Failure::System("make the directory", error))?;
-    for (name, text) in &all {
+    make_folder(&folder)?;
+    // The scenario last: it is not there before the files that it needs.
+    for (name, text) in all.iter().rev() {
         let path = folder.join(name);
         // The topology and the flows may be the ones that were read.
         if !says(&path, text) {

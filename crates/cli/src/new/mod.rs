@@ -2,7 +2,6 @@
 
 mod templates;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use floodway_scenario::bad_name;
@@ -10,7 +9,7 @@ use floodway_scenario::bad_name;
 use crate::failure::Failure;
 use crate::options::NewOptions;
 use crate::output;
-use crate::save::{is_taken, refuse_special, save};
+use crate::save::{is_taken, make_folder, refuse_special, save};
 use crate::schema::FILE_NAME;
 pub use templates::{TEMPLATES, Template};
 
@@ -66,7 +65,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
         )));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|error| Failure::System("make the directory", error))?;
+        make_folder(folder)?;
     }
     save(path, "the scenario", text)
 }

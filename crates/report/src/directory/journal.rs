@@ -30,6 +30,14 @@ impl Journal {
         Self { path: directory.join(JOURNAL), open: None }
     }
 
+    /// Refuses what is no regular file where the journal goes: no run could be written then.
+    pub fn refuse_other(&self) -> Result<(), Error> {
+        match self.path.symlink_metadata() {
+            Ok(found) if !found.is_file() => Err(owned::Error::InTheWay(self.path.clone()).into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Lists files of a folder. They are on the disk as soon as this returns.
     pub fn list(&mut self, folder: &str, names: &[String]) -> Result<(), Error> {
         // A line that was cut off ends before the next begins.

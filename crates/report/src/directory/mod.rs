@@ -142,6 +142,8 @@ impl Directory {
             return Err(owned::Error::InTheWay(path.join(due)).into());
         }
         owned::refuse_taken(path, &old, HERE, BESIDE)?;
+        let journal = Journal::new(path);
+        journal.refuse_other()?;
         manifest.files = Some(old.clone());
         let mut directory = Self {
             path: path.into(),
@@ -149,7 +151,7 @@ impl Directory {
             begun: Instant::now(),
             earlier_s,
             others,
-            journal: Journal::new(path),
+            journal,
             pace: Pace::new(),
             behind: false,
         };

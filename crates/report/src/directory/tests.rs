@@ -171,10 +171,49 @@ fn a_journal_that_leads_out_of_the_directory_is_refused() {
     fs::write(folder.0.join(JOURNAL), format!("{{\"..\":[\"{name}\"]}}\n")).unwrap();
     let error = Directory::create(&folder.0, true, &manifest(8)).unwrap_err().to_string();
     let file = folder.0.join(JOURNAL);
-    let expected = format!("`{}` lists `../{name}`, which is not below ", file.display());
+    let expected = format!("`{}` lists `../{name}`, which is no plain path below ", file.display());
     assert!(error.starts_with(&expected), "{error}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
     fs::remove_file(outside).unwrap();
+}
+
+/// Before anything is removed: no run could be written after that.
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_where_the_journal_goes_is_refused() {
+    let folder = Folder::new("no-journal");
+    let mut directory = lazy(&folder, 8);
+    add(&mut directory, 0..2, &tables(&["flows"]));
+    drop(directory);
+    let (path, outside) = (folder.0.join(JOURNAL), folder.0.with_extension("outside"));
+    let make: [&dyn Fn(); 2] = [&|| fs::create_dir(&path).unwrap(), &|| {
+        fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink(&outside, &path).unwrap();
+    }];
+    for make in make {
+        make();
+        let error = Directory::create(&folder.0, true, &manifest(8)).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{}` is in the way: ", path.display())), "{error}");
+        assert_eq!(folder.manifest().runs.len(), 4);
+        assert!(folder.0.join("runs/b/1/flows.parquet").is_file() && !outside.exists());
+    }
+}
+
+#[test]
+fn a_folder_has_one_spelling() {
+    let folder = Folder::new("spelling");
+    let mut directory = lazy(&folder, 8);
+    add(&mut directory, 0..1, &tables(&["flows"]));
+    drop(directory);
+    // Kept under one spelling, the files would be removed under another one.
+    let journal = folder.0.join(JOURNAL);
+    for place in ["runs/a/0/", "runs//a/0", "runs/./a/0"] {
+        fs::write(&journal, format!("{{\"{place}\":[\"flows.parquet\"]}}\n")).unwrap();
+        let error = Directory::create(&folder.0, true, &manifest(8)).unwrap_err().to_string();
+        let expected = format!("lists `{place}/flows.parquet`, which is no plain path below ");
+        assert!(error.contains(&expected), "{error}");
+        assert!(folder.0.join("runs/a/0/flows.parquet").is_file());
+    }
 }
 
 #[test]

@@ -65,14 +65,20 @@ fn earlier(path: &Path, scenario: &str) -> Result<Listed, Error> {
     if owned::is_empty(path, SWEEP)? {
         return Ok(Listed::new());
     }
-    let marker = owned::read_marker(path, SWEEP).filter(|marker| marker["scenario"] == scenario);
+    let ours =
+        |marker: &Value| marker["scenario"] == scenario && owned::is_marker(marker, &["scenario"]);
+    let marker = owned::read_marker(path, SWEEP).filter(ours);
     let marker = marker.ok_or_else(|| Error::Foreign(path.into(), scenario.to_owned()))?;
     listed(path, &marker)
 }
 
-/// The files that a sweep lists, or, of a version that did not list them, all that it may have written.
+/// The files that a sweep lists. Of a version that did not list them, all that it may have written;
+/// none of one that had only begun, because that had removed them.
 fn listed(path: &Path, marker: &Value) -> Result<Listed, Error> {
-    let all = || [(HERE.to_owned(), names().into_iter().collect())].into();
+    let all = || match owned::has_version(marker) {
+        true => [(HERE.to_owned(), names().into_iter().collect())].into(),
+        false => Listed::new(),
+    };
     Ok(owned::listed(path, SWEEP, marker)?.unwrap_or_else(all))
 }
 
@@ -153,11 +159,23 @@ mod tests {
         assert_eq!(marker, serde_json::json!({ "scenario": "tiny", "files": {} }));
         assert!(matches!(begin(&folder, "other"), Err(Error::Foreign(..))));
 
-        // A version that did not list its files wrote all of them.
+        // A version that did not list its files wrote all of them, or none if it had only begun.
         finish(&folder, &sweep()).unwrap();
-        fs::write(folder.join(SWEEP), "{\"scenario\":\"tiny\"}").unwrap();
+        let whole = r#"{"scenario":"tiny","provenance":{"floodway":"0.1.0"}}"#;
+        fs::write(folder.join(SWEEP), whole).unwrap();
         begin(&folder, "tiny").unwrap();
         assert_eq!(names(), ["notes.txt", "sweep.json"]);
+        fs::write(folder.join(SWEEP), r#"{"scenario":"tiny"}"#).unwrap();
+        begin(&folder, "tiny").unwrap();
+        fs::write(folder.join(SWEEP), r#"{"scenario":"tiny"}"#).unwrap();
+        fs::write(folder.join("runs.csv"), "mine").unwrap();
+        assert!(matches!(begin(&folder, "tiny"), Err(Error::Owned(owned::Error::InTheWay(_)))));
+        fs::remove_file(folder.join("runs.csv")).unwrap();
+        // A file of somebody else that happens to have the name.
+        let mine = r#"{"scenario":"tiny","notes":"mine"}"#;
+        fs::write(folder.join(SWEEP), mine).unwrap();
+        assert!(matches!(begin(&folder, "tiny"), Err(Error::Foreign(..))));
+        assert_eq!(fs::read_to_string(folder.join(SWEEP)).unwrap(), mine);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use floodway_sim::host::{PauseScope, transport};
+use floodway_sim::host::{PauseScope, Profile, congestion, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
+use floodway_sim::switch::{aqm, path};
 
 use super::Findings;
 use super::host::no_marks;
@@ -37,12 +38,47 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
     if let Some(why) = pauses_no_feedback(settings).filter(|_| !settings.host.pause_feedback) {
         inert("host.pause_feedback", why, findings);
     }
+    if let Some(why) = pauses_no_class(settings)
+        && settings.host.pause_scope == PauseScope::Nic
+    {
+        inert("host.pause_scope", why, findings);
+    }
+    if settings.switch.queue.count == 1 && settings.switch.flow_control.bfc.is_none() {
+        inert("switch.scheduler", "there is one data queue (`switch.queue.count`)", findings);
+    }
+    if settings.switch.fabric.lines().is_some() && !looks_for_congestion(settings) {
+        let path = format!("switch.fabric.{}.congestion_at", settings.switch.fabric.name());
+        inert(&path, "nothing looks for congestion in switches", findings);
+    }
     for of in ["transport", "congestion"] {
         let own = |number| findings.document.written(&format!("workload.{number}.{of}")).is_some();
         if !settings.workload.is_empty() && (0..settings.workload.len()).all(own) {
             inert(&format!("host.{of}"), "every workload has its own", findings);
         }
     }
+}
+
+/// Why no pause stops a class of a NIC alone: PAUSE stops all, and BFC and DRC stop parts of classes.
+fn pauses_no_class(settings: &Document) -> Option<&'static str> {
+    let flow_control = &settings.switch.flow_control;
+    let sfc = flow_control.source_flow_control.as_ref();
+    if flow_control.pfc.is_none() && sfc.is_none_or(|sfc| sfc.mode != Mode::Proxy) {
+        return Some("without PFC no class of data is paused");
+    }
+    (settings.switch.queue.count == 1).then_some("there is one class of data")
+}
+
+/// Whether anything in a switch asks how much waits for an egress.
+fn looks_for_congestion(settings: &Document) -> bool {
+    let switch = &settings.switch;
+    let flow_control = &switch.flow_control;
+    let telemetry = |profile: &Profile| matches!(profile.congestion, congestion::Spec::Hpcc(_));
+    !matches!(switch.aqm, aqm::Spec::DropTail(_))
+        || matches!(switch.path, path::Spec::LeastLoaded(_))
+        || flow_control.congestion_isolation.is_some()
+        || flow_control.qcn.is_some()
+        || flow_control.source_flow_control.is_some()
+        || settings.profiles().iter().any(telemetry)
 }
 
 /// Pools of switches that name no switch, or change no pool.

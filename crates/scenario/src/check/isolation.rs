@@ -210,9 +210,10 @@ fn neighbours(spec: &Spec, graph: &Graph) -> (bool, bool) {
         NodeKind::Host => None,
     };
     let isolates = |node| tier(node).is_some_and(|tier| spec.is_at(tier));
-    let peers = || {
-        let links = graph.links().filter(|(from, _, _)| isolates(*from));
-        links.map(|(_, _, end)| end.peer)
-    };
-    (peers().any(isolates), peers().any(|peer| tier(peer).is_none()))
+    // A link is there once, from the node with the lower number, which may be a host.
+    let ends = graph.links().flat_map(|(from, _, end)| [(from, end.peer), (end.peer, from)]);
+    let peers = ends.filter(|(node, _)| isolates(*node)).map(|(_, peer)| peer);
+    peers.fold((false, false), |(switch, host), peer| {
+        (switch || isolates(peer), host || tier(peer).is_none())
+    })
 }

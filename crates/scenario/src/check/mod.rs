@@ -83,6 +83,7 @@ pub fn check(
         check_record(settings, graph, &mut findings);
         buffer::check_names(settings, graph, frame, &mut findings);
         switch::check_thresholds(settings, graph, &mut findings);
+        path::check_on(settings, graph, &mut findings);
         flow_control::check(settings, graph, frame, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);

@@ -1,10 +1,12 @@
 //! Whether the choice among equal ways can work, and whether what is sent can bear it.
 
+use floodway_model::Graph;
 use floodway_sim::host::transport::Spec as Transport;
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::switch::path::{Spec, ecmp};
 
 use super::Findings;
+use super::inert::inert;
 use crate::document::Document;
 
 /// Entries of a flowlet table: ten bytes each, in every switch.
@@ -43,8 +45,18 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
             "choose [switch.path.ecmp], without weights, or remove [switch.flow_control.drc]",
         );
     }
+}
+
+/// Checks what needs the topology.
+pub fn check_on(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+    // A tree.
+    if graph.links().count() < graph.ids().count() {
+        inert("switch.path", "there is one way only between any two nodes", findings);
+        return;
+    }
+    let path = &settings.switch.path;
     if matches!(path, Spec::Spray(_) | Spec::LeastLoaded(_)) {
-        check_transports(settings, &table, findings);
+        check_transports(settings, &format!("switch.path.{}", path.name()), findings);
     }
 }
 

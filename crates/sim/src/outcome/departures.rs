@@ -41,10 +41,10 @@ fn of_queues(name: &'static str, doc: &'static str, spec: &Spec, rows: &[&Left])
 pub fn sojourns(spec: &Spec, finished: &Finished) -> Table {
     let left = left(finished);
     let rows: Vec<&Left> = left.iter().collect();
-    of_queues("sojourns", "One row per data queue of a switch that data packets left during the measurement: how long they had waited; empty without the key departures.", spec, &rows)
+    of_queues("sojourns", "One row per data queue of a switch that packets with payload left during the measurement: how long they had waited. Acknowledgments and other feedback are not counted, although they may be in the queue too. Empty without the key departures.", spec, &rows)
         .u64(
             "departures",
-            "Data packets that left.",
+            "Packets with payload that left.",
             rows.iter().map(|row| row.departures.count).collect(),
         )
         .f64(
@@ -68,10 +68,10 @@ pub fn departures(spec: &Spec, finished: &Finished) -> Table {
         bins.extend(row.departures.sojourns().map(|bin| ("sojourn_ns", bin)));
         rows.resize(bins.len(), row);
     }
-    of_queues("departures", "How long the data queues of switches were, and how long packets had waited, when data packets left them during the measurement; empty without the key departures.", spec, &rows)
+    of_queues("departures", "How long the data queues of switches were, and how long packets had waited, when packets with payload left them during the measurement. Departures of acknowledgments and other feedback are not counted, although they may be in the queue too. Empty without the key departures.", spec, &rows)
         .text(
             "kind",
-            "packets: by the length of the queue in packets, the one that leaves included; sojourn_ns: by the time from joining the queue to the begin of the transmission. A packet that finds the port idle leaves a queue of 1 packet after 0 ns.",
+            "packets: by the length of the queue in packets of any kind, the one that leaves included; sojourn_ns: by the time from joining the queue to the begin of the transmission. A packet that finds the port idle leaves a queue of 1 packet after 0 ns.",
             bins.iter().map(|bin| bin.0.to_owned()).collect(),
         )
         .u64(
@@ -79,5 +79,5 @@ pub fn departures(spec: &Spec, finished: &Finished) -> Table {
             "Upper edge of the bin, inclusive, in packets or nanoseconds. Every length up to 4095 has a bin of its own, and the largest number of 64 bits stands for all above; times have 64 bins per doubling.",
             bins.iter().map(|bin| bin.1.0).collect(),
         )
-        .u64("departures", "Data packets in the bin.", bins.iter().map(|bin| bin.1.1).collect())
+        .u64("departures", "Packets with payload in the bin.", bins.iter().map(|bin| bin.1.1).collect())
 }
