@@ -9,9 +9,11 @@ FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 .PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
 	docs coverage site picture clean
 
-# Compares a small data centre with and without Congestion Isolation, and says where the report is.
+# Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
+# the report is.
 demo: build
-	$(FLOODWAY) run scenarios/ci/lossless.toml --quick --out results/demo --force
+	$(FLOODWAY) run scenarios/ci/demo.toml --variant without-ci --variant ecn-step --variant ci --quick \
+		--out results/demo --force
 
 build:
 	@command -v cargo >/dev/null 2>&1 || { \

@@ -140,8 +140,12 @@ pub struct StudyOptions {
     /// several times. The claims are then judged under it.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Search for the reading that comes nearest to all numbers of the source at once, after all
+    /// else: from the nearest one on, one choice at a time. Only for `ci`.
+    #[arg(long)]
+    pub closest: bool,
     /// Only show the experiments, as commands that run them one by one.
-    #[arg(long, conflicts_with_all = ["json", "force", "out", "threads"])]
+    #[arg(long, conflicts_with_all = ["json", "force", "out", "threads", "closest"])]
     pub plan: bool,
     /// Threads, shared out over runs first; results do not depend on them. Default one per core.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]

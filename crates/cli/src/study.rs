@@ -18,6 +18,13 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     let known = floodway_study::CATALOGUE.iter().find(|study| study.entry.name == options.name);
     let study = known.expect("the command line takes only known names");
     let level = level(options);
+    if options.closest && study.closest.is_none() {
+        return Err(Failure::Unknown(format!(
+            "`--closest` needs numbers to come near to, and the sources of the study `{}` give too few; \
+             leave it out, or take `ci`",
+            options.name
+        )));
+    }
     if options.plan {
         let plan = (study.plan)(level);
         let commands = plan.iter().map(|experiment| experiment.command(&options.set));
@@ -25,7 +32,7 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         return output::print(&commands.collect::<String>());
     }
     let path = out(options, level);
-    let order = Order { study, level, set: &options.set, path: &path };
+    let order = Order { study, level, closest: options.closest, set: &options.set, path: &path };
     let how = How {
         threads: threads(options.threads),
         stop: &*stop_on_signals()?,

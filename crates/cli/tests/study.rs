@@ -149,6 +149,11 @@ fn what_is_wrong_is_said_before_anything_runs() {
         said.err
     );
 
+    let said = floodway(&["study", "sfc", "--quick", "--closest"]);
+    let text = "error: `--closest` needs numbers to come near to, and the sources of the study `sfc` give \
+                too few; leave it out, or take `ci`\n";
+    assert_eq!((said.code, said.err.as_str()), (Some(2), text));
+
     let out = place("study-setting");
     let words = ["study", "ci", "--quick", "--out", word(&out), "--set", "switch.queu.size=1MB"];
     let said = floodway(&words);

@@ -17,6 +17,9 @@ pub struct Order<'a> {
     pub study: &'static Study,
     /// How thorough.
     pub level: Level,
+    /// Whether to search for the reading that comes nearest to the numbers of the sources, after all
+    /// else; only of a study that has such numbers.
+    pub closest: bool,
     /// Settings for all experiments, as `path=value`. The claims are then judged under them.
     pub set: &'a [String],
     /// Where results go; runs that are there already are not repeated.
@@ -47,7 +50,7 @@ pub struct Judged {
 
 /// Runs a study. `how.existing` is whether what is there stays ([`Existing::Resume`]) or not.
 pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged, Failure> {
-    let Order { study, level, set, path } = *order;
+    let Order { study, level, set, path, .. } = *order;
     let plan = (study.plan)(level);
     // All of them first: a mistake in a setting should not wait for the last experiment.
     let scenario = |experiment: &Experiment| experiment.scenario(study.library, set);
@@ -88,6 +91,17 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     };
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
         session.run(experiment, scenario, watcher)?;
+    }
+    if let Some(closest) = study.closest.filter(|_| order.closest) {
+        loop {
+            let next = closest.next(&session.evidence, level);
+            if next.is_empty() {
+                break;
+            }
+            for experiment in &next {
+                session.run(experiment, &experiment.scenario(study.library, set)?, watcher)?;
+            }
+        }
     }
     session.finish()
 }

@@ -174,7 +174,8 @@ pub fn study(
             command: &command,
         };
         let mut teller = Teller::new(desk);
-        let judged = run(&Order { study, level, set: &set, path: &path }, &how, &mut teller);
+        let judged =
+            run(&Order { study, level, closest: false, set: &set, path: &path }, &how, &mut teller);
         judged.map(|judged| (judged, teller.others))
     };
     let judged = background::work(py, work, |news| tell(watch.as_ref(), news))?;

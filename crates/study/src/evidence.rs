@@ -284,6 +284,11 @@ impl Evidence {
         self.meant(experiment).find_map(|name| self.scenarios.get(name))
     }
 
+    /// The names of all experiments that have begun.
+    pub fn experiments(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.keys().map(String::as_str)
+    }
+
     /// The runs of a case by replication; none of one that was not run.
     pub fn runs(&self, case: Case) -> impl Iterator<Item = (u32, &Facts)> {
         let replications = self

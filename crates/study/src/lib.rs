@@ -63,6 +63,7 @@ pub use flows::{FlowGroup, Quantile};
 pub use measure::Measured;
 pub use plan::{Experiment, Level};
 pub use readings::Judged;
+pub use readings::closest::Closest;
 
 /// One study.
 #[derive(Debug)]
@@ -88,6 +89,8 @@ pub struct Study {
     pub rows: &'static [&'static [Row]],
     /// The readings of its sources that were run. None: there is only the main one.
     pub readings: fn(&Evidence) -> Judged,
+    /// What `--closest` comes near to; none if the sources give too few numbers for it.
+    pub closest: Option<&'static Closest>,
     /// What the evidence answers, in a few sentences.
     pub answer: fn(&Evidence) -> Vec<String>,
     /// The sections of its report.

@@ -26,6 +26,7 @@ static STUDY: Study = Study {
     claims: &[],
     rows: &[],
     readings: floodway_study::Judged::main_only,
+    closest: None,
     answer: |_| Vec::new(),
     sections,
 };

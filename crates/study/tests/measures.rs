@@ -28,6 +28,7 @@ static STUDY: Study = Study {
     claims: &[],
     rows: &[],
     readings: floodway_study::Judged::main_only,
+    closest: None,
     answer: |_| Vec::new(),
     sections: |_| Vec::new(),
 };

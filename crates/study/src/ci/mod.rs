@@ -68,6 +68,7 @@ pub static STUDY: Study = Study {
         claims::SUMMARY,
     ],
     readings: |evidence| readings::READINGS.judged(evidence),
+    closest: Some(&readings::CLOSEST),
     answer: sections::answer,
     sections: sections::sections,
 };

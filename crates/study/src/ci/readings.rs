@@ -1,10 +1,14 @@
 //! What the decks leave open, and the readings that are run: a choice for each of it.
 
+use crate::evidence::{Evidence, Facts};
+use crate::flows::FlowGroup;
+use crate::measure::Logs;
 use crate::plan::Level;
+use crate::readings::closest::{Closest, Number};
 use crate::readings::{Choice, Factor, Network, Readings};
 
 use super::plan::FRESH;
-use super::{ALL_VARIANTS, CI, WITHOUT};
+use super::{ALL, ALL_VARIANTS, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case};
 
 const fn choice(name: &'static str, source: &'static str, set: &'static [&'static str]) -> Choice {
     Choice { name, source, set }
@@ -278,6 +282,30 @@ pub static READINGS: Readings = Readings {
     ],
     common,
 };
+
+/// The four numbers of the early results with PFC (A1, A2), which may be of either variant.
+pub static CLOSEST: Closest = Closest {
+    readings: &READINGS,
+    variants: &[CI, LOCAL],
+    numbers: &[
+        Number { name: "mice", claimed: -63.0, logs: |e, variant| fct(e, variant, MICE) },
+        Number { name: ">10 MB", claimed: -23.0, logs: |e, variant| fct(e, variant, ELEPHANTS) },
+        Number { name: "all flows", claimed: -38.0, logs: |e, variant| fct(e, variant, ALL) },
+        Number { name: "pause frames", claimed: -84.0, logs: pauses },
+    ],
+    most: 100,
+};
+
+/// Of the mean completion time of a group, without isolation to a variant with it.
+pub fn fct(evidence: &Evidence, variant: &'static str, group: FlowGroup) -> Logs {
+    evidence.fct_logs(case("two-queues", WITHOUT), case("two-queues", variant), group)
+}
+
+/// Of pause frames, likewise; with half a frame more in both, because some readings have none.
+pub fn pauses(evidence: &Evidence, variant: &'static str) -> Logs {
+    let number = |facts: &Facts| facts.number("pause_frames") + 0.5;
+    evidence.logs(case("two-queues", WITHOUT), case("two-queues", variant), number)
+}
 
 /// Shorter than the experiments of the main reading, of which there is one and not 32.
 fn common(level: Level) -> Vec<String> {

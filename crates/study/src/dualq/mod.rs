@@ -54,6 +54,7 @@ pub static STUDY: Study = Study {
         claims::further::DYNAMIC,
     ],
     readings: crate::Judged::main_only,
+    closest: None,
     answer: sections::answer,
     sections: sections::sections,
 };

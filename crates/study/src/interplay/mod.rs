@@ -32,6 +32,7 @@ pub static STUDY: Study = Study {
     claims: claims::CLAIMS,
     rows: &[claims::CONTROLS, claims::MEMORIES],
     readings: crate::Judged::main_only,
+    closest: None,
     answer: sections::answer,
     sections: sections::sections,
 };

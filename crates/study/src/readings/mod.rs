@@ -1,8 +1,10 @@
 //! Readings of a source: what it leaves open, as factors with named choices.
 //!
 //! A claim is judged in every reading of a design ([`design`]), and the verdict is over all of them
-//! ([`verdict`]). How far a choice moves a number is its main effect ([`effects`]).
+//! ([`verdict`]). How far a choice moves a number is its main effect ([`effects`]). [`closest`] is the
+//! search for the reading that comes nearest to the numbers of the source.
 
+pub mod closest;
 pub mod design;
 pub mod effects;
 pub mod verdict;

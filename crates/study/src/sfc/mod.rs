@@ -50,6 +50,7 @@ pub static STUDY: Study = Study {
         claims::STATEMENTS,
     ],
     readings: plan::readings,
+    closest: None,
     answer: sections::answer,
     sections: sections::sections,
 };

@@ -42,6 +42,7 @@ pub static STUDY: Study = Study {
         setup::FORMAT,
     ],
     readings: plan::readings,
+    closest: None,
     answer: sections::answer,
     sections: sections::sections,
 };

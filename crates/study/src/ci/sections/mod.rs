@@ -31,6 +31,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         variations::latency(evidence),
         size::scaling(evidence),
         flows::conformity(evidence),
+        open::closest(evidence),
     ]
     .into_iter()
     .filter(|section| !section.links.is_empty() && !section.exhibits.is_empty())
