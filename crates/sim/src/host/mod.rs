@@ -231,6 +231,13 @@ impl Host {
         self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent()))
     }
 
+    /// How many senders of flows with a size do not know yet that everything has arrived.
+    pub fn open_senders(&self) -> u64 {
+        let ends = |flow: FlowId| !self.shared.flows[flow.index()].is_persistent();
+        let senders = self.senders.iter().flatten();
+        senders.filter(|sender| ends(sender.flow) && !sender.is_done()).count() as u64
+    }
+
     /// What it shares with all hosts; its `places` lead to [`Host::receivers`].
     pub fn shared(&self) -> &Shared {
         &self.shared
