@@ -487,7 +487,13 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
 fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let [before, after] = &finished.metrics.tallies;
     let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
-    let mut rows = after.since(&before).rows(usize::from(spec.switch.queue.count));
+    let measured = after.since(&before);
+    let mut rows = measured.rows(usize::from(spec.switch.queue.count));
+    if spec.switch.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.combine_classes) {
+        let meaning = "PFC frames that switches made, each about one class or several; pause_frames and \
+                       others count each class. There with combine_classes only.";
+        rows.push(("pfc_frames".to_owned(), measured.pfc_frames, meaning.to_owned()));
+    }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());

@@ -41,6 +41,7 @@ mod path_choices;
 mod pause;
 mod pause_timelines;
 mod pfc;
+mod pfc_frames;
 mod pinned_aqm;
 mod pinned_bbr;
 mod pinned_dctcp;

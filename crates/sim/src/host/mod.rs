@@ -308,7 +308,12 @@ impl Node for Host {
             Body::Syn { .. } | Body::SynAck { .. } | Body::TcpAck { .. } => {
                 self.on_segment_without_data(packet, now);
             }
-            Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Pfc { classes, quanta, resumed } => {
+                self.nic.tx.pause(classes, quanta, now, context);
+                if resumed != 0 {
+                    self.nic.tx.pause(resumed, 0, now, context);
+                }
+            }
             Body::Pause { quanta } => self.nic.tx.pause(u8::MAX, quanta, now, context),
             Body::Sfc { towards, class, pause_ns } => {
                 let until = now + Duration::from_ns(pause_ns.into());
