@@ -6,6 +6,7 @@ mod aqm_timelines;
 mod beside_naive;
 mod bfc;
 mod buffer;
+mod closed_forms;
 mod common;
 mod congestion_indication;
 mod crossbar_beside;
