@@ -12,6 +12,7 @@ use floodway_model::Table;
 use floodway_report::format::{self, Sheet};
 use floodway_report::manifest::Record;
 use floodway_report::{Directory, Manifest, Store, terminal};
+use floodway_scenario::fct;
 use floodway_scenario::import::hpcc;
 use floodway_scenario::sweep::{Arguments, Spec, Sweep};
 use floodway_scenario::{Error, Overrides, Scenario};
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "network_hpcc", run: network_hpcc, seeds: Vec::new },
     Target { name: "network_htsim", run: network_htsim, seeds: Vec::new },
     Target { name: "import_hpcc", run: import_hpcc, seeds: Vec::new },
+    Target { name: "fct_hpcc", run: fct_hpcc, seeds: Vec::new },
     Target {
         name: "manifest",
         run: manifest,
@@ -302,6 +304,19 @@ pub fn import_hpcc(bytes: &[u8]) {
                 panic!("what was imported is not valid: {}", error.plain());
             }
             checked(&read);
+        }
+        Err(error) => explained(&error),
+    }
+}
+
+/// A completion file of the HPCC simulator: what is read is written again, and is equal to itself.
+pub fn fct_hpcc(bytes: &[u8]) {
+    let path = scratch().join("fct.txt");
+    write(&path, bytes);
+    match fct::load(&path) {
+        Ok(read) => {
+            write(&path, fct::text(&read).as_bytes());
+            assert_eq!(fct::load(&path).expect("what was written is read"), read);
         }
         Err(error) => explained(&error),
     }

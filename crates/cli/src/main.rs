@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod completions;
 mod failure;
+mod fct;
 mod import;
 mod list;
 mod man;
@@ -42,6 +43,8 @@ fn run() -> Result<(), Failure> {
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
         Command::Import(options) => import::import(&options),
+        Command::Export(options) => fct::export(&options),
+        Command::Compare(options) => fct::compare(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::New(options) => new::new(&options),
         Command::Schema => schema::schema(),

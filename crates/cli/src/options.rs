@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use floodway_model::Duration;
 use floodway_report::{format, trace};
 
 use crate::bench;
@@ -47,6 +48,10 @@ pub enum Command {
     New(NewOptions),
     /// Turn an experiment of another simulator into a scenario.
     Import(ImportOptions),
+    /// Write a run in the form in which another simulator writes its results.
+    Export(ExportOptions),
+    /// Compare a run with the results of another simulator, flow by flow.
+    Compare(CompareOptions),
     /// Measure how fast the simulator is on this machine.
     Bench(BenchOptions),
     /// Print the JSON Schema of scenario files, by which editors complete and check them.
@@ -317,6 +322,99 @@ pub struct HpccOptions {
     /// Replace files that are there already.
     #[arg(long)]
     pub force: bool,
+}
+
+/// Which run of which results.
+#[derive(Args, Debug)]
+pub struct RunSelection {
+    /// The results directory of `floodway run`, with tables as Parquet.
+    pub results: PathBuf,
+    /// The variant. Default the first one.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// The replication, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub replication: u32,
+    /// The scenario file that was run. Default the one that the results name.
+    #[arg(long, value_name = "FILE")]
+    pub scenario: Option<PathBuf>,
+    /// Where completion times end.
+    #[arg(long, value_name = "WHERE", value_enum, default_value = "acked")]
+    pub completion: Completion,
+}
+
+/// Where completion times end.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Completion {
+    /// At the sender, when everything is acknowledged, as in the simulator (`acked_fct_ns`).
+    Acked,
+    /// At the receiver, when everything has arrived (`fct_ns`).
+    Received,
+}
+
+/// Options of `floodway export`.
+#[derive(Args, Debug)]
+pub struct ExportOptions {
+    /// Whose form it is.
+    #[command(subcommand)]
+    pub to: ExportTo,
+}
+
+/// Whose form a run is written in.
+#[derive(Debug, Subcommand)]
+pub enum ExportTo {
+    /// The completion file of the simulator of HPCC's authors, fct.txt: a line for each flow that
+    /// has completed, with addresses, ports, bytes, start, completion time and standalone time.
+    Hpcc(ExportHpccOptions),
+}
+
+/// Options of `floodway export hpcc`.
+#[derive(Args, Debug)]
+pub struct ExportHpccOptions {
+    /// What to export.
+    #[command(flatten)]
+    pub run: RunSelection,
+    /// The file to write. Default: standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Options of `floodway compare`.
+#[derive(Args, Debug)]
+pub struct CompareOptions {
+    /// Whose results they are.
+    #[command(subcommand)]
+    pub with: CompareWith,
+}
+
+/// Whose results a run is compared with.
+#[derive(Debug, Subcommand)]
+pub enum CompareWith {
+    /// The completion file of the simulator of HPCC's authors, fct.txt.
+    Hpcc(CompareHpccOptions),
+}
+
+/// Options of `floodway compare hpcc`.
+#[derive(Args, Debug)]
+pub struct CompareHpccOptions {
+    /// What to compare.
+    #[command(flatten)]
+    pub run: RunSelection,
+    /// The completion file, such as mix/fct.txt.
+    pub file: PathBuf,
+    /// How far apart the starts of a flow may be in run and file. Flows are the same if source,
+    /// destination and bytes are.
+    #[arg(long, value_name = "TIME", default_value = "1ns")]
+    pub within: Duration,
+    /// How many of the largest differences are shown.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub largest: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `floodway bench`.

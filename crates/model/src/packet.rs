@@ -199,10 +199,12 @@ pub enum Body {
     // From here on frames of one hop, which one comparison tells from all others.
     /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
     Pfc {
-        /// Bit n set: the time below is valid for class n.
+        /// Bit n set: the time of class n is valid, and is the one below.
         classes: u8,
         /// How long to pause, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
+        /// Bit n set: the time of class n is valid, and is 0. No class is in both.
+        resumed: u8,
     },
     /// PAUSE (IEEE 802.3 annex 31B), one hop: everything but MAC control frames is to wait.
     Pause {

@@ -22,6 +22,7 @@
 //! - [`topology`]: families of networks
 //! - [`workload`]: families of traffic
 //! - [`failure`]: links that fail
+//! - [`fct`]: completion files of the HPCC simulator
 //! - [`files`]: lists of flows and networks of other tools
 //! - [`import`]: experiments of other tools as scenarios
 //! - [`measured`]: over which part of a run counters are taken
@@ -34,6 +35,7 @@ mod check;
 pub mod derived;
 pub mod document;
 pub mod failure;
+pub mod fct;
 pub mod files;
 mod footprint;
 pub mod import;

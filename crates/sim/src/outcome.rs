@@ -213,7 +213,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
         .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
         .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
-        .f64("acked_fct_ns", "Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which the whole message is acknowledged; empty if that did not happen before the run ended (a run may end as soon as all messages have arrived, with acknowledgements on the way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the simulator of HPCC's authors writes to fct.txt.", flows.iter().map(acknowledged).collect())
+        .f64("acked_fct_ns", "Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which the whole message is acknowledged; empty if that did not happen before the run ended (a run that is measured until a time or the end of the arrivals ends as soon as all messages have arrived, with acknowledgements under way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the simulator of HPCC's authors writes to fct.txt.", flows.iter().map(acknowledged).collect())
         .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
         .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
@@ -487,7 +487,13 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
 fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     let [before, after] = &finished.metrics.tallies;
     let (before, after) = (before.clone().unwrap_or_default(), after.clone().unwrap_or_default());
-    let mut rows = after.since(&before).rows(usize::from(spec.switch.queue.count));
+    let measured = after.since(&before);
+    let mut rows = measured.rows(usize::from(spec.switch.queue.count));
+    if spec.switch.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.combine_classes) {
+        let meaning = "PFC frames that switches made, each about one class or several; pause_frames and \
+                       others count each class. There with combine_classes only.";
+        rows.push(("pfc_frames".to_owned(), measured.pfc_frames, meaning.to_owned()));
+    }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();
     let ending = begun.iter().filter(|(.., flow)| !flow.is_persistent());

@@ -145,6 +145,7 @@ impl Simulation {
             flows: ending as u64,
             measurement: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
+            until_acknowledged: self.awaited > 0,
             stop: run.stop,
             watch: run.watch,
         };

@@ -393,8 +393,8 @@ fn sent(frame: &metric::Sent) -> Sent {
         Body::Ack { echo, psn, .. } => Kind::Ack { psn, marked: echo.marked() },
         Body::Nak { echo, psn, .. } => Kind::Nak { psn, marked: echo.marked() },
         Body::Cnp => Kind::Cnp,
-        Body::Pfc { classes, quanta } => {
-            assert!(classes.is_power_of_two());
+        Body::Pfc { classes, quanta, resumed } => {
+            assert!(classes.is_power_of_two() && resumed == 0);
             Kind::Pause { class: classes.trailing_zeros() as usize, quanta }
         }
         _ => panic!("no frame of these mechanisms: {body:?}"),

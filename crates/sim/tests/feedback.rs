@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::timeline::{datagrams_of, star_to, traced};
+use crate::common::timeline::{self, datagrams_of, star_to, traced};
 use crate::common::{clos, fct_ps, flow, isolating, plain, run, star};
 use floodway_model::{Body, Bytes, Duration, Ecn, FlowSpec, Instant, Rate};
 use floodway_sim::Spec;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::udp;
 use floodway_sim::metric::Sent;
-use floodway_sim::switch::aqm::{self, step};
+use floodway_sim::switch::aqm::{self, ramp, regular, step};
 use floodway_sim::switch::congestion_indication::Spec as Indication;
-use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
+use floodway_sim::switch::flow_control::{congestion_isolation, pfc, qcn};
 use floodway_sim::switch::{buffer, feedback};
 
 /// Host 0 sends one packet to host 1. The way back to host 0 is busy: hosts 2 and 3 each send it ten
@@ -210,4 +210,113 @@ fn each_message_of_switches_has_the_class_that_is_set() {
         let found = classes(spec, |body| matches!(body, Body::Sfc { .. }));
         assert_eq!(found, [expected].into(), "SFC message");
     }
+}
+
+/// When the switch begins to send host 0 the first message of a mechanism, with its class of data and without.
+///
+/// Full frames take 100 ns. Those of host 0 to host 3, behind a link of 10 Gb/s, come to the switch at 1050 ns and
+/// every 100 ns after that: number k, from 0 on, finds k - 1 that wait, as number 0 is on the wire until 2050
+/// ns. So number 9, at 1950 ns, is the first that finds 8, and with it 9 wait: whether a threshold is 7.5 frames before
+/// or 8.5 with the frame, the message is made then. Hosts 1 and 2 each send seven frames to host 0, which
+/// come from 1500 ns on, two every 100 ns. Those that have come leave one by one; at most 8 wait.
+fn message(set: impl Fn(&mut Spec, Option<u8>), is_it: fn(&Body) -> bool) -> [u64; 2] {
+    [None, Some(0)].map(|class| {
+        let flows = vec![
+            timeline::burst(0, 3, 20, 1_050),
+            timeline::burst(1, 0, 7, 1_500),
+            timeline::burst(2, 0, 7, 1_500),
+        ];
+        let mut spec = timeline::full_frames(timeline::slow_star(4), flows);
+        spec.profiles = vec![datagrams_of(timeline::PAYLOAD, udp::Field::NotEct)];
+        spec.end = Duration::from_us(100);
+        set(&mut spec, class);
+        let (_, sent) = traced(spec);
+        let of = |frame: &&Sent| frame.to.0.0 == 0 && is_it(&frame.packet.body);
+        sent.iter().find(of).expect("there is a message").at.0
+    })
+}
+
+/// Above all data a message leaves when the frame on the wire has, at 2000 ns. In the class of the data it leaves
+/// behind the 10 frames that had come by 1950 ns, of which the first began at 1500 ns: at 2500 ns.
+#[test]
+fn messages_of_every_mechanism_wait_behind_the_data_of_their_class() {
+    use congestion::Spec as Control;
+    let frames = |number: f64| Bytes((number * timeline::FRAME as f64) as u64);
+    let expected = [2_000_000, 2_500_000];
+    let source_flow_control = message(
+        |spec, class| {
+            let (mode, trigger, target) = (Mode::Native, frames(8.5), frames(4.0));
+            spec.switch.flow_control.source_flow_control =
+                Some(Sfc { mode, trigger, target, ..Default::default() });
+            spec.switch.feedback.sfc = class;
+        },
+        |body| matches!(body, Body::Sfc { .. }),
+    );
+    assert_eq!(source_flow_control, expected, "SFC message");
+    let indication = message(
+        |spec, class| {
+            spec.profiles[0].congestion = Control::IndicatedRate(Default::default());
+            spec.switch.aqm = aqm::Spec::Step(step::Spec { threshold: frames(7.5) });
+            spec.switch.congestion_indication =
+                Some(Indication { forward: false, backward: true, ..Default::default() });
+            spec.switch.feedback.indication = class;
+        },
+        |body| matches!(body, Body::Indication { .. }),
+    );
+    assert_eq!(indication, expected, "indication");
+    // Every frame is sampled; the growth since the last sample has hardly any weight.
+    let notification = message(
+        |spec, class| {
+            spec.profiles[0].congestion = Control::Qcn(Default::default());
+            spec.switch.flow_control.qcn = Some(qcn::Spec {
+                q_eq: frames(8.5),
+                w: 1.0 / 1024.0,
+                sample_base: Bytes(1),
+                jitter: 0.0,
+                ..Default::default()
+            });
+            spec.switch.feedback.cnm = class;
+        },
+        |body| matches!(body, Body::Cnm { .. }),
+    );
+    assert_eq!(notification, expected, "CNM");
+    let isolation = message(
+        |spec, class| {
+            spec.switch.queue.count = 2;
+            let curve = ramp::Spec {
+                low: frames(7.4),
+                high: frames(7.5),
+                max_probability: 1.0,
+                ..Default::default()
+            };
+            spec.switch.flow_control.congestion_isolation =
+                Some(congestion_isolation::Spec { curve, ..Default::default() });
+            spec.switch.feedback.cim = class;
+        },
+        |body| matches!(body, Body::Cim),
+    );
+    assert_eq!(isolation, expected, "CIM");
+}
+
+/// The network of the ACK above, with two packets of flow 0: each port marks every second packet that is
+/// ECN-capable. The second one is at host 1 at 288.48 + 88.48 + 288.48 = 665.44 ns, and its CNP, shorter than 100
+/// bytes, at the switch before 874 ns. The ACK of the first packet left the switch at 819.36 ns, so that a
+/// frame of the others is on the wire from 826.24 to 914.72 ns. The CNP leaves then, or behind all 14 that have
+/// come by then and both ACKs: at 288.48 + 14 · 88.48 + 2 · 6.88 ns.
+#[test]
+fn a_cnp_waits_behind_the_data_of_its_class() {
+    let leaves = |cnp: Option<u8>| {
+        let packets = 10 * 1_024;
+        let flows = vec![flow(0, 1, 2_048, 0), flow(2, 0, packets, 0), flow(3, 0, packets, 0)];
+        let mut spec = plain(star(4), flows);
+        spec.profiles.iter_mut().for_each(|of| of.congestion = Default::default());
+        let packets = std::num::NonZeroU32::new(2).unwrap();
+        spec.switch.aqm = aqm::Spec::Regular(regular::Spec { packets });
+        spec.switch.feedback.cnp = cnp;
+        let (_, sent) = traced(spec);
+        let of = |frame: &&Sent| frame.to.0.0 == 0 && matches!(frame.packet.body, Body::Cnp);
+        sent.iter().find(of).map(|frame| frame.at.0)
+    };
+    assert_eq!(leaves(None), Some(914_720));
+    assert_eq!(leaves(Some(0)), Some(288_480 + 14 * 88_480 + 2 * 6_880));
 }

@@ -1,7 +1,9 @@
 //! The measured interval of runs whose work is given in bytes: until it has completed.
 
+use crate::common::timeline::datagrams_of;
 use crate::common::{busy_flows, clos, flow, plain, run, star};
 use floodway_model::{Duration, FlowSpec, Instant};
+use floodway_sim::host::transport::udp;
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,4 +103,39 @@ fn a_stop_in_the_last_window_changes_nothing() {
     assert!(stop.load(Ordering::Relaxed));
     assert_eq!((stopped.stop, stopped.simulated), (whole.stop, Instant(150_000)));
     assert_eq!(stopped.fingerprint, whole.fingerprint);
+}
+
+/// A packet of 1024 bytes takes 288.48 ns to the switch and as long to host 1, the acknowledgement twice
+/// 206.88 ns back: 990.72 ns. The run goes on until the sender knows, and the measured interval still ends
+/// with the window in which the last byte arrives, which is shorter than 207 ns.
+#[test]
+fn the_last_flow_is_acknowledged_and_that_is_not_measured() {
+    let mut spec = plain(star(2), vec![flow(0, 1, 1_024, 0)]);
+    spec.measured_until = Duration::ZERO;
+    let acked = |outcome: &Outcome| outcome.table("flows").f64s("acked_fct_ns")[0];
+    let measured = |outcome: &Outcome| outcome.counter("measured_ns") as f64;
+    // Nothing is awaited: the run ends with the last byte.
+    assert!(acked(&run(spec.clone())).is_nan());
+    spec.awaited = vec![true];
+    let outcome = run(spec.clone());
+    assert_eq!((fct_ns(&outcome, 0), acked(&outcome)), (576.96, 990.72));
+    assert!((576.0..784.0).contains(&measured(&outcome)), "{}", measured(&outcome));
+    let end = outcome.simulated.0 as f64 / 1e3;
+    assert!((990.72..1_198.0).contains(&end), "{end}");
+    // Not even if the interval could last longer.
+    spec.measured_until = Duration::from_us(30);
+    let outcome = run(spec);
+    assert_eq!(acked(&outcome), 990.72);
+    assert!((576.0..991.0).contains(&measured(&outcome)), "{}", measured(&outcome));
+}
+
+/// Datagrams are not acknowledged, so there is nothing to wait for.
+#[test]
+fn nobody_waits_for_acknowledgements_of_datagrams() {
+    let mut spec = plain(star(2), vec![flow(0, 1, 1_000, 0)]);
+    spec.profiles = vec![datagrams_of(1_000, udp::Field::NotEct)];
+    spec.awaited = vec![true];
+    let outcome = run(spec);
+    assert_eq!(outcome.stop.name(), "flows_done");
+    assert!(fct_ns(&outcome, 0) > 0.0);
 }

@@ -48,6 +48,13 @@ fn check_pfc(settings: &Document, spec: &pfc::Spec, findings: &mut Findings<'_>)
             "name queues that there are, or none to make all lossless",
         );
     }
+    if let Some(part) = spec.xon_of_xoff.filter(|part| !(*part > 0.0 && *part < 1.0)) {
+        findings.error(
+            &["switch.flow_control.pfc.xon_of_xoff"],
+            format!("XON is {part} times XOFF"),
+            "write a number above 0 and below 1: 0.5 lets the neighbour go on at half of XOFF",
+        );
+    }
     let sfc = settings.switch.flow_control.source_flow_control.as_ref();
     if !spec.refresh && sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
         findings.error(

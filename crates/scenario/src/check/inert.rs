@@ -101,10 +101,13 @@ fn check_pfc(spec: &pfc::Spec, findings: &mut Findings<'_>) {
     let path = |field: &str| format!("switch.flow_control.pfc.{field}");
     if spec.measured_on == pfc::MeasuredOn::IngressPool {
         let why = "with `measured_on = \"ingress_pool\"` the pool's threshold pauses";
-        for field in ["xoff", "xon"] {
+        for field in ["xoff", "xon", "xon_of_xoff"] {
             inert(&path(field), why, findings);
         }
     } else {
+        if spec.xon_of_xoff.is_some() {
+            inert(&path("xon"), "with `xon_of_xoff` XON is a part of XOFF", findings);
+        }
         let why =
             "only with `measured_on = \"ingress_pool\"` is there a threshold that it is below";
         inert(&path("xon_offset"), why, findings);

@@ -35,7 +35,10 @@ impl Host {
         let closed = network.closed(node, 0);
         let until = |quanta| paused_until(network, now, quanta, network.rate(node, 0));
         match packet.body {
-            Body::Pfc { classes, quanta } => self.pauses.set(classes, now, until(quanta), closed),
+            Body::Pfc { classes, quanta, resumed } => {
+                self.pauses.set(classes, now, until(quanta), closed);
+                self.pauses.set(resumed, now, until(0), closed);
+            }
             Body::Pause { quanta } => self.pauses.set(u8::MAX, now, until(quanta), closed),
             Body::Bfc { class, lane, stop: true } => {
                 self.stopped.insert((class, lane));

@@ -69,7 +69,10 @@ impl Switch {
         let closed = network.closed(self.id, port);
         let until = |quanta| paused_until(network, now, quanta, network.rate(self.id, port));
         match packet.body {
-            Body::Pfc { classes, quanta } => here.pauses.set(classes, now, until(quanta), closed),
+            Body::Pfc { classes, quanta, resumed } => {
+                here.pauses.set(classes, now, until(quanta), closed);
+                here.pauses.set(resumed, now, until(0), closed);
+            }
             Body::Pause { quanta } => here.pauses.set(u8::MAX, now, until(quanta), closed),
             Body::Bfc { class, lane, stop: true } => {
                 here.stopped.insert((class, lane));

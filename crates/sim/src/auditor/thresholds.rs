@@ -65,7 +65,7 @@ impl Thresholds {
                     pfc::MeasuredOn::EgressQueue => Measured::Queue,
                     pfc::MeasuredOn::IngressPool => return None,
                 };
-                (measured, pfc.xoff, pfc.xon, pfc.quanta)
+                (measured, pfc.xoff, pfc.xon(), pfc.quanta)
             }
             (None, Some(pause)) => {
                 let measured = match pause.measured_on {
@@ -181,14 +181,15 @@ impl Thresholds {
 
     /// A frame is sent by a port.
     pub fn sent(&mut self, port: usize, packet: &Packet, log: &mut Log) {
-        let (classes, quanta) = match packet.body {
-            Body::Pfc { classes, quanta } => (classes, quanta),
-            Body::Pause { quanta } => (1, quanta),
+        let (classes, quanta, resumed) = match packet.body {
+            Body::Pfc { classes, quanta, resumed } => (classes, quanta, resumed),
+            Body::Pause { quanta } => (1, quanta, 0),
             // Other frames of link control go in the order in which they were made.
             Body::Bfc { .. } | Body::Drc { .. } => return,
             _ => return self.check_owed(port, log),
         };
-        for class in (0..CLASSES).filter(|class| classes >> class & 1 != 0) {
+        for class in (0..CLASSES).filter(|class| (classes | resumed) >> class & 1 != 0) {
+            let quanta = if resumed >> class & 1 != 0 { 0 } else { quanta };
             let neighbor = port * CLASSES + class;
             self.owed.remove(&neighbor);
             let (wanted, xoff, xon) = (self.is_paused(neighbor), self.xoff, self.xon);

@@ -33,6 +33,8 @@ pub struct Telling {
     pub flows_done: AtomicU64,
     /// Of these, flows until whose completion the measured interval lasts.
     pub awaited_done: AtomicU64,
+    /// Senders of flows that end and have not been acknowledged to their end; told when all have arrived.
+    pub open: AtomicU64,
 }
 
 impl Meeting {

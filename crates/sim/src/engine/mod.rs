@@ -125,6 +125,8 @@ pub(crate) struct Limits<'a> {
     pub measurement: [Instant; 2],
     /// Flows until whose completion it lasts: it ends with the window in which the last of them ends.
     pub awaited: u64,
+    /// Whether it goes on until the senders know that everything has arrived.
+    pub until_acknowledged: bool,
     pub stop: &'a AtomicBool,
     pub watch: &'a (dyn Fn(Progress) + Sync),
 }

@@ -43,12 +43,15 @@ struct Position {
     simulated: Instant,
     /// Nothing is left to simulate.
     past_end: bool,
+    /// All flows that end have arrived, and senders wait for the last acknowledgements.
+    draining: bool,
 }
 
 impl<'a> Threads<'a> {
     /// With a thread for each of these workers.
     pub fn new(workers: Vec<Worker>, limits: &'a Limits<'a>) -> Self {
-        let position = Position { round: 0, simulated: Instant::ZERO, past_end: false };
+        let (simulated, past_end, draining) = (Instant::ZERO, false, false);
+        let position = Position { round: 0, simulated, past_end, draining };
         let stretch = Stretch { number: 0, active: workers.len(), position, ended: None };
         Self {
             meeting: Meeting::new(workers.len()),
@@ -129,7 +132,7 @@ impl<'a> Threads<'a> {
         // Whoever had one of these before gives it back after its last window.
         let mine = self.workers.iter().skip(thread).step_by(active);
         let mut mine: Vec<MutexGuard<'_, Worker>> = mine.map(lock).collect();
-        let Position { mut round, mut simulated, mut past_end } = stretch.position;
+        let Position { mut round, mut simulated, mut past_end, mut draining } = stretch.position;
         loop {
             // Tell the others what is next, and read the same from all of them.
             let turn = (round & 1) as usize;
@@ -159,10 +162,23 @@ impl<'a> Threads<'a> {
                 worker.measure(limits, start, simulated, awaited_done);
             }
             if flows_done >= limits.flows && limits.flows > 0 {
-                return ended(Stop::FlowsDone, start);
+                if !limits.until_acknowledged {
+                    return ended(Stop::FlowsDone, start);
+                }
+                if !draining {
+                    // From now on workers tell how many senders are left.
+                    mine.iter_mut().for_each(|worker| worker.drain(start.min(limits.end)));
+                    draining = true;
+                    round += 1;
+                    continue;
+                }
+                if meeting.sum(turn, |telling| &telling.open) == 0 {
+                    return ended(Stop::FlowsDone, simulated);
+                }
             }
             if start >= limits.end || past_end {
-                return ended(Stop::TimeLimit, limits.end);
+                let stop = if draining { Stop::FlowsDone } else { Stop::TimeLimit };
+                return ended(stop, limits.end);
             }
             // Last: after a window that was cut off, `start` may be before its end.
             if meeting.interrupted[turn].load(Ordering::Relaxed) {
@@ -190,7 +206,7 @@ impl<'a> Threads<'a> {
             let next = meeting.active[turn].load(Ordering::Relaxed);
             round += 1;
             if next != active {
-                let position = Position { round, simulated, past_end };
+                let position = Position { round, simulated, past_end, draining };
                 return Stretch { number: stretch.number + 1, active: next, position, ended: None };
             }
         }

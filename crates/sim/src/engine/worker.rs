@@ -26,6 +26,8 @@ pub struct Worker {
     /// Its number, of so many workers.
     number: usize,
     workers: usize,
+    /// All flows that end have arrived.
+    draining: bool,
 }
 
 impl Worker {
@@ -50,6 +52,7 @@ impl Worker {
             context,
             number,
             workers,
+            draining: false,
         }
     }
 
@@ -62,6 +65,10 @@ impl Worker {
         telling.hops.store(self.context.metrics.hops(), Ordering::Relaxed);
         telling.flows_done.store(self.context.metrics.flows_done(), Ordering::Relaxed);
         telling.awaited_done.store(self.context.metrics.awaited_done(), Ordering::Relaxed);
+        if self.draining {
+            let open = self.hosts.iter().map(Host::open_senders).sum();
+            telling.open.store(open, Ordering::Relaxed);
+        }
     }
 
     /// Takes in what the others sent.
@@ -92,6 +99,14 @@ impl Worker {
                 self.context.metrics.tallies[number] = Some(self.tally(mark));
             }
         }
+    }
+
+    /// All flows that end have arrived, before the window that begins at `start`: what follows is not
+    /// measured, and senders are watched.
+    pub fn drain(&mut self, start: Instant) {
+        let until = self.context.metrics.sampling().measured_until;
+        self.context.metrics.end_measurement(until.min(start));
+        self.draining = true;
     }
 
     /// Runs the nodes that have something to do in this window, each to its end.

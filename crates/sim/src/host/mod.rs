@@ -231,6 +231,13 @@ impl Host {
         self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent()))
     }
 
+    /// How many senders of flows with a size do not know yet that everything has arrived.
+    pub fn open_senders(&self) -> u64 {
+        let ends = |flow: FlowId| !self.shared.flows[flow.index()].is_persistent();
+        let senders = self.senders.iter().flatten();
+        senders.filter(|sender| ends(sender.flow) && !sender.is_done()).count() as u64
+    }
+
     /// What it shares with all hosts; its `places` lead to [`Host::receivers`].
     pub fn shared(&self) -> &Shared {
         &self.shared
@@ -301,7 +308,12 @@ impl Node for Host {
             Body::Syn { .. } | Body::SynAck { .. } | Body::TcpAck { .. } => {
                 self.on_segment_without_data(packet, now);
             }
-            Body::Pfc { classes, quanta } => self.nic.tx.pause(classes, quanta, now, context),
+            Body::Pfc { classes, quanta, resumed } => {
+                self.nic.tx.pause(classes, quanta, now, context);
+                if resumed != 0 {
+                    self.nic.tx.pause(resumed, 0, now, context);
+                }
+            }
             Body::Pause { quanta } => self.nic.tx.pause(u8::MAX, quanta, now, context),
             Body::Sfc { towards, class, pause_ns } => {
                 let until = now + Duration::from_ns(pause_ns.into());

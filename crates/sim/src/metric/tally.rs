@@ -26,6 +26,8 @@ macro_rules! counters {
             $(#[doc = $meaning] pub $field: u64,)+
             /// Packets dropped by switches, by the data queue they were bound for: data, and feedback among it.
             pub queues: [u64; CLASSES],
+            /// PFC frames, whatever number of classes each has, where one may have several.
+            pub pfc_frames: u64,
             /// By tier, hosts last.
             pub tiers: Vec<Tier>,
         }
@@ -34,6 +36,7 @@ macro_rules! counters {
             /// Adds what other nodes have counted.
             pub fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)+
+                self.pfc_frames += other.pfc_frames;
                 for (mine, theirs) in self.queues.iter_mut().zip(other.queues) {
                     *mine += theirs;
                 }
@@ -56,6 +59,7 @@ macro_rules! counters {
                 };
                 Self {
                     $($field: self.$field - earlier.$field,)+
+                    pfc_frames: self.pfc_frames - earlier.pfc_frames,
                     queues: std::array::from_fn(|queue| self.queues[queue] - earlier.queues[queue]),
                     tiers: self.tiers.iter().enumerate().map(tier).collect(),
                 }

@@ -93,6 +93,7 @@ impl Switch {
     /// Adds what it has counted until `now`.
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
+        tally.pfc_frames += self.pfc_frames;
         if let Some(sfc) = &self.sfc {
             tally.sfc_messages += sfc.messages;
             tally.sfc_reminders += sfc.reminders;

@@ -140,6 +140,7 @@ impl Switch {
             orders: Vec::new(),
             received: 0,
             emitted: 0,
+            pfc_frames: 0,
             dropped: 0,
             lost: BTreeMap::new(),
             lossless_dropped: 0,

@@ -112,6 +112,8 @@ pub struct Switch {
     pub consumed: u64,
     /// Frames made here.
     pub emitted: u64,
+    /// Of these, PFC frames where one may be about several classes.
+    pub pfc_frames: u64,
     /// Frames dropped.
     pub dropped: u64,
     /// Of these, data that found no room in a class that must not lose any.
@@ -482,11 +484,14 @@ impl Node for Switch {
             auditor.arrives(self.id, packet, now);
         }
         match packet.body {
-            Body::Pfc { classes, quanta } => {
+            Body::Pfc { classes, quanta, resumed } => {
                 self.consumed += 1;
-                match self.watchdog {
-                    None => self.ports[port].tx.pause(classes, quanta, now, context),
-                    Some(_) => self.hear_pause(port, (classes, quanta), now, context),
+                for (classes, quanta) in [(classes, quanta), (resumed, 0)] {
+                    match self.watchdog {
+                        _ if classes == 0 => {}
+                        None => self.ports[port].tx.pause(classes, quanta, now, context),
+                        Some(_) => self.hear_pause(port, (classes, quanta), now, context),
+                    }
                 }
                 self.nudge(port, now, context);
             }

@@ -1,6 +1,8 @@
 //! What a switch tells its neighbours: pause frames and congestion isolation messages, which are
 //! frames like others, with their lengths and their time on the wire.
 
+use std::ops::Range;
+
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
@@ -77,7 +79,8 @@ impl Switch {
     /// Sends what PFC has ordered.
     pub(super) fn carry_out_orders(&mut self, now: Instant, context: &mut Context) {
         let mut orders = std::mem::take(&mut self.orders);
-        for order in orders.drain(..) {
+        let mut ports = 0..0;
+        for &order in &orders {
             let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
             let (source, quanta) = match order {
                 Order::Pause(source) => (source, spec.quanta),
@@ -91,12 +94,21 @@ impl Switch {
             };
             let on = On::link(&self.ports[source.port()].tx, spec.quanta);
             self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, on);
-            self.send_pfc(source, quanta, now, context);
+            self.say_pfc(source, quanta, now, context);
+            let port = source.port();
+            ports = if ports.is_empty() {
+                port..port + 1
+            } else {
+                ports.start.min(port)..ports.end.max(port + 1)
+            };
         }
+        orders.clear();
         self.orders = orders;
+        self.send_combined(ports, now, context);
         self.set_timer();
     }
 
+    /// Tells a neighbour about one class.
     pub(super) fn send_pfc(
         &mut self,
         source: Source,
@@ -104,9 +116,73 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        let body = Body::Pfc { classes: 1 << source.class(), quanta };
-        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == 1 << source.class());
+        self.say_pfc(source, quanta, now, context);
+        self.send_combined(source.port()..source.port() + 1, now, context);
+    }
+
+    /// The same, with others to follow for which there may be room in the frame: the frame is sent then.
+    fn say_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
+        let class = 1 << source.class();
+        if self.combines() {
+            return self.combine_pfc(source.port(), class, quanta);
+        }
+        let body = Body::Pfc { classes: class, quanta, resumed: 0 };
+        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == class);
         self.send_link_control(source.port(), body, same, now, context);
+    }
+
+    fn combines(&self) -> bool {
+        self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.combine_classes)
+    }
+
+    /// Sends what [`Switch::say_pfc`] has left in the lines of these ports.
+    fn send_combined(&mut self, ports: Range<usize>, now: Instant, context: &mut Context) {
+        if !self.combines() {
+            return;
+        }
+        for port in ports {
+            if self.ports[port].link_control_mut().next().is_some() {
+                self.nudge(port, now, context);
+            }
+        }
+    }
+
+    /// Puts the time of a class (a bit) into a frame that waits for the wire, out of one that has another
+    /// time of it, or into a new one. All classes that a frame pauses have the same time.
+    fn combine_pfc(&mut self, port: usize, class: u8, time: u16) {
+        if self.ports[port].tx.is_closed() {
+            return;
+        }
+        let mut best: Option<usize> = None;
+        for (place, old) in self.ports[port].link_control_mut().enumerate() {
+            let Body::Pfc { classes, quanta, resumed } = &mut old.body else { continue };
+            let had = (*classes | *resumed) & class != 0;
+            *classes &= !class;
+            *resumed &= !class;
+            let fits = time == 0 || *classes == 0 || *quanta == time;
+            // None is left without a class.
+            let empty = had && *classes | *resumed == 0;
+            if empty || fits && best.is_none() {
+                best = Some(place);
+            }
+        }
+        if let Some(place) = best {
+            let old = self.ports[port].link_control_mut().nth(place).expect("it was there");
+            let Body::Pfc { classes, quanta, resumed } = &mut old.body else { return };
+            if time == 0 {
+                *resumed |= class;
+            } else {
+                *classes |= class;
+                *quanta = time;
+            }
+            return;
+        }
+        let (classes, resumed) = if time == 0 { (0, class) } else { (class, 0) };
+        let body = Body::Pfc { classes, quanta: time, resumed };
+        let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
+        self.ports[port].push_link_control(frame);
+        self.emitted += 1;
+        self.pfc_frames += 1;
     }
 
     /// Sends a MAC control frame by `port`, in place of one that waits there for the wire and is out
@@ -146,7 +222,7 @@ impl Switch {
             {
                 let quanta = spec.quanta;
                 pfc.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
-                self.send_pfc(source, quanta, now, context);
+                self.say_pfc(source, quanta, now, context);
             } else {
                 self.repeat_proxied(source, now, context);
             }
@@ -158,6 +234,7 @@ impl Switch {
                 self.send_pause(port, quanta, now, context);
             }
         }
+        self.send_combined(port..port + 1, now, context);
     }
 
     /// The alarm for what is not about one port.
@@ -194,8 +271,9 @@ impl Switch {
             let on = |source: Source| On::link(&ports[source.port()].tx, quanta);
             let due = self.pfc.as_mut().and_then(|pfc| pfc.ledger.refresh(now, on));
             let Some(source) = due else { break };
-            self.send_pfc(source, quanta, now, context);
+            self.say_pfc(source, quanta, now, context);
         }
+        self.send_combined(0..self.ports.len(), now, context);
         self.repeat_feedback(now, context);
         self.refresh_pauses(now, context);
         self.set_timer();

@@ -52,3 +52,14 @@ pub fn read(source: &Arc<Source>, hosts: &Hosts, origin: Duration) -> Result<Flo
     }
     reading.end(source)
 }
+
+/// Source, destination and bytes of each flow with the port that it names, in the order of the file,
+/// which was read before: what is not a flow is passed over.
+pub fn ports(source: &Arc<Source>) -> impl Iterator<Item = (u32, u32, u64, u64)> {
+    lines(source).skip(1).filter_map(|line| {
+        let words: Vec<Word<'_>> = line.words().collect();
+        let &[src, dst, _, port, bytes, _] = words.as_slice() else { return None };
+        let node = |word: Word<'_>| u32::try_from(word.whole("").ok()?).ok();
+        Some((node(src)?, node(dst)?, bytes.whole("").ok()?, port.whole("").ok()?))
+    })
+}

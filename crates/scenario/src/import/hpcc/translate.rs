@@ -460,7 +460,10 @@ impl Translation<'_> {
             ("TRACE_FILE", "events of single packets are not written; tables have what nodes did"),
             ("TRACE_OUTPUT_FILE", "as TRACE_FILE"),
             ("ENABLE_TRACE", "as TRACE_FILE"),
-            ("FCT_OUTPUT_FILE", "completion times are in the table `flows`"),
+            (
+                "FCT_OUTPUT_FILE",
+                "`floodway export hpcc` writes it from the results, `compare hpcc` reads it",
+            ),
             ("PFC_OUTPUT_FILE", "pauses are in the table `pauses`"),
             (
                 "QLEN_MON_FILE",

@@ -98,7 +98,8 @@ impl Stand {
 
     /// A pause frame of host 0 arrives at the switch.
     fn pauses(&mut self, quanta: u16, at: u64) {
-        let frame = Packet { ingress: PortIx(0), ..control(Body::Pfc { classes: 1, quanta }) };
+        let frame =
+            Packet { ingress: PortIx(0), ..control(Body::Pfc { classes: 1, quanta, resumed: 0 }) };
         let sent = at - 84 * 80 - 200_000;
         self.0.sent((SWITCH, PortIx(0)), &frame, Class(1), Instant(sent), Some(Instant(at)));
         self.0.arrives(SWITCH, &frame, Instant(at));

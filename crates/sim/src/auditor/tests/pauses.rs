@@ -65,7 +65,7 @@ fn above_xoff() -> Stand {
 
 #[test]
 fn a_neighbor_is_paused_above_xoff_and_resumed_at_xon() {
-    let pfc = |quanta| control(Body::Pfc { classes: 1, quanta });
+    let pfc = |quanta| control(Body::Pfc { classes: 1, quanta, resumed: 0 });
     let mut stand = above_xoff();
     stand.leaves(1, 1, &pfc(500), T + FRAME);
     // 200 quanta are 1.024 us, until 1.524 us.
@@ -94,7 +94,7 @@ fn the_pause_is_the_first_frame_and_has_its_quanta() {
          is not",
     ]);
     let mut stand = above_xoff();
-    stand.leaves(1, 1, &control(Body::Pfc { classes: 1, quanta: 250 }), T + FRAME);
+    stand.leaves(1, 1, &control(Body::Pfc { classes: 1, quanta: 250, resumed: 0 }), T + FRAME);
     stand.finds(&["switch at 1088.480ns: port 1, queue 0: a pause is 250 quanta, not 500"]);
 }
 

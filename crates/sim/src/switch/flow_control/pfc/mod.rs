@@ -88,9 +88,9 @@ impl Pfc {
     /// threshold may rise, but it is looked at only when something of the source leaves.
     pub fn held(&self, spec: &Spec, source: Source, buffer: &Buffer) -> Held {
         match &self.meter {
-            Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
+            Meter::Ingress(_) => Held::ByItsBytes(spec.xon().0),
             Meter::IngressPool(_) => Held::ByItsBytes(buffer.held(source).saturating_sub(1)),
-            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source), spec.xon.0),
+            Meter::EgressQueue(meter) => Held::ByPlaces(meter.holding(source), spec.xon().0),
         }
     }
 

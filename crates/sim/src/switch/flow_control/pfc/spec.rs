@@ -18,6 +18,10 @@ pub struct Spec {
     /// On `ingress_pool`, how far below the dynamic threshold the occupancy must be for the neighbour
     /// to go on. Default 3072B (the HPCC authors' simulator, `resume_offset`).
     pub xon_offset: Bytes,
+    /// XON as a part of XOFF, above 0 and below 1, in place of `xon`: a change of XOFF then moves both.
+    /// Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xon_of_xoff: Option<f64>,
     /// Which of the two books is compared with the thresholds, and which one `switch.queue.size`
     /// limits where the memory is not shared. Default `ingress`.
     pub measured_on: MeasuredOn,
@@ -28,6 +32,11 @@ pub struct Spec {
     /// lasts until a frame ends it, as in the HPCC authors' simulator.
     #[serde(skip_serializing_if = "Clone::clone")]
     pub refresh: bool,
+    /// Whether one frame tells a neighbour about several classes, as IEEE 802.1Q allows with its eight
+    /// timers: those that one event pauses or lets go on, and those of a frame that still waits for the wire.
+    /// Default false: a frame for each class.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub combine_classes: bool,
     /// How long a port goes on as before after a pause frame has arrived, to stop or to go on. Default
     /// none: the most that IEEE 802.3 clause 31B.3.7 allows at the rate of the link, 394 quanta or 2.0us
     /// at 100 Gb/s.
@@ -70,9 +79,11 @@ impl Default for Spec {
             xoff: Bytes(750_000),
             xon: Bytes(4_000),
             xon_offset: Bytes(3 * 1_024),
+            xon_of_xoff: None,
             measured_on: MeasuredOn::Ingress,
             quanta: u16::MAX,
             refresh: true,
+            combine_classes: false,
             response: None,
             queues: Vec::new(),
             lossless: true,
@@ -101,6 +112,13 @@ impl Spec {
     /// Between which occupancies the neighbour is paused.
     #[inline]
     pub fn thresholds(&self) -> Thresholds {
-        Thresholds { xoff: self.xoff, xon: self.xon }
+        Thresholds { xoff: self.xoff, xon: self.xon() }
+    }
+
+    /// The occupancy at or below which the neighbour may go on: `xon`, or its part of XOFF in whole bytes.
+    #[inline]
+    pub fn xon(&self) -> Bytes {
+        let part = |part: f64| Bytes((part * self.xoff.0 as f64) as u64);
+        self.xon_of_xoff.map_or(self.xon, part)
     }
 }
