@@ -100,11 +100,12 @@ impl Part {
 }
 
 impl Claim {
-    /// In which readings it holds, in a line; empty if it was judged in no reading but one.
+    /// In which readings it holds, in a line.
     pub(crate) fn share(&self) -> String {
         let counts = self.readings.counts;
         match counts.all() {
-            0 | 1 => String::new(),
+            0 => String::new(),
+            1 => "in the only reading that was run".to_string(),
             _ => format!("in {}", counts.words()),
         }
     }

@@ -1,5 +1,6 @@
 //! What is kept of the runs of a study, by experiment, variant and replication.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,11 +12,13 @@ use floodway_report::{INTERRUPTED, Run, entries};
 use floodway_scenario::Scenario;
 
 use crate::Study;
+use crate::claim::Row;
 use crate::deliveries::Deliveries;
 use crate::departures::{Counts, Departures, Kind, Place};
 use crate::flows::{Flow, FlowGroup, Summary};
 use crate::frames::Frames;
 use crate::histogram::Histogram;
+use crate::measure::Measured;
 use crate::plan::Level;
 use crate::traffic::Traffic;
 
@@ -228,6 +231,8 @@ pub struct Evidence {
     scenarios: Arc<BTreeMap<String, Scenario>>,
     /// If it is that of a reading: which experiment stands for which. Others were not run in it.
     stands_for: Option<Vec<(&'static str, &'static str)>>,
+    /// Whether runs were found of a case that was asked for.
+    found: Cell<bool>,
 }
 
 impl Evidence {
@@ -240,6 +245,7 @@ impl Evidence {
             runs: Arc::default(),
             scenarios: Arc::default(),
             stands_for: None,
+            found: Cell::new(false),
         }
     }
 
@@ -252,8 +258,16 @@ impl Evidence {
             runs: Arc::clone(&self.runs),
             scenarios: Arc::clone(&self.scenarios),
             stands_for: Some(stands_for.to_vec()),
+            found: Cell::new(false),
             ..*self
         }
+    }
+
+    /// A number, and whether runs were found that it would be of: there may be runs and no number,
+    /// because nothing of the kind happened in them.
+    pub fn measure(&self, row: &Row) -> (Measured, bool) {
+        self.found.set(false);
+        ((row.measure)(self), self.found.get())
     }
 
     /// The experiments that are meant, the first that has what is asked for; none if there is none in
@@ -294,6 +308,7 @@ impl Evidence {
         let replications = self
             .meant(case.experiment)
             .find_map(|name| self.runs.get(name).and_then(|variants| variants.get(case.variant)));
+        self.found.set(self.found.get() || replications.is_some());
         replications.into_iter().flatten().map(|(at, facts)| (*at, facts))
     }
 

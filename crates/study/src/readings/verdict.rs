@@ -21,13 +21,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// Of the numbers of a claim: it fails with any of them, and holds if all were measured well
-    /// enough to say so. A size other than the claimed one is no failure. None if nothing of the
-    /// claim was measured.
+    /// enough to say so. A size other than the claimed one is no failure. None if nothing was run
+    /// that the claim is about.
     pub fn of(rows: &[&'static Row], evidence: &Evidence) -> Option<Self> {
-        let measured = rows.iter().map(|row| (row, (row.measure)(evidence)));
-        let measured = measured.filter(|(_, measured)| measured.value.is_some());
-        let compared: Vec<Comparison> =
-            measured.map(|(row, measured)| row.rule.judge(&measured)).collect();
+        let run = rows.iter().filter_map(|row| match evidence.measure(row) {
+            (measured, true) => Some(row.rule.judge(&measured)),
+            (_, false) => None,
+        });
+        let compared: Vec<Comparison> = run.collect();
         let any = |wanted| compared.contains(&wanted);
         match () {
             () if compared.is_empty() => None,
