@@ -218,16 +218,22 @@ pub fn moves(measured: &Measured) -> String {
         _ if !clear => format!("does not change clearly ({})", number(measured)),
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
-            let ends = measured
-                .interval()
-                .map(|(low, high)| (low.abs().min(high.abs()), low.abs().max(high.abs())));
-            let (low, high) = ends.unzip();
-            let size = Measured { value: Some(value.abs()), low, high, ..*measured };
             let reason = match measured.no_interval {
                 Some(why) => format!(" ({why})"),
                 None => String::new(),
             };
-            format!("{verb} by {}{reason}", number(&size).replace('+', ""))
+            // The number's own digits: they depend on its sign, since nothing falls by more than 100 %.
+            let (size, range) = parts(measured);
+            let size = size.trim_start_matches(['-', '+']);
+            let ends: Vec<&str> = range.trim_matches(['[', ']']).split(", ").collect();
+            let ends: Vec<&str> =
+                ends.iter().map(|end| end.trim_start_matches(['-', '+'])).collect();
+            let range = match ends.as_slice() {
+                [low, high] if value < 0.0 => format!(" [{high}, {low}]"),
+                [low, high] => format!(" [{low}, {high}]"),
+                _ => String::new(),
+            };
+            format!("{verb} by {size}{range}{reason}")
         }
     }
 }
@@ -245,6 +251,7 @@ mod tests {
         };
         assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
         assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
+        assert_eq!(moves(&of(-99.7, -99.98, -94.2)), "falls by 99.7 % [94.2, 100.0]");
         assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (+1.0 % [-4.0, +6.0])");
         assert_eq!(moves(&Measured::default()), "was not measured");
         let without = |value, why| Measured {
