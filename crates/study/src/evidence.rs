@@ -231,8 +231,8 @@ pub struct Evidence {
     scenarios: Arc<BTreeMap<String, Scenario>>,
     /// If it is that of a reading: which experiment stands for which. Others were not run in it.
     stands_for: Option<Vec<(&'static str, &'static str)>>,
-    /// Whether runs were found of a case that was asked for.
-    found: Cell<bool>,
+    /// Of how many cases runs were asked for, and of how many there were any.
+    asked: Cell<[u32; 2]>,
 }
 
 impl Evidence {
@@ -245,7 +245,7 @@ impl Evidence {
             runs: Arc::default(),
             scenarios: Arc::default(),
             stands_for: None,
-            found: Cell::new(false),
+            asked: Cell::default(),
         }
     }
 
@@ -258,16 +258,18 @@ impl Evidence {
             runs: Arc::clone(&self.runs),
             scenarios: Arc::clone(&self.scenarios),
             stands_for: Some(stands_for.to_vec()),
-            found: Cell::new(false),
+            asked: Cell::default(),
             ..*self
         }
     }
 
-    /// A number, and whether runs were found that it would be of: there may be runs and no number,
-    /// because nothing of the kind happened in them.
+    /// A number, and whether all was run that it is of: there may be runs and no number, because
+    /// nothing of the kind happened in them.
     pub fn measure(&self, row: &Row) -> (Measured, bool) {
-        self.found.set(false);
-        ((row.measure)(self), self.found.get())
+        self.asked.set([0, 0]);
+        let measured = (row.measure)(self);
+        let [asked, found] = self.asked.get();
+        (measured, asked > 0 && asked == found)
     }
 
     /// The experiments that are meant, the first that has what is asked for; none if there is none in
@@ -305,11 +307,15 @@ impl Evidence {
 
     /// The runs of a case by replication; none of one that was not run.
     pub fn runs(&self, case: Case) -> impl Iterator<Item = (u32, &Facts)> {
-        let replications = self
-            .meant(case.experiment)
-            .find_map(|name| self.runs.get(name).and_then(|variants| variants.get(case.variant)));
-        self.found.set(self.found.get() || replications.is_some());
-        replications.into_iter().flatten().map(|(at, facts)| (*at, facts))
+        let runs = self.find(case);
+        let [asked, found] = self.asked.get();
+        self.asked.set([asked + 1, found + u32::from(runs.is_some())]);
+        runs.into_iter().flatten().map(|(at, facts)| (*at, facts))
+    }
+
+    fn find(&self, case: Case) -> Option<&BTreeMap<u32, Facts>> {
+        self.meant(case.experiment)
+            .find_map(|name| self.runs.get(name).and_then(|variants| variants.get(case.variant)))
     }
 
     /// What an experiment measures: from the warm-up to the end of arrivals, in nanoseconds. None of
@@ -321,7 +327,7 @@ impl Evidence {
 
     /// Whether a case was run.
     pub fn has(&self, case: Case) -> bool {
-        self.runs(case).next().is_some()
+        self.find(case).is_some()
     }
 
     /// The distribution of the sampled depths of the queues of one number, all replications of a
