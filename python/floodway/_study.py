@@ -39,8 +39,11 @@ class Study:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims in order: ``id``, ``quotation`` of the source, ``verdict`` over all ``readings``
-        of it, the ``result`` in a sentence, and its numbers, ``parts``."""
+        """The claims in order.
+
+        Each has its ``id``, the ``quotation`` of the source, the ``verdict`` over all ``readings``
+        of it, the ``result`` in a sentence, and its numbers, ``parts``.
+        """
         claims: list[dict[str, Any]] = self.json["claims"]
         return claims
 
