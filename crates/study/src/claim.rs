@@ -11,7 +11,7 @@ use crate::measure::Measured;
 pub struct Claim {
     /// Its name: `A1`.
     pub id: &'static str,
-    /// The words of the source.
+    /// The words of the source; in brackets what was added to them.
     pub quotation: &'static str,
     /// What was measured, in a sentence; none: its numbers, one after the other.
     pub result: Option<fn(&Evidence) -> String>,

@@ -57,7 +57,7 @@ pub static FACTORS: &[Factor] = &[
             ),
             choice(
                 "by the AQM only",
-                "isolation \"works with higher layer congestion control\" and adds no marks",
+                "IETF 101: to \"work in conjunction with higher-layer\" control; adds no marks",
                 &[
                     "variants.ci.switch.aqm=ramp",
                     "variants.ci-local.switch.aqm=ramp",
@@ -92,7 +92,11 @@ pub static FACTORS: &[Factor] = &[
     Factor {
         name: "DCQCN",
         choices: &[
-            choice("timers of a NIC, increases of the paper", "as in the first studies", &[]),
+            choice(
+                "timers of a NIC, increases of the paper",
+                "assumed: two sources mixed, as this study had it first",
+                &[],
+            ),
             choice(
                 "paper",
                 "DCQCN paper (preset `paper`)",
@@ -322,7 +326,7 @@ mod tests {
     use super::*;
     use floodway_scenario::{Overrides, Scenario};
 
-    /// The choices of DCQCN are the presets, field by field, but for the AI of the first.
+    /// The choices of DCQCN but the first are the presets, field by field.
     #[test]
     fn the_choices_of_dcqcn_are_the_presets() {
         let settings = |set: Vec<String>| {
@@ -336,8 +340,6 @@ mod tests {
         let factor = FACTORS.iter().find(|factor| factor.name == "DCQCN").unwrap();
         for choice in &factor.choices[1..] {
             let chosen = settings(choice.set.iter().map(|set| (*set).to_owned()).collect());
-            let null = |field: &str| format!("host.congestion.dcqcn.{field}");
-            let _ = null;
             let wanted = preset(choice.name);
             for (field, value) in wanted.as_object().unwrap() {
                 // What has no effect in the variant may differ.

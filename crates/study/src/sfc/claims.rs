@@ -299,12 +299,12 @@ pub const FAIRNESS: &[Row] = &[
 
 /// The claims that are not checks, in the words of the deck.
 pub const CLAIMS: &[Claim] = &[
-    Claim::new("E3a", "SFC can significantly reduce FCT for background traffic (messages < 10 KB)"),
+    Claim::new("E3a", "SFC can significantly reduce FCT for background traffic [messages < 10 KB]"),
     Claim::new(
         "E3b",
-        "SFC can significantly reduce FCT for background traffic (messages > 10 KB and < 1 MB)",
+        "SFC can significantly reduce FCT for background traffic [messages > 10 KB and < 1 MB]",
     ),
-    Claim::new("E3c", "SFC can significantly reduce FCT for background traffic (messages > 1 MB)"),
+    Claim::new("E3c", "SFC can significantly reduce FCT for background traffic [messages > 1 MB]"),
     Claim::new("E4", "SFC does not negatively affect the incast FCT"),
     Claim::new("E5", "SFC can significantly reduce queueing in the network"),
     Claim::new("E6", "SFC does not hurt fairness provided by DCQCN"),

@@ -64,14 +64,14 @@ pub const CLAIMS: &[Claim] = &[
         "Only change PFC XOFF threshold from 750KB to 1500KB … Performance improvement is achieved \
          because fewer pause and CNP frames are triggered",
     ),
-    Claim::new("D5b", "… large flows are affected more than small flows (XOFF 1500KB)")
+    Claim::new("D5b", "… large flows are affected more than small flows [XOFF 1500KB]")
         .told(|evidence| by_threshold(evidence, "memory-xoff")),
     Claim::new(
         "D6a",
         "Only change the CI high threshold from 300KB to 600KB … Performance improvement is achieved \
          because fewer pause and CNP frames are triggered",
     ),
-    Claim::new("D6b", "… still large flows are affected more than small flows (high 600KB)")
+    Claim::new("D6b", "… still large flows are affected more than small flows [high 600KB]")
         .told(|evidence| by_threshold(evidence, "memory-high")),
     Claim::new(
         "D8",

@@ -12,7 +12,8 @@ pub mod mixes;
 
 use crate::claim::Claim;
 
-/// The claims that are not checks, in the words of the deck, of the papers and of RFC 9332.
+/// The claims that are not checks, in the words of the deck; in brackets what is told of the papers and
+/// of RFC 9332 in our words.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
         "C2",
@@ -46,15 +47,15 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("C8b", "Throughput ratio (Cubic / DCTCP): DualQ Coupled AQM"),
     Claim::new(
         "P1",
-        "PI2: equal rates of coexisting flows on links of 4 to 200 Mb/s and 5 to 100 ms",
+        "[PI2: equal rates of coexisting flows on links of 4 to 200 Mb/s and 5 to 100 ms]",
     ),
-    Claim::new("P2", "PI2 and DualPI2 hold the queuing delay at its target"),
+    Claim::new("P2", "[PI2 and DualPI2 hold the queuing delay at its target]"),
     Claim::new(
         "P3",
-        "DualQ: median queuing delay of 100 to 300 us, 99th percentile below 2 ms, zero congestion \
-         loss, near-full utilization",
+        "[DualQ: median queuing delay of 100 to 300 us, 99th percentile below 2 ms, zero congestion \
+         loss, near-full utilization]",
     ),
-    Claim::new("P4", "On overload, delay stays bounded"),
+    Claim::new("P4", "[On overload, delay stays bounded]"),
     Claim::new("P5", "Low latency and high throughput for adaptive interactive applications"),
-    Claim::new("P6", "Roughly equal flow rates (with today's congestion controls)"),
+    Claim::new("P6", "[Roughly equal flow rates with today's congestion controls]"),
 ];
