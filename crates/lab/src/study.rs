@@ -57,8 +57,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
-        Budget::of(scenario, &wanted(experiment, scenario), how.threads)
-            .check(&scenario.file_name)?;
+        affordable(experiment, scenario, how)?;
     }
 
     let experiments: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
@@ -99,11 +98,19 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
                 break;
             }
             for experiment in &next {
-                session.run(experiment, &experiment.scenario(study.library, set)?, watcher)?;
+                let scenario = scenario(experiment)?;
+                affordable(experiment, &scenario, how)?;
+                session.run(experiment, &scenario, watcher)?;
             }
         }
     }
     session.finish()
+}
+
+/// Refuses an experiment for which the machine has too little memory.
+fn affordable(experiment: &Experiment, scenario: &Scenario, how: &How) -> Result<(), Failure> {
+    let budget = Budget::of(scenario, &wanted(experiment, scenario), how.threads);
+    Ok(budget.check(&scenario.file_name)?)
 }
 
 /// The variants that an experiment runs.

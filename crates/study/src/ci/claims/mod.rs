@@ -58,7 +58,7 @@ pub(super) const TWO: &str = "two-queues";
 pub(super) const THREE: &str = "three-queues";
 pub(super) const LOSSY: &str = "lossy";
 
-pub(super) fn pauses(facts: &Facts) -> f64 {
+pub(in crate::ci) fn pauses(facts: &Facts) -> f64 {
     facts.number("pause_frames")
 }
 

@@ -1,10 +1,11 @@
 //! The sections of the report: each experiment a question, its charts, an answer in one sentence.
 
+mod ablation;
 mod flows;
 mod losses;
-mod open;
 mod pauses;
 mod queues;
+mod readings;
 mod size;
 mod variations;
 
@@ -19,10 +20,10 @@ use super::{ALL, CI, ELEPHANTS, LOCAL, MICE, WITHOUT, case, largest};
 /// All sections in order.
 pub fn sections(evidence: &Evidence) -> Vec<Section> {
     vec![
-        open::ablation(evidence),
-        open::readings(evidence),
+        ablation::ablation(evidence),
+        readings::readings(evidence),
         flows::two_queues(evidence),
-        open::ecn(evidence),
+        ablation::ecn(evidence),
         flows::three_queues(evidence),
         pauses::pauses(evidence),
         queues::depths(evidence),
@@ -31,7 +32,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         variations::latency(evidence),
         size::scaling(evidence),
         flows::conformity(evidence),
-        open::closest(evidence),
+        readings::closest(evidence),
     ]
     .into_iter()
     .filter(|section| !section.links.is_empty() && !section.exhibits.is_empty())

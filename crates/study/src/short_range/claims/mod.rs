@@ -35,8 +35,8 @@ pub const CLAIMS: &[Claim] = &[
     ),
     Claim::new(
         "B3b",
-        "Directional Mechanisms also show benefit in Multi-stage Topologies (against 802.3x that counts \
-         what came in)",
+        "Directional Mechanisms also show benefit in Multi-stage Topologies [against 802.3x that counts \
+         what came in]",
     ),
     Claim::new(
         "B3d",
