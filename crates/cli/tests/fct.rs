@@ -7,26 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::{floodway, json, place, word};
 
-const CONFIG: &str = "\
-TOPOLOGY_FILE topology.txt
-FLOW_FILE flow.txt
-SIMULATOR_STOP_TIME 2.01
-CC_MODE 1
-ALPHA_RESUME_INTERVAL 1
-RATE_DECREASE_INTERVAL 4
-RP_TIMER 900
-EWMA_GAIN 0.00390625
-FAST_RECOVERY_TIMES 1
-RATE_AI 50Mb/s
-RATE_HAI 100Mb/s
-MIN_RATE 100Mb/s
-L2_ACK_INTERVAL 1
-KMAX_MAP 1 100000000000 1600
-KMIN_MAP 1 100000000000 400
-PMAX_MAP 1 100000000000 0.2
-";
-
-const TOPOLOGY: &str = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 1000ns 0\n";
+const CONFIG: &str = include_str!("../../scenario/tests/fct/config.txt");
+const TOPOLOGY: &str = include_str!("../../scenario/tests/fct/topology.txt");
 
 const FLOWS: &str = "2\n0 1 3 100 1000 2\n0 1 3 200 5000 2.0001\n";
 
