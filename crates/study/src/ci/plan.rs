@@ -49,7 +49,7 @@ const STEP: &[&str] = &["switch.aqm.ramp.above_high=step"];
 const QUICK: &[&str] = &["arrivals=12ms", "warmup=8ms", "limit=40ms"];
 
 /// Traffic that no rule or expectation was made from.
-pub const FRESH: &str = "seed=3";
+pub const FRESH: &str = "seed=4";
 
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {

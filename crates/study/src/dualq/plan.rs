@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Traffic that no rule or expectation was made from.
-const FRESH: &str = "seed=2";
+const FRESH: &str = "seed=3";
 
 /// The mixes on which claims rest, those of the quick version, and of what the deck leaves open.
 pub const MIXES: [Mix; 8] = [(0, 1), (1, 0), (1, 1), (2, 2), (5, 5), (10, 10), (1, 10), (10, 1)];

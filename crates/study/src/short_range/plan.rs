@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Traffic that no rule or expectation was made from.
-const FRESH: &str = "seed=2";
+const FRESH: &str = "seed=3";
 
 /// The buffers of a port in the sweeps, in kilobytes.
 pub const SIZES: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
