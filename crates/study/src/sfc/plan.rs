@@ -18,6 +18,56 @@ const TWO_PODS: &[&str] = &[
 /// A shorter version, for `--quick` and for the many rows of what the deck leaves open.
 const SHORTER: &[&str] = &["arrivals=4ms", "warmup=2.5ms", "limit=30ms"];
 
+/// Twice as long, with the same start of the measurement: what does not settle grows in it.
+const LONGER: &[&str] = &["arrivals=8ms", "warmup=2.5ms", "limit=60ms"];
+
+/// A load: the part of the capacity that background and incasts come to in percent, the experiment
+/// that has it, the same for longer, and the settings of both.
+pub struct Load {
+    /// Percent.
+    pub background: u32,
+    /// Percent.
+    pub incasts: u32,
+    /// As long as the readings are.
+    pub short: &'static str,
+    /// Twice as long.
+    pub long: &'static str,
+    set: &'static [&'static str],
+}
+
+/// The loads at which is asked whether a flow control settles.
+pub const LOADS: &[Load] = &[
+    Load { background: 50, incasts: 8, short: "open-base", long: "load-50-8-long", set: &[] },
+    Load {
+        background: 50,
+        incasts: 4,
+        short: "load-50-4",
+        long: "load-50-4-long",
+        set: &["workload.1.incast_series.load=0.04"],
+    },
+    Load {
+        background: 50,
+        incasts: 2,
+        short: "open-incasts-2",
+        long: "load-50-2-long",
+        set: &["workload.1.incast_series.load=0.02"],
+    },
+    Load {
+        background: 30,
+        incasts: 8,
+        short: "open-load-03",
+        long: "load-30-8-long",
+        set: &["workload.0.many_to_many.load=0.3"],
+    },
+    Load {
+        background: 30,
+        incasts: 2,
+        short: "load-30-2",
+        long: "load-30-2-long",
+        set: &["workload.0.many_to_many.load=0.3", "workload.1.incast_series.load=0.02"],
+    },
+];
+
 /// Traffic that no rule or expectation was made from.
 const FRESH: &str = "seed=3";
 
@@ -163,6 +213,13 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
             |name| Experiment::new(name, BENEFITS).replications(3).set(TWO_PODS).set(SHORTER);
         let both = OPEN.iter().map(|(name, _, set)| open(*name).set(set));
         plan.extend(both.map(|experiment| experiment.variants(&[PFC, PROXY, NATIVE])));
+        for load in LOADS {
+            let three = &[PFC, PROXY, NATIVE];
+            if !OPEN.iter().any(|(name, ..)| *name == load.short) {
+                plan.push(open(load.short).set(load.set).variants(three));
+            }
+            plan.push(open(load.long).set(LONGER).set(load.set).variants(three));
+        }
         let pfc = OPEN_PFC.iter().map(|(name, _, set)| open(*name).set(set));
         plan.extend(pfc.map(|experiment| experiment.variants(&[PFC])));
         let rivals = OPEN_RIVALS.iter();

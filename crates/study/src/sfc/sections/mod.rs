@@ -2,6 +2,7 @@
 
 mod fairness;
 mod flows;
+mod loads;
 mod open;
 mod queues;
 mod rivals;
@@ -23,6 +24,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         flows::incasts(evidence),
         queues::queues(evidence),
         queues::pauses(evidence),
+        loads::loads(evidence),
         fairness::fairness(evidence),
         rivals::rivals(evidence),
         open::open(evidence),
@@ -77,10 +79,22 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             held(variant),
         )
     };
+    let dropped = |variant| {
+        let drops = |facts: &crate::evidence::Facts| facts.drops.values().sum::<u64>() as f64;
+        number(&evidence.number(case(main, variant), "", drops))
+    };
     let mut answer = vec![
         sentence(NATIVE, "that NICs obey by destination"),
+        format!(
+            "The price: switches drop {} packets a run with NICs that obey and {} with the proxy, and \
+             {} with PFC.",
+            dropped(NATIVE),
+            dropped(PROXY),
+            dropped(PFC),
+        ),
         sentence(PROXY, "through the proxy at the edge switch"),
     ];
+    answer.extend(loads::answer(evidence));
     if evidence.has(case(INTRA, PFC)) {
         let index = |experiment, variant| {
             let index = |facts: &crate::evidence::Facts| facts.fairness(claims::SHARE_WINDOW);

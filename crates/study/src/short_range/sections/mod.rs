@@ -12,7 +12,9 @@ use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::{moves, number};
 use crate::measure::Measured;
 
-use super::measures::{carried, change_over, drops, entered, latency, lost, response};
+use super::measures::{
+    carried, change_over, drops, entered, largest_response, latency, lost, response,
+};
 use super::plan::{backplane, mixed};
 use super::{
     DRC, DRC_L2CI, DRC_STOP, ENTRIES, L2CI, NO_CONTROL, PAUSE, PAUSE_EGRESS, RED, case, sizes,
@@ -47,6 +49,13 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         moves(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
     };
     let lose = |kb, variant| number(&packets(evidence, case(mixed(kb), variant)));
+    let both = |of: &dyn Fn(Case) -> Measured| {
+        [PAUSE, L2CI, DRC_L2CI].map(|variant| number(&of(case(mixed(64), variant))))
+    };
+    let [entered_pause, entered_l2ci, entered_drc] =
+        both(&|of| evidence.number(of, "Gb/s", entered));
+    let [slowest_pause, slowest_l2ci, slowest_drc] =
+        both(&|of| evidence.number(of, "ns", largest_response));
     vec![
         format!(
             "In the backplane, over buffers of 8 to 512 KB per port, what Directional Rate Control \
@@ -69,6 +78,13 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             requests(NO_CONTROL, response),
             requests(PAUSE, response),
             requests(RED, response),
+        ),
+        // The order in which the deck shows them hides it.
+        format!(
+            "In the network of slides 16 to 18, in which every client sends to every server, plain \
+             802.3x comes to {entered_pause} of entries and a slowest request of {slowest_pause}, L2 \
+             Congestion Indication to {entered_l2ci} and {slowest_l2ci}, and both mechanisms of the deck \
+             together to {entered_drc} and {slowest_drc} (64 KB per port)."
         ),
         format!(
             "Over several stages with 64 KB per port a run loses {} with RED that drops, {} with L2 \
