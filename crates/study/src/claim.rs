@@ -82,10 +82,15 @@ pub enum Rule {
     AtMost(f64),
     /// From here to there, whatever the interval.
     Between(f64, f64),
+    /// From here to there, and the interval decides: the whole of it lies there. It is refuted if
+    /// the whole interval lies elsewhere.
+    Within(f64, f64),
     /// Exactly this.
     Exactly(f64),
     /// The sources do not say enough to judge by.
     Never,
+    /// Shown beside the numbers that the claim is judged by; the verdict does not depend on it.
+    Described,
 }
 
 impl Rule {
@@ -111,7 +116,12 @@ impl Rule {
             Self::AtMost(most) => format!("reproduced up to {most}{unit}"),
             Self::Between(low, high) => format!("reproduced from {low} to {high}{unit}"),
             Self::Exactly(value) => format!("reproduced if it is {value}{unit}"),
+            Self::Within(low, high) => format!(
+                "reproduced if the whole interval lies from {low} to {high}{unit}, not reproduced if \
+                 all of it lies elsewhere"
+            ),
             Self::Never => "cannot be judged".to_owned(),
+            Self::Described => "shown, not judged".to_owned(),
         }
     }
 
@@ -122,8 +132,13 @@ impl Rule {
             | Self::Less(_)
             | Self::More(_)
             | Self::None(_)
-            | Self::NotAbove(_) => true,
-            Self::AtMost(_) | Self::Between(..) | Self::Exactly(_) | Self::Never => false,
+            | Self::NotAbove(_)
+            | Self::Within(..) => true,
+            Self::AtMost(_)
+            | Self::Between(..)
+            | Self::Exactly(_)
+            | Self::Never
+            | Self::Described => false,
         }
     }
 
@@ -133,7 +148,7 @@ impl Rule {
             return Comparison::CannotJudge;
         };
         match *self {
-            Self::Never => Comparison::CannotJudge,
+            Self::Never | Self::Described => Comparison::CannotJudge,
             Self::Exactly(wanted) => reproduced((value - wanted).abs() <= 1e-9 * wanted.abs()),
             Self::AtMost(most) => reproduced(value <= most),
             Self::Between(low, high) => reproduced((low..=high).contains(&value)),
@@ -146,6 +161,11 @@ impl Rule {
             Self::NotAbove(most) => match measured.bounds() {
                 Some((_, high)) if high <= most => Comparison::Reproduced,
                 Some((low, _)) if low > most => Comparison::NotReproduced,
+                _ => Comparison::CannotJudge,
+            },
+            Self::Within(least, most) => match measured.bounds() {
+                Some((low, high)) if least <= low && high <= most => Comparison::Reproduced,
+                Some((low, high)) if high < least || low > most => Comparison::NotReproduced,
                 _ => Comparison::CannotJudge,
             },
             Self::Less(least) => side(measured, -1.0, [least; 2], |_| true, value),
@@ -231,6 +251,9 @@ impl Row {
         match (self.rule, measured.value, measured.bounds()) {
             (Rule::Never, ..) => {
                 remark.push("the source gives too little to compare with".to_owned());
+            }
+            (Rule::Described, Some(_), _) => {
+                remark.push("shown, not judged".to_owned());
             }
             (_, None, _) => {
                 remark
@@ -370,6 +393,29 @@ mod tests {
             remark(Rule::Less(5.0), Measured::exactly(1.0, "")),
             "the number has no interval"
         );
+    }
+
+    /// Rates from 0.8 to 1.25 count as equal. Only an interval that lies there says so, and only one
+    /// that lies elsewhere says the contrary.
+    #[test]
+    fn a_band_holds_the_whole_interval_or_none_of_it() {
+        let rule = Rule::Within(0.8, 1.25);
+        assert_eq!(rule.judge(&of(1.05, 1.01, 1.09)), Comparison::Reproduced);
+        assert_eq!(rule.judge(&of(1.0, 0.8, 1.25)), Comparison::Reproduced);
+        // The number is inside, its interval is not; and the other way about.
+        assert_eq!(rule.judge(&of(1.2, 1.1, 1.3)), Comparison::CannotJudge);
+        assert_eq!(rule.judge(&of(1.4, 1.2, 1.6)), Comparison::CannotJudge);
+        assert_eq!(rule.judge(&of(1.0, 0.5, 2.0)), Comparison::CannotJudge);
+        // A factor of 2 is not "about equal".
+        assert_eq!(rule.judge(&of(1.99, 1.93, 2.05)), Comparison::NotReproduced);
+        assert_eq!(rule.judge(&of(0.41, 0.40, 0.42)), Comparison::NotReproduced);
+        assert_eq!(rule.judge(&Measured::exactly(1.0, "x")), Comparison::CannotJudge);
+    }
+
+    #[test]
+    fn what_is_described_is_not_judged() {
+        assert_eq!(Rule::Described.judge(&of(1.0, 0.9, 1.1)), Comparison::CannotJudge);
+        assert_eq!(Rule::Described.words("% of mixes"), "shown, not judged");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is kept of the runs of a study, by experiment, variant and replication.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use floodway_model::Table;
@@ -231,8 +231,33 @@ pub struct Evidence {
     scenarios: Arc<BTreeMap<String, Scenario>>,
     /// If it is that of a reading: which experiment stands for which. Others were not run in it.
     stands_for: Option<Vec<(&'static str, &'static str)>>,
-    /// Of how many cases runs were asked for, and of how many there were any.
-    asked: Cell<[u32; 2]>,
+    /// Experiments of it that an earlier reading has too.
+    shared: BTreeSet<&'static str>,
+    /// What was asked for since the last number was measured.
+    asked: Cell<Asked>,
+}
+
+/// Cases that a number was measured of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Of how many cases runs were asked for.
+    cases: u32,
+    /// Of how many of them there were any.
+    found: u32,
+    /// How many of those found belong to an experiment that no earlier reading has.
+    own: u32,
+}
+
+impl Asked {
+    /// Whether all was run that was asked for.
+    pub fn all_run(self) -> bool {
+        self.cases > 0 && self.cases == self.found
+    }
+
+    /// Whether any of it is not what an earlier reading has.
+    pub fn any_own(self) -> bool {
+        self.own > 0
+    }
 }
 
 impl Evidence {
@@ -245,6 +270,7 @@ impl Evidence {
             runs: Arc::default(),
             scenarios: Arc::default(),
             stands_for: None,
+            shared: BTreeSet::new(),
             asked: Cell::default(),
         }
     }
@@ -258,18 +284,23 @@ impl Evidence {
             runs: Arc::clone(&self.runs),
             scenarios: Arc::clone(&self.scenarios),
             stands_for: Some(stands_for.to_vec()),
+            shared: BTreeSet::new(),
             asked: Cell::default(),
             ..*self
         }
     }
 
-    /// A number, and whether all was run that it is of: there may be runs and no number, because
+    /// The same, where an earlier reading has these experiments too.
+    pub fn sharing(self, shared: BTreeSet<&'static str>) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// A number, and which of the cases it is of were run: there may be runs and no number, because
     /// nothing of the kind happened in them.
-    pub fn measure(&self, row: &Row) -> (Measured, bool) {
-        self.asked.set([0, 0]);
+    pub fn measure(&self, row: &Row) -> (Measured, Asked) {
+        self.asked.set(Asked::default());
         let measured = (row.measure)(self);
-        let [asked, found] = self.asked.get();
-        (measured, asked > 0 && asked == found)
+        (measured, self.asked.get())
     }
 
     /// The experiments that are meant, the first that has what is asked for; none if there is none in
@@ -307,15 +338,24 @@ impl Evidence {
 
     /// The runs of a case by replication; none of one that was not run.
     pub fn runs(&self, case: Case) -> impl Iterator<Item = (u32, &Facts)> {
-        let runs = self.find(case);
-        let [asked, found] = self.asked.get();
-        self.asked.set([asked + 1, found + u32::from(runs.is_some())]);
+        let found = self.find(case);
+        let Asked { cases, found: before, own } = self.asked.get();
+        let is_own = found.is_some_and(|(name, _)| !self.shared.contains(name));
+        self.asked.set(Asked {
+            cases: cases + 1,
+            found: before + u32::from(found.is_some()),
+            own: own + u32::from(is_own),
+        });
+        let runs = found.map(|(_, runs)| runs);
         runs.into_iter().flatten().map(|(at, facts)| (*at, facts))
     }
 
-    fn find(&self, case: Case) -> Option<&BTreeMap<u32, Facts>> {
-        self.meant(case.experiment)
-            .find_map(|name| self.runs.get(name).and_then(|variants| variants.get(case.variant)))
+    /// The runs of a case, with the experiment that they are of.
+    fn find(&self, case: Case) -> Option<(&str, &BTreeMap<u32, Facts>)> {
+        self.meant(case.experiment).find_map(|name| {
+            let runs = self.runs.get(name).and_then(|variants| variants.get(case.variant));
+            runs.map(|runs| (name, runs))
+        })
     }
 
     /// What an experiment measures: from the warm-up to the end of arrivals, in nanoseconds. None of

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use floodway_report::statistics::Scale;
+use floodway_sim::switch::aqm;
 
 use crate::evidence::{Evidence, Facts};
 use crate::measure::{Measured, estimate, geometric};
 
 use super::measures::{SEGMENT, rates};
-use super::plan::{LAWS, Law, law};
+use super::plan::{LAWS, Law, evenly, law};
 use super::{CLASSIC, case};
 
 /// Logarithms of what is given and of the window, by replication.
@@ -18,6 +19,11 @@ type Points = BTreeMap<u32, Vec<(f64, f64)>>;
 /// The law of a variant.
 pub fn of(variant: &str) -> &'static Law {
     LAWS.iter().find(|law| law.variant == variant).expect("it is one of the laws")
+}
+
+/// The evidence of signals at even distances: experiments of that kind stand for the others.
+pub fn at_even_distances(evidence: &Evidence) -> Evidence {
+    evidence.of_reading(&evenly())
 }
 
 /// The windows of the flow of an experiment: packets that arrive in a round trip, by replication.
@@ -36,11 +42,22 @@ fn windows(
     runs.filter_map(|(at, facts)| Some((at, window(facts)?))).collect()
 }
 
+/// The share of packets that meet a signal in the experiment of a point, which is another one where
+/// distances are even and whole.
+fn share(evidence: &Evidence, experiment: &str) -> Option<f64> {
+    match &evidence.scenario(experiment)?.variants()[0].settings.switch.aqm {
+        aqm::Spec::Bernoulli(of) => Some(of.probability),
+        aqm::Spec::Regular(of) => Some(1.0 / f64::from(of.packets.get())),
+        _ => None,
+    }
+}
+
 /// The windows over the probabilities of a law.
 fn by_probability(evidence: &Evidence, of: &'static Law) -> Points {
     let mut points = Points::new();
     for probability in of.probabilities {
-        let x = libm::log(probability.parse::<f64>().expect("probabilities are numbers"));
+        let x =
+            share(evidence, law(of.variant, of.rtt_ms, probability)).map_or(f64::NAN, libm::log);
         for (at, window) in windows(evidence, of.variant, of.rtt_ms, probability) {
             points.entry(at).or_default().push((x, libm::log(window)));
         }

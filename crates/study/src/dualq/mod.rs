@@ -53,7 +53,7 @@ pub static STUDY: Study = Study {
         claims::further::LINKS,
         claims::further::DYNAMIC,
     ],
-    readings: crate::Judged::main_only,
+    readings: plan::readings,
     closest: None,
     answer: sections::answer,
     sections: sections::sections,

@@ -171,9 +171,9 @@ impl Judged {
     }
 
     /// A main reading, and readings each of which makes one other choice: its words, and which
-    /// experiments stand for which. Variants that one of these lacks are those of the main reading;
-    /// experiments that it does not change are not part of it, so that a claim about them is not
-    /// judged twice.
+    /// experiments stand for which. Variants that one of these lacks are those of the main reading,
+    /// and a claim that looks at no others is not judged by it ([`verdict`]); experiments that it does
+    /// not change are not part of it. So no claim is judged twice by the same runs.
     pub fn one_at_a_time(
         main: Vec<(&'static str, &'static str)>,
         others: impl IntoIterator<Item = (String, Vec<(&'static str, &'static str)>)>,

@@ -1,9 +1,11 @@
 //! The verdict on a claim over all readings.
 
+use std::collections::BTreeSet;
+
 use floodway_report::study::{self, Comparison, Counts, Deciding, Part, Verdict};
 
 use super::{Judged, Open, Reading};
-use crate::claim::{Claim, Row};
+use crate::claim::{Claim, Row, Rule};
 use crate::evidence::Evidence;
 use crate::exhibit::{moves, number};
 use crate::{Measured, Study};
@@ -22,16 +24,17 @@ pub enum Outcome {
 impl Outcome {
     /// Of the numbers of a claim: it fails with any of them, and holds if all were measured well
     /// enough to say so. A size other than the claimed one is no failure. None if nothing was run
-    /// that the claim is about.
+    /// that the claim is about, or nothing that an earlier reading does not have: a reading that
+    /// changes nothing that a claim looks at is no further evidence for or against it.
     pub fn of(rows: &[&'static Row], evidence: &Evidence) -> Option<Self> {
-        let run = rows.iter().filter_map(|row| match evidence.measure(row) {
-            (measured, true) => Some(row.rule.judge(&measured)),
-            (_, false) => None,
-        });
-        let compared: Vec<Comparison> = run.collect();
+        let judged = rows.iter().filter(|row| row.rule != Rule::Described);
+        let measured = judged.map(|row| (row, evidence.measure(row)));
+        let run: Vec<_> = measured.filter(|(_, (_, asked))| asked.all_run()).collect();
+        let compared: Vec<Comparison> =
+            run.iter().map(|(row, (measured, _))| row.rule.judge(measured)).collect();
         let any = |wanted| compared.contains(&wanted);
         match () {
-            () if compared.is_empty() => None,
+            () if !run.iter().any(|(_, (_, asked))| asked.any_own()) => None,
             () if any(Comparison::NotReproduced) => Some(Self::Fails),
             () if any(Comparison::CannotJudge) => Some(Self::Open),
             () => Some(Self::Holds),
@@ -116,11 +119,14 @@ impl Study {
     /// The verdict on every claim, and the checks.
     pub fn judge(&self, evidence: &Evidence) -> (Vec<study::Claim>, Vec<Part>) {
         let judged = (self.readings)(evidence);
-        let views: Vec<(&Reading, Evidence)> = judged
-            .readings
-            .iter()
-            .map(|reading| (reading, evidence.of_reading(&reading.stands_for)))
-            .collect();
+        let mut earlier = BTreeSet::new();
+        let view = |reading| {
+            let Reading { stands_for, .. }: &Reading = reading;
+            let view = evidence.of_reading(stands_for).sharing(earlier.clone());
+            earlier.extend(stands_for.iter().map(|(_, name)| *name));
+            (reading, view)
+        };
+        let views: Vec<(&Reading, Evidence)> = judged.readings.iter().map(view).collect();
         let claims = self.claims.iter().map(|claim| self.claim(claim, evidence, &judged, &views));
         let checks = self.all_rows().filter(|row| row.is_check());
         (claims.collect(), checks.map(|row| row.judge(evidence)).collect())

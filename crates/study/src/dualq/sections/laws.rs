@@ -5,20 +5,23 @@ use floodway_report::study::{Exhibit, Section};
 
 use super::times;
 use crate::curves::power_law;
-use crate::dualq::laws::{coupling, exponent, factor, of, points, rtt_exponent};
+use crate::dualq::laws::{at_even_distances, coupling, exponent, factor, of, points, rtt_exponent};
 use crate::dualq::measures::rate;
-use crate::dualq::plan::{LAWS, LOSSES, RATE_BASED, law, losses};
+use crate::dualq::plan::{LAWS, LOSSES, RATE_BASED, evenly, law, losses};
 use crate::dualq::{CLASSIC, case};
 use crate::evidence::Evidence;
 use crate::exhibit::table;
 use crate::measure::Measured;
 
-/// What the deck or a standard says of a variant: its look, what it is, the constant, and the
-/// exponents of p and of the round-trip time in the window.
+/// What the deck or a standard says of a variant: its look, what it is, the constant for signals at
+/// random (if there is one) and at even distances, and the exponents of p and of the round-trip time
+/// in the window.
 struct Theory {
     variant: &'static str,
     label: &'static str,
     look: usize,
+    random: &'static str,
+    even: &'static str,
     constant: f64,
     of_p: f64,
     of_rtt: f64,
@@ -30,6 +33,8 @@ const THEORIES: [Theory; 5] = [
         variant: "reno",
         label: "Reno",
         look: 0,
+        random: "1.31",
+        even: "√(3/2) = 1.2247; deck: 1.22",
         constant: 1.22,
         of_p: -0.5,
         of_rtt: 0.0,
@@ -39,6 +44,8 @@ const THEORIES: [Theory; 5] = [
         variant: "cubic",
         label: "Cubic, beta 0.7",
         look: 2,
+        random: "-",
+        even: "1.054",
         constant: 1.054,
         of_p: -0.75,
         of_rtt: 0.75,
@@ -48,6 +55,8 @@ const THEORIES: [Theory; 5] = [
         variant: "cubic-deck",
         label: "Cubic, beta 0.8",
         look: 4,
+        random: "-",
+        even: "1.174; deck: 1.17",
         constant: 1.174,
         of_p: -0.75,
         of_rtt: 0.75,
@@ -57,6 +66,8 @@ const THEORIES: [Theory; 5] = [
         variant: "dctcp",
         label: "DCTCP",
         look: 1,
+        random: "1.8",
+        even: "2; deck: 2",
         constant: 2.0,
         of_p: -1.0,
         of_rtt: 0.0,
@@ -66,10 +77,12 @@ const THEORIES: [Theory; 5] = [
         variant: "prague",
         label: "Prague",
         look: 3,
-        constant: 2.73 / 0.025,
+        random: "2.73",
+        even: "2",
+        constant: 2.0 / 0.025,
         of_p: -1.0,
         of_rtt: 1.0,
-        formula: "2.73/(25 ms p)",
+        formula: "2/(25 ms p)",
     },
 ];
 
@@ -85,29 +98,37 @@ pub fn laws(evidence: &Evidence) -> Section {
     let question = "How fast is one flow at a given probability?";
     let mut names: Vec<&'static str> = Vec::new();
     for of in LAWS {
-        names.extend(of.probabilities.iter().map(|p| law(of.variant, of.rtt_ms, p)));
-        let middle = of.probabilities[of.probabilities.len() / 2];
-        names.extend(of.others.iter().map(|rtt| law(of.variant, *rtt, middle)));
+        names.extend(of.points().map(|(rtt_ms, p)| law(of.variant, rtt_ms, p)));
     }
+    names.extend(evenly().into_iter().map(|(_, even)| even));
     names.extend(LOSSES.map(losses));
     let mut section = evidence.section("laws", question, &["C4"], &names);
     if section.links.is_empty() {
         return section;
     }
+    let even = at_even_distances(evidence);
+    let constants = |evidence: &Evidence| {
+        format!(
+            "Reno has {}/(RTT √p), Cubic with beta 0.8 {}/(RTT^¼ p^¾) and DCTCP {}/(RTT p)",
+            times(&factor(evidence, "reno", -0.5, 0.0)),
+            times(&factor(evidence, "cubic-deck", -0.75, 0.75)),
+            times(&factor(evidence, "dctcp", -1.0, 0.0)),
+        )
+    };
     section.answer = format!(
-        "At random losses Reno has {}/(RTT √p) and Cubic with beta 0.8 {}/(RTT^¼ p^¾); at random marks \
-         DCTCP has {}/(RTT p). Reno and DCTCP have the same window if Reno's probability is the square \
-         of DCTCP's over {}.",
-        times(&factor(evidence, "reno", -0.5, 0.0)),
-        times(&factor(evidence, "cubic-deck", -0.75, 0.75)),
-        times(&factor(evidence, "dctcp", -1.0, 0.0)),
+        "With losses and marks at random {}; at even distances {}. Reno and DCTCP have the same window \
+         if Reno's probability is the square of DCTCP's over {} at random, over {} at even distances.",
+        constants(evidence),
+        constants(&even),
         times(&coupling(evidence)),
+        times(&coupling(&even)),
     );
     section.text = vec![
-        "One flow on a link that is never full. Every packet is dropped, or marked if it is \
-         ECN-capable, with the same probability, whatever happened to others; every packet is \
-         acknowledged. The window is what arrives in a round trip. Laws of the deck are of losses and \
-         marks at even distances. Cubic has its own law only where it grows faster than Reno: here \
+        "One flow on a link that is never full. At random every packet is dropped, or marked if it is \
+         ECN-capable, with the same probability, whatever happened to others; at even distances one \
+         packet in n is, with n the nearest whole number to 1/p. Every packet is acknowledged. The \
+         window is what arrives in a round trip. The constants of the deck were computed for even \
+         distances. The deck does not say which it means, so that claim C4 is judged with both. Cubic has its own law only where it grows faster than Reno: here \
          with a round trip of 100 ms and without the part that makes it as fast as Reno. Over the \
          access link of 8 ms it is Reno in effect, as the deck says."
             .to_owned(),
@@ -115,8 +136,11 @@ pub fn laws(evidence: &Evidence) -> Section {
          shorter ones. With marks at even distances it has two of them in 25 ms, as DCTCP has; with \
          marks at random theory says 2.73, because only the first of a round trip counts."
             .to_owned(),
+        "At even distances nothing is random and one run is all there is, so that its numbers have no \
+         interval. Windows are whole numbers, and may rest anywhere near the flat fixed point of Cubic."
+            .to_owned(),
     ];
-    let line = |theory: &Theory| Line {
+    let line = |evidence: &Evidence, theory: &Theory| Line {
         series: theory.look,
         points: points(evidence, of(theory.variant)),
         markers: true,
@@ -131,8 +155,19 @@ pub fn laws(evidence: &Evidence) -> Section {
         let factor = theory.constant * libm::pow(rtt, theory.of_rtt);
         power_law(theory.look, theory.formula, factor, theory.of_p, (from, to))
     };
-    let mut lines: Vec<Line> = THEORIES.iter().map(expected).collect();
-    lines.extend(THEORIES.iter().map(line));
+    let chart = |evidence: &Evidence, heading: &str| Lines {
+        title: format!("Window over the probability of a loss or a mark, {heading}"),
+        heading: heading.to_owned(),
+        x: Axis::log("probability p of a loss or a mark, logarithmic", "share"),
+        y: Axis::log("packets in a round trip, logarithmic", ""),
+        lines: THEORIES
+            .iter()
+            .map(expected)
+            .chain(THEORIES.iter().map(|of| line(evidence, of)))
+            .collect(),
+        height: 360.0,
+        ..Lines::default()
+    };
     let legend = THEORIES.iter().map(|of| {
         let rtt = self::of(of.variant).rtt_ms;
         (of.look, format!("{}, {rtt} ms", of.label))
@@ -141,36 +176,35 @@ pub fn laws(evidence: &Evidence) -> Section {
         name: "windows".to_owned(),
         caption: "How large is the window? (slides 16 and 17)".to_owned(),
         legend: legend.collect(),
-        charts: vec![Lines {
-            title: "Window over the probability of a loss or a mark".to_owned(),
-            x: Axis::log("probability p of a loss or a mark, logarithmic", "share"),
-            y: Axis::log("packets in a round trip, logarithmic", ""),
-            lines,
-            height: 360.0,
-            ..Lines::default()
-        }],
-        columns: 1,
-        note:
-            "Markers: measured; dashed: the laws of the deck, of RFC 9438 for Cubic of today, and \
-               of theory for Prague."
-                .to_owned(),
+        charts: vec![chart(evidence, "signals at random"), chart(&even, "at even distances")],
+        columns: 2,
+        note: "Markers: measured; dashed: the laws of the deck, of RFC 9438 for Cubic with beta 0.7, and \
+               of theory for Prague, all for signals at even distances."
+            .to_owned(),
     });
-    let row = |theory: &Theory| {
-        vec![
-            theory.label.to_owned(),
-            theory.formula.to_owned(),
-            times(&constant(evidence, theory)),
-            times(&exponent(evidence, theory.variant)),
-            times(&rtt_exponent(evidence, theory.variant)),
-        ]
+    let rows = |theory: &Theory| {
+        let row = |signals: &str, evidence: &Evidence, expected: &str| {
+            vec![
+                format!("{}, {signals}", theory.label),
+                theory.formula.to_owned(),
+                expected.to_owned(),
+                times(&constant(evidence, theory)),
+                times(&exponent(evidence, theory.variant)),
+                times(&rtt_exponent(evidence, theory.variant)),
+            ]
+        };
+        [row("at random", evidence, theory.random), row("even", &even, theory.even)]
     };
     section.exhibits.push(table(
         "law-constants",
         "Constants and exponents of the rate",
-        "The constant with the exponents of the law, and the exponents that fit best; exponents of the \
-         round-trip time in longer versions only.",
-        &["", "law", "constant", "exponent of p", "exponent of RTT"],
-        THEORIES.iter().map(row).collect(),
+        "Losses and marks at random or at even distances. In theory Reno has 1.31 at random (Ott and \
+         others, 1996) and the square root of 3/2 at even distances (Mathis and others, 1997), Cubic \
+         the fourth root of 0.4 (3 + beta)/(4 (1 - beta)) (RFC 9438), and DCTCP 1.8 where reductions are \
+         rounded down to whole packets. The constant is measured with the exponents of the law, and the \
+         exponents are those that fit best; those of the round-trip time in longer versions only.",
+        &["", "law", "constant in theory", "measured", "exponent of p", "exponent of RTT"],
+        THEORIES.iter().flat_map(rows).collect(),
     ));
     section.exhibits.extend(rate_based(evidence));
     section

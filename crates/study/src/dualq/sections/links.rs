@@ -21,7 +21,7 @@ pub fn links(evidence: &Evidence) -> Section {
     let all: Vec<(u32, u32)> =
         RATES.into_iter().flat_map(|rate| ROUND_TRIPS.map(|rtt| (rate, rtt))).collect();
     let names: Vec<&'static str> = all.iter().map(|(rate, rtt)| link(*rate, *rtt)).collect();
-    let mut section = evidence.section("links", question, &["P1", "P2"], &names);
+    let mut section = evidence.section("links", question, &["P1a", "P1b", "P2"], &names);
     if section.links.is_empty() {
         return section;
     }

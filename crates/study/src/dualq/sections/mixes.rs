@@ -317,7 +317,7 @@ pub fn dual(evidence: &Evidence) -> Section {
     let mut section = section_of(evidence, DUALQ, about, ["slide 26", "slide 27"]);
     let wait = |of, queue, p| number(&delay(evidence, mix(of, DUALQ), queue, p));
     section.answer = format!(
-        "In the DualQ a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off by \
+        "In the DualQ with s_r 3 a Cubic flow has {} times the rate of a DCTCP flow over all mixes, and is off by \
          a factor of {} in the worst; with five of each DCTCP's packets wait {} in the median and {} \
          in the 99th percentile, Cubic's {} in the median.",
         times(&overall(evidence, all(evidence, DUALQ))),

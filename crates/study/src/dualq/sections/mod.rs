@@ -8,6 +8,7 @@ mod mixes;
 mod modern;
 mod options;
 mod ratio;
+mod slopes;
 
 use floodway_report::study::Section;
 
@@ -27,6 +28,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         mixes::coupled(evidence),
         mixes::dual(evidence),
         ratio::ratio(evidence),
+        slopes::slopes(evidence),
         mixes::dualpi2(evidence),
         links::links(evidence),
         dynamic::load(evidence),
@@ -63,7 +65,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         format!(
             "Over all mixes of Cubic and DCTCP flows on a link of 40 Mb/s, a Cubic flow has {} times \
              the rate of a DCTCP flow under RED, {} times in one coupled queue, {} times in the DualQ \
-             of the deck and {} times under DualPI2.",
+             of the deck, with the slope s_r 3 that it does not give, and {} times under DualPI2.",
             ratio(RED),
             ratio(COUPLED),
             ratio(DUALQ),

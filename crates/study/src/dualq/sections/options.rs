@@ -5,7 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 
 use super::times;
 use crate::dualq::measures::{Queue, delay, overall, ratio, worst};
-use crate::dualq::plan::{OPTIONS, SHARED, WHOLE, all_mixes, option};
+use crate::dualq::plan::{Choice, OPTIONS, Origin, SHARED, WHOLE, all_mixes, option};
 use crate::dualq::{COUPLED, DUALPI2, DUALQ, Mix, RED, case, mix};
 use crate::evidence::{Case, Evidence};
 use crate::exhibit::{number, table};
@@ -18,10 +18,15 @@ fn readings() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     let mut readings = Vec::new();
     for (variant, label) in plain {
         readings.push((variant, label, None));
-        let of = OPTIONS.iter().filter(|of| of.2 == variant);
-        readings.extend(of.map(|(name, label, ..)| (variant, *label, Some(*name))));
+        let of = OPTIONS.iter().filter(|of| of.variant == variant);
+        readings.extend(of.map(|of| (variant, of.words, Some(of.name))));
     }
     readings
+}
+
+/// Whether a choice makes a reading.
+fn is_reading(of: &Choice) -> bool {
+    matches!(of.origin, Origin::Open(_))
 }
 
 /// The case of a mix with a reading.
@@ -29,29 +34,37 @@ fn at(variant: &'static str, name: Option<&'static str>, of: Mix) -> Case {
     name.map_or_else(|| mix(of, variant), |name| case(option(name, of), variant))
 }
 
+const CLAIMS: [&str; 7] = ["C5a", "C7a", "C7b", "C8a", "C8b", "C8c", "P6"];
+
 /// Every other choice.
 pub fn options(evidence: &Evidence) -> Section {
     let question = "Which open choices decide the result?";
-    let names = OPTIONS.iter().flat_map(|of| all_mixes().map(|mix| option(of.0, mix)));
+    let names = OPTIONS.iter().flat_map(|of| all_mixes().map(|mix| option(of.name, mix)));
     let names: Vec<&'static str> = names.collect();
-    let mut section = evidence.section("options", question, &["C7a", "C7b", "C8a", "C8b"], &names);
+    let mut section = evidence.section("options", question, &CLAIMS, &names);
     if section.links.is_empty() {
         return section;
     }
-    let mean = |name| {
-        let cases = SHARED.map(|of| at(DUALQ, name, of));
-        (times(&overall(evidence, cases)), times(&worst(evidence, cases)))
+    // Slopes have a section of their own.
+    let mean = |of: &Choice| {
+        let value = overall(evidence, SHARED.map(|mix| at(of.variant, Some(of.name), mix)));
+        value.value.map(|known| (known, format!("{} ({})", times(&value), of.words)))
     };
-    let ((one, _), (two, _), (three, _)) =
-        (mean(Some("slope-1")), mean(Some("slope-2")), mean(None));
+    let of_the_deck = |of: &&Choice| of.variant == DUALQ && is_reading(of);
+    let means = || OPTIONS.iter().filter(of_the_deck).filter_map(mean);
+    let least = means().min_by(|a, b| a.0.total_cmp(&b.0));
+    let most = means().max_by(|a, b| a.0.total_cmp(&b.0));
+    let main = times(&overall(evidence, SHARED.map(|of| mix(of, DUALQ))));
     section.answer = format!(
-        "The slope of the deck's DualQ decides the ratio, because it decides how long Cubic waits: over \
-         six mixes it is {one} with s_r 1, {two} with s_r 2 and {three} with s_r 3.",
+        "Over six mixes the ratio in the deck's DualQ is {main} as it was run, and between {} and {} with \
+         one other choice.",
+        least.map_or_else(|| "-".to_owned(), |of| of.1),
+        most.map_or_else(|| "-".to_owned(), |of| of.1),
     );
     section.text = vec![
-        "Each row is another choice, in six mixes of Cubic and DCTCP flows. The deck gives neither the \
-         slopes nor the threshold of its DualQ in numbers; a slope of s_r drops Cubic's packets with \
-         certainty when they have waited 2^(32 - s_r) ns."
+        "Each row is another choice, in six mixes of Cubic and DCTCP flows. What the sources leave open \
+         makes a reading, in which the claims about the changed queue management are judged again; what \
+         they rule out was run for comparison only."
             .to_owned(),
         "Other points stay open. The deck's figures are pictures, of which we have the axes and no \
          numbers, so that shapes and limits are compared. Its flows ran over a DSL line between \
@@ -87,6 +100,18 @@ pub fn options(evidence: &Evidence) -> Section {
         &head,
         readings().into_iter().map(row).collect(),
     ));
+    let origin = |of: &Choice| match of.origin {
+        Origin::Open(who) => vec![of.words.to_owned(), "yes".to_owned(), who.to_owned()],
+        Origin::RuledOut(words) => vec![of.words.to_owned(), "no".to_owned(), words.to_owned()],
+    };
+    section.exhibits.push(table(
+        "options-origins",
+        "Readings of the sources, and other choices",
+        "A reading is a choice that the sources leave open; beside it stands who chooses so. Beside \
+         others stands what rules them out.",
+        &["", "a reading", "source"],
+        OPTIONS.iter().map(origin).collect(),
+    ));
     for name in WHOLE {
         section.exhibits.extend(whole(evidence, name));
     }
@@ -95,7 +120,7 @@ pub fn options(evidence: &Evidence) -> Section {
 
 /// The ratios of all mixes with an option, if they were run.
 fn whole(evidence: &Evidence, name: &'static str) -> Option<Exhibit> {
-    let (_, label, variant, _) = OPTIONS.iter().find(|of| of.0 == name)?;
+    let Choice { words: label, variant, .. } = OPTIONS.iter().find(|of| of.name == name)?;
     evidence.has(case(option(name, (3, 4)), variant)).then(|| {
         heat_map(
             (
