@@ -2,6 +2,7 @@
 
 mod fairness;
 mod flows;
+mod next;
 mod open;
 mod queues;
 mod rivals;
@@ -25,6 +26,9 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         queues::pauses(evidence),
         fairness::fairness(evidence),
         rivals::rivals(evidence),
+        next::scale(evidence),
+        next::distance(evidence),
+        next::transports(evidence),
         open::open(evidence),
         flows::set_up(evidence),
     ]
