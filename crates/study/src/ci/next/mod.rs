@@ -58,6 +58,9 @@ pub struct Network {
     pub queues: &'static [u32],
 }
 
+/// The other reading of ECN, where nothing is isolated: everything above the high threshold is marked.
+const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_high=step"];
+
 const BOTH_ENDS: &[u32] = &[QUEUES[0], QUARTER];
 
 const fn network(
@@ -72,13 +75,29 @@ const fn network(
 }
 
 /// In the order of the page.
-pub const NETWORKS: [Network; 6] = [
+pub const NETWORKS: [Network; 8] = [
     network("128-pfc", "128 servers, PFC", LOSSLESS, &[], Level::Quick, &QUEUES),
     network("288-pfc", "288 servers, PFC", LOSSLESS, SERVERS_288, Level::Standard, BOTH_ENDS),
     network("512-pfc", "512 servers, PFC", LOSSLESS, SERVERS_512, Level::Full, BOTH_ENDS),
+    network(
+        "128-pfc-step",
+        "128 servers, PFC, ECN as a step",
+        LOSSLESS,
+        STEP,
+        Level::Standard,
+        BOTH_ENDS,
+    ),
     network("128-lossy", "128 servers, no PFC", LOSSY, &[], Level::Standard, &QUEUES),
     network("288-lossy", "288 servers, no PFC", LOSSY, SERVERS_288, Level::Standard, BOTH_ENDS),
     network("512-lossy", "512 servers, no PFC", LOSSY, SERVERS_512, Level::Full, BOTH_ENDS),
+    network(
+        "128-lossy-step",
+        "128 servers, no PFC, ECN as a step",
+        LOSSY,
+        STEP,
+        Level::Standard,
+        BOTH_ENDS,
+    ),
 ];
 
 /// The experiment with queues of so many kilobytes.
@@ -172,7 +191,8 @@ mod tests {
             });
             of.collect::<Vec<_>>()
         };
-        for network in [&NETWORKS[0], &NETWORKS[3]] {
+        let plain = ["128-pfc", "128-lossy"];
+        for network in NETWORKS.iter().filter(|of| plain.contains(&of.name)) {
             let plain = Experiment::new("plain", network.file);
             assert_eq!(settings(network.experiment(1_000)), settings(plain));
         }

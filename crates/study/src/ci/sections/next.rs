@@ -142,6 +142,10 @@ pub fn buffers(evidence: &Evidence) -> Section {
          are counted. A claim is about a quarter of the buffer with isolation beside the whole buffer \
          without it, in networks of several sizes."
             .to_owned(),
+        "Isolation marks every packet of a flow that a switch has found, ECN at most one in a hundred, \
+         and marks alone empty queues. With \"ECN as a step\" everything above three tenths of a queue \
+         is marked without isolation too, so that what is left is the second queue."
+            .to_owned(),
     ];
     let line = |of: &Network, series, variant: &'static str, group| {
         let at = |size: &u32| {

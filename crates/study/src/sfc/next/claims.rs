@@ -59,7 +59,7 @@ fn grown(evidence: &Evidence, largest: &'static str, variant: &'static str) -> M
 rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background messages < 10 KB against pfc",
     claimed LOWER, in SCALE, Rule::Less(10.0), short;
     "1,024 hosts, proxy": "scale-1024" PROXY,
-        "about -70 %: as with 320 hosts, less because PFC has had 1.5 ms to spread and not 5";
+        "about -70 %: as with 320 hosts, less because PFC has had 1.2 ms to spread and not 5";
     "1,024 hosts, native": "scale-1024" NATIVE, "about -80 %, likewise";
 }
 

@@ -248,8 +248,9 @@ pub fn transports(evidence: &Evidence) -> Section {
          with and without flow control. With Cubic nothing marks or drops but full memory, and RoCEv2 \
          has its window alone."
             .to_owned(),
-        "In the last rows 16 UDP flows go to one host, 160 Gb/s for its link of 100 Gb/s. They answer \
-         to nothing, so that only flow control can keep them from being dropped."
+        "UDP that is held back or paused is not sent later: a flow goes on at its rate, so that fewer \
+         datagrams arrive. In the last rows 16 UDP flows go to one host, 160 Gb/s for its link of 100 \
+         Gb/s. They answer to nothing, so that only flow control can keep them from being dropped."
             .to_owned(),
     ];
     let all = cases(evidence, &run);
