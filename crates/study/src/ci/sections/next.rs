@@ -184,7 +184,8 @@ pub fn buffers(evidence: &Evidence) -> Section {
         note: "Means with 95 % intervals; one that reaches zero is not drawn.".to_owned(),
     });
     let lines = run.iter().flat_map(|of| {
-        of.queues.iter().flat_map(|size| {
+        let sizes = of.queues.iter().filter(|size| evidence.has(case(queues(**size, of.name), CI)));
+        sizes.flat_map(|size| {
             [WITHOUT, CI].map(|variant| {
                 let run = case(queues(*size, of.name), variant);
                 vec![
