@@ -313,34 +313,34 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("S3", "Does not require complex buffer tuning"),
     Claim::new(
         "N1a",
-        "SFC can significantly reduce FCT for background traffic … Future work: Bigger scale … \
-         simulations [messages < 10 KB, 1,024 hosts]",
+        "SFC can significantly reduce FCT for background traffic … Bigger scale … simulations [future \
+         work; messages < 10 KB, 1,024 hosts]",
     ),
     Claim::new(
         "N1b",
-        "SFC can significantly reduce FCT for background traffic … Future work: Bigger scale … \
-         simulations [messages > 10 KB and < 1 MB, 1,024 hosts]",
+        "SFC can significantly reduce FCT for background traffic … Bigger scale … simulations [future \
+         work; messages > 10 KB and < 1 MB, 1,024 hosts]",
     ),
-    Claim::new("N1c", "Future work: Bigger scale … simulations [as large a gain as with 128 hosts]"),
+    Claim::new("N1c", "Bigger scale … simulations [future work; as large a gain as with 128 hosts]"),
     Claim::new(
         "N2a",
-        "SFC can significantly reduce FCT for background traffic … Future work: … higher RTT \
-         simulations [messages < 10 KB]",
+        "SFC can significantly reduce FCT for background traffic … higher RTT simulations [future \
+         work; messages < 10 KB]",
     )
     .for_each("round trip"),
     Claim::new(
         "N2b",
-        "SFC can significantly reduce queueing in the network … Future work: … higher RTT simulations",
+        "SFC can significantly reduce queueing in the network … higher RTT simulations [future work]",
     )
     .for_each("round trip"),
     Claim::new(
         "N2c",
-        "No negative side-effects … Future work: … higher RTT simulations [nothing is dropped]",
+        "No negative side-effects … higher RTT simulations [future work; nothing is dropped]",
     )
     .for_each("round trip"),
     Claim::new(
         "N2d",
-        "SFC does not negatively affect the incast FCT … Future work: … higher RTT simulations",
+        "SFC does not negatively affect the incast FCT … higher RTT simulations [future work]",
     )
     .for_each("round trip"),
     Claim::new(
