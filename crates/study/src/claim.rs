@@ -57,6 +57,26 @@ pub struct Row {
     pub measure: fn(&Evidence) -> Measured,
 }
 
+/// Rows that are alike but for the experiment and the variant that they are of. What measures them
+/// takes the evidence, the experiment and the variant.
+macro_rules! rows_alike {
+    ($name:ident, $id:literal: $metric:expr, claimed $claimed:expr, in $source:expr, $rule:expr, $measure:path;
+        $($part:literal: $experiment:literal $variant:ident, $expected:expr;)+) => {
+        #[doc = concat!("Claim ", $id, ".")]
+        pub const $name: &[$crate::claim::Row] = &[$($crate::claim::Row {
+            id: $id,
+            part: $part,
+            metric: $metric,
+            claimed: $claimed,
+            source: $source,
+            rule: $rule,
+            expected: $expected,
+            measure: |evidence| $measure(evidence, $experiment, $variant),
+        }),+];
+    };
+}
+pub(crate) use rows_alike;
+
 /// What is expected of a row that checks the set-up: such rows are no results.
 pub const SET_UP: &str = "a check of the scenario, not a result";
 

@@ -4,6 +4,7 @@ mod synthetic;
 
 use floodway_model::Table;
 use floodway_report::study::Verdict;
+use floodway_sim::switch::aqm;
 use floodway_study::{CATALOGUE, Closest, Evidence, Experiment, Level, Study};
 
 fn study() -> &'static Study {
@@ -81,6 +82,45 @@ fn every_reading_is_valid_and_has_what_it_says() {
             let count = all.iter().filter(|reading| reading.choices[at] == choice).count();
             assert_eq!(count, 32 / factor.choices.len(), "{}", factor.name);
         }
+    }
+}
+
+/// What switches of every variant mark by in a reading of an experiment.
+fn markers(experiment: &Experiment) -> Vec<aqm::Spec> {
+    let scenario = experiment.scenario(study().library, &[]).unwrap();
+    let of = |name: &&str| scenario.variant(name).unwrap().settings.switch.aqm.clone();
+    experiment.variants.iter().map(of).collect()
+}
+
+#[test]
+fn isolation_has_the_aqm_of_its_baseline_or_none() {
+    let readings = closest().readings;
+    let of = |name| readings.factors.iter().position(|factor| factor.name == name).unwrap();
+    let (ecn, marks) = (of("ECN"), of("marks of isolated packets"));
+    for reading in readings.all() {
+        let beside = readings.factors[marks].choices[reading.choices[marks]].name;
+        let beside = !beside.ends_with("no AQM");
+        for experiment in readings.experiments(&reading, Level::Full) {
+            let markers = markers(&experiment);
+            for (variant, marker) in experiment.variants.iter().zip(&markers) {
+                let isolates = *variant != "without-ci";
+                let none = matches!(marker, aqm::Spec::DropTail(_));
+                assert_eq!(none, isolates && !beside, "{} {variant}", experiment.name);
+                // An experiment without the baseline has nothing to be compared with.
+                if !none && experiment.variants[0] == "without-ci" {
+                    assert_eq!(*marker, markers[0], "{} {variant}", experiment.name);
+                }
+            }
+        }
+    }
+    // Each choice of ECN is another marker.
+    let all = readings.all();
+    let baseline = |choice| {
+        let reading = all.iter().find(|reading| reading.choices[ecn] == choice).unwrap();
+        markers(&readings.experiments(reading, Level::Quick)[0])[0].clone()
+    };
+    for choice in 1..readings.factors[ecn].choices.len() {
+        assert!((0..choice).all(|other| baseline(other) != baseline(choice)), "{choice}");
     }
 }
 

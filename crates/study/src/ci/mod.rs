@@ -1,8 +1,10 @@
 //! Congestion Isolation: two IEEE 802.1 decks, "P802.1Qcz - Proposed Project for Congestion
 //! Isolation" (IETF 101, March 2018; claims A1 to A11) and "Simulation Analysis of Congestion
-//! Isolation" (January 2018; claims D1 to D13).
+//! Isolation" (January 2018; claims D1 to D13). Claims N1 and N2 are about
+//! goals of the first that neither shows anything of.
 
 mod claims;
+mod next;
 mod plan;
 mod readings;
 mod sections;
@@ -51,6 +53,7 @@ pub static STUDY: Study = Study {
             include_str!("../../../../scenarios/ci/lossy-go-back-n.toml"),
         ),
         ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
+        (next::TCP_UDP, include_str!("../../../../scenarios/ci/tcp-udp.toml")),
     ],
     groups: GROUPS,
     // The same flow is compared with itself, and to the picosecond.
@@ -66,6 +69,14 @@ pub static STUDY: Study = Study {
         claims::VARIATIONS,
         claims::QUEUES_AND_LOSSES,
         claims::SUMMARY,
+        next::claims::TCP_MICE,
+        next::claims::TCP_ALL,
+        next::claims::UDP_LOST,
+        next::claims::UDP_ARRIVES,
+        next::claims::QUARTER_MICE,
+        next::claims::QUARTER_ALL,
+        next::claims::QUARTER_PAUSES,
+        next::claims::QUARTER_LOSSES,
     ],
     readings: |evidence| readings::READINGS.judged(evidence),
     closest: Some(&readings::CLOSEST),

@@ -2,6 +2,7 @@
 
 use crate::plan::{Experiment, Level};
 
+use super::next;
 use super::readings::READINGS;
 use super::{ALL_VARIANTS, CI, WITHOUT};
 
@@ -9,14 +10,14 @@ const BOTH: &[&str] = &[WITHOUT, CI];
 
 /// Sizes between the smallest and the largest of the decks, by their rule (N leaves, N/2 spines,
 /// N/2 servers at each leaf), with clusters and incasts in proportion.
-const SERVERS_288: &[&str] = &[
+pub const SERVERS_288: &[&str] = &[
     "topology.clos.leaves=24",
     "topology.clos.spines=12",
     "topology.clos.hosts_per_leaf=12",
     "workload.0.many_to_many.clusters=12",
     "workload.1.incast.sets=1",
 ];
-const SERVERS_512: &[&str] = &[
+pub const SERVERS_512: &[&str] = &[
     "topology.clos.leaves=32",
     "topology.clos.spines=16",
     "topology.clos.hosts_per_leaf=16",
@@ -41,8 +42,9 @@ const BESIDE_AQM: &[&str] = &["variants.ci.switch.aqm=ramp"];
 /// No second queue.
 const ONE_QUEUE: &[&str] = &["switch.classify=single"];
 
-/// The other reading of ECN.
-const STEP: &[&str] = &["switch.aqm.ramp.above_high=step"];
+/// The other reading of ECN, for the variant that marks: a ramp that is set for all variants would give one
+/// to switches without.
+const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_high=step"];
 
 /// A shorter version of everything, for `--quick`. Much shorter ones lose the sign of what
 /// elephants gain, because permanent incasts need some milliseconds to settle.
@@ -53,7 +55,7 @@ pub const FRESH: &str = "seed=4";
 
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {
-    let plan = differences(level).into_iter();
+    let plan = differences(level).into_iter().chain(next::experiments(level));
     let mut plan: Vec<Experiment> = plan.map(|experiment| experiment.set(&[FRESH])).collect();
     plan.extend(READINGS.all().iter().flat_map(|reading| READINGS.experiments(reading, level)));
     plan

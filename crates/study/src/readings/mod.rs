@@ -48,6 +48,8 @@ pub struct Network {
     pub file: &'static str,
     /// The variants that are run.
     pub variants: &'static [&'static str],
+    /// Those whose switches mark by a ramp: settings that begin with `RAMP.` are theirs.
+    pub with_ramp: &'static [&'static str],
     /// Settings of choices that begin with one of these mean nothing in it.
     pub without: &'static [&'static str],
     /// The least thorough level at which it is run.
@@ -73,6 +75,11 @@ pub struct Reading {
     /// Which experiment stands in it for which of the main reading: (`two-queues`, `reading-07`).
     pub stands_for: Vec<(&'static str, &'static str)>,
 }
+
+const AQM: &str = "switch.aqm";
+/// A setting that begins so is for those variants only that have a ramp: as a setting of all variants it
+/// would give a ramp to those without one.
+const RAMP: &str = "RAMP.";
 
 impl Readings {
     /// All readings. The first is the main one.
@@ -109,8 +116,18 @@ impl Readings {
             let mut of = Experiment::new(name, network.file).variants(network.variants);
             of.set.extend(common);
             for setting in self.settings(reading) {
-                if !network.without.iter().any(|path| setting.starts_with(path)) {
+                let is_of_it = !network.without.iter().any(|path| setting.starts_with(path));
+                if is_of_it && !setting.starts_with(RAMP) {
                     of.set.push(setting.to_owned());
+                }
+            }
+            for setting in self.settings(reading) {
+                let Some(field) = setting.strip_prefix(RAMP) else { continue };
+                for variant in network.variants {
+                    let ramp = format!("variants.{variant}.{AQM}=ramp");
+                    if network.with_ramp.contains(variant) || of.set.contains(&ramp) {
+                        of.set.push(format!("variants.{variant}.{AQM}.ramp.{field}"));
+                    }
                 }
             }
             // What is said of a variant that is not run says nothing.
@@ -231,6 +248,7 @@ mod tests {
                 stands_for: "main",
                 file: "a.toml",
                 variants: &["x", "y"],
+                with_ramp: &[],
                 without: &[],
                 from: Level::Quick,
             },
@@ -238,6 +256,7 @@ mod tests {
                 stands_for: "small",
                 file: "b.toml",
                 variants: &["y"],
+                with_ramp: &[],
                 without: &["t"],
                 from: Level::Full,
             },
@@ -270,6 +289,35 @@ mod tests {
         let experiments = READINGS.experiments(&reading, Level::Full);
         assert_eq!((experiments[1].name, experiments[1].file), ("r-small", "b.toml"));
         assert_eq!(experiments[1].set, ["seed=2", "f=d"]);
+    }
+
+    #[test]
+    fn settings_of_a_ramp_are_for_variants_that_have_one() {
+        static RAMPS: Readings = Readings {
+            factors: &[
+                Factor { name: "ramp", choices: &[choice("a", &["RAMP.low=1KB", "t=a"])] },
+                Factor {
+                    name: "marks",
+                    choices: &[choice("a", &[]), choice("b", &["variants.y.switch.aqm=ramp"])],
+                },
+            ],
+            networks: &[Network {
+                stands_for: "main",
+                file: "a.toml",
+                variants: &["x", "y", "z"],
+                with_ramp: &["x"],
+                without: &[],
+                from: Level::Quick,
+            }],
+            common: |_| Vec::new(),
+        };
+        let set = |marks| {
+            let reading = RAMPS.reading("r", vec![0, marks]);
+            RAMPS.experiments(&reading, Level::Quick).remove(0).set
+        };
+        assert_eq!(set(0), ["t=a", "variants.x.switch.aqm.ramp.low=1KB"]);
+        let of_y = ["variants.y.switch.aqm=ramp", "variants.y.switch.aqm.ramp.low=1KB"];
+        assert_eq!(set(1), ["t=a", of_y[0], "variants.x.switch.aqm.ramp.low=1KB", of_y[1]]);
     }
 
     #[test]

@@ -311,6 +311,58 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new("E8", "Note: we observed comparable results on NS3"),
     Claim::new("S2", "Only small chance for head-of-line blocking at sender NIC"),
     Claim::new("S3", "Does not require complex buffer tuning"),
+    Claim::new(
+        "N1a",
+        "SFC can significantly reduce FCT for background traffic … Bigger scale … simulations [future \
+         work; messages < 10 KB, 1,024 hosts]",
+    ),
+    Claim::new(
+        "N1b",
+        "SFC can significantly reduce FCT for background traffic … Bigger scale … simulations [future \
+         work; messages > 10 KB and < 1 MB, 1,024 hosts]",
+    ),
+    Claim::new("N1c", "Bigger scale … simulations [future work; as large a gain as with 128 hosts]"),
+    Claim::new(
+        "N2a",
+        "SFC can significantly reduce FCT for background traffic … higher RTT simulations [future \
+         work; messages < 10 KB]",
+    )
+    .for_each("round trip"),
+    Claim::new(
+        "N2b",
+        "SFC can significantly reduce queueing in the network … higher RTT simulations [future work]",
+    )
+    .for_each("round trip"),
+    Claim::new(
+        "N2c",
+        "No negative side-effects … higher RTT simulations [future work; nothing is dropped]",
+    )
+    .for_each("round trip"),
+    Claim::new(
+        "N2d",
+        "SFC does not negatively affect the incast FCT … higher RTT simulations [future work]",
+    )
+    .for_each("round trip"),
+    Claim::new(
+        "N3a",
+        "Works with many types of transport protocols (RoCEv2, TCP, UDP) [TCP messages < 10 KB]",
+    )
+    .for_each("transport"),
+    Claim::new(
+        "N3b",
+        "Works with many types of transport protocols (RoCEv2, TCP, UDP) [incasts do not take longer]",
+    )
+    .for_each("transport"),
+    Claim::new(
+        "N3c",
+        "Works with many types of transport protocols (RoCEv2, TCP, UDP) [UDP beside them arrives]",
+    )
+    .for_each("transport"),
+    Claim::new(
+        "N3d",
+        "Works with many types of transport protocols (RoCEv2, TCP, UDP) [UDP that is too much for \
+         a link is not dropped]",
+    ),
 ];
 
 /// E8.

@@ -1,8 +1,9 @@
 //! Source Flow Control: the IEEE 802.1 deck "Source Flow Control Simulation Results: Fairness and
 //! Performance" (interim of May 2022; claims E1 to E8), and three statements of its introduction
-//! (S1 to S3).
+//! (S1 to S3). Claims N1 to N3 are about what the deck names and does not show.
 
 mod claims;
+mod next;
 mod plan;
 mod sections;
 mod setup;
@@ -35,6 +36,8 @@ pub static STUDY: Study = Study {
             include_str!("../../../../scenarios/sfc/fairness-inter.toml"),
         ),
         ("scenarios/sfc/idle.toml", include_str!("../../../../scenarios/sfc/idle.toml")),
+        (next::BUILDINGS, include_str!("../../../../scenarios/sfc/buildings.toml")),
+        (next::TRANSPORTS, include_str!("../../../../scenarios/sfc/transports.toml")),
     ],
     groups: GROUPS,
     // Millions of flows a run: what groups come to is enough.
@@ -48,6 +51,17 @@ pub static STUDY: Study = Study {
         setup::PARAMETERS,
         claims::CROSS_CHECK,
         claims::STATEMENTS,
+        next::claims::SHORT_AT_SCALE,
+        next::claims::MEDIUM_AT_SCALE,
+        next::claims::GAIN_AT_SCALE,
+        next::claims::SHORT_AFAR,
+        next::claims::HELD_AFAR,
+        next::claims::LOST_AFAR,
+        next::claims::INCAST_AFAR,
+        next::claims::OVER_TCP,
+        next::claims::INCASTS_OVER_TCP,
+        next::claims::OVER_UDP,
+        next::claims::UDP_OVERLOAD,
     ],
     readings: plan::readings,
     closest: None,

@@ -4,9 +4,10 @@ use crate::evidence::Evidence;
 use crate::plan::{Experiment, Level};
 use crate::readings::Judged;
 
+use super::next;
 use super::{BFC, IDLE, INTER, INTRA, LARGE, LOSSY, NATIVE, PFC, PROXY, SMALL};
 
-const BENEFITS: &str = "scenarios/sfc/benefits.toml";
+pub const BENEFITS: &str = "scenarios/sfc/benefits.toml";
 
 /// Two of the five pods: 128 hosts. An incast then takes nearly all of them.
 const TWO_PODS: &[&str] = &[
@@ -239,6 +240,7 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
     if level == Level::Full {
         plan.push(Experiment::new(LARGE, BENEFITS).replications(5));
     }
+    plan.extend(next::experiments(level));
     plan.into_iter().map(|experiment| experiment.set(&[FRESH])).collect()
 }
 

@@ -110,6 +110,22 @@ pub const CLAIMS: &[Claim] = &[
         let of = |experiment| by_threshold(evidence, experiment);
         format!("{} {}", of("memory-xoff"), of("memory-high"))
     }),
+    Claim::new("N1a", "Improve performance of TCP and UDP based flows [TCP flows < 100 KB]")
+        .for_each("congestion control and flow control"),
+    Claim::new("N1b", "Improve performance of TCP and UDP based flows [all TCP flows]")
+        .for_each("congestion control and flow control"),
+    Claim::new("N1c", "Improve performance of TCP and UDP based flows [fewer datagrams are dropped]")
+        .for_each("congestion control"),
+    Claim::new("N1d", "Improve performance of TCP and UDP based flows [more datagrams arrive, with PFC]")
+        .for_each("congestion control"),
+    Claim::new("N2a", "Reduce pressure on switch buffer growth [mice, a quarter of the buffer]")
+        .for_each("network"),
+    Claim::new("N2b", "Reduce pressure on switch buffer growth [all flows, a quarter of the buffer]")
+        .for_each("network"),
+    Claim::new("N2c", "Reduce pressure on switch buffer growth [pauses, a quarter of the buffer]")
+        .for_each("network"),
+    Claim::new("N2d", "Reduce pressure on switch buffer growth [losses, a quarter of the buffer]")
+        .for_each("network"),
 ];
 
 fn by_size(evidence: &Evidence) -> String {

@@ -3,6 +3,7 @@
 mod ablation;
 mod flows;
 mod losses;
+mod next;
 mod pauses;
 mod queues;
 mod readings;
@@ -31,6 +32,8 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         variations::memory(evidence),
         variations::latency(evidence),
         size::scaling(evidence),
+        next::transports(evidence),
+        next::buffers(evidence),
         flows::conformity(evidence),
         readings::closest(evidence),
     ]

@@ -3,6 +3,7 @@
 mod fairness;
 mod flows;
 mod loads;
+mod next;
 mod open;
 mod queues;
 mod rivals;
@@ -27,6 +28,9 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         loads::loads(evidence),
         fairness::fairness(evidence),
         rivals::rivals(evidence),
+        next::scale(evidence),
+        next::distance(evidence),
+        next::transports(evidence),
         open::open(evidence),
         flows::set_up(evidence),
     ]

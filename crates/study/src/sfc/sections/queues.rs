@@ -92,7 +92,7 @@ fn share(facts: &Facts, ns: f64, ports: f64) -> f64 {
 
 /// The share of time that ports of switches of these tiers may not send data, of those that lead to
 /// another switch: hosts stop nobody.
-fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
+pub(super) fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
     let Some(scenario) = evidence.scenario(case.experiment) else { return Measured::default() };
     let graph = scenario.variants()[0].graph();
     let is_of = |kind| tiers.iter().any(|tier| kind == NodeKind::Switch { tier: *tier as u8 });
@@ -106,7 +106,7 @@ fn stopped(evidence: &Evidence, case: Case, tiers: &[u64]) -> Measured {
 }
 
 /// The share of time that NICs may not send data at all.
-fn nics_stopped(evidence: &Evidence, case: Case) -> Measured {
+pub(super) fn nics_stopped(evidence: &Evidence, case: Case) -> Measured {
     let hosts = evidence.servers(case.experiment) as f64;
     evidence.share(case, "% of time", |facts| share(facts, facts.known("hosts_paused_ns"), hosts))
 }

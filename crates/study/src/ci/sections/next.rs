@@ -1,0 +1,213 @@
+//! TCP beside UDP, and smaller queues in larger networks.
+
+use floodway_report::chart::{Axis, Line, Lines, Mark};
+use floodway_report::study::{Exhibit, Section};
+
+use crate::ci::claims::pauses;
+use crate::ci::next::claims::{arrived, lost, quartered};
+use crate::ci::next::{MIXES, NETWORKS, Network, QUARTER, QUEUES, queues};
+use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{Entry, moves, number, rows, table};
+use crate::flows::FlowGroup;
+use crate::measure::Measured;
+
+fn left(evidence: &Evidence, case: Case) -> String {
+    let (left, all) = evidence.unfinished(case);
+    format!("{left} of {all}")
+}
+
+fn count(evidence: &Evidence, case: Case, of: impl Fn(&Facts) -> f64) -> String {
+    number(&evidence.number(case, "", of))
+}
+
+fn dropped(facts: &Facts) -> f64 {
+    facts.drops.values().sum::<u64>() as f64
+}
+
+/// Claims N1.
+pub fn transports(evidence: &Evidence) -> Section {
+    let run: Vec<_> = MIXES.iter().filter(|of| evidence.has(case(of.0, CI))).collect();
+    let names: Vec<&'static str> = run.iter().map(|of| of.0).collect();
+    let question = "Does isolation help TCP and UDP?";
+    let mut section = evidence.section("tcp-udp", question, &["N1a", "N1b", "N1c", "N1d"], &names);
+    if run.is_empty() {
+        return section;
+    }
+    let change = |name, group| evidence.fct_change(case(name, WITHOUT), case(name, CI), group);
+    let sentence = |(name, label, _): &&(&'static str, &str, _)| {
+        let [mice, all] = [MICE, ALL].map(|group| moves(&change(name, group)));
+        format!("of mice {mice}, of all TCP flows {all} ({label})")
+    };
+    section.answer = format!(
+        "The mean completion time with ci: {}.",
+        run.iter().map(sentence).collect::<Vec<_>>().join("; ")
+    );
+    section.text = vec![
+        "The flows of the data-mining distribution are TCP connections. What congests does not \
+         respond: 20 UDP flows of 10 Gb/s go to one host, twice what its link carries. 64 UDP flows \
+         of 1 Gb/s, one from or to every host, are those that congestion is not the fault of. Cubic has \
+         no ECN, and queues drop when they are full; DCTCP has a step at 100 KB in all queues, with \
+         isolation and without, so that isolation changes queues and marks nothing."
+            .to_owned(),
+        "With RoCEv2 and ECN isolation marks what it finds, and much of what flows gain is that \
+         (first section). Here the cause of congestion hears no mark, so that this is the second \
+         queue by itself."
+            .to_owned(),
+    ];
+    let of = |(label, group): (&str, FlowGroup)| {
+        let entry = |(at, (name, mix, _)): (usize, &&(&'static str, &'static str, _))| {
+            Entry::new(*mix, at, change(name, group))
+        };
+        let entries = run.iter().enumerate().map(entry);
+        (label.to_owned(), entries.filter(|of| of.measured.value.is_some()).collect())
+    };
+    section.exhibits.push(rows(
+        "tcp-udp",
+        "How does the mean completion time of TCP flows change with isolation?",
+        Axis::linear("change of the mean completion time; left of 0 is sooner", "%"),
+        Mark::Point,
+        "",
+        [("<100 KB", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(of).to_vec(),
+    ));
+    let lines = run.iter().flat_map(|(name, label, _)| {
+        [WITHOUT, CI].map(|variant| {
+            let of = case(name, variant);
+            vec![
+                format!("{label}, {variant}"),
+                number(&evidence.fct(of, MICE)),
+                number(&evidence.fct(of, ELEPHANTS)),
+                number(&evidence.fct(of, ALL)),
+                count(evidence, of, arrived),
+                count(evidence, of, lost),
+                count(evidence, of, dropped),
+                count(evidence, of, |facts| facts.number("retransmitted_packets")),
+                count(evidence, of, pauses),
+                count(evidence, of, |facts| facts.number("isolations")),
+                left(evidence, of),
+            ]
+        })
+    });
+    section.exhibits.push(table(
+        "tcp-udp",
+        "TCP and UDP with isolation and without",
+        "Per run. Datagrams are of the flows of 1 Gb/s; drops are of whole runs and mostly of UDP that \
+         congests. Flows that had not finished count with the time that they had taken.",
+        &[
+            "",
+            "mice",
+            ">10 MB",
+            "all flows",
+            "datagrams arrived",
+            "dropped",
+            "all drops",
+            "sent again",
+            "pause frames",
+            "isolations",
+            "unfinished",
+        ],
+        lines.collect(),
+    ));
+    section
+}
+
+/// Claims N2.
+pub fn buffers(evidence: &Evidence) -> Section {
+    let has = |of: &&Network| evidence.has(case(queues(QUARTER, of.name), CI));
+    let run: Vec<&Network> = NETWORKS.iter().filter(has).collect();
+    let experiments = run.iter().flat_map(|of| of.queues.iter().map(|size| queues(*size, of.name)));
+    let names: Vec<&'static str> = experiments.collect();
+    let question = "Can isolation do with smaller buffers?";
+    let mut section = evidence.section("buffers", question, &["N2a", "N2b", "N2c", "N2d"], &names);
+    if run.is_empty() {
+        return section;
+    }
+    let quarter = |of: &Network, group| {
+        let (from, to) = quartered(of.name);
+        evidence.fct_change(from, to, group)
+    };
+    let sentence = |of: &&Network| {
+        let [mice, all] = [MICE, ALL].map(|group| moves(&quarter(of, group)));
+        format!("of mice {mice}, of all flows {all} ({})", of.label)
+    };
+    section.answer = format!(
+        "With ci and queues of {QUARTER} KB the mean completion time, against queues of {} KB without: {}.",
+        QUEUES[0],
+        run.iter().map(sentence).collect::<Vec<_>>().join("; ")
+    );
+    section.text = vec![
+        "Queues shrink from the decks' 1 MB, and every threshold with them, so that XOFF is always three \
+         quarters of a queue and isolation begins at a hundredth. In the smallest queues what is above \
+         XOFF is too little for all neighbours at once, and frames may be lost in spite of PFC; drops \
+         are counted. A claim is about a quarter of the buffer with isolation beside the whole buffer \
+         without it, in networks of several sizes."
+            .to_owned(),
+        "Isolation marks every packet of a flow that a switch has found, ECN at most one in a hundred, \
+         and marks alone empty queues. With \"ECN as a step\" everything above three tenths of a queue \
+         is marked without isolation too, so that what is left is the second queue."
+            .to_owned(),
+    ];
+    let line = |of: &Network, series, variant: &'static str, group| {
+        let at = |size: &u32| {
+            let measured = evidence.fct(case(queues(*size, of.name), variant), group);
+            measured.value.map(|value| (f64::from(*size), value, measured))
+        };
+        let mut points: Vec<(f64, f64, Measured)> = of.queues.iter().filter_map(at).collect();
+        points.reverse();
+        let bar =
+            |(x, _, of): &(f64, f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
+        Line {
+            series,
+            points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),
+            intervals: points.iter().filter_map(bar).collect(),
+            markers: true,
+            tooltip: format!("{variant}, {}", of.label),
+            ..Line::default()
+        }
+    };
+    let chart = |of: &Network, (label, group): (&str, FlowGroup)| Lines {
+        title: format!("Mean completion time of {label} by the size of a queue, {}", of.label),
+        heading: format!("{label}, {}", of.label),
+        x: Axis::log("queue, logarithmic", "KB").labelled(QUEUES.map(f64::from)),
+        y: Axis::log("mean completion time", "ns"),
+        lines: vec![line(of, 0, WITHOUT, group), line(of, 2, CI, group)],
+        ..Lines::default()
+    };
+    let shown = run.iter().filter(|of| of.queues.len() == QUEUES.len());
+    let groups = [("mice", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)];
+    section.exhibits.push(Exhibit::Lines {
+        name: "buffers".to_owned(),
+        caption: "How does the mean completion time change as buffers shrink?".to_owned(),
+        legend: vec![(0, WITHOUT.to_owned()), (2, CI.to_owned())],
+        charts: shown.flat_map(|of| groups.map(|group| chart(of, group))).collect(),
+        columns: 3,
+        note: "Means with 95 % intervals; one that reaches zero is not drawn.".to_owned(),
+    });
+    let lines = run.iter().flat_map(|of| {
+        let sizes = of.queues.iter().filter(|size| evidence.has(case(queues(**size, of.name), CI)));
+        sizes.flat_map(|size| {
+            [WITHOUT, CI].map(|variant| {
+                let run = case(queues(*size, of.name), variant);
+                vec![
+                    format!("{}, {size} KB, {variant}", of.label),
+                    number(&evidence.fct(run, MICE)),
+                    number(&evidence.fct(run, ELEPHANTS)),
+                    number(&evidence.fct(run, ALL)),
+                    count(evidence, run, pauses),
+                    number(&evidence.share(run, "% of packets", Facts::loss_rate)),
+                    count(evidence, run, dropped),
+                    left(evidence, run),
+                ]
+            })
+        })
+    });
+    section.exhibits.push(table(
+        "buffers",
+        "Completion times, pauses and losses by the size of a queue",
+        "Means over replications. The loss rate is of the measurement, drops are of whole runs. Flows that \
+         had not finished count with the time that they had taken.",
+        &["", "mice", ">10 MB", "all flows", "pause frames", "loss rate", "drops", "unfinished"],
+        lines.collect(),
+    ));
+    section
+}

@@ -1,0 +1,300 @@
+//! Larger networks, long round trips, TCP and UDP.
+
+use floodway_report::chart::{Axis, Mark};
+use floodway_report::study::{Exhibit, Section};
+
+use super::queues::{nics_stopped, stopped};
+use crate::evidence::{Case, Evidence, Facts};
+use crate::exhibit::{Entry, moves, number, rows, short, table};
+use crate::flows::FlowGroup;
+use crate::measure::Measured;
+use crate::sfc::next::claims::{arrived, drops, lost_share};
+use crate::sfc::next::{DISTANCES, MIXES, OVERLOAD, SIZES};
+use crate::sfc::{ALL_VARIANTS, INCAST, LONG, MEDIUM, NATIVE, PFC, PROXY, SHORT, case};
+
+/// Experiments that were run, each with a label.
+type Run = Vec<(&'static str, String)>;
+
+fn run(evidence: &Evidence, all: impl Iterator<Item = (&'static str, String)>) -> Run {
+    all.filter(|(name, _)| evidence.has(case(name, PFC))).collect()
+}
+
+fn names(run: &Run) -> Vec<&'static str> {
+    run.iter().map(|(name, _)| *name).collect()
+}
+
+fn change(evidence: &Evidence, name: &'static str, to: &'static str, of: FlowGroup) -> Measured {
+    evidence.fct_change(case(name, PFC), case(name, to), of)
+}
+
+/// Both modes against PFC, by experiment, for groups of messages.
+fn changes(
+    evidence: &Evidence,
+    (name, caption): (&str, &str),
+    run: &Run,
+    groups: &[(&str, FlowGroup)],
+) -> Exhibit {
+    let of = |(experiment, label): &(&'static str, String)| {
+        let of = groups.iter().map(|(group, of)| {
+            let entries = [(PROXY, 1), (NATIVE, 2)].map(|(variant, series)| {
+                Entry::new(variant, series, change(evidence, experiment, variant, *of))
+            });
+            let known = entries.into_iter().filter(|entry| entry.measured.value.is_some());
+            (format!("{label}: {group}"), known.collect())
+        });
+        of.collect::<Vec<_>>()
+    };
+    let axis =
+        Axis::linear("change of the mean completion time from PFC; left of 0 is sooner", "%");
+    rows(name, caption, axis, Mark::Point, "", run.iter().flat_map(of).collect())
+}
+
+/// The cases of experiments, each with a label, of the variants that were run.
+fn cases(evidence: &Evidence, run: &Run) -> Vec<(String, Case)> {
+    let of = |(name, label): &(&'static str, String)| {
+        let cases = ALL_VARIANTS.iter().map(|(variant, _)| case(name, variant));
+        let run = cases.filter(|case| evidence.has(*case));
+        run.map(|case| (format!("{label}, {}", case.variant), case)).collect::<Vec<_>>()
+    };
+    run.iter().flat_map(of).collect()
+}
+
+fn left(evidence: &Evidence, case: Case) -> String {
+    let (left, all) = evidence.unfinished(case);
+    format!("{left} of {all}")
+}
+
+fn kilobytes(evidence: &Evidence, case: Case, name: &'static str) -> String {
+    number(&evidence.number(case, "KB", move |facts| facts.number(name) / 1e3))
+}
+
+/// Claims N1.
+pub fn scale(evidence: &Evidence) -> Section {
+    let run =
+        run(evidence, SIZES.iter().map(|(name, pods)| (*name, format!("{} hosts", 64 * pods))));
+    let question = "Does the gain hold with a thousand hosts?";
+    let mut section = evidence.section("scale", question, &["N1a", "N1b", "N1c"], &names(&run));
+    let (Some(first), Some(last)) = (run.first(), run.last()) else { return section };
+    section.answer = format!(
+        "With {} the mean completion time of messages below 10 KB {} with NICs that obey and {} with \
+         the proxy; with {} it {} and {}.",
+        first.1,
+        moves(&change(evidence, first.0, NATIVE, SHORT)),
+        moves(&change(evidence, first.0, PROXY, SHORT)),
+        last.1,
+        moves(&change(evidence, last.0, NATIVE, SHORT)),
+        moves(&change(evidence, last.0, PROXY, SHORT)),
+    );
+    section.text = vec![
+        "The deck names larger networks as future work. These have more pods of the same kind, and the \
+         same load for each host: as many incasts of 120:1 go on for each host as with 320. Runs are \
+         short, because a network of 1,024 hosts sends two million messages in a millisecond; PFC's \
+         pauses have less time to spread than in the main experiment, so that sizes compare with each \
+         other and not with that."
+            .to_owned(),
+    ];
+    let caption = "How does the mean completion time change from PFC, by the size of the network?";
+    let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
+    section.exhibits.push(changes(evidence, ("scale", caption), &run, &groups));
+    let line = |(label, of): &(String, Case)| {
+        vec![
+            label.clone(),
+            number(&evidence.fct(*of, SHORT)),
+            number(&evidence.fct(*of, MEDIUM)),
+            number(&evidence.fct(*of, LONG)),
+            number(&evidence.fct(*of, INCAST)),
+            number(&stopped(evidence, *of, &[0, 1, 2])),
+            number(&nics_stopped(evidence, *of)),
+            kilobytes(evidence, *of, "switch_mean_occupancy_bytes"),
+            number(&evidence.number(*of, "", drops)),
+            left(evidence, *of),
+        ]
+    };
+    section.exhibits.push(table(
+        "scale",
+        "Completion times, pauses and queues by the size of the network",
+        "Means over replications; ports are those that lead to another switch.",
+        &[
+            "",
+            "<10 KB",
+            "10 KB–1 MB",
+            ">1 MB",
+            "incast",
+            "ports stopped",
+            "NICs stopped",
+            "mean in a switch",
+            "drops",
+            "unfinished",
+        ],
+        cases(evidence, &run).iter().map(line).collect(),
+    ));
+    section
+}
+
+/// Claims N2.
+pub fn distance(evidence: &Evidence) -> Section {
+    let run = run(evidence, DISTANCES.iter().map(|of| (of.name, of.label.to_owned())));
+    let question = "Are sources stopped in time when a round trip is long?";
+    let mut section =
+        evidence.section("round-trips", question, &["N2a", "N2b", "N2c", "N2d"], &names(&run));
+    if run.is_empty() {
+        return section;
+    }
+    let lossless = |variant| {
+        let none = |(name, _): &&(&'static str, String)| {
+            evidence.most(case(name, variant), "", drops).value == Some(0.0)
+        };
+        let which: Vec<&str> = run.iter().filter(none).map(|(_, label)| label.as_str()).collect();
+        if which.is_empty() { "none".to_owned() } else { which.join("; ") }
+    };
+    let from: Vec<String> = run
+        .iter()
+        .map(|(name, label)| format!("{} ({label})", moves(&change(evidence, name, NATIVE, SHORT))))
+        .collect();
+    section.answer = format!(
+        "The mean completion time of messages below 10 KB, with NICs that obey against PFC: {}. Nothing \
+         is dropped with NICs that obey at: {}.",
+        from.join("; "),
+        lossless(NATIVE)
+    );
+    section.text = vec![
+        "Two buildings of 64 hosts each send each other the background of the main experiment; sixteen \
+         hosts of one building send 2 MB each to one host of the other at the same time, 1.6 Tb/s for \
+         its link of 100 Gb/s. PFC has room at each port for all that is on a long link when it stops \
+         the other end: 5.1 MB for 10 km, where Source Flow Control shares 16 MB in each switch."
+            .to_owned(),
+        "By hand: the queue grows by 184 KB a microsecond until the first message has gone to the \
+         sources and what they sent before has arrived, which is one round trip: 1.7 MB with 10 µs, 5.2 \
+         MB with 29 µs, 19.9 MB with 109 µs, and all of the messages with 209 µs. Dynamic thresholds \
+         let one port have 8.05 MB. More is dropped, and no setting of Source Flow Control changes \
+         that: the trigger is passed after half a microsecond. What does is the window of the \
+         senders. The deck's 15 µs are 1.25 of its round trips; with the main rows it is 1.25 of the \
+         longer ones, so that a sender alone can fill its link, and with \"window 15 µs\" what it is in \
+         the deck. With \"thresholds by RTT\" trigger, target, suppression period and ECN threshold \
+         are the same parts of a round trip as in the deck."
+            .to_owned(),
+    ];
+    let caption = "How does the mean completion time change from PFC, by round trip?";
+    let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
+    section.exhibits.push(changes(evidence, ("round-trips", caption), &run, &groups));
+    let line = |(label, of): &(String, Case)| {
+        vec![
+            label.clone(),
+            number(&evidence.fct(*of, SHORT)),
+            number(&evidence.fct(*of, INCAST)),
+            kilobytes(evidence, *of, "switch_mean_occupancy_bytes"),
+            kilobytes(evidence, *of, "switch_max_occupancy_bytes"),
+            number(&evidence.number(*of, "", drops)),
+            number(&evidence.number(*of, "", |facts| facts.number("retransmitted_packets"))),
+            number(&stopped(evidence, *of, &[0, 1])),
+            number(&nics_stopped(evidence, *of)),
+            number(&evidence.number(*of, "", |facts| facts.number("sfc_messages"))),
+            left(evidence, *of),
+        ]
+    };
+    section.exhibits.push(table(
+        "round-trips",
+        "What waits, what is dropped, who is stopped",
+        "Means over replications. The most in a switch and drops are of whole runs.",
+        &[
+            "",
+            "<10 KB",
+            "incast",
+            "mean in a switch",
+            "most",
+            "drops",
+            "sent again",
+            "ports stopped",
+            "NICs stopped",
+            "SFC messages",
+            "unfinished",
+        ],
+        cases(evidence, &run).iter().map(line).collect(),
+    ));
+    section
+}
+
+/// Claims N3.
+pub fn transports(evidence: &Evidence) -> Section {
+    let run = run(evidence, MIXES.iter().map(|(name, label, _)| (*name, (*label).to_owned())));
+    let question = "Does it work with TCP and UDP?";
+    let mut section =
+        evidence.section("transports", question, &["N3a", "N3b", "N3c", "N3d"], &names(&run));
+    let mixes: Run = run.iter().filter(|(name, _)| *name != OVERLOAD).cloned().collect();
+    if mixes.is_empty() {
+        return section;
+    }
+    let sentence = |(name, label): &(&'static str, String)| {
+        let of = |variant| moves(&change(evidence, name, variant, SHORT));
+        format!("{} with NICs that obey and {} with the proxy ({label})", of(NATIVE), of(PROXY))
+    };
+    let lost =
+        |variant| number(&evidence.share(case(OVERLOAD, variant), "% of datagrams", lost_share));
+    section.answer = format!(
+        "The mean completion time of TCP messages below 10 KB, against PFC: {}. Of UDP flows that are \
+         more than a link carries {} are dropped with NICs that obey, {} with the proxy and {} without \
+         flow control.",
+        mixes.iter().map(sentence).collect::<Vec<_>>().join("; "),
+        lost(NATIVE),
+        lost(PROXY),
+        lost("lossy"),
+    );
+    section.text = vec![
+        "A NIC that obeys holds back what goes to a destination, whatever its transport; the proxy's \
+         pause stops a class, and all are in the same. The background is TCP here (Google RPCs, a \
+         connection each, at 45 % of the capacity), incasts are RoCEv2 as in the main experiment or \
+         TCP too, and 64 UDP flows have a constant 10 Gb/s each. With DCTCP queues mark from 50 KB on; \
+         SYNs and acknowledgements of TCP are not ECN-capable and are dropped there, as RFC 3168 has it, \
+         with and without flow control. With Cubic nothing marks or drops but full memory, and RoCEv2 \
+         has its window alone."
+            .to_owned(),
+        "UDP that is held back or paused is not sent later: a flow goes on at its rate, so that fewer \
+         datagrams arrive. In the last rows 16 UDP flows go to one host, 160 Gb/s for its link of 100 \
+         Gb/s. They answer to nothing, so that only flow control can keep them from being dropped."
+            .to_owned(),
+    ];
+    let all = cases(evidence, &run);
+    let caption = "How does the mean completion time change from PFC, by transport?";
+    let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
+    section.exhibits.push(changes(evidence, ("transports", caption), &mixes, &groups));
+    let line = |(label, of): &(String, Case)| {
+        let count = |name: &'static str| {
+            number(&evidence.number(*of, "", move |facts: &Facts| facts.number(name)))
+        };
+        vec![
+            label.clone(),
+            number(&evidence.fct(*of, SHORT)),
+            number(&evidence.fct(*of, MEDIUM)),
+            number(&evidence.fct(*of, INCAST)),
+            short(&evidence.change(case(of.experiment, PFC), *of, arrived)),
+            number(&evidence.share(*of, "% of datagrams", lost_share)),
+            number(&evidence.number(*of, "", drops)),
+            count("retransmitted_packets"),
+            count("pause_frames"),
+            count("sfc_messages"),
+            left(evidence, *of),
+        ]
+    };
+    section.exhibits.push(table(
+        "transports",
+        "TCP, RoCEv2 and UDP through the same queues",
+        "Means over replications. \"UDP arrived\" is the change from PFC, in percent; drops are of whole \
+         runs and of all transports, by full memory and by the threshold of ECN. Flows that had not \
+         finished count with the time that they had taken.",
+        &[
+            "",
+            "TCP <10 KB",
+            "10 KB–1 MB",
+            "incast",
+            "UDP arrived",
+            "UDP dropped",
+            "drops",
+            "sent again",
+            "pause frames",
+            "SFC messages",
+            "unfinished",
+        ],
+        all.iter().map(line).collect(),
+    ));
+    section
+}
