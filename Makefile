@@ -7,7 +7,7 @@
 FLOODWAY := $(or $(CARGO_TARGET_DIR),target)/release/floodway
 
 .PHONY: demo build setup test wheel python lock check-style check-docs deny attack mutants guard guard-accept bench peers \
-	docs coverage site picture clean
+	docs studies check-studies coverage site picture clean
 
 # Compares a small data centre with and without Congestion Isolation, in both readings of ECN, and says where
 # the report is.
@@ -102,6 +102,15 @@ peers: build
 # Writes what the code says about itself.
 docs: build
 	$(FLOODWAY) reference > docs/reference.md
+
+# Runs every published study again and replaces the results in docs/studies: about eight hours of computing, less
+# what results/ has of this version already, and 30 GB of disk. `make studies ONLY="sfc ci/quick"` for some.
+studies: build
+	tools/studies publish $(ONLY)
+
+# Whether the published results are those of this version, by a sample of their runs: half a minute.
+check-studies: build
+	tools/studies verify
 
 # How often 95 % intervals contain the true value, in synthetic experiments: docs/statistics/coverage.md.
 coverage:

@@ -11,6 +11,7 @@ use floodway_lab::{Existing, How, execute};
 use floodway_model::Table;
 use floodway_report::format::{self, Sheet};
 use floodway_report::manifest::Record;
+use floodway_report::sample::{SAMPLE, Sample, Sampled};
 use floodway_report::{Directory, Manifest, Store, terminal};
 use floodway_scenario::fct;
 use floodway_scenario::import::hpcc;
@@ -46,6 +47,7 @@ pub const TARGETS: &[Target] = &[
         seeds: || results(|sound| sound.file("manifest.json")),
     },
     Target { name: "summary", run: summary, seeds: || results(|sound| sound.file("summary.json")) },
+    Target { name: "sample", run: sample, seeds: || vec![published().into_bytes()] },
     Target { name: "table", run: table, seeds: || results(Sound::tables) },
     Target { name: "stored_run", run: stored_run, seeds: || results(|sound| sound.file(CARD)) },
 ];
@@ -319,6 +321,39 @@ pub fn fct_hpcc(bytes: &[u8]) {
             assert_eq!(fct::load(&path).expect("what was written is read"), read);
         }
         Err(error) => explained(&error),
+    }
+}
+
+/// A sample of the runs of a study.
+fn published() -> String {
+    let run = |replication| Sampled {
+        experiment: "two-queues".to_owned(),
+        variant: "ci".to_owned(),
+        replication,
+        packet_hops: 1_234_567,
+        fingerprint: "0123456789abcdef".to_owned(),
+    };
+    let sample = Sample {
+        study: "ci".to_owned(),
+        level: "quick".to_owned(),
+        settings: vec!["switch.queue.size=2MB".to_owned()],
+        floodway: "0.1.0".to_owned(),
+        fingerprint: "fedcba9876543210".to_owned(),
+        runs: vec![run(0), run(1)],
+    };
+    sample.text()
+}
+
+/// The sample of published results: what is read is written again, and is equal to itself.
+pub fn sample(bytes: &[u8]) {
+    let folder = scratch();
+    write(&folder.join(SAMPLE), bytes);
+    match Sample::load(&folder) {
+        Ok(read) => {
+            write(&folder.join(SAMPLE), read.text().as_bytes());
+            assert_eq!(Sample::load(&folder).expect("what was written is read"), read);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 

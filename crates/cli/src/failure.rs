@@ -31,6 +31,8 @@ pub enum Failure {
     Violations(Vec<String>),
     /// A measurement in another process failed.
     Measurement(String),
+    /// Published results are of another version.
+    Outdated(String),
     /// Somebody asked for it, and was told what is left.
     Interrupted,
 }
@@ -53,7 +55,11 @@ impl Failure {
             Self::Results(error) => Self::of_directory(error.is_of_system()),
             Self::Study(error) => Self::of_directory(error.is_of_system()),
             Self::Sweep(error) => Self::of_directory(error.is_of_system()),
-            Self::Output(_) | Self::System(..) | Self::Violations(_) | Self::Measurement(_) => 1,
+            Self::Output(_)
+            | Self::System(..)
+            | Self::Violations(_)
+            | Self::Measurement(_)
+            | Self::Outdated(_) => 1,
         }
     }
 
@@ -68,7 +74,7 @@ impl Failure {
             // Help and version have no words of others in them, so clap may color them.
             Self::Usage(error) if !error.use_stderr() => error.print().unwrap_or(()),
             Self::Usage(error) => output::problem(&error.render().to_string()),
-            Self::Unknown(text) => error(text),
+            Self::Unknown(text) | Self::Outdated(text) => error(text),
             // What another process said may have several lines.
             Self::Measurement(text) => output::told(Paint::Red, "error", text),
             Self::Scenario(error) => output::problem(&error.plain()),
@@ -155,6 +161,19 @@ impl From<floodway_lab::study::Failure> for Failure {
             Why::Results(error) => error.into(),
             Why::Study(error) => error.into(),
             Why::Interrupted(_) => Self::Interrupted,
+        }
+    }
+}
+
+impl From<floodway_lab::verify::Failure> for Failure {
+    fn from(failure: floodway_lab::verify::Failure) -> Self {
+        use floodway_lab::verify::Failure as Why;
+        match failure {
+            Why::Sample(error) => Self::Unknown(error.to_string()),
+            Why::Foreign(text) => Self::Unknown(text),
+            Why::Scenario(error) => error.into(),
+            Why::Differs(text) => Self::Outdated(text),
+            Why::Interrupted => Self::Interrupted,
         }
     }
 }

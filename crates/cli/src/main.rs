@@ -4,7 +4,7 @@ mod bench;
 mod check;
 mod completions;
 mod failure;
-mod fct;
+mod hpcc;
 mod import;
 mod list;
 mod man;
@@ -43,8 +43,8 @@ fn run() -> Result<(), Failure> {
         Command::Check(options) => check::check(&options),
         Command::List(options) => list::list(&options),
         Command::Import(options) => import::import(&options),
-        Command::Export(options) => fct::export(&options),
-        Command::Compare(options) => fct::compare(&options),
+        Command::Export(options) => hpcc::export(&options),
+        Command::Compare(options) => hpcc::compare(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::New(options) => new::new(&options),
         Command::Schema => schema::schema(),

@@ -152,6 +152,14 @@ pub struct StudyOptions {
     /// Only show the experiments, as commands that run them one by one.
     #[arg(long, conflicts_with_all = ["json", "force", "out", "threads", "closest"])]
     pub plan: bool,
+    /// Run the sample of published results again (`sample.json` in their folder), and compare packet-hops
+    /// and fingerprints. The exit status is 1 if a run differs: the results are then of another version.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["quick", "full", "set", "closest", "plan", "out", "force", "audit", "json"]
+    )]
+    pub verify: Option<PathBuf>,
     /// Threads, shared out over runs first; results do not depend on them. Default one per core.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub threads: Option<u16>,

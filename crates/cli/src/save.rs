@@ -1,6 +1,6 @@
 //! Files that the command line names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use floodway_report::owned;
 
@@ -33,4 +33,11 @@ pub fn make_folder(path: &Path) -> Result<(), Failure> {
 pub fn save(path: &Path, what: &str, text: &str) -> Result<(), Failure> {
     refuse_special(path)?;
     owned::save(path, what, text).map_err(|error| Failure::Results(error.into()))
+}
+
+/// Writes several files in the place of those that are there, of which the last one needs the others: if
+/// it is there, all are.
+pub fn save_together(files: &[(PathBuf, &str)], what: &str) -> Result<(), Failure> {
+    files.iter().try_for_each(|(path, _)| refuse_special(path))?;
+    owned::save_together(files, what).map_err(|error| Failure::Results(error.into()))
 }

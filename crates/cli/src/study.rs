@@ -1,12 +1,12 @@
 //! `floodway study`: the experiments of a study one after another, and the verdict on its claims.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use floodway_lab::study::{Failure as Why, Order, run};
-use floodway_lab::{Existing, How};
+use floodway_lab::{Existing, How, verify};
 use floodway_machine::printable;
-use floodway_report::terminal;
-use floodway_study::Level;
+use floodway_report::{terminal, words};
+use floodway_study::{Level, Study};
 
 use crate::failure::Failure;
 use crate::options::StudyOptions;
@@ -17,6 +17,9 @@ use crate::run::{Speaker, Talk, command, stop_on_signals, threads};
 pub fn study(options: &StudyOptions) -> Result<(), Failure> {
     let known = floodway_study::CATALOGUE.iter().find(|study| study.entry.name == options.name);
     let study = known.expect("the command line takes only known names");
+    if let Some(folder) = &options.verify {
+        return verify(study, folder, options);
+    }
     let level = level(options);
     if options.closest && study.closest.is_none() {
         return Err(Failure::Unknown(format!(
@@ -63,6 +66,21 @@ pub fn study(options: &StudyOptions) -> Result<(), Failure> {
         violations if violations.is_empty() => Ok(()),
         violations => Err(Failure::Violations(violations)),
     }
+}
+
+/// Compares published results with what this version yields.
+fn verify(study: &'static Study, folder: &Path, options: &StudyOptions) -> Result<(), Failure> {
+    let done = verify::verify(study, folder, threads(options.threads), &*stop_on_signals()?)?;
+    if options.quiet {
+        return Ok(());
+    }
+    output::print(&format!(
+        "{}: {} {} as published, {} packet-hops\n",
+        output::path(folder),
+        done.runs,
+        if done.runs == 1 { "run is" } else { "runs are" },
+        words::large(done.hops as f64)
+    ))
 }
 
 fn level(options: &StudyOptions) -> Level {

@@ -103,7 +103,7 @@ fn the_scenario_is_written_last() {
     fs::write(folder.join("config.txt"), config).unwrap();
     // It has 40 kB, and the scenario and the flows have less than 8 kB.
     let topology = TOPOLOGY.replacen('\n', &format!("\n{}", " ".repeat(40_000)), 1);
-    fs::write(folder.join("topology.txt"), topology).unwrap();
+    fs::write(folder.join("topology.txt"), &topology).unwrap();
     let out = folder.join("out");
     // Units of 512 or 1024 bytes, by the shell.
     let limited = "trap '' XFSZ; ulimit -f 20; exec \"$@\"";
@@ -114,6 +114,29 @@ fn the_scenario_is_written_last() {
     let begin = format!("error: cannot write the scenario at `{}", out.display());
     assert!(said.code == Some(1) && said.err.contains(&begin), "{}", said.err);
     assert!(!out.join("scenario.toml").exists());
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+
+    // In the place of an earlier import: all of it stays.
+    fs::write(folder.join("topology.txt"), TOPOLOGY).unwrap();
+    let config = folder.join("config.txt");
+    let words = ["import", "hpcc", word(&config), "--force", "--out", word(&out)];
+    assert_eq!(floodway(&words).code, Some(0));
+    let texts = || {
+        let names = ["scenario.toml", "flow.txt", "topology.txt"];
+        names.map(|name| fs::read_to_string(out.join(name)).unwrap())
+    };
+    let before = texts();
+    fs::write(folder.join("topology.txt"), &topology).unwrap();
+    fs::write(folder.join("flow.txt"), FLOWS.replace("5000 2\n", "6000 2\n")).unwrap();
+    fs::write(&config, fs::read_to_string(&config).unwrap().replace("0.2\n", "0.3\n")).unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", limited, "sh"]).arg(command(&[]).get_program()).args(words);
+    assert_eq!(common::said(shell.output().unwrap()).code, Some(1));
+    assert_eq!(texts(), before);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 3);
+    // With nothing in the way all of it is new.
+    assert_eq!(floodway(&words).code, Some(0));
+    assert!(texts().iter().zip(&before).all(|(new, old)| new != old));
 }
 
 #[test]

@@ -352,8 +352,22 @@ fn what_is_no_file_in_results_is_not_read() {
     fs::remove_file(&manifest).unwrap();
     make("fifo", &manifest, &out);
     let said = run(&out, &["-q", "--resume"]);
-    let error = format!("error: `{}` is not empty and not a results directory, ", out.display());
-    assert!(said.code == Some(2) && said.err.starts_with(&error), "{}", said.err);
+    let unreadable = |reason: &str| {
+        format!(
+            "error: cannot read `{}`: {reason}; so it is not known whose results these are, and nothing is \
+             written there. Repair the file, or choose another directory: `--out DIR`\n",
+            manifest.display()
+        )
+    };
+    let error = unreadable("it is a FIFO (a named pipe), not a regular file");
+    assert_eq!((said.code, said.err), (Some(2), error));
+    fs::remove_file(&manifest).unwrap();
+    fs::write(&manifest, "{\"floodway\": \"0.1.0\",").unwrap();
+    for option in ["--resume", "--force"] {
+        let said = run(&out, &["-q", option]);
+        let error = unreadable("EOF while parsing a value at line 1 column 21");
+        assert_eq!((said.code, said.err), (Some(2), error), "{option}");
+    }
 }
 
 #[test]

@@ -111,6 +111,8 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     let (before, _) = kept.split_once(",\n  \"files\"").unwrap();
     std::fs::write(out.join("study.json"), format!("{before}}}")).unwrap();
     std::fs::write(out.join("text/own.svg"), "mine").unwrap();
+    // Nor did it write a sample.
+    std::fs::remove_file(out.join("text/sample.json")).unwrap();
     let words = tiny(&out, &["-q", "--force", "--set", "switch.latency=1us"]);
     assert_eq!(floodway(&words).code, Some(0));
     let fourth: Value =
@@ -134,7 +136,7 @@ fn the_plan_is_a_list_of_commands() {
     assert_eq!(said.code, Some(0));
     let first = "floodway run scenarios/ci/lossless.toml --variant without-ci --variant ci-local \
                  --variant ci --set replications=6 --set arrivals=12ms --set warmup=8ms --set \
-                 limit=40ms --set seed=3 --set switch.latency=1us --out results/two-queues\n";
+                 limit=40ms --set seed=4 --set switch.latency=1us --out results/two-queues\n";
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.lines().all(|line| line.starts_with("floodway run scenarios/ci/")));
 }
@@ -180,4 +182,157 @@ fn what_is_wrong_is_said_before_anything_runs() {
         out.display()
     );
     assert_eq!(said.err, text);
+}
+
+/// What the program says about published results, with its exit status.
+fn verified(study: &str, folder: &Path) -> (Option<i32>, String, String) {
+    let said = floodway(&["study", study, "--verify", word(folder)]);
+    (said.code, said.out, said.err)
+}
+
+#[test]
+fn published_results_of_another_version_are_found() {
+    let out = place("study-published");
+    assert_eq!(floodway(&tiny(&out, &["-q"])).code, Some(0));
+    let folder = out.join("text");
+    let shown = folder.display();
+    let path = folder.join("sample.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let sample: Value = serde_json::from_str(&text).unwrap();
+    let runs = sample["runs"].as_array().unwrap();
+    let experiments: BTreeSet<_> =
+        runs.iter().map(|run| run["experiment"].as_str().unwrap()).collect();
+    assert_eq!((runs.len(), experiments.len()), (12, 12));
+    // Each is a run of an experiment, as its manifest has it.
+    for run in runs {
+        let manifest = common::manifest(&out.join(run["experiment"].as_str().unwrap())).unwrap();
+        let kept = manifest["runs"].as_array().unwrap().iter();
+        let mut kept = kept.filter(|kept| {
+            kept["variant"] == run["variant"] && kept["replication"] == run["replication"]
+        });
+        let kept = kept.next().unwrap();
+        assert_eq!(kept["hops"], run["packet_hops"]);
+        assert_eq!(kept["fingerprint"], run["fingerprint"]);
+    }
+
+    let (code, said, problem) = verified("ci", &folder);
+    assert_eq!((code, problem.as_str()), (Some(0), ""));
+    let begin = format!("{shown}: 12 runs are as published, ");
+    assert!(said.starts_with(&begin) && said.ends_with(" packet-hops\n"), "{said}");
+
+    let settings = sample["settings"].as_array().unwrap().iter();
+    let settings = settings.map(|setting| format!(" --set {}", setting.as_str().unwrap()));
+    let version = env!("CARGO_PKG_VERSION");
+    let remedy = format!(
+        "The results in `{shown}` are of another version of floodway (theirs is {version}, this is \
+         {version}): run `floodway study ci --quick{}` and replace them with what it writes into `text`\n",
+        settings.collect::<String>()
+    );
+    let field = |name: &str| runs[5][name].to_string().replace('"', "");
+    let (fingerprint, hops) = (field("fingerprint"), field("packet_hops"));
+    let run = format!(
+        "experiment `{}`, variant `{}`, replication {}",
+        field("experiment"),
+        field("variant"),
+        field("replication")
+    );
+
+    // The file with another line for a run.
+    let altered = |at: usize, from: &str, to: &str| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        let of_runs = lines.iter_mut().filter(|line| line.contains("packet_hops"));
+        let line = of_runs.into_iter().nth(at).unwrap();
+        assert!(line.contains(from), "{line}");
+        *line = line.replacen(from, to, 1);
+        std::fs::write(&path, lines.join("\n")).unwrap();
+    };
+
+    // Another fingerprint, another count.
+    let other = "0123456789abcdef";
+    altered(5, &fingerprint, other);
+    let error = format!(
+        "error: `{}`: {run} was published with fingerprint `{other}` ({hops} packet-hops), and now has \
+         `{fingerprint}` ({hops} packet-hops). {remedy}",
+        path.display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));
+    let count = format!("\"packet_hops\":{hops},");
+    altered(5, &count, "\"packet_hops\":1,");
+    let error = format!(
+        "error: `{}`: {run} was published with fingerprint `{fingerprint}` (1 packet-hops), and now has \
+         `{fingerprint}` ({hops} packet-hops). {remedy}",
+        path.display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));
+
+    // A run that nobody can repeat.
+    let last = runs.iter().rposition(|run| run["replication"] == 1).unwrap();
+    altered(last, "\"replication\":1,", "\"replication\":2,");
+    let error = format!(
+        "error: `{}` has a run that the study does not have any more: experiment {}, variant {}, \
+         replication 2. {remedy}",
+        path.display(),
+        runs[last]["experiment"].to_string().replace('"', "`"),
+        runs[last]["variant"].to_string().replace('"', "`")
+    );
+    assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));
+
+    // A text of other runs.
+    let whole = sample["fingerprint"].as_str().unwrap();
+    std::fs::write(&path, text.replacen(whole, other, 1)).unwrap();
+    let error = format!(
+        "error: `{}` is not of the runs of the sample, whose fingerprint is `{other}`. {remedy}",
+        folder.join("README.md").display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));
+}
+
+#[test]
+fn a_sample_that_cannot_be_used_is_named_with_cause_and_remedy() {
+    let folder = place("study-sample");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("sample.json");
+    let error = format!(
+        "error: there is no `sample.json` in `{}`, so no run can be compared; give the folder of \
+         published results, or publish the study again: `floodway study` writes the file into `text`\n",
+        folder.display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(2), String::new(), error));
+    let sample = |study: &str, level: &str, runs: &str| {
+        format!(
+            "{{\"study\":\"{study}\",\"level\":\"{level}\",\"settings\":[],\"floodway\":\"0.1.0\",\
+             \"fingerprint\":\"0123456789abcdef\",\"runs\":[{runs}]}}"
+        )
+    };
+    let run = "{\"experiment\":\"two-queues\",\"variant\":\"ci\",\"replication\":0,\
+               \"packet_hops\":1,\"fingerprint\":\"0123456789abcdef\"}";
+    let restore = "restore the file that was published, or publish the study again\n";
+    for (text, cause) in [
+        ("{".to_owned(), "EOF while parsing an object at line 1 column 1"),
+        ("{}".to_owned(), "missing field `study` at line 1 column 2"),
+        (sample("ci", "quick", ""), "it lists no run"),
+        (
+            sample("ci", "whole", run),
+            "the level is `whole`, and must be `quick`, `standard` or `full`",
+        ),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = format!("error: cannot read `{}`: {cause}; {restore}", path.display());
+        assert_eq!(verified("ci", &folder), (Some(2), String::new(), error));
+    }
+    std::fs::write(&path, sample("sfc", "quick", run)).unwrap();
+    let error = format!(
+        "error: `{}` is of the study `sfc`, not of `ci`; name that study, or another folder\n",
+        path.display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(2), String::new(), error));
+    std::fs::write(&path, sample("ci", "quick", run)).unwrap();
+    let error = format!(
+        "error: cannot read `{}`: No such file or directory (os error 2); {restore}",
+        folder.join("README.md").display()
+    );
+    assert_eq!(verified("ci", &folder), (Some(2), String::new(), error));
+    let said = floodway(&["study", "ci", "--verify", word(&folder), "--quick"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("the argument '--verify <DIR>' cannot be used with '--quick'"));
 }

@@ -4,6 +4,7 @@
 //! - [`mod@execute`]: an experiment into its results directory
 //! - [`study`]: the experiments of a study, and the verdict on its claims
 //! - [`sweep`]: the same scenario at every point of a grid
+//! - [`mod@verify`]: runs of a published study once more
 //! - [`queue`]: runs, shared out over threads
 //! - [`board`]: how far they have come
 //! - [`budget`]: how much memory and space runs will take
@@ -14,6 +15,7 @@ pub mod execute;
 pub mod queue;
 pub mod study;
 pub mod sweep;
+pub mod verify;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use floodway_report::sample::{self, Sampled};
 use floodway_report::study::{self as results, Provenance};
 use floodway_report::{Lock, Run, directory, manifest};
 use floodway_scenario::{Scenario, Variant};
@@ -57,7 +58,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
-        affordable(experiment, scenario, how)?;
+        affordable(experiment, scenario, how.threads)?;
     }
 
     let experiments: Vec<&str> = plan.iter().map(|experiment| experiment.name).collect();
@@ -87,10 +88,13 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
             ..Provenance::default()
         },
         fingerprints: Vec::new(),
+        runs: Vec::new(),
     };
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
         session.run(experiment, scenario, watcher)?;
     }
+    // Those of a search depend on the results of all others, so nobody can run one of them alone.
+    let sample = sample::choose(&session.runs);
     if let Some(closest) = study.closest.filter(|_| order.closest) {
         loop {
             let next = closest.next(&session.evidence, level);
@@ -99,22 +103,26 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
             }
             for experiment in &next {
                 let scenario = scenario(experiment)?;
-                affordable(experiment, &scenario, how)?;
+                affordable(experiment, &scenario, how.threads)?;
                 session.run(experiment, &scenario, watcher)?;
             }
         }
     }
-    session.finish()
+    session.finish(sample)
 }
 
 /// Refuses an experiment for which the machine has too little memory.
-fn affordable(experiment: &Experiment, scenario: &Scenario, how: &How) -> Result<(), Failure> {
-    let budget = Budget::of(scenario, &wanted(experiment, scenario), how.threads);
-    Ok(budget.check(&scenario.file_name)?)
+pub(crate) fn affordable(
+    experiment: &Experiment,
+    scenario: &Scenario,
+    threads: usize,
+) -> Result<(), floodway_scenario::Error> {
+    let budget = Budget::of(scenario, &wanted(experiment, scenario), threads);
+    budget.check(&scenario.file_name)
 }
 
 /// The variants that an experiment runs.
-fn wanted<'a>(experiment: &Experiment, scenario: &'a Scenario) -> Vec<&'a Variant> {
+pub(crate) fn wanted<'a>(experiment: &Experiment, scenario: &'a Scenario) -> Vec<&'a Variant> {
     let wanted = |variant: &&Variant| {
         experiment.variants.is_empty() || experiment.variants.contains(&&*variant.name)
     };
@@ -151,6 +159,8 @@ struct Session<'a> {
     violations: Vec<String>,
     provenance: Provenance,
     fingerprints: Vec<String>,
+    /// All runs, of which some are published.
+    runs: Vec<Sampled>,
 }
 
 impl Session<'_> {
@@ -166,10 +176,17 @@ impl Session<'_> {
         }
         let variants = wanted(experiment, scenario);
         self.evidence.begin(experiment.name, scenario);
-        let (evidence, provenance) = (&mut self.evidence, &mut self.provenance);
+        let Self { evidence, provenance, runs, .. } = self;
         let take = |run: &Run| {
             provenance.hops += run.hops;
             provenance.run_s += run.wall_s;
+            runs.push(Sampled {
+                experiment: experiment.name.to_owned(),
+                variant: run.variant.to_owned(),
+                replication: run.replication,
+                packet_hops: run.hops,
+                fingerprint: manifest::hex(run.fingerprint),
+            });
             evidence.add(experiment.name, run);
         };
         let path = self.order.path.join(experiment.name);
@@ -187,7 +204,7 @@ impl Session<'_> {
     }
 
     /// Judges, and writes the page.
-    fn finish(self) -> Result<Judged, Failure> {
+    fn finish(self, sample: Vec<Sampled>) -> Result<Judged, Failure> {
         let Self { order, evidence, provenance, .. } = self;
         let study = order.study;
         let (claims, checks) = study.judge(&evidence);
@@ -210,6 +227,7 @@ impl Session<'_> {
             violations: self.violations,
             sections: (study.sections)(&evidence),
             provenance: Provenance { fingerprint, ..provenance },
+            sample,
         };
         let page = results::finish(order.path, &result)?;
         Ok(Judged { result, page })

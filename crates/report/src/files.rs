@@ -124,6 +124,35 @@ fn write_with(
     named(result, &action, path)
 }
 
+/// Writes several files: all under other names first, on the disk, and then in the place of those that are
+/// there. The last one is missing while the others get their names.
+pub(crate) fn write_together(files: &[(PathBuf, &str)], what: &str) -> Result<(), IoError> {
+    let Some(((last, _), _)) = files.split_last() else { return Ok(()) };
+    let action = format!("write {what}");
+    let mut parts = Vec::new();
+    let result = (|| {
+        for (path, text) in files {
+            let (file, part) = named(create(path), &action, path)?;
+            parts.push(part);
+            let filled = fill_file(file, |out| out.write_all(text.as_bytes()));
+            named(filled.and_then(|(file, _)| file.sync_all()), &action, path)?;
+        }
+        match fs::remove_file(last) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                named(Err(error), &action, last)?;
+            }
+            _ => {}
+        }
+        let mut names = files.iter().zip(&parts);
+        names.try_for_each(|((path, _), part)| named(fs::rename(part, path), &action, path))
+    })();
+    if result.is_err() {
+        // The first failure is the one to tell; those that have their names are no parts any more.
+        parts.iter().for_each(|part| drop(fs::remove_file(part)));
+    }
+    result
+}
+
 /// Makes a new file beside a path, in which it is written first. A name that is taken is left: it
 /// may be that of a killed process with the same number, or a symbolic link.
 fn create(path: &Path) -> io::Result<(File, PathBuf)> {
@@ -315,6 +344,27 @@ mod tests {
         sum.add(b"foo");
         sum.add(b"bar");
         assert_eq!(sum.0, 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn files_that_belong_together_are_replaced_together() {
+        let folder = std::env::temp_dir().join(format!("floodway-together-{}", std::process::id()));
+        fs::create_dir_all(folder.join("in-the-way/below")).unwrap();
+        let [flows, scenario] = ["flows", "scenario"].map(|name| folder.join(name));
+        let write = |texts: &[(PathBuf, &str)]| write_together(texts, "the scenario");
+        write(&[(flows.clone(), "old"), (scenario.clone(), "old")]).unwrap();
+        // A folder cannot be made within a file.
+        let below = flows.join("below");
+        write(&[(flows.clone(), "new"), (below, "new"), (scenario.clone(), "new")]).unwrap_err();
+        assert_eq!(fs::read(&flows).unwrap(), b"old");
+        assert_eq!(fs::read(&scenario).unwrap(), b"old");
+        // What is found out only when names are given: then nothing looks whole.
+        let taken = folder.join("in-the-way");
+        write(&[(flows.clone(), "new"), (taken, "new"), (scenario.clone(), "new")]).unwrap_err();
+        assert_eq!(fs::read(&flows).unwrap(), b"new");
+        assert!(!scenario.exists());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no part is left");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //! - [`chart`]: pictures as SVG
 //! - [`html`]: the page that explains it all
 //! - [`study`]: claims, verdicts and evidence
+//! - [`sample`]: runs of a published study to run again
 //! - [`sweep`]: runs at the points of a grid
 //! - [`markdown`]: a study as text for a repository
 
@@ -45,6 +46,7 @@ pub mod metrics;
 mod operations;
 pub mod owned;
 pub mod recording;
+pub mod sample;
 pub mod scalars;
 pub mod shapes;
 pub mod statistics;

@@ -226,6 +226,14 @@ pub fn save(path: &Path, what: &str, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Writes files that a user named, of which the last one says that the others are there: all of them under
+/// other names first, so that what cannot be written changes nothing. Then the last one is removed until
+/// the others have their names, so that it never stands beside files of another time, and a command that
+/// is killed leaves nothing that looks whole.
+pub fn save_together(files: &[(PathBuf, &str)], what: &str) -> Result<(), Error> {
+    Ok(files::write_together(files, what)?)
+}
+
 /// A file of text in a folder of the list.
 pub(crate) struct Text {
     pub folder: &'static str,

@@ -95,12 +95,29 @@ impl Store {
         self.path.join(key.get(..2).unwrap_or("_")).join(key)
     }
 
+    /// Whether a symbolic link stands where the folder of a run is or would be, which is not followed:
+    /// neither is anything read there, nor written or removed.
+    fn is_behind_link(&self, key: &str) -> bool {
+        let folder = self.folder(key);
+        folder.is_symlink() || folder.parent().is_some_and(Path::is_symlink)
+    }
+
     /// The run of this key, if it is there and whole. One that is damaged is as good as none.
     pub fn find(&self, key: &str) -> Option<Stored> {
+        if self.is_behind_link(key) {
+            return None;
+        }
         let folder = self.folder(key);
-        let card: Card = serde_json::from_slice(&files::read(&folder.join(RUN)).ok()?).ok()?;
+        let card = folder.join(RUN);
+        if card.is_symlink() {
+            return None;
+        }
+        let card: Card = serde_json::from_slice(&files::read(&card).ok()?).ok()?;
         let read = |file: &TableFile| {
             let path = folder.join(format!("{}.parquet", file.name));
+            if path.is_symlink() {
+                return None;
+            }
             let whole = hex(files::checksum(&path).ok()?.0) == file.checksum;
             whole.then(|| parquet::read(&path).ok()).flatten()
         };
@@ -118,9 +135,10 @@ impl Store {
         })
     }
 
-    /// Keeps a run, unless it was cut short. One of the same key is replaced.
+    /// Keeps a run, unless it was cut short or its place is behind a symbolic link. One of the same key is
+    /// replaced.
     pub fn put(&self, run: &Run) -> Result<(), IoError> {
-        if run.stop == INTERRUPTED {
+        if run.stop == INTERRUPTED || self.is_behind_link(run.key) {
             return Ok(());
         }
         let folder = self.folder(run.key);
@@ -342,6 +360,48 @@ mod tests {
             fs::remove_file(&notes).unwrap();
             store.put(run).unwrap();
             assert!(store.find(run.key).is_some());
+        });
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_in_the_cache_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        with_run(|store, run| {
+            store.put(run).unwrap();
+            let folder = store.folder(run.key);
+            let digits = folder.parent().unwrap();
+            // Elsewhere is a whole run, which somebody else may have put there.
+            let elsewhere = store.path().join("elsewhere");
+            fs::rename(digits, &elsewhere).unwrap();
+            symlink(&elsewhere, digits).unwrap();
+            assert!(store.find(run.key).is_none());
+            fs::remove_dir_all(elsewhere.join(run.key)).unwrap();
+            store.put(run).unwrap();
+            assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+            assert_eq!(fs::read_dir(store.path()).unwrap().count(), 2, "no part is left");
+
+            // The same with the folder of the run.
+            fs::remove_file(digits).unwrap();
+            store.put(run).unwrap();
+            fs::remove_dir(&elsewhere).unwrap();
+            fs::rename(&folder, &elsewhere).unwrap();
+            symlink(&elsewhere, &folder).unwrap();
+            assert!(store.find(run.key).is_none());
+            fs::remove_file(elsewhere.join(RUN)).unwrap();
+            store.put(run).unwrap();
+            assert!(!elsewhere.join(RUN).exists());
+
+            // And with a file in it.
+            fs::remove_file(&folder).unwrap();
+            store.put(run).unwrap();
+            for name in [RUN, "flows.parquet"] {
+                assert!(store.find(run.key).is_some());
+                fs::rename(folder.join(name), elsewhere.join(name)).unwrap();
+                symlink(elsewhere.join(name), folder.join(name)).unwrap();
+                assert!(store.find(run.key).is_none());
+                fs::rename(elsewhere.join(name), folder.join(name)).unwrap();
+            }
         });
     }
 

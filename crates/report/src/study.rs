@@ -11,6 +11,7 @@ use crate::evidence::file_name;
 use crate::files::{IoError, named};
 use crate::manifest::Listed;
 use crate::owned::{self, HERE, Text};
+use crate::sample::{SAMPLE, Sample, Sampled};
 use crate::{html, lock, markdown};
 
 /// A study with its claims and its evidence.
@@ -43,6 +44,9 @@ pub struct Study {
     pub sections: Vec<Section>,
     /// Where the numbers come from.
     pub provenance: Provenance,
+    /// Runs that are to be published with the text ([`crate::sample`]); none of what is no study.
+    #[serde(skip)]
+    pub sample: Vec<Sampled>,
 }
 
 /// One claim of a source.
@@ -330,9 +334,21 @@ pub struct Provenance {
 }
 
 /// What to keep of a study in a repository, as names and contents: the text as `README.md`, which
-/// is what is shown of a folder, and every chart that it refers to as `<section>-<exhibit>.svg`.
+/// is what is shown of a folder, every chart that it refers to as `<section>-<exhibit>.svg`, and the
+/// sample of its runs.
 pub fn files(study: &Study) -> Vec<(String, String)> {
     let mut files = vec![(README.to_owned(), markdown::study(study))];
+    if !study.sample.is_empty() {
+        let sample = Sample {
+            study: study.study.clone(),
+            level: study.level.clone(),
+            settings: study.settings.clone(),
+            floodway: study.provenance.floodway.clone(),
+            fingerprint: study.provenance.fingerprint.clone(),
+            runs: study.sample.clone(),
+        };
+        files.push((SAMPLE.to_owned(), sample.text()));
+    }
     for section in &study.sections {
         for exhibit in &section.exhibits {
             files.extend(exhibit.file().map(|svg| (file_name(section, exhibit), svg)));
@@ -349,7 +365,7 @@ const REPORT: &str = "report.html";
 /// The folder with what [`files`] makes.
 const TEXT: &str = "text";
 /// The text itself, in that folder.
-const README: &str = "README.md";
+pub(crate) const README: &str = "README.md";
 
 /// Why a study's directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -485,7 +501,7 @@ pub fn begin(path: &Path, design: &Design, force: bool) -> Result<(), Error> {
         Found::Same(listed) | Found::Other(listed) => listed,
     };
     owned::refuse_taken(path, old, HERE, [REPORT])?;
-    owned::refuse_taken(path, old, TEXT, [README])?;
+    owned::refuse_taken(path, old, TEXT, [README, SAMPLE])?;
     if let Found::Same(_) = found {
         owned::clear(path, STUDY, old, |_| true)?;
         return Ok(());

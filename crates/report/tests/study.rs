@@ -29,6 +29,7 @@ fn nothing() -> Study {
         violations: Vec::new(),
         sections: Vec::new(),
         provenance: Provenance::default(),
+        sample: Vec::new(),
     }
 }
 

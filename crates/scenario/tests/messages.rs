@@ -94,6 +94,58 @@ fn what_is_doubtful_runs_with_a_warning() {
     compare("tests/warned", &sections);
 }
 
+/// Where a setting acts, nobody is told that it cannot.
+#[test]
+fn settings_that_act_are_not_warned_of() {
+    let codel = "[switch.aqm.codel]\necn = true\nce_threshold = \"1ms\"\n";
+    let single = "[switch.queue]\ncount = 2\n[switch.classify.single]\n[switch.scheduler.strict]\n";
+    let cubic = "[host.transport.tcp]\nCODEPOINT\n[host.congestion.cubic]\n";
+    let cubic = |codepoint: &str| cubic.replace("CODEPOINT", codepoint);
+    let weighted = "[switch.path.ecmp]\nweighted = true\n";
+    for (settings, of_workload, idle) in [
+        // RoCEv2 is ECN-capable, and so is TCP with ECN.
+        (codel.to_owned(), "", None),
+        (codel.to_owned() + &cubic("ecn = \"classic\"\ncodepoint = \"ect1\""), "", None),
+        (codel.to_owned() + &cubic(""), "", Some("switch.aqm.codel.ecn")),
+        (cubic("codepoint = \"ect1\""), "", Some("host.transport.tcp.codepoint")),
+        // The workload asks for marks of the transport of all.
+        (
+            format!("{codel}[host.transport.tcp]\ncodepoint = \"ect1\"\n"),
+            "[workload.congestion.dctcp]\n",
+            None,
+        ),
+        // Another queue has packets too.
+        (single.to_owned(), "", Some("switch.scheduler")),
+        (format!("{single}[switch.feedback]\nack = 1\n"), "", None),
+        (format!("{single}[switch.flow_control.congestion_isolation]\ncongesting = 1\n"), "", None),
+        (weighted.to_owned(), "", Some("switch.path.ecmp.weighted")),
+        (
+            format!(
+                "{weighted}[[topology.clos.leaf]]\nleaves = [0, 1]\nfabric_rate = \"400Gbps\"\n"
+            ),
+            "",
+            None,
+        ),
+    ] {
+        let text = format!(
+            "name = \"acts\"\narrivals = \"1ms\"\nlimit = \"5ms\"\n[topology.clos]\nleaves = 4\n\
+             {settings}[[workload]]\n[workload.many_to_many]\nsizes = \"64KB\"\nclusters = 1\n\
+             cluster_size = 4\nload = 0.3\n{of_workload}"
+        );
+        let scenario = Scenario::parse(&text, "acts.toml", &Overrides::default())
+            .unwrap_or_else(|error| panic!("{}", error.plain()));
+        let told = scenario.warnings().iter().filter(|of| of.message.contains("cannot act"));
+        let told: Vec<_> = told.map(|problem| problem.message.as_str()).collect();
+        match idle {
+            None => assert!(told.is_empty(), "{text}\n{told:?}"),
+            Some(path) => assert!(
+                told.iter().any(|told| told.starts_with(&format!("`{path}` cannot act"))),
+                "{text}\n{told:?}"
+            ),
+        }
+    }
+}
+
 #[test]
 fn memory_that_is_known_to_be_too_small_is_no_fault() {
     // What `check` says of XOFF and of lossless classes.

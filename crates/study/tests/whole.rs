@@ -108,6 +108,7 @@ fn every_study_has_sections_and_every_claim_its_evidence() {
                 violations: Vec::new(),
                 sections: (study.sections)(&evidence),
                 provenance: Provenance::default(),
+                sample: Vec::new(),
             };
             assert!(!result.answer.is_empty() && !result.sections.is_empty());
             let claims = result.claims.iter().map(|claim| claim.id.as_str());

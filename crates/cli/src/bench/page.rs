@@ -43,6 +43,7 @@ pub fn page(curves: &Curves) -> Study {
             run_s: curves.points.iter().map(Point::all_seconds).sum(),
             ..Provenance::default()
         },
+        sample: Vec::new(),
     }
 }
 

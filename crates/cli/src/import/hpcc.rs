@@ -10,7 +10,7 @@ use floodway_scenario::{Overrides, Scenario};
 use crate::failure::Failure;
 use crate::options::HpccOptions;
 use crate::output;
-use crate::save::{is_taken, make_folder, refuse_special, save};
+use crate::save::{is_taken, make_folder, refuse_special, save_together};
 use crate::selection;
 
 /// The name of the scenario file.
@@ -44,14 +44,15 @@ pub fn import(options: &HpccOptions) -> Result<(), Failure> {
         }
     }
     make_folder(&folder)?;
-    // The scenario last: it is not there before the files that it needs.
-    for (name, text) in all.iter().rev() {
-        let path = folder.join(name);
-        // The topology and the flows may be the ones that were read.
-        if !says(&path, text) {
-            save(&path, "the scenario", text)?;
-        }
+    // The scenario last: it is not there before the files that it needs, which may be the ones that were
+    // read. If it says the same as before, it is written with those that do not.
+    let places = all.iter().rev().map(|(name, text)| (folder.join(name), text.as_str()));
+    let mut new: Vec<_> = places.filter(|(path, text)| !says(path, text)).collect();
+    let path = folder.join(SCENARIO);
+    if !new.is_empty() && new.last().is_none_or(|(last, _)| *last != path) {
+        new.push((path, all[0].1.as_str()));
     }
+    save_together(&new, "the scenario")?;
     let path = folder.join(SCENARIO);
     selection::warn(&Scenario::load(&path, &Overrides::default())?);
     let shown = output::path(&path);

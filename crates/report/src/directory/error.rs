@@ -53,6 +53,12 @@ pub enum Error {
          another directory: `--out DIR` (`--force` replaces results of floodway only)"
     )]
     Foreign(PathBuf),
+    /// Nobody knows whose results there are.
+    #[error(
+        "cannot read `{0}`: {1}; so it is not known whose results these are, and nothing is written \
+         there. Repair the file, or choose another directory: `--out DIR`"
+    )]
+    Unreadable(PathBuf, String),
     /// Not a results directory.
     #[error(
         "`{0}` holds no results: there is no `manifest.json` in it; give the directory that a run wrote"

@@ -1,11 +1,14 @@
 //! Whose results a directory holds, and what else is among them.
 
+use std::io::ErrorKind;
 use std::path::Path;
+
+use serde_json::Value;
 
 use super::{Error, MANIFEST, RUNS};
 use crate::files;
 use crate::manifest::{Listed, Manifest};
-use crate::owned::{entries, is_empty, read_marker, refuse_link};
+use crate::owned::{entries, is_empty, refuse_link};
 
 /// Whose results a directory holds, if it holds any.
 #[derive(Debug)]
@@ -22,12 +25,19 @@ pub(super) fn owner(path: &Path) -> Result<Option<Owner>, Error> {
     if is_empty(path, MANIFEST)? {
         return Ok(None);
     }
-    named_in(path).map(Some).ok_or_else(|| Error::Foreign(path.into()))
+    let foreign = || Error::Foreign(path.into());
+    let manifest = path.join(MANIFEST);
+    let unreadable = |reason: String| Error::Unreadable(manifest.clone(), reason);
+    let bytes = files::read(&manifest).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => foreign(),
+        _ => unreadable(error.to_string()),
+    })?;
+    let value = serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+    named_in(&value).map(Some).ok_or_else(foreign)
 }
 
 /// The scenario and the date in a manifest of floodway, of whatever schema.
-fn named_in(path: &Path) -> Option<Owner> {
-    let value = read_marker(path, MANIFEST)?;
+fn named_in(value: &Value) -> Option<Owner> {
     value.get("floodway")?.as_str()?;
     let text = |value: Option<&serde_json::Value>| {
         value.and_then(|value| value.as_str()).unwrap_or("unknown").to_string()

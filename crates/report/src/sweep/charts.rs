@@ -23,6 +23,9 @@ pub fn section(sweep: &Sweep, metric: &str) -> Section {
     let meaning = sweep.metrics.get(metric);
     let what = meaning.map_or(metric, |meaning| meaning.meaning.trim_end_matches('.'));
     let unit = unit(meaning.map_or("", |meaning| &meaning.unit));
+    let question = sentence(what);
+    // Charts have no other type for code.
+    let what = &*what.replace('`', "");
     let cells = sweep.cells(metric);
     let mut exhibits = Vec::new();
     match sweep.axes.first() {
@@ -41,7 +44,7 @@ pub fn section(sweep: &Sweep, metric: &str) -> Section {
     exhibits.push(table(sweep, &cells, metric, unit));
     Section {
         name: metric.replace('_', "-"),
-        question: sentence(what),
+        question,
         answer: ranked(sweep, &cells, metric).join(" "),
         text: vec![format!("In tables and settings `{metric}`.")],
         exhibits,
@@ -437,6 +440,22 @@ fn in_best_set(cell: &Cell) -> String {
 mod tests {
     use super::super::tests::{sweep, tuned};
     use super::*;
+
+    #[test]
+    fn code_in_a_meaning_is_code_in_the_heading_and_plain_in_charts() {
+        let mut sweep = sweep();
+        let meaning = sweep.metrics.get_mut("fct_mean_ns").unwrap();
+        meaning.meaning = "packets that `switch.feedback` puts there".to_owned();
+        let section = section(&sweep, "fct_mean_ns");
+        assert_eq!(section.question, "Packets that `switch.feedback` puts there");
+        for exhibit in &section.exhibits {
+            assert!(!exhibit.caption().contains('`'), "{}", exhibit.caption());
+        }
+        sweep.shown = vec!["fct_mean_ns".to_owned()];
+        let page = crate::html::sweep(&sweep);
+        let heading = "Packets that <code>switch.feedback</code> puts there</h2>";
+        assert!(page.contains(heading) && !page.contains("`switch.feedback`"), "{page}");
+    }
 
     #[test]
     fn a_numeric_axis_gives_lines_and_others_rows() {

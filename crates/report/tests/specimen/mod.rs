@@ -49,6 +49,7 @@ pub fn study() -> Study {
             run_s: 9_120.0,
             fingerprint: "c67100e52a8a10b4".to_string(),
         },
+        sample: Vec::new(),
     }
 }
 

@@ -97,7 +97,7 @@ fn check_pie(spec: &pie::Spec, findings: &mut Findings<'_>) {
         if !(value > 0.0 && value.is_finite()) {
             findings.error(
                 &[&format!("switch.aqm.pie.{field}")],
-                format!("the weight `{field}` is {value}"),
+                format!("the weight `{field}` is {}", super::number(value)),
                 "write a number above 0; RFC 8033 has alpha = 0.125 and beta = 1.25",
             );
         }

@@ -90,7 +90,7 @@ fn check_pool(
     if let Some(alpha) = pool.alpha.filter(|alpha| !(*alpha > 0.0 && alpha.is_finite())) {
         findings.error(
             &[&field("alpha")],
-            format!("`{path}.alpha` is {alpha}, not a number above zero"),
+            format!("`{path}.alpha` is {}, not a number above zero", super::number(alpha)),
             "alpha times what is free is the most that one may hold of the pool; switches have \
              1/128 to 8, and false lets one hold all of it",
         );

@@ -122,14 +122,14 @@ fn law(spec: &Spec, findings: &mut Findings<'_>) {
     if !(spec.decrease > 0.0 && spec.decrease <= 1.0) {
         findings.error(
             &[&path("decrease")],
-            format!("a decrease multiplies the rate factor by {}", spec.decrease),
+            format!("a decrease multiplies the rate factor by {}", super::number(spec.decrease)),
             "write a number above 0 and at most 1, for example 0.5",
         );
     }
     if !(spec.increase >= 1.0 && spec.increase.is_finite()) {
         findings.error(
             &[&path("increase")],
-            format!("an increase multiplies the rate factor by {}", spec.increase),
+            format!("an increase multiplies the rate factor by {}", super::number(spec.increase)),
             "write a number from 1, for example 1.25",
         );
     }
@@ -150,7 +150,7 @@ fn law(spec: &Spec, findings: &mut Findings<'_>) {
     if !(LEAST_FACTOR..=1.0).contains(&spec.min_factor) {
         findings.error(
             &[&path("min_factor")],
-            format!("the least rate factor is {}", spec.min_factor),
+            format!("the least rate factor is {}", super::number(spec.min_factor)),
             format!("write a part of the whole rate from {LEAST_FACTOR} to 1, for example 0.01"),
         );
     }

@@ -1,13 +1,15 @@
 //! Settings that are written and cannot act, because another setting takes their place or nothing asks
 //! for them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use floodway_model::Ecn;
 use floodway_sim::host::{PauseScope, Profile, congestion, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
-use floodway_sim::switch::{aqm, path};
+use floodway_sim::switch::{aqm, classify, path};
 
 use super::Findings;
 use super::host::no_marks;
@@ -46,6 +48,14 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
     if settings.switch.queue.count == 1 && settings.switch.flow_control.bfc.is_none() {
         inert("switch.scheduler", "there is one data queue (`switch.queue.count`)", findings);
     }
+    if all_in_one_queue(settings) {
+        inert(
+            "switch.scheduler",
+            "all data goes to one queue (`switch.classify.single`)",
+            findings,
+        );
+    }
+    check_ecn(settings, findings);
     if settings.switch.fabric.lines().is_some() && !looks_for_congestion(settings) {
         let path = format!("switch.fabric.{}.congestion_at", settings.switch.fabric.name());
         inert(&path, "nothing looks for congestion in switches", findings);
@@ -55,6 +65,84 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
         if !settings.workload.is_empty() && (0..settings.workload.len()).all(own) {
             inert(&format!("host.{of}"), "every workload has its own", findings);
         }
+    }
+}
+
+/// Whether there are several data queues, and only one of them ever has packets.
+fn all_in_one_queue(settings: &Document) -> bool {
+    let switch = &settings.switch;
+    let classify::Spec::Single(single) = &switch.classify else { return false };
+    let flow_control = &switch.flow_control;
+    let moves = flow_control.congestion_isolation.is_some()
+        || flow_control.bfc.is_some()
+        || flow_control.drc.is_some();
+    let feedback = switch.feedback.fields().into_iter().any(|(name, queue, _)| {
+        queue.is_some_and(|queue| queue != single.queue) && nobody_sends(name, settings).is_none()
+    });
+    switch.queue.count > 1 && !moves && !feedback
+}
+
+/// What is said about ECN where no packet is ECN-capable.
+fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
+    let profiles = settings.profiles();
+    let not_capable = "no packet is ECN-capable";
+    for family in transports(settings) {
+        let mut users = settings
+            .workload
+            .iter()
+            .zip(&profiles)
+            .enumerate()
+            .filter(|(number, of)| transport_of(*number, of.0.transport.is_some()) == family);
+        let says = |profile: &Profile| match &profile.transport {
+            transport::Spec::Tcp(_) => is_capable(profile),
+            _ => true,
+        };
+        if !users.any(|(_, (_, profile))| says(profile)) {
+            let why = "without ECN no segment is ECN-capable (`ecn`)";
+            inert(&format!("{family}.tcp.codepoint"), why, findings);
+        }
+    }
+    // With layer 2 congestion indication nobody asks for the ECN field.
+    let switch = &settings.switch;
+    let any = profiles.is_empty() || profiles.iter().any(is_capable);
+    if any || switch.congestion_indication.is_some() {
+        return;
+    }
+    match &switch.aqm {
+        aqm::Spec::Codel(spec) => {
+            if spec.ecn {
+                inert("switch.aqm.codel.ecn", not_capable, findings);
+            }
+            inert("switch.aqm.codel.ce_threshold", not_capable, findings);
+        }
+        aqm::Spec::Pie(spec) if spec.ecn => {
+            inert("switch.aqm.pie.ecn", not_capable, findings);
+            inert("switch.aqm.pie.mark_ecnth", not_capable, findings);
+        }
+        aqm::Spec::Red(spec) if spec.command.is_none() && spec.ecn => {
+            inert("switch.aqm.red.ecn", not_capable, findings);
+        }
+        _ => {}
+    }
+}
+
+/// Where the transports of the workloads were written, each place once.
+fn transports(settings: &Document) -> BTreeSet<String> {
+    let entries = settings.workload.iter().enumerate();
+    entries.map(|(number, entry)| transport_of(number, entry.transport.is_some())).collect()
+}
+
+fn transport_of(workload: usize, own: bool) -> String {
+    if own { format!("workload.{workload}.transport") } else { "host.transport".to_owned() }
+}
+
+/// Whether what a workload sends is ECN-capable.
+fn is_capable(profile: &Profile) -> bool {
+    match &profile.transport {
+        transport::Spec::Rocev2(_) => true,
+        transport::Spec::Tcp(tcp) => tcp.ecn_field(profile.congestion.feedback()).is_capable(),
+        transport::Spec::Udp(udp) => Ecn::from(udp.ecn).is_capable(),
+        transport::Spec::Ethernet(_) => false,
     }
 }
 

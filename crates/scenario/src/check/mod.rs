@@ -221,7 +221,7 @@ impl Findings<'_> {
 
     fn probability(&mut self, path: &str, value: f64) {
         if !(0.0..=1.0).contains(&value) {
-            let message = format!("`{path}` is {value}, not a probability");
+            let message = format!("`{path}` is {}, not a probability", number(value));
             self.error(&[path], message, "write a number from 0 to 1; 1 % is 0.01");
         }
     }
@@ -325,6 +325,16 @@ fn ports(graph: &Graph) -> u64 {
     graph.nodes.iter().map(|node| node.ports.len() as u64).sum()
 }
 
+/// A number of a scenario for reading: as it is, or with an exponent where it would have many zeros.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e15 && size.is_finite() || (size > 0.0 && size < 1e-9) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
 /// A size for reading, to three digits.
 fn rough_bytes(bytes: Bytes) -> String {
     rough(bytes.0 as f64, &["B", "KB", "MB", "GB", "TB"])
@@ -384,4 +394,25 @@ fn links_to(
         }
     }
     kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_with_many_zeros_have_an_exponent() {
+        for (value, text) in [
+            (1.01, "1.01"),
+            (0.0, "0"),
+            (-2.5, "-2.5"),
+            (1e14, "100000000000000"),
+            (1e308, "1e308"),
+            (-1.5e300, "-1.5e300"),
+            (1e-300, "1e-300"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
 }

@@ -186,12 +186,12 @@ pub fn check_poisson(
         ),
         (Some(load), None) if !positive(load) => findings.error(
             &[&field("load")],
-            format!("a load of {load} is not possible"),
+            format!("a load of {} is not possible", super::number(load)),
             "write the part of the bottleneck's rate that payload is to take: above 0",
         ),
         (None, Some(number)) if !positive(number) => findings.error(
             &[&field("flows_per_second")],
-            format!("{number} flows per second are not possible"),
+            format!("{} flows per second are not possible", super::number(number)),
             "write a number above 0",
         ),
         _ => {}

@@ -1,6 +1,7 @@
 //! Whether the choice among equal ways can work, and whether what is sent can bear it.
 
-use floodway_model::Graph;
+use floodway_model::graph::NodeKind;
+use floodway_model::{Graph, NodeId};
 use floodway_sim::host::transport::Spec as Transport;
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::switch::path::{Spec, ecmp};
@@ -55,9 +56,23 @@ pub fn check_on(settings: &Document, graph: &Graph, findings: &mut Findings<'_>)
         return;
     }
     let path = &settings.switch.path;
+    if matches!(path, Spec::Ecmp(ecmp::Spec { weighted: true })) && has_equal_links(graph) {
+        let why = "the links of every switch to other switches have the same rate";
+        inert("switch.path.ecmp.weighted", why, findings);
+    }
     if matches!(path, Spec::Spray(_) | Spec::LeastLoaded(_)) {
         check_transports(settings, &format!("switch.path.{}", path.name()), findings);
     }
+}
+
+/// Whether no switch has links of different rates to other switches: next hops have equal weights then.
+fn has_equal_links(graph: &Graph) -> bool {
+    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
+    graph.switches().all(|switch| {
+        let ports = graph.node(switch).ports.iter().filter(|port| is_switch(port.peer));
+        let mut rates = ports.map(|port| port.rate);
+        rates.next().is_none_or(|first| rates.all(|rate| rate == first))
+    })
 }
 
 /// Every packet of a flow may take another way.

@@ -42,7 +42,7 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
     if !(1.0 / 1_024.0..=1_024.0).contains(&spec.w) {
         findings.error(
             &[&path("w")],
-            format!("the weight `w` is {}", spec.w),
+            format!("the weight `w` is {}", super::number(spec.w)),
             "write a number from 1/1024 to 1024; the standard has 2",
         );
     }

@@ -71,7 +71,7 @@ fn check_load(path: &str, load: f64, findings: &mut Findings<'_>) {
     if !(load > 0.0 && load <= 1.0) {
         findings.error(
             &[path],
-            format!("a load of {load} is not possible"),
+            format!("a load of {} is not possible", super::number(load)),
             "write the part of each host's link that payload is to take: above 0, at most 1",
         );
     }

@@ -26,7 +26,7 @@ pub(in super::super) fn contents(text: &mut String, heading: &str, sections: &[S
             text,
             "<li><a href=\"#{}\">{}</a></li>",
             escape(&section.name),
-            set(&section.question)
+            with_code(&section.question)
         );
     }
     *text += "</ol>\n";
@@ -38,7 +38,7 @@ pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, s
         text,
         "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span>{}</h2>\n",
         escape(&section.name),
-        set(&section.question)
+        with_code(&section.question)
     );
     if !section.answer.is_empty() {
         let _ = writeln!(text, "<p class=\"found\">{}</p>", rich(&section.answer));

@@ -9,7 +9,7 @@ use floodway_sim::host::transport;
 use floodway_sim::switch::path;
 use floodway_sim::telemetry::HOPS;
 
-use super::super::Findings;
+use super::super::{Findings, number};
 use super::marks::no_marks;
 use super::{Placed, rates};
 use crate::derived;
@@ -68,7 +68,7 @@ fn of_timely(path: &dyn Fn(&str) -> String, spec: &timely::Spec, findings: &mut 
         if !(value > 0.0 && value <= 1.0) {
             findings.error(
                 &[&path(field)],
-                format!("`{field}` is {value}"),
+                format!("`{field}` is {}", number(value)),
                 "write a number above 0 and at most 1; usual are alpha = 0.875 and beta = 0.8",
             );
         }
@@ -102,7 +102,7 @@ fn of_rdma_dctcp(
     if !(spec.g > 0.0 && spec.g <= 1.0) {
         findings.error(
             &[&path("g")],
-            format!("the weight `g` is {}", spec.g),
+            format!("the weight `g` is {}", number(spec.g)),
             "write a number above 0 and at most 1; RFC 8257 has 0.0625 (1/16)",
         );
     }

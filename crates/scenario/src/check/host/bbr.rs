@@ -2,7 +2,7 @@
 
 use floodway_sim::host::congestion::{bbr, bbr3};
 
-use super::super::Findings;
+use super::super::{Findings, number};
 
 /// A number, and what it may be.
 type Number = (&'static str, f64, fn(f64) -> bool, &'static str);
@@ -67,7 +67,7 @@ fn check(family: &str, numbers: &[Number], min_window: u32, findings: &mut Findi
         if !(value.is_finite() && allowed(value)) {
             findings.error(
                 &[&format!("{family}.{field}")],
-                format!("`{field}` is {value}"),
+                format!("`{field}` is {}", number(value)),
                 format!("write a number that is {range}, or remove it for the published one"),
             );
         }

@@ -3,7 +3,7 @@
 use floodway_model::Rate;
 use floodway_sim::host::congestion::Spec;
 
-use super::super::Findings;
+use super::super::{Findings, number};
 use super::bbr;
 
 /// Checks the parameters that are written below `family`, for example `host.congestion`.
@@ -21,14 +21,14 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             if !(spec.c > 0.0 && spec.c.is_finite()) {
                 findings.error(
                     &[&path("c")],
-                    format!("`c` is {}, and the cubic function has no slope", spec.c),
+                    format!("`c` is {}, and the cubic function has no slope", number(spec.c)),
                     "write a number above 0; RFC 9438 has 0.4 packets per cubic second",
                 );
             }
             if !(spec.beta > 0.0 && spec.beta < 1.0) {
                 findings.error(
                     &[&path("beta")],
-                    format!("congestion leaves {} of the window", spec.beta),
+                    format!("congestion leaves {} of the window", number(spec.beta)),
                     "write a number between 0 and 1; RFC 9438 has 0.7",
                 );
             }
@@ -39,7 +39,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
             if !(0.0..=1.0).contains(&spec.initial_alpha) {
                 findings.error(
                     &[&path("initial_alpha")],
-                    format!("alpha begins as {}, and it is a share", spec.initial_alpha),
+                    format!("alpha begins as {}, and it is a share", number(spec.initial_alpha)),
                     "write a number from 0 to 1; RFC 8257 has 1",
                 );
             }
@@ -57,7 +57,7 @@ fn weight(path: &str, g: f64, findings: &mut Findings<'_>) {
     if !(g > 0.0 && g <= 1.0) {
         findings.error(
             &[path],
-            format!("the weight `g` is {g}"),
+            format!("the weight `g` is {}", number(g)),
             "write a number above 0 and at most 1; RFC 8257 has 0.0625 (1/16)",
         );
     }

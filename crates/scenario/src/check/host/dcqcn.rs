@@ -5,7 +5,7 @@ use floodway_sim::host::congestion::dcqcn::{Notification, Spec, Variant};
 use floodway_sim::host::transport;
 
 use super::super::inert::inert;
-use super::super::{FASTEST, Findings};
+use super::super::{FASTEST, Findings, number};
 use super::{Placed, rates};
 
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
@@ -17,7 +17,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     if !(spec.g > 0.0 && spec.g <= 1.0) {
         findings.error(
             &[&path("g")],
-            format!("the weight `g` is {}", spec.g),
+            format!("the weight `g` is {}", number(spec.g)),
             "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
         );
     }
@@ -27,7 +27,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     ] {
         if !(0.0..=1.0).contains(&value) {
             let help = format!("write a number from 0 to 1; the paper has {usual}");
-            findings.error(&[&path(field)], format!("`{field}` is {value}"), help);
+            findings.error(&[&path(field)], format!("`{field}` is {}", number(value)), help);
         }
     }
     if spec.reference_rate == Some(Rate(0)) {

@@ -13,7 +13,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
     if !(spec.gd > 0.0 && spec.gd <= 1.0) {
         findings.error(
             &[&path("gd")],
-            format!("the gain `gd` is {}", spec.gd),
+            format!("the gain `gd` is {}", number(spec.gd)),
             "write a number above 0 and at most 1; the standard has 0.0078125 (1/128)",
         );
     }

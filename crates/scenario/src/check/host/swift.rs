@@ -4,7 +4,7 @@ use floodway_model::Graph;
 use floodway_sim::host::congestion::swift::Spec;
 use floodway_sim::host::transport;
 
-use super::super::Findings;
+use super::super::{Findings, number};
 use super::Placed;
 use crate::derived;
 use crate::document::Document;
@@ -42,7 +42,7 @@ pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
         if !(value > 0.0 && value < 1.0) {
             findings.error(
                 &[&path(field)],
-                format!("`{field}` is {value}"),
+                format!("`{field}` is {}", number(value)),
                 format!("write a number above 0 and below 1; usual is {usual}"),
             );
         }
