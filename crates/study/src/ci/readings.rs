@@ -33,12 +33,7 @@ pub static FACTORS: &[Factor] = &[
             choice(
                 "5 to 200 KB, on departure",
                 "DCQCN paper, figure 5 and section 5",
-                &[
-                    "RAMP.low=5KB",
-                    "RAMP.high=200KB",
-                    "RAMP.above_high=step",
-                    "RAMP.at=departure",
-                ],
+                &["RAMP.low=5KB", "RAMP.high=200KB", "RAMP.above_high=step", "RAMP.at=departure"],
             ),
         ],
     },

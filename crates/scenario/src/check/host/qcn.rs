@@ -2,7 +2,7 @@
 
 use floodway_sim::host::congestion::qcn::Spec;
 
-use super::super::{Findings, qcn};
+use super::super::{Findings, number, qcn};
 use super::Placed;
 use super::rates::above_zero;
 use crate::document::Document;
