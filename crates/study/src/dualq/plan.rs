@@ -479,8 +479,12 @@ fn others(level: Level) -> Vec<Experiment> {
         sized(experiment, level, [2, 5, 10])
     }));
     plan.extend(MODERN.map(|congestion| {
-        let experiment = Experiment::new(modern(congestion), MODERN_FILE)
+        let mut experiment = Experiment::new(modern(congestion), MODERN_FILE)
             .set(&[&format!("workload.1.congestion={congestion}")]);
+        if congestion == "dctcp" {
+            // ECT(1) tells DualPI2 that a flow is scalable. Prague sends it by itself.
+            experiment = experiment.set(&["variants.dualpi2.host.transport.tcp.codepoint=ect1"]);
+        }
         sized(experiment, level, [2, 3, 5])
     }));
     plan

@@ -144,7 +144,7 @@ pub fn experiments(level: Level) -> Vec<Experiment> {
         let of = &NETWORKS[0];
         let mut plan: Vec<Experiment> =
             BOTH_ENDS.iter().map(|size| of.experiment(*size).set(QUICK)).collect();
-        let stop = ["workload.2.long_flows.stop=6ms"];
+        let stop = ["workload.2.permutation.stop=6ms"];
         plan.extend(MIXES[..2].iter().map(|of| mix(of).set(QUICK).set(&stop)));
         return plan.into_iter().map(|of| of.replications(2)).collect();
     }

@@ -45,8 +45,8 @@ pub fn transports(evidence: &Evidence) -> Section {
     );
     section.text = vec![
         "The flows of the data-mining distribution are TCP connections. What congests does not \
-         respond: 20 UDP flows of 10 Gb/s go to one host, twice what its link carries. 64 UDP flows \
-         of 1 Gb/s, one from or to every host, are those that congestion is not the fault of. Cubic has \
+         respond: 20 UDP flows of 10 Gb/s go to one host, twice what its link carries. One UDP \
+         flow of 1 Gb/s from every host to another, drawn at random, is what does not cause congestion. Cubic has \
          no ECN, and queues drop when they are full; DCTCP has a step at 100 KB in all queues, with \
          isolation and without, so that isolation changes queues and marks nothing."
             .to_owned(),
