@@ -222,6 +222,13 @@ pub fn measured(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> 
             false => (count(value), ends(&|end| digits(end / scale))),
         };
     }
+    // What was counted, and not averaged.
+    let names_things = unit.starts_with(|first: char| first.is_ascii_lowercase());
+    if base.is_none() && names_things && !unit.contains('/') && unit != "x" {
+        if low.or(high).is_none() && value == libm::trunc(value) && value.abs() < 1e7 {
+            return (format!("{} {unit}", count(value)), String::new());
+        }
+    }
     let (scale, name) = match base {
         // Of nothing the interval says how large it could be, or else the unit that was given.
         Some(base) => {
@@ -341,6 +348,9 @@ mod tests {
             (both(0.0, -2.0, 12e3, "KB"), ("0 MB", "[0, 12]")),
             (both(4.0, -0.001, 9.0, ""), ("4", "[-0.00100, 9]")),
             (measured(0.0, None, None, ""), ("0", "")),
+            (measured(2.0, None, None, "packets"), ("2 packets", "")),
+            (measured(36_087.0, None, None, "packets"), ("36,087 packets", "")),
+            (measured(2.5, None, None, "packets"), ("2.50 packets", "")),
             (measured(3.2, None, Some(4.0), "Gb/s"), ("3.20 Gb/s", "[≤ 4.00]")),
             (measured(3.2, Some(2.5), None, "x"), ("3.20×", "[≥ 2.50]")),
         ];

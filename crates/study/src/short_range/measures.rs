@@ -112,5 +112,5 @@ pub fn lost(evidence: &Evidence, case: Case) -> Measured {
 pub fn loss_ratio(evidence: &Evidence, of: Case, than: Case) -> Measured {
     let both = lost(evidence, of).value.zip(lost(evidence, than).value);
     let value = both.map(|(of, than)| 100.0 * of / than).filter(|ratio| ratio.is_finite());
-    Measured { value, unit: "%", ..Measured::default() }
+    Measured { value, unit: "% of those", ..Measured::default() }
 }

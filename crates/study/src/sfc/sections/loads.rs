@@ -15,7 +15,7 @@ fn carried(evidence: &Evidence, case: Case) -> Measured {
     let graph = variant.graph();
     let rates = graph.hosts().map(|id| graph.node(id).ports[0].rate.as_gbps() * 1e9);
     let offered = variant.derived(1).host_load * rates.sum::<f64>();
-    evidence.number(case, "%", |facts| 100.0 * facts.number("throughput_bps") / offered)
+    evidence.number(case, "% of the load", |facts| 100.0 * facts.number("throughput_bps") / offered)
 }
 
 /// What twice the time does to the mean completion time of short messages.

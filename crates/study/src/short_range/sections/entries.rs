@@ -20,14 +20,14 @@ pub fn entries(evidence: &Evidence) -> Section {
         return section;
     }
     let change = |from, of: fn(&Facts) -> f64| {
-        moves(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
+        number(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
     };
     let to_server_2 = |facts: &Facts| entered_by(facts, TO_SERVER_2);
     let blocked = evidence.change(case(ENTRIES, L2CI), case(ENTRIES, PAUSE), to_server_2);
     section.answer = format!(
-        "With L2 Congestion Indication what clients enter {} against no flow control, {} against 802.3x \
-         and {} against RED that drops, and the mean response time {}, {} and {}. With 802.3x what client \
-         1 enters at the idle server 2 {} against L2-CI, because server 1 stops it.",
+        "L2 Congestion Indication changes what clients enter by {} against no flow control, {} against \
+         802.3x and {} against RED that drops, and the mean response time by {}, {} and {}. With 802.3x \
+         what client 1 enters at the idle server 2 {} against L2-CI, because server 1 stops it.",
         change(NO_CONTROL, entered),
         change(PAUSE, entered),
         change(RED, entered),

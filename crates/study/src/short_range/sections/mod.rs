@@ -9,7 +9,7 @@ mod sweeps;
 use floodway_report::study::Section;
 
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{moves, number};
+use crate::exhibit::number;
 use crate::measure::Measured;
 
 use super::measures::{
@@ -44,9 +44,9 @@ fn packets(evidence: &Evidence, of: Case) -> Measured {
 /// What the study answers.
 pub fn answer(evidence: &Evidence) -> Vec<String> {
     let sizes = sizes(evidence, backplane);
-    let change = |from, to, of| moves(&change_over(evidence, (backplane, &sizes), (from, to), of));
+    let change = |from, to, of| number(&change_over(evidence, (backplane, &sizes), (from, to), of));
     let requests = |from, of: fn(&Facts) -> f64| {
-        moves(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
+        number(&evidence.change(case(ENTRIES, from), case(ENTRIES, L2CI), of))
     };
     let lose = |kb, variant| number(&packets(evidence, case(mixed(kb), variant)));
     let both = |of: &dyn Fn(Case) -> Measured| {
@@ -58,10 +58,10 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
         both(&|of| evidence.number(of, "ns", largest_response));
     vec![
         format!(
-            "In the backplane, over buffers of 8 to 512 KB per port, what Directional Rate Control \
-             carries {} and its mean latency {} against 802.3x measured at output ports; {} and {} \
-             against 802.3x measured at input ports, where it {} if directions are only stopped and let \
-             go.",
+            "In the backplane, over buffers of 8 to 512 KB per port, Directional Rate Control changes \
+             throughput by {} and mean latency by {} against 802.3x measured at output ports, and by {} \
+             and {} against 802.3x measured at input ports. If it only stops directions and lets them \
+             go, throughput changes by {} against the latter.",
             change(PAUSE_EGRESS, DRC, carried),
             change(PAUSE_EGRESS, DRC, latency),
             change(PAUSE, DRC, carried),
@@ -69,9 +69,9 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             change(PAUSE, DRC_STOP, carried),
         ),
         format!(
-            "With L2 Congestion Indication the payload of completed database entries {} against no flow \
-             control, {} against 802.3x and {} against RED that drops; the mean response time {}, {} \
-             and {}.",
+            "L2 Congestion Indication changes the payload of completed database entries by {} against no \
+             flow control, {} against 802.3x and {} against RED that drops; it changes the mean response \
+             time by {}, {} and {}.",
             requests(NO_CONTROL, entered),
             requests(PAUSE, entered),
             requests(RED, entered),

@@ -5,7 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 use floodway_report::words::count;
 
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{moves, number, table};
+use crate::exhibit::{number, table};
 use crate::measure::Measured;
 use crate::short_range::measures::{carried, change_over, latency, lost};
 use crate::short_range::plan::{self, SIZES};
@@ -66,13 +66,14 @@ fn sweep(
     if run.is_empty() {
         return section;
     }
-    let change = |from, to, what| moves(&change_over(evidence, (of, &run), (from, to), what));
+    let change = |from, to, what| number(&change_over(evidence, (of, &run), (from, to), what));
     let most = evidence.number(case(peak, NO_CONTROL), "Gb/s", carried);
     section.answer = format!(
         "Without contention the network carries {}. Over {} to {} KB per port, Directional Rate Control \
-         {} in throughput and {} in latency against 802.3x measured at output ports, {} and {} against \
-         802.3x measured at input ports, {} and {} against no flow control, which loses frames; if it \
-         only stops directions and lets them go, {} and {} against 802.3x measured at input ports.",
+         changes throughput by {} and mean latency by {} against 802.3x measured at output ports, by {} \
+         and {} against 802.3x measured at input ports, and by {} and {} against no flow control, which \
+         loses frames. If it only stops directions and lets them go, the changes are {} and {} against \
+         802.3x measured at input ports.",
         number(&most),
         run[0],
         run[run.len() - 1],
