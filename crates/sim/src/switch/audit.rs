@@ -94,11 +94,7 @@ impl Switch {
     pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
         tally.pfc_frames += self.pfc_frames;
-        if let Some(sfc) = &self.sfc {
-            tally.sfc_messages += sfc.messages;
-            tally.sfc_reminders += sfc.reminders;
-            tally.sfc_proxy_pauses += sfc.proxy_pauses;
-        }
+        self.mechanisms.count(tally);
         if let Some(watchdog) = &self.watchdog {
             tally.watchdog_storms += watchdog.events.len() as u64;
             tally.watchdog_drops += watchdog.dropped();
@@ -106,7 +102,6 @@ impl Switch {
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }
-        tally.cnms_sent += self.qcn.as_ref().map_or(0, |qcn| qcn.sent);
         if let Some(bfc) = &self.bfc {
             tally.bfc_pauses += bfc.pauses;
             tally.bfc_resumes += bfc.resumes;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
-use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
 use floodway_model::{Instant, NodeId};
 
@@ -12,14 +11,14 @@ use super::buffer::Buffer;
 use super::congestion_indication::Indication;
 use super::fabric::Crossbar;
 use super::fabric::egress::Egress;
+use super::flow_control::Mechanisms;
 use super::flow_control::bfc::{self, Bfc};
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
 use super::flow_control::pause::Pause;
 use super::flow_control::pfc::Pfc;
 use super::flow_control::pfc::watchdog::Watchdog;
-use super::flow_control::qcn::Qcn;
-use super::flow_control::source_flow_control::SourceFlowControl;
+use super::mechanism::{Actions, Events, Site};
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
@@ -86,15 +85,15 @@ impl Switch {
         };
         let pfc = spec.flow_control.pfc.as_ref();
         let pause = spec.flow_control.pause.as_ref();
-        let sfc = spec.flow_control.source_flow_control.as_ref();
-        let qcn = spec.flow_control.qcn.as_ref();
+        let site = Site { name: &node.name, seed: whole.seed, ports: links.len() };
+        let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let queues = usize::from(spec.queue.count);
         let no_shortcut = spec.aqm.judges_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
-            || qcn.is_some()
+            || mechanisms.wants().has(Events::LONE)
             || crossbar.is_some();
         let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
         alarms.set(links.len(), Instant::ZERO);
@@ -116,9 +115,6 @@ impl Switch {
                 .and_then(|pfc| pfc.watchdog.as_ref())
                 .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
             pause: pause.map(|pause| Box::new(Pause::new(pause, links.len()))),
-            sfc: sfc.map(|_| Box::new(SourceFlowControl::new(links.len() * CLASSES))),
-            qcn: qcn
-                .map(|qcn| Box::new(Qcn::new(qcn, links.len() * CLASSES, whole.seed, &node.name))),
             bfc: bfc.map(|bfc| Box::new(Bfc::new(bfc, links, spec.latency))),
             indication: spec
                 .congestion_indication
@@ -138,6 +134,9 @@ impl Switch {
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,
             orders: Vec::new(),
+            mechanisms,
+            actions: Actions::new(),
+            held: vec![0; links.len()].into(),
             received: 0,
             emitted: 0,
             pfc_frames: 0,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aqm::MeasuredOn;
 use super::buffer::{self, shared};
+use super::mechanism::view;
 use super::rests::Rests;
 use super::{Spec as SwitchSpec, Switch};
 use crate::engine::Context;
@@ -134,7 +135,7 @@ impl Switch {
             MeasuredOn::Memory => self.occupancy.congestion(),
         };
         let body = Body::Indication { severity: severity(backlog, state.room) };
-        let frame = self.to_source(packet, length::SHORTEST_FRAME, body);
+        let frame = view!(self, now).to_source(packet, length::SHORTEST_FRAME, body);
         // By the port that the packet leaves by only if it has not come on a shortest way, because
         // a link has failed since.
         let Some(back) = self.forward(&frame, now).filter(|&back| back != egress) else { return };

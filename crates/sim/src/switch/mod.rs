@@ -9,12 +9,12 @@ pub mod buffer;
 mod build;
 pub mod classify;
 pub mod congestion_indication;
-mod congestion_point;
 mod crossing;
 mod departure;
 pub mod fabric;
 pub mod feedback;
 pub mod flow_control;
+pub mod mechanism;
 mod neighbours;
 pub mod occupancy;
 mod parts;
@@ -25,7 +25,6 @@ pub mod queue;
 mod rate_control;
 mod rests;
 pub mod scheduler;
-mod sources;
 mod spec;
 pub mod stopped;
 mod watchdog;
@@ -45,6 +44,7 @@ use aqm::Verdict;
 use buffer::Buffer;
 use congestion_indication::Indication;
 use fabric::Crossbar;
+use flow_control::Mechanisms;
 use flow_control::bfc::Bfc;
 use flow_control::congestion_isolation::Place;
 use flow_control::drc::Feedback;
@@ -52,8 +52,7 @@ use flow_control::pause::Pause;
 use flow_control::pausing::{Order, source_of};
 use flow_control::pfc::watchdog::Watchdog;
 use flow_control::pfc::{Charge, Pfc};
-use flow_control::qcn::Qcn;
-use flow_control::source_flow_control::SourceFlowControl;
+use mechanism::{Actions, Events, Fate, Joined};
 use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
@@ -92,10 +91,6 @@ pub struct Switch {
     pub watchdog: Option<Box<Watchdog>>,
     /// `None` without PAUSE.
     pub pause: Option<Box<Pause>>,
-    /// `None` without source flow control.
-    pub sfc: Option<Box<SourceFlowControl>>,
-    /// Its congestion points; `None` without QCN.
-    pub qcn: Option<Box<Qcn>>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Box<Bfc>>,
     /// `None` without layer 2 congestion indication.
@@ -108,6 +103,12 @@ pub struct Switch {
     /// `None` without PFC.
     pub pfc: Option<Pfc>,
     orders: Vec<Order>,
+    /// What runs here.
+    mechanisms: Mechanisms,
+    /// What one of them wants done.
+    actions: Actions,
+    /// By port, bit c: PFC has paused class c of the neighbour, and will resume it.
+    held: Box<[u8]>,
     /// Frames that came in for the switch itself.
     pub consumed: u64,
     /// Frames made here.
@@ -159,8 +160,8 @@ impl Switch {
             return self.drop_unroutable(packet, now, context);
         };
         let queue = self.classify(packet);
-        if self.sfc.is_some() {
-            self.remind(packet, queue, now, context);
+        if self.mechanisms.wants().has(Events::ARRIVED) {
+            self.ask_arrived(packet, now, context);
         }
         let (queue, isolated) = self.isolate(egress, queue, packet, now);
         let verdict = self.judge(egress, queue, isolated, packet, now);
@@ -192,10 +193,15 @@ impl Switch {
     /// Feedback or a notification has arrived, to be forwarded.
     fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         self.received += 1;
-        match self.forward(packet, now) {
-            Some(egress) => self.enqueue_control(egress, packet, now, context),
-            None => self.drop_unroutable(packet, now, context),
+        let Some(egress) = self.forward(packet, now) else {
+            return self.drop_unroutable(packet, now, context);
+        };
+        if self.transit(packet, egress, now, context) == Fate::Consume {
+            self.received -= 1;
+            self.consumed += 1;
+            return;
         }
+        self.enqueue_control(egress, packet, now, context);
     }
 
     /// The port has nothing else to send: the packet goes straight to the wire.
@@ -250,11 +256,8 @@ impl Switch {
         if let Some(place) = isolated {
             self.after_isolation(egress, place, packet, now, context);
         }
-        if self.sfc.is_some() && !packet.is_control() {
-            self.tell_source(egress, queue, packet, now, context);
-        }
-        if self.qcn.is_some() {
-            self.sample_frame(egress, queue, packet, now, context);
+        if self.mechanisms.wants().has(Events::JOINED) {
+            self.ask_joined(&Joined { egress, queue, packet }, now, context);
         }
         if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
             let charge = Charge { source, egress: (egress, queue) };
@@ -501,11 +504,6 @@ impl Node for Switch {
                 self.nudge(port, now, context);
             }
             Body::Cim => self.obey_cim(port, packet.flow, now),
-            Body::Sfc { .. } => {
-                let goes_on = self.relay(packet, now, context) == Some(true);
-                self.received += u64::from(goes_on);
-                self.consumed += u64::from(!goes_on);
-            }
             Body::Bfc { class, lane, stop } => {
                 self.consumed += 1;
                 self.obey_lane(port, (class, lane), stop, now, context);
@@ -523,6 +521,7 @@ impl Node for Switch {
             | Body::Nak { .. }
             | Body::Cnp
             | Body::Indication { .. }
+            | Body::Sfc { .. }
             | Body::Cnm { .. } => self.take_in_control(packet, now, context),
         }
     }

@@ -10,6 +10,7 @@ use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
 use super::Switch;
 use super::flow_control::congestion_isolation::{self, Place};
 use super::flow_control::pausing::{On, Order, Source};
+use super::mechanism::view;
 use crate::engine::Context;
 
 impl Switch {
@@ -85,15 +86,15 @@ impl Switch {
             let (source, quanta) = match order {
                 Order::Pause(source) => (source, spec.quanta),
                 // What source flow control has asked for in the meantime still holds.
-                Order::Resume(source) => (
-                    source,
-                    self.sfc.as_ref().map_or(0, |sfc| {
-                        sfc.left(source, self.ports[source.port()].tx.link().rate, now)
-                    }),
-                ),
+                Order::Resume(source) => (source, self.mechanisms.left(source, &view!(self, now))),
             };
             let on = On::link(&self.ports[source.port()].tx, spec.quanta);
             self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, on);
+            let held = &mut self.held[source.port()];
+            match order {
+                Order::Pause(_) => *held |= 1 << source.class(),
+                Order::Resume(_) => *held &= !(1 << source.class()),
+            }
             self.say_pfc(source, quanta, now, context);
             let port = source.port();
             ports = if ports.is_empty() {
@@ -223,9 +224,8 @@ impl Switch {
                 let quanta = spec.quanta;
                 pfc.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
                 self.say_pfc(source, quanta, now, context);
-            } else {
-                self.repeat_proxied(source, now, context);
             }
+            self.ask_link_up(source, now, context);
             if let (Some(pause), Some(spec)) = (&mut self.pause, &self.spec.flow_control.pause)
                 && pause.ledger.holds(source)
             {

@@ -11,13 +11,20 @@ pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
+use floodway_model::{Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Makes [`Spec`] and [`CATALOGUE`] from one row per mechanism: the name of its table in scenarios,
-/// which is that of its module, and what it does.
+use super::Switch;
+use super::mechanism::{Events, Fate, Joined, Mechanism, Site, View, view};
+use crate::engine::Context;
+use crate::metric::Tally;
+use pausing::Source;
+
+/// Makes [`Spec`], [`CATALOGUE`], [`Mechanisms`] and what asks each of these from one row per mechanism: the name of its
+/// table in scenarios, which is that of its module, what it does, and its half in a switch.
 macro_rules! mechanisms {
-    ($($module:ident: $summary:literal,)+) => {
+    ($($module:ident: $summary:literal $(, $half:ty)?;)+) => {
         /// Which mechanisms run. Each is on if its table is there.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
@@ -36,22 +43,128 @@ macro_rules! mechanisms {
                 summary: $summary,
             },)+
         ];
+
+        /// The mechanisms of one switch.
+        #[derive(Debug, Default)]
+        pub struct Mechanisms {
+            wants: Events,
+            $($($module: Option<Box<$half>>,)?)+
+        }
+
+        impl Mechanisms {
+            /// Those that run there.
+            pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+                let mut all = Self::default();
+                $($(
+                    all.$module = spec.$module.as_ref().map(|spec| Box::new(<$half>::new(spec, site)));
+                    all.wants = all.wants.and(all.$module.as_ref().map_or(Events::NONE, |one| one.wants()));
+                )?)+
+                all
+            }
+
+            /// The events that any of them wants.
+            #[inline(always)]
+            pub fn wants(&self) -> Events {
+                self.wants
+            }
+
+            /// For how many quanta more any of them wants this class of a neighbour to be paused.
+            pub fn left(&self, source: Source, view: &View<'_>) -> u16 {
+                let all: &[u16] = &[
+                    $($(self.$module.as_ref().map_or(0, |one: &Box<$half>| one.left(source, view)),)?)+
+                ];
+                all.iter().copied().max().unwrap_or(0)
+            }
+
+            /// Adds what they have counted.
+            pub fn count(&self, tally: &mut Tally) {
+                $($(
+                    if let Some(one) = &self.$module {
+                        <$half as Mechanism>::count(one, tally);
+                    }
+                )?)+
+            }
+        }
+
+        impl Switch {
+            /// A data packet has come in: asks those that want to see it.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_arrived(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, ARRIVED, now, context, |one, view, actions| {
+                    one.on_arrived(packet, view, actions)
+                });)?)+
+            }
+
+            /// A packet has joined a data queue: asks those that want to see it.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_joined(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, JOINED, now, context, |one, view, actions| {
+                    one.on_joined(joined, view, actions)
+                });)?)+
+            }
+
+            /// A frame of the control class is about to leave: asks those that want to see it.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_transit(
+                &mut self,
+                frame: &Packet,
+                egress: usize,
+                now: Instant,
+                context: &mut Context,
+            ) -> Fate {
+                let mut fate = Fate::Forward;
+                $($(ask!(self, $module: $half, TRANSIT, now, context, |one, view, actions| {
+                    if one.on_transit(frame, egress, view, actions) == Fate::Consume {
+                        fate = Fate::Consume;
+                    }
+                });)?)+
+                fate
+            }
+
+            /// A link works again: asks what is to be said of this class of the neighbour.
+            pub(in crate::switch) fn ask_link_up(&mut self, source: Source, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, ALL, now, context, |one, view, actions| {
+                    one.on_link_up(source, view, actions)
+                });)?)+
+            }
+        }
+    };
+}
+
+/// Asks one mechanism about an event, if it is there and wants to see it, and carries out its answer.
+macro_rules! ask {
+    (
+        $switch:ident, $module:ident: $half:ty, $event:ident, $now:ident, $context:ident,
+        |$one:ident, $view:ident, $actions:ident| $question:expr
+    ) => {
+        if let Some($one) = &mut $switch.mechanisms.$module
+            && $one.wants().has(Events::$event)
+        {
+            let $one: &mut $half = $one;
+            let ($view, $actions) = (&view!($switch, $now), &mut $switch.actions);
+            $question;
+            if !$actions.is_empty() {
+                $switch.carry_out($now, $context);
+            }
+        }
     };
 }
 
 mechanisms! {
     bfc:
-        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
+        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.";
     congestion_isolation:
-        "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+        "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).";
     drc:
-        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
-    qcn:
-        "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
+        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.";
     source_flow_control:
         "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
-    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).",
-    pause: "PAUSE: stops all that the neighbour sends (802.3x).",
+        source_flow_control::SourceFlowControl;
+    qcn:
+        "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
+        qcn::Qcn;
+    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).";
+    pause: "PAUSE: stops all that the neighbour sends (802.3x).";
 }
 
 impl Spec {

@@ -23,11 +23,15 @@ pub mod frame;
 #[cfg(test)]
 mod tests;
 
+use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Bytes};
+use floodway_model::{Body, Bytes, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::metric::Tally;
+use crate::switch::mechanism::{Action, Actions, Events, Fate, Joined, Mechanism, Site, View};
 
 /// Parameters of the congestion points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -112,25 +116,26 @@ struct Point {
 /// The congestion points of a switch.
 #[derive(Debug)]
 pub struct Qcn {
+    spec: Spec,
     points: Vec<Point>,
     chance: Stream,
     /// Messages sent.
-    pub sent: u64,
+    sent: u64,
 }
 
 impl Qcn {
-    /// So many, by port and queue, with empty queues. `name` is that of the switch.
-    pub fn new(spec: &Spec, points: usize, seed: u64, name: &str) -> Self {
-        let mut chance = Stream::named(seed, &format!("{name}, congestion points"));
+    /// Those of a switch, with empty queues.
+    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+        let mut chance = Stream::named(site.seed, &format!("{}, congestion points", site.name));
         let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut chance) };
-        let points = (0..points).map(|_| point()).collect();
-        Self { points, chance, sent: 0 }
+        let points = (0..site.ports * CLASSES).map(|_| point()).collect();
+        Self { spec: spec.clone(), points, chance, sent: 0 }
     }
 
     /// A frame of so many bytes has joined the queue of `point`, which now has `q`: what its source is
     /// to hear, if anything.
-    pub fn on_join(&mut self, spec: &Spec, point: usize, q: u64, bytes: u16) -> Option<Body> {
-        let state = &mut self.points[point];
+    fn sample(&mut self, point: usize, q: u64, bytes: u16) -> Option<Body> {
+        let (spec, state) = (&self.spec, &mut self.points[point]);
         state.left -= f64::from(bytes);
         if state.left >= 0.0 {
             return None;
@@ -143,6 +148,35 @@ impl Qcn {
         state.old = q;
         state.left = jittered(spec, spec.interval(feedback), &mut self.chance);
         (feedback > 0).then_some(Body::Cnm { feedback, offset, delta })
+    }
+}
+
+impl Mechanism for Qcn {
+    fn wants(&self) -> Events {
+        Events::JOINED.and(Events::LONE).and(Events::TRANSIT)
+    }
+
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Joined { egress, queue, packet } = *joined;
+        if !self.spec.covers(queue) {
+            return;
+        }
+        let q = view.ports[egress].queues[queue].congestion();
+        let message = self.sample(egress * CLASSES + queue, q, packet.bytes);
+        // What TCP sends without data has no reaction point where it comes from.
+        let Some(body) = message.filter(|_| packet.is_data()) else { return };
+        let frame = view.to_source(packet, self.spec.message_bytes(packet.bytes), body);
+        actions.push(Action::Send { frame, except: Some(egress) });
+    }
+
+    fn on_transit(&mut self, frame: &Packet, _: usize, view: &View<'_>, _: &mut Actions) -> Fate {
+        let begins = frame.src == view.id && matches!(frame.body, Body::Cnm { .. });
+        self.sent += u64::from(begins);
+        Fate::Forward
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.cnms_sent += self.sent;
     }
 }
 

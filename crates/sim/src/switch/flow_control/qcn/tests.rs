@@ -50,9 +50,9 @@ fn intervals_are_those_of_the_pseudo_code() {
 }
 
 /// Frames of 1500 bytes join until there is a message: how many they were, and what it says.
-fn joins(qcn: &mut Qcn, spec: &Spec, q: u64) -> (u32, u8, i16, i16) {
+fn joins(qcn: &mut Qcn, q: u64) -> (u32, u8, i16, i16) {
     for n in 1.. {
-        if let Some(Body::Cnm { feedback, offset, delta }) = qcn.on_join(spec, 0, q, 1_500) {
+        if let Some(Body::Cnm { feedback, offset, delta }) = qcn.sample(0, q, 1_500) {
             return (n, feedback, offset, delta);
         }
     }
@@ -62,21 +62,21 @@ fn joins(qcn: &mut Qcn, spec: &Spec, q: u64) -> (u32, u8, i16, i16) {
 #[test]
 fn a_sequence_of_frames_by_hand() {
     let spec = spec();
-    let mut qcn = Qcn::new(&spec, 2, 1, "switch");
+    let mut qcn = Qcn::new(&spec, &Site { name: "switch", seed: 1, ports: 1 });
     // 150,000 bytes are 100 frames, the next is sampled. 52,000 bytes after none:
     // 26,000 + 104,000 = 130,000 → 63; offset -26,000/64, delta 52,000/64.
-    assert_eq!(joins(&mut qcn, &spec, 52_000), (101, 63, -406, 812));
+    assert_eq!(joins(&mut qcn, 52_000), (101, 63, -406, 812));
     // 18,500 bytes are 12.3 frames. At rest: 12.
-    assert_eq!(joins(&mut qcn, &spec, 52_000), (13, 12, -406, 0));
+    assert_eq!(joins(&mut qcn, 52_000), (13, 12, -406, 0));
     // 75,000 bytes are 50 frames. 40,000: 14,000 - 24,000 < 0, no message; 150,000 later
     // 14,000 → 6.78. The two samples are 51 and 101 frames.
-    assert_eq!(joins(&mut qcn, &spec, 40_000), (152, 6, -218, 0));
+    assert_eq!(joins(&mut qcn, 40_000), (152, 6, -218, 0));
     // 6 keeps the interval.
-    assert_eq!(joins(&mut qcn, &spec, 30_000), (202, 1, -62, 0));
+    assert_eq!(joins(&mut qcn, 30_000), (202, 1, -62, 0));
     // The other point has not seen any of it.
     assert_eq!((qcn.points[1].old, qcn.points[1].left), (0, 150_000.0));
     // What does not fit into 16 bits is as much as does.
-    let offset = joins(&mut qcn, &spec, 10_000_000).2;
+    let offset = joins(&mut qcn, 10_000_000).2;
     assert_eq!(offset, i16::MIN);
 }
 
@@ -84,7 +84,7 @@ fn a_sequence_of_frames_by_hand() {
 fn jitter_is_even_and_on_average_none() {
     let spec = Spec::default();
     // Nothing waits: the intervals of 10,000 points are 150 KB, more or less 22.5 KB.
-    let qcn = Qcn::new(&spec, 10_000, 7, "switch");
+    let qcn = Qcn::new(&spec, &Site { name: "switch", seed: 7, ports: 1_250 });
     let lefts: Vec<f64> = qcn.points.iter().map(|point| point.left / 1e3).collect();
     assert!(lefts.iter().all(|left| (127.5..172.5).contains(left)));
     let mean = lefts.iter().sum::<f64>() / 1e4;

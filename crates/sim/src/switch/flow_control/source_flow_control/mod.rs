@@ -12,19 +12,23 @@
 //! the pause was about, so that its other hosts are stopped by the first packet that they send
 //! there.
 
+mod in_switch;
 mod spec;
 
+use floodway_model::id::CLASSES;
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, Instant, Packet, Rate};
 use rustc_hash::FxHashMap;
 
 use super::pausing::{Source, pause_time};
+use crate::switch::mechanism::Site;
 use crate::switch::rests::Rests;
 pub use spec::{Drain, Mode, Spec, SuppressBy};
 
 /// The source flow control of one switch.
 #[derive(Debug)]
 pub struct SourceFlowControl {
+    spec: Spec,
     /// When a source or flow was last told of an egress queue.
     told: Rests<(u32, u32)>,
     /// When a host was last reminded of a destination and class.
@@ -36,23 +40,24 @@ pub struct SourceFlowControl {
     /// By [`Source`]: until when this switch, as a proxy, has paused it.
     proxied: Vec<Instant>,
     /// Messages that began their way, or ended here at once, because a queue was too deep.
-    pub messages: u64,
+    messages: u64,
     /// Messages made, or pauses begun, because of the destination cache.
-    pub reminders: u64,
+    reminders: u64,
     /// PFC frames sent in place of messages, also those that repeat what is left of a pause on a link
     /// that works again.
-    pub proxy_pauses: u64,
+    proxy_pauses: u64,
 }
 
 impl SourceFlowControl {
-    /// For a switch with this many pairs of port and class.
-    pub fn new(sources: usize) -> Self {
+    /// For a switch.
+    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
         Self {
+            spec: spec.clone(),
             told: Rests::default(),
             reminded: Rests::default(),
             cache: FxHashMap::default(),
             cache_until: Instant::ZERO,
-            proxied: vec![Instant::ZERO; sources],
+            proxied: vec![Instant::ZERO; site.ports * CLASSES],
             messages: 0,
             reminders: 0,
             proxy_pauses: 0,
@@ -63,15 +68,15 @@ impl SourceFlowControl {
     /// `backlog` bytes deep: for how many nanoseconds its source is to be told to be quiet, if it
     /// is to be told now.
     #[inline]
-    pub fn on_enqueue(
+    fn on_enqueue(
         &mut self,
-        spec: &Spec,
         packet: &Packet,
         queue: u32,
         backlog: u64,
         drain: impl FnOnce() -> Drain,
         now: Instant,
     ) -> Option<u32> {
+        let spec = &self.spec;
         if backlog < spec.trigger.0 {
             return None;
         }
@@ -85,7 +90,7 @@ impl SourceFlowControl {
     }
 
     /// A message for the host `src` of this switch says that a destination is paused from now on.
-    pub fn learn(&mut self, src: u32, dst: u32, class: u8, pause_ns: u32, now: Instant) {
+    fn learn(&mut self, src: u32, dst: u32, class: u8, pause_ns: u32, now: Instant) {
         // That host knows; what it had sent before is no reason to tell it again.
         self.reminded.done((src, dst, class), now);
         let until = now + Duration::from_ns(pause_ns.into());
@@ -98,15 +103,15 @@ impl SourceFlowControl {
     /// nanoseconds it is to be told to be quiet, if its destination is paused in that class and it
     /// is to be told now.
     #[inline]
-    pub fn remind(&mut self, spec: &Spec, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
-        if self.cache_until <= now || !spec.cache {
+    fn remind(&mut self, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
+        if self.cache_until <= now || !self.spec.cache {
             return None;
         }
         let dst = packet.dst.0;
         let until = *self.cache.get(&(dst, class))?;
         let left_ns = (until.since(now).0 / 1_000) as u32;
         let who = (packet.src.0, dst, class);
-        let tell = left_ns > 0 && self.reminded.may(who, spec.suppression, now);
+        let tell = left_ns > 0 && self.reminded.may(who, self.spec.suppression, now);
         self.reminders += u64::from(tell);
         tell.then_some(left_ns)
     }
@@ -114,13 +119,7 @@ impl SourceFlowControl {
     /// As a proxy: the quanta of the PFC frame that pauses `source` for this long, at most; `None`
     /// if there is nothing to say because it is paused for longer already, or for less than a
     /// quantum.
-    pub fn proxy(
-        &mut self,
-        source: Source,
-        pause_ns: u32,
-        rate: Rate,
-        now: Instant,
-    ) -> Option<u16> {
+    fn proxy(&mut self, source: Source, pause_ns: u32, rate: Rate, now: Instant) -> Option<u16> {
         let quanta = quanta_within(Duration::from_ns(pause_ns.into()), rate);
         let until = now + pause_time(quanta, rate);
         let known = &mut self.proxied[source.index()];
@@ -132,7 +131,7 @@ impl SourceFlowControl {
     }
 
     /// What is left of the pause of a source, in quanta: 0 if it is over.
-    pub fn left(&self, source: Source, rate: Rate, now: Instant) -> u16 {
+    fn quanta_left(&self, source: Source, rate: Rate, now: Instant) -> u16 {
         quanta_within(self.proxied[source.index()].since(now), rate)
     }
 }
@@ -153,6 +152,10 @@ mod tests {
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
+
+    fn new(spec: &Spec) -> SourceFlowControl {
+        SourceFlowControl::new(spec, &Site { name: "switch", seed: 1, ports: 1 })
+    }
 
     fn us(us: u64) -> Instant {
         Instant(us * 1_000_000)
@@ -176,9 +179,9 @@ mod tests {
 
     #[test]
     fn a_source_is_told_once_per_suppression_period_and_queue() {
-        let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
+        let mut sfc = new(&Spec::default());
         let mut told = |flow, src, queue, backlog, at| {
-            sfc.on_enqueue(&spec, &packet(flow, src, 9), queue, backlog, || DRAIN, at)
+            sfc.on_enqueue(&packet(flow, src, 9), queue, backlog, || DRAIN, at)
         };
         assert_eq!(told(0, 1, 0, 99_999, us(0)), None);
         assert_eq!(told(0, 1, 0, 100_000, us(0)), Some(4_000));
@@ -193,43 +196,44 @@ mod tests {
     #[test]
     fn or_a_flow() {
         let spec = Spec { suppress_by: SuppressBy::Flow, ..Spec::default() };
-        let mut sfc = SourceFlowControl::new(8);
+        let mut sfc = new(&spec);
         for (flow, tells) in [(0, true), (0, false), (1, true)] {
-            let told = sfc.on_enqueue(&spec, &packet(flow, 1, 9), 0, 100_000, || DRAIN, us(0));
+            let told = sfc.on_enqueue(&packet(flow, 1, 9), 0, 100_000, || DRAIN, us(0));
             assert_eq!(told.is_some(), tells);
         }
     }
 
     #[test]
     fn the_cache_keeps_the_latest_end_and_tells_what_is_left() {
-        let (spec, mut sfc) = (Spec::default(), SourceFlowControl::new(8));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(0)), None);
+        let mut sfc = new(&Spec::default());
+        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(0)), None);
         sfc.learn(3, 9, 0, 20_000, us(0));
         // A shorter one does not shorten it.
         sfc.learn(4, 9, 0, 5_000, us(1));
         // Who was told itself is not told again so soon.
-        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), 0, us(4)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 4, 9), 0, us(7)), Some(13_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(4)), Some(16_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(5)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 2, 9), 0, us(5)), Some(15_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 8), 0, us(5)), None);
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(10)), Some(10_000));
-        assert_eq!(sfc.remind(&spec, &packet(0, 1, 9), 0, us(20)), None);
-        let without = Spec { cache: false, ..spec };
-        assert_eq!(sfc.remind(&without, &packet(0, 5, 9), 0, us(10)), None);
+        assert_eq!(sfc.remind(&packet(0, 4, 9), 0, us(4)), None);
+        assert_eq!(sfc.remind(&packet(0, 4, 9), 0, us(7)), Some(13_000));
+        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(4)), Some(16_000));
+        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(5)), None);
+        assert_eq!(sfc.remind(&packet(0, 2, 9), 0, us(5)), Some(15_000));
+        assert_eq!(sfc.remind(&packet(0, 1, 8), 0, us(5)), None);
+        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(10)), Some(10_000));
+        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(20)), None);
+        let mut without = new(&Spec { cache: false, ..Spec::default() });
+        without.learn(3, 9, 0, 20_000, us(0));
+        assert_eq!(without.remind(&packet(0, 5, 9), 0, us(10)), None);
     }
 
     #[test]
     fn a_proxy_never_pauses_for_longer_than_it_was_told_nor_shortens_a_pause() {
-        let (mut sfc, source) = (SourceFlowControl::new(8), Source::new(0, 3));
+        let (mut sfc, source) = (new(&Spec::default()), Source::new(0, 3));
         // A quantum is 5.12 ns at 100 Gb/s: 8 us are 1562.5 of them.
         assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(0)), Some(1_562));
         // 1 us later 7 us would end at the same time, 2 us before, 8 us after it.
         assert_eq!(sfc.proxy(source, 2_000, GBPS_100, us(1)), None);
-        assert_eq!(sfc.left(source, GBPS_100, us(1)), 1_562 - 196);
+        assert_eq!(sfc.quanta_left(source, GBPS_100, us(1)), 1_562 - 196);
         assert_eq!(sfc.proxy(source, 8_000, GBPS_100, us(1)), Some(1_562));
-        assert_eq!(sfc.left(source, GBPS_100, us(9)), 0);
+        assert_eq!(sfc.quanta_left(source, GBPS_100, us(9)), 0);
         // Less than a quantum is nothing; more than fits is cut.
         assert_eq!(sfc.proxy(source, 5, GBPS_100, us(20)), None);
         assert_eq!(sfc.proxy(source, 4_000_000, GBPS_100, us(20)), Some(65_535));

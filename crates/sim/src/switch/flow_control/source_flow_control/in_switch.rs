@@ -1,0 +1,126 @@
+//! What a switch does for source flow control: it notifies the sources of what joins a deep queue, and at the
+//! edge it remembers the pauses of its hosts' destinations, or pauses the hosts itself.
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Class, Packet};
+
+use super::{Drain, Mode, SourceFlowControl};
+use crate::metric::Tally;
+use crate::switch::flow_control::pausing::Source;
+use crate::switch::mechanism::{Action, Actions, Events, Fate, Joined, Mechanism, View};
+
+impl Mechanism for SourceFlowControl {
+    fn wants(&self) -> Events {
+        Events::ARRIVED.and(Events::JOINED).and(Events::TRANSIT)
+    }
+
+    /// Its destination may be paused, which its host may not know.
+    fn on_arrived(&mut self, packet: &Packet, view: &View<'_>, actions: &mut Actions) {
+        let (port, home) = (packet.ingress.index(), view.classify(packet));
+        // On a link that is known to be down by now nobody would hear it.
+        if !view.ports[port].to_host || view.ports[port].tx.is_closed() {
+            return;
+        }
+        let Some(pause_ns) = self.remind(packet, home as u8, view.now) else { return };
+        match self.spec.mode {
+            Mode::Proxy => {
+                self.pause(Source::new(port, packet.class.index()), pause_ns, view, actions);
+            }
+            Mode::Native => {
+                actions.push(Action::SendTo { port, frame: message(packet, pause_ns, view) });
+            }
+        }
+    }
+
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Joined { egress, queue, packet } = *joined;
+        if packet.is_control() || !self.spec.covers(queue) {
+            return;
+        }
+        let (port, queues) = (&view.ports[egress], view.spec.queue.count);
+        let drain = || Drain {
+            rate: port.tx.link().rate,
+            share: view.spec.scheduler.share(queue, port.waiting, queues),
+        };
+        let number = (egress * usize::from(queues) + queue) as u32;
+        let backlog = port.queues[queue].congestion();
+        let pause_ns = self.on_enqueue(packet, number, backlog, drain, view.now);
+        actions.extend(
+            pause_ns.map(|pause_ns| Action::Send {
+                frame: message(packet, pause_ns, view),
+                except: None,
+            }),
+        );
+    }
+
+    /// At the edge of the source it is remembered, and ends there if this switch is a proxy.
+    fn on_transit(
+        &mut self,
+        frame: &Packet,
+        egress: usize,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> Fate {
+        let Body::Sfc { towards, class, pause_ns } = frame.body else { return Fate::Forward };
+        self.messages += u64::from(frame.src == view.id);
+        if !view.is_edge_of(frame.dst) {
+            return Fate::Forward;
+        }
+        self.learn(frame.dst.0, towards.0, class.0, pause_ns, view.now);
+        if self.spec.mode == Mode::Native {
+            return Fate::Forward;
+        }
+        self.pause(Source::new(egress, class.index()), pause_ns, view, actions);
+        // A NIC that takes part in Congestion Isolation may send the flow in either class.
+        if let Some(isolation) = &view.spec.flow_control.congestion_isolation
+            && isolation.hosts
+            && class.0 == isolation.monitored
+        {
+            let congesting = Source::new(egress, isolation.congesting.into());
+            self.pause(congesting, pause_ns, view, actions);
+        }
+        Fate::Consume
+    }
+
+    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
+        let quanta = self.left(source, view);
+        if quanta > 0 && !view.holds(source) {
+            self.send(source, quanta, view, actions);
+        }
+    }
+
+    fn left(&self, source: Source, view: &View<'_>) -> u16 {
+        self.quanta_left(source, view.ports[source.port()].tx.link().rate, view.now)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.sfc_messages += self.messages;
+        tally.sfc_reminders += self.reminders;
+        tally.sfc_proxy_pauses += self.proxy_pauses;
+    }
+}
+
+impl SourceFlowControl {
+    /// As a proxy: the host at that port is to be quiet in that class for this long.
+    fn pause(&mut self, source: Source, pause_ns: u32, view: &View<'_>, actions: &mut Actions) {
+        let rate = view.ports[source.port()].tx.link().rate;
+        let Some(quanta) = self.proxy(source, pause_ns, rate, view.now) else { return };
+        // Another pause lasts until it is taken back, and what is left then is said then.
+        if !view.holds(source) {
+            self.send(source, quanta, view, actions);
+        }
+    }
+
+    fn send(&mut self, source: Source, quanta: u16, view: &View<'_>, actions: &mut Actions) {
+        // Nobody would hear it on a link that is down.
+        self.proxy_pauses += u64::from(!view.ports[source.port()].tx.is_closed());
+        actions.push(Action::PauseFor { source, quanta });
+    }
+}
+
+/// To the source of `packet`: what goes where it goes, in the class in which its flow begins, is to wait. A
+/// switch on the way may have isolated it since, of which its source knows nothing.
+fn message(packet: &Packet, pause_ns: u32, view: &View<'_>) -> Packet {
+    let class = Class(view.classify(packet) as u8);
+    view.to_source(packet, length::SFC, Body::Sfc { towards: packet.dst, class, pause_ns })
+}

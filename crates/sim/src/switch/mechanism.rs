@@ -1,0 +1,260 @@
+//! What a mechanism of flow control is to its switch. It says which events it wants to see, and answers them
+//! with actions. The switch carries these out before it asks the next mechanism, so that each finds the books
+//! as the one before has left them. The order is that of the rows in
+//! [`flow_control`](super::flow_control).
+
+use floodway_model::{Body, Class, Instant, NodeId, Packet, PortIx, Tos};
+
+use super::flow_control::pausing::Source;
+use super::port::Port;
+use super::{Spec, Switch};
+use crate::engine::Context;
+use crate::metric::Tally;
+use crate::routing::{Hops, Routes};
+
+/// A set of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events(u8);
+
+impl Events {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// A data packet has come from a neighbour, and no queue is chosen yet.
+    pub const ARRIVED: Self = Self(1);
+    /// A packet has joined a data queue and is in the books.
+    pub const JOINED: Self = Self(1 << 1);
+    /// Packets that need not wait join their queue as others do, so that they are seen as well.
+    pub const LONE: Self = Self(1 << 3);
+    /// A frame for a host, of the control class, is about to join a queue on its way, or to begin it here.
+    pub const TRANSIT: Self = Self(1 << 2);
+
+    /// All.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// Those of both.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether it has one of the others.
+    #[inline(always)]
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+}
+
+/// Where a mechanism is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The switch's name.
+    pub name: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+    /// How many ports it has.
+    pub ports: usize,
+}
+
+/// What a mechanism sees of its switch.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Which switch it is.
+    pub id: NodeId,
+    /// Its parameters.
+    pub spec: &'a Spec,
+    /// Its ports, with their queues.
+    pub ports: &'a [Port],
+    /// Where it sends what is for whom.
+    pub routes: &'a Routes,
+    /// By port, bit c: class c of the neighbour is paused until it is resumed.
+    pub held: &'a [u8],
+    /// The time.
+    pub now: Instant,
+}
+
+impl View<'_> {
+    /// The data queue that the packet would join if its flow is not isolated.
+    #[inline]
+    pub fn classify(&self, packet: &Packet) -> usize {
+        let (classify, count) = (&self.spec.classify, self.spec.queue.count);
+        usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
+    }
+
+    /// A frame from this switch to the source of `packet`, about its flow.
+    pub fn to_source(&self, packet: &Packet, bytes: u16, body: Body) -> Packet {
+        Packet {
+            flow: packet.flow,
+            connection: 0,
+            src: self.id,
+            dst: packet.src,
+            bytes,
+            ingress: PortIx(0),
+            class: Class(self.spec.queue.count),
+            tos: Tos::default(),
+            indicated: false,
+            lane: 0,
+            body,
+        }
+    }
+
+    /// Whether this class of a neighbour is paused until it is resumed.
+    pub fn holds(&self, source: Source) -> bool {
+        self.held[source.port()] >> source.class() & 1 != 0
+    }
+
+    /// Whether a host is attached here.
+    pub fn is_edge_of(&self, host: NodeId) -> bool {
+        matches!(self.routes.towards(host), Hops::Host(_))
+    }
+}
+
+/// A packet that has joined a data queue. The books have it already.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined<'a> {
+    /// Egress port.
+    pub egress: usize,
+    /// Queue.
+    pub queue: usize,
+    /// The packet: data, or feedback that waits among data.
+    pub packet: &'a Packet,
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    Forward,
+    /// It ends here.
+    Consume,
+}
+
+/// What a switch is to do.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// Send a frame of its own towards its destination, unless the next hop is by port `except`: that of the
+    /// packet that the frame is about, if links have failed since it came.
+    Send {
+        /// The frame.
+        frame: Packet,
+        /// Not by this port.
+        except: Option<usize>,
+    },
+    /// Send a frame of its own to the host at this port.
+    SendTo {
+        /// The host's port.
+        port: usize,
+        /// The frame.
+        frame: Packet,
+    },
+    /// Pause a class of a neighbour by a PFC frame. The pause ends by itself.
+    PauseFor {
+        /// The class and the neighbour's port.
+        source: Source,
+        /// Quanta of 512 bit times, at least 1.
+        quanta: u16,
+    },
+}
+
+/// What a mechanism wants done, in this order.
+pub type Actions = Vec<Action>;
+
+/// The half of a mechanism that is in a switch.
+pub trait Mechanism {
+    /// The events that it wants to see.
+    fn wants(&self) -> Events;
+
+    /// A data packet has come by `packet.ingress`.
+    fn on_arrived(&mut self, _packet: &Packet, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// A packet has joined a data queue.
+    fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// A frame of the control class is about to leave by `egress`. One that this switch has made has it as
+    /// its source.
+    fn on_transit(
+        &mut self,
+        _frame: &Packet,
+        _egress: usize,
+        _view: &View<'_>,
+        _actions: &mut Actions,
+    ) -> Fate {
+        Fate::Forward
+    }
+
+    /// The link of a port works again, and its other end has forgotten all pauses: says again what holds
+    /// for this class of that neighbour.
+    fn on_link_up(&mut self, _source: Source, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// For how many quanta more it has paused this class of a neighbour, which another mechanism resumes.
+    fn left(&self, _source: Source, _view: &View<'_>) -> u16 {
+        0
+    }
+
+    /// Adds what it has counted.
+    fn count(&self, _tally: &mut Tally) {}
+}
+
+/// A view of a switch whose mechanisms are borrowed apart.
+macro_rules! view {
+    ($switch:expr, $now:expr) => {
+        $crate::switch::mechanism::View {
+            id: $switch.id,
+            spec: &$switch.spec,
+            ports: &$switch.ports,
+            routes: &$switch.routes,
+            held: &$switch.held,
+            now: $now,
+        }
+    };
+}
+pub(super) use view;
+
+impl Switch {
+    /// Carries out what a mechanism wants done.
+    #[cold]
+    pub(super) fn carry_out(&mut self, now: Instant, context: &mut Context) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Send { frame, except } => self.send_own(&frame, except, now, context),
+                Action::SendTo { port, frame } => {
+                    self.emitted += 1;
+                    self.enqueue_control(port, &frame, now, context);
+                }
+                Action::PauseFor { source, quanta } => self.send_pfc(source, quanta, now, context),
+            }
+        }
+        // An action may have led to others, whose memory is as good.
+        self.actions = actions;
+    }
+
+    fn send_own(
+        &mut self,
+        frame: &Packet,
+        except: Option<usize>,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(egress) = self.forward(frame, now).filter(|&egress| Some(egress) != except) else {
+            return;
+        };
+        if self.transit(frame, egress, now, context) == Fate::Forward {
+            self.emitted += 1;
+            self.enqueue_control(egress, frame, now, context);
+        }
+    }
+
+    /// A frame of the control class is about to leave by `egress`.
+    #[inline]
+    pub(super) fn transit(
+        &mut self,
+        frame: &Packet,
+        egress: usize,
+        now: Instant,
+        context: &mut Context,
+    ) -> Fate {
+        match self.mechanisms.wants().has(Events::TRANSIT) {
+            true => self.ask_transit(frame, egress, now, context),
+            false => Fate::Forward,
+        }
+    }
+}
