@@ -35,8 +35,7 @@ pub fn storms(spec: &Spec, finished: &Finished) -> Table {
     let rows: Vec<(NodeId, &Event)> = finished
         .switches
         .iter()
-        .filter_map(|switch| switch.watchdog.as_ref().map(|dog| (switch.id(), dog)))
-        .flat_map(|(node, dog)| dog.events.iter().map(move |event| (node, event)))
+        .flat_map(|switch| switch.storms().map(|event| (switch.id(), event)))
         .collect();
     let ns = |at: Instant| if at == Instant::NEVER { f64::NAN } else { at.0 as f64 / 1e3 };
     Table::new("watchdog_events", "Storms of pauses that the watchdog of PFC has found, one row per storm; empty without switch.flow_control.pfc.watchdog.")

@@ -4,6 +4,8 @@ use floodway_model::{Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pausing::Paused;
+use super::flow_control::pfc::watchdog::Event;
+use super::mechanism::Events;
 use super::occupancy::Scope;
 use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
@@ -14,9 +16,12 @@ impl Switch {
     /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
     /// 0. `None` if neighbours are not paused.
     pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
-        let pause = self.pause.as_ref().map(|pause| &pause.ledger);
-        let ledger = self.pfc.as_ref().map(|pfc| &pfc.ledger).or(pause)?;
-        Some(ledger.told(port, class))
+        self.mechanisms.told(port, class)
+    }
+
+    /// The storms of pauses that were found here.
+    pub fn storms(&self) -> impl Iterator<Item = &Event> {
+        self.mechanisms.storms()
     }
 
     /// Frames that wait here.
@@ -42,6 +47,9 @@ impl Switch {
             auditor.drops(self.id, (egress, queue), reason, packet, now);
         }
         self.dropped += 1;
+        if self.mechanisms.wants().has(Events::DROPPED) {
+            self.mechanisms.on_dropped(egress, queue, reason);
+        }
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
@@ -95,10 +103,6 @@ impl Switch {
         tally.dropped_packets += self.dropped;
         tally.pfc_frames += self.pfc_frames;
         self.mechanisms.count(tally);
-        if let Some(watchdog) = &self.watchdog {
-            tally.watchdog_storms += watchdog.events.len() as u64;
-            tally.watchdog_drops += watchdog.dropped();
-        }
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }

@@ -15,9 +15,6 @@ use super::flow_control::Mechanisms;
 use super::flow_control::bfc::{self, Bfc};
 use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
-use super::flow_control::pause::Pause;
-use super::flow_control::pfc::Pfc;
-use super::flow_control::pfc::watchdog::Watchdog;
 use super::mechanism::{Actions, Events, Site};
 use super::occupancy::Occupancy;
 use super::port::Port;
@@ -83,9 +80,12 @@ impl Switch {
             port.regulator = peers.regulator(link.peer);
             port
         };
-        let pfc = spec.flow_control.pfc.as_ref();
-        let pause = spec.flow_control.pause.as_ref();
-        let site = Site { name: &node.name, seed: whole.seed, ports: links.len() };
+        let site = Site {
+            name: &node.name,
+            seed: whole.seed,
+            ports: links.len(),
+            queues: spec.queue.count.into(),
+        };
         let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
@@ -110,11 +110,6 @@ impl Switch {
             ),
             occupancy: Occupancy::default(),
             crossbar: crossbar.map(Box::new),
-            pfc: pfc.map(|pfc| Pfc::new(pfc, links.len(), usize::from(spec.queue.count))),
-            watchdog: pfc
-                .and_then(|pfc| pfc.watchdog.as_ref())
-                .map(|watchdog| Box::new(Watchdog::new(watchdog, links.len()))),
-            pause: pause.map(|pause| Box::new(Pause::new(pause, links.len()))),
             bfc: bfc.map(|bfc| Box::new(Bfc::new(bfc, links, spec.latency))),
             indication: spec
                 .congestion_indication
@@ -133,7 +128,6 @@ impl Switch {
             no_shortcut,
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,
-            orders: Vec::new(),
             mechanisms,
             actions: Actions::new(),
             held: vec![0; links.len()].into(),

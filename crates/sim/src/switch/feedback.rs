@@ -96,9 +96,6 @@ impl Switch {
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, &packet, now, context);
         }
-        if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
-            return self.drop(egress, queue, DropReason::Watchdog, &packet, now, context);
-        }
         if let Err(reason) = self.admit(egress, queue, &packet) {
             return self.drop(egress, queue, reason, &packet, now, context);
         }

@@ -5,8 +5,11 @@
 
 use floodway_model::{Body, Class, Instant, NodeId, Packet, PortIx, Tos};
 
-use super::flow_control::pausing::Source;
-use super::port::Port;
+use super::buffer::Buffer;
+use super::flow_control::pausing::{Held, Paused, Source};
+use super::flow_control::pfc::watchdog::Event;
+use super::occupancy::Occupancy;
+use super::port::{DropReason, Port};
 use super::{Spec, Switch};
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -14,7 +17,7 @@ use crate::routing::{Hops, Routes};
 
 /// A set of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Events(u8);
+pub struct Events(u16);
 
 impl Events {
     /// None.
@@ -23,13 +26,23 @@ impl Events {
     pub const ARRIVED: Self = Self(1);
     /// A packet has joined a data queue and is in the books.
     pub const JOINED: Self = Self(1 << 1);
+    /// A packet has left a data queue and the books.
+    pub const LEFT: Self = Self(1 << 4);
+    /// A packet is about to be admitted to a data queue.
+    pub const ADMITTED: Self = Self(1 << 5);
+    /// A packet is dropped.
+    pub const DROPPED: Self = Self(1 << 6);
+    /// A neighbour pauses or resumes classes.
+    pub const PAUSED: Self = Self(1 << 7);
+    /// The time of [`Mechanism::next_wake`] has come.
+    pub const TIMER: Self = Self(1 << 8);
     /// Packets that need not wait join their queue as others do, so that they are seen as well.
     pub const LONE: Self = Self(1 << 3);
     /// A frame for a host, of the control class, is about to join a queue on its way, or to begin it here.
     pub const TRANSIT: Self = Self(1 << 2);
 
     /// All.
-    pub const ALL: Self = Self(u8::MAX);
+    pub const ALL: Self = Self(u16::MAX);
 
     /// Those of both.
     pub const fn and(self, other: Self) -> Self {
@@ -52,6 +65,8 @@ pub struct Site<'a> {
     pub seed: u64,
     /// How many ports it has.
     pub ports: usize,
+    /// How many data queues a port has.
+    pub queues: usize,
 }
 
 /// What a mechanism sees of its switch.
@@ -65,6 +80,10 @@ pub struct View<'a> {
     pub ports: &'a [Port],
     /// Where it sends what is for whom.
     pub routes: &'a Routes,
+    /// Its memory for data, with the ingress half of the books.
+    pub buffer: &'a Buffer,
+    /// Data bytes in its queues.
+    pub occupancy: &'a Occupancy,
     /// By port, bit c: class c of the neighbour is paused until it is resumed.
     pub held: &'a [u8],
     /// The time.
@@ -118,6 +137,17 @@ pub struct Joined<'a> {
     pub packet: &'a Packet,
 }
 
+/// A packet that has left a data queue and the books.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<'a> {
+    /// Egress port.
+    pub egress: usize,
+    /// Queue.
+    pub queue: usize,
+    /// The packet.
+    pub packet: &'a Packet,
+}
+
 /// What becomes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -145,6 +175,40 @@ pub enum Action {
         /// The frame.
         frame: Packet,
     },
+    /// Pause a class of a neighbour by a PFC frame, until it is resumed.
+    Pause {
+        /// The class and the neighbour's port.
+        source: Source,
+        /// Quanta of 512 bit times that this frame says.
+        quanta: u16,
+    },
+    /// Resume a class of a neighbour that was paused by [`Action::Pause`]; or say what other mechanisms have
+    /// left of their pauses.
+    Resume {
+        /// The class and the neighbour's port.
+        source: Source,
+    },
+    /// Stop a neighbour altogether, or let it go on, by a PAUSE frame.
+    PausePort {
+        /// The neighbour's port.
+        port: usize,
+        /// Quanta of 512 bit times, 0 to go on.
+        quanta: u16,
+    },
+    /// Do not obey the pause of a data queue any longer.
+    GoOn {
+        /// Egress port and queue.
+        place: Source,
+    },
+    /// Drop all that waits for a data queue.
+    Discard {
+        /// Egress port and queue.
+        place: Source,
+        /// Why.
+        reason: DropReason,
+    },
+    /// Look at [`Mechanism::next_wake`] again. Every other action does that too.
+    Arm,
     /// Pause a class of a neighbour by a PFC frame. The pause ends by itself.
     PauseFor {
         /// The class and the neighbour's port.
@@ -180,9 +244,57 @@ pub trait Mechanism {
         Fate::Forward
     }
 
+    /// A packet has left a data queue.
+    fn on_left(&mut self, _left: &Left<'_>, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// Whether a packet for this queue may join it, as far as this mechanism goes.
+    fn admits(&mut self, _egress: usize, _queue: usize) -> Result<(), DropReason> {
+        Ok(())
+    }
+
+    /// A packet for this queue, the control queue included, is dropped.
+    fn on_dropped(&mut self, _egress: usize, _queue: usize, _reason: DropReason) {}
+
+    /// A frame of the neighbour at `port` pauses these classes, or resumes them (0 quanta): those in which it is
+    /// not obeyed.
+    fn disobeys(&mut self, _port: usize, _classes: u8, _quanta: u16, _view: &View<'_>) -> u8 {
+        0
+    }
+
+    /// That frame has been obeyed, but in the classes where it was not.
+    fn on_paused(&mut self, _port: usize, _classes: u8, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// When it has something to do by itself; [`Instant::NEVER`] if it has not.
+    fn next_wake(&self) -> Instant {
+        Instant::NEVER
+    }
+
+    /// That time has come.
+    fn on_timer(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
+
     /// The link of a port works again, and its other end has forgotten all pauses: says again what holds
     /// for this class of that neighbour.
     fn on_link_up(&mut self, _source: Source, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// Whether what it pauses is a neighbour as a whole, which is told of as its class 0.
+    fn stops_ports(&self) -> bool {
+        false
+    }
+
+    /// What the neighbour at `port` was told about a class; `None` of a mechanism that pauses no neighbours.
+    fn told(&self, _port: usize, _class: usize) -> Option<&Paused> {
+        None
+    }
+
+    /// What must go before this source, which it has paused, is resumed; `None` if it has not paused it.
+    fn held(&self, _source: Source, _buffer: &Buffer) -> Option<Held> {
+        None
+    }
+
+    /// The storms of pauses that it has found.
+    fn storms(&self) -> &[Event] {
+        &[]
+    }
 
     /// For how many quanta more it has paused this class of a neighbour, which another mechanism resumes.
     fn left(&self, _source: Source, _view: &View<'_>) -> u16 {
@@ -201,6 +313,8 @@ macro_rules! view {
             spec: &$switch.spec,
             ports: &$switch.ports,
             routes: &$switch.routes,
+            buffer: &$switch.buffer,
+            occupancy: &$switch.occupancy,
             held: &$switch.held,
             now: $now,
         }
@@ -213,6 +327,7 @@ impl Switch {
     #[cold]
     pub(super) fn carry_out(&mut self, now: Instant, context: &mut Context) {
         let mut actions = std::mem::take(&mut self.actions);
+        let mut paused = 0..0;
         for action in actions.drain(..) {
             match action {
                 Action::Send { frame, except } => self.send_own(&frame, except, now, context),
@@ -220,11 +335,36 @@ impl Switch {
                     self.emitted += 1;
                     self.enqueue_control(port, &frame, now, context);
                 }
-                Action::PauseFor { source, quanta } => self.send_pfc(source, quanta, now, context),
+                Action::Pause { source, quanta } => {
+                    self.held[source.port()] |= 1 << source.class();
+                    self.say_pfc(source, quanta, &mut paused, now, context);
+                }
+                Action::Resume { source } => {
+                    self.held[source.port()] &= !(1 << source.class());
+                    let left = self.mechanisms.left(source, &view!(self, now));
+                    self.say_pfc(source, left, &mut paused, now, context);
+                }
+                Action::PauseFor { source, quanta } => {
+                    self.say_pfc(source, quanta, &mut paused, now, context);
+                }
+                Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
+                Action::GoOn { place } => {
+                    let classes = 1 << place.class();
+                    self.ports[place.port()].tx.pause(classes, 0, now, context);
+                    self.nudge(place.port(), now, context);
+                }
+                Action::Discard { place, reason } => {
+                    self.discard_all(place.port(), place.class(), reason, now, context);
+                    // An isolated flow may have waited for what was dropped.
+                    self.nudge(place.port(), now, context);
+                }
+                Action::Arm => {}
             }
         }
         // An action may have led to others, whose memory is as good.
         self.actions = actions;
+        self.send_combined(paused, now, context);
+        self.set_timer();
     }
 
     fn send_own(

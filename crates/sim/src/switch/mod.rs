@@ -19,7 +19,6 @@ mod neighbours;
 pub mod occupancy;
 mod parts;
 pub mod path;
-mod pause;
 pub mod port;
 pub mod queue;
 mod rate_control;
@@ -27,7 +26,6 @@ mod rests;
 pub mod scheduler;
 mod spec;
 pub mod stopped;
-mod watchdog;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -48,11 +46,8 @@ use flow_control::Mechanisms;
 use flow_control::bfc::Bfc;
 use flow_control::congestion_isolation::Place;
 use flow_control::drc::Feedback;
-use flow_control::pause::Pause;
-use flow_control::pausing::{Order, source_of};
-use flow_control::pfc::watchdog::Watchdog;
-use flow_control::pfc::{Charge, Pfc};
-use mechanism::{Actions, Events, Fate, Joined};
+use flow_control::pausing::source_of;
+use mechanism::{Actions, Events, Fate, Joined, Left};
 use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
@@ -87,10 +82,6 @@ pub struct Switch {
     shared_aqm: Option<Box<aqm::State>>,
     /// What is between its ports; `None` if that is nothing.
     pub crossbar: Option<Box<Crossbar>>,
-    /// What watches the pauses of PFC; `None` without.
-    pub watchdog: Option<Box<Watchdog>>,
-    /// `None` without PAUSE.
-    pub pause: Option<Box<Pause>>,
     /// `None` without Backpressure Flow Control.
     pub bfc: Option<Box<Bfc>>,
     /// `None` without layer 2 congestion indication.
@@ -100,9 +91,6 @@ pub struct Switch {
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
     /// queues; both count the same data packets.
     buffer: Buffer,
-    /// `None` without PFC.
-    pub pfc: Option<Pfc>,
-    orders: Vec<Order>,
     /// What runs here.
     mechanisms: Mechanisms,
     /// What one of them wants done.
@@ -167,9 +155,6 @@ impl Switch {
         let verdict = self.judge(egress, queue, isolated, packet, now);
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
-        }
-        if self.watchdog.is_some() && self.dropped_in_storm(egress, queue) {
-            return self.drop(egress, queue, DropReason::Watchdog, packet, now, context);
         }
         if let Err(reason) = self.admit(egress, queue, packet) {
             return self.drop(egress, queue, reason, packet, now, context);
@@ -259,19 +244,6 @@ impl Switch {
         if self.mechanisms.wants().has(Events::JOINED) {
             self.ask_joined(&Joined { egress, queue, packet }, now, context);
         }
-        if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
-            let charge = Charge { source, egress: (egress, queue) };
-            let queue = &self.ports[egress].queues[queue];
-            pfc.on_enqueue(spec, charge, queue, &self.buffer, &mut self.orders);
-            if !self.orders.is_empty() {
-                self.carry_out_orders(now, context);
-            }
-            if self.watchdog.is_some() {
-                self.watch(egress, charge.egress.1, now);
-            }
-        } else if self.pause.is_some() {
-            self.pause_if_above(egress, packet, now, context);
-        }
         if self.drc.is_some() {
             self.observe(egress, now, context);
         }
@@ -293,7 +265,10 @@ impl Switch {
 
     /// Whether there is room for the packet to wait.
     #[inline(always)]
-    fn admit(&self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
+    fn admit(&mut self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
+        if self.mechanisms.wants().has(Events::ADMITTED) {
+            self.mechanisms.admit(egress, queue)?;
+        }
         let port = &self.ports[egress];
         if port.tx.is_closed() {
             return Err(DropReason::LinkDown);
@@ -465,14 +440,8 @@ impl Switch {
         {
             table.on_empty(now);
         }
-        if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc) {
-            let charge = Charge { source, egress: (egress, queue) };
-            pfc.on_dequeue(spec, charge, &port.queues[queue], &self.buffer, &mut self.orders);
-            if !self.orders.is_empty() {
-                self.carry_out_orders(now, context);
-            }
-        } else if self.pause.is_some() {
-            self.resume_if_below(egress, packet, now, context);
+        if self.mechanisms.wants().has(Events::LEFT) {
+            self.ask_left(&Left { egress, queue, packet }, now, context);
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
@@ -490,10 +459,10 @@ impl Node for Switch {
             Body::Pfc { classes, quanta, resumed } => {
                 self.consumed += 1;
                 for (classes, quanta) in [(classes, quanta), (resumed, 0)] {
-                    match self.watchdog {
+                    match self.mechanisms.wants().has(Events::PAUSED) {
                         _ if classes == 0 => {}
-                        None => self.ports[port].tx.pause(classes, quanta, now, context),
-                        Some(_) => self.hear_pause(port, (classes, quanta), now, context),
+                        true => self.ask_paused(port, (classes, quanta), now, context),
+                        false => self.ports[port].tx.pause(classes, quanta, now, context),
                     }
                 }
                 self.nudge(port, now, context);

@@ -9,8 +9,7 @@ use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
 
 use super::Switch;
 use super::flow_control::congestion_isolation::{self, Place};
-use super::flow_control::pausing::{On, Order, Source};
-use super::mechanism::view;
+use super::flow_control::pausing::Source;
 use crate::engine::Context;
 
 impl Switch {
@@ -77,59 +76,37 @@ impl Switch {
         }
     }
 
-    /// Sends what PFC has ordered.
-    pub(super) fn carry_out_orders(&mut self, now: Instant, context: &mut Context) {
-        let mut orders = std::mem::take(&mut self.orders);
-        let mut ports = 0..0;
-        for &order in &orders {
-            let spec = self.spec.flow_control.pfc.as_ref().expect("PFC gave the order");
-            let (source, quanta) = match order {
-                Order::Pause(source) => (source, spec.quanta),
-                // What source flow control has asked for in the meantime still holds.
-                Order::Resume(source) => (source, self.mechanisms.left(source, &view!(self, now))),
-            };
-            let on = On::link(&self.ports[source.port()].tx, spec.quanta);
-            self.pfc.as_mut().expect("as above").ledger.carry_out(order, now, on);
-            let held = &mut self.held[source.port()];
-            match order {
-                Order::Pause(_) => *held |= 1 << source.class(),
-                Order::Resume(_) => *held &= !(1 << source.class()),
-            }
-            self.say_pfc(source, quanta, now, context);
-            let port = source.port();
-            ports = if ports.is_empty() {
-                port..port + 1
-            } else {
-                ports.start.min(port)..ports.end.max(port + 1)
-            };
-        }
-        orders.clear();
-        self.orders = orders;
-        self.send_combined(ports, now, context);
-        self.set_timer();
-    }
-
-    /// Tells a neighbour about one class.
-    pub(super) fn send_pfc(
+    /// Tells a neighbour about one class. If there may be room for others in the frame, it is sent when all
+    /// have been said, by [`Switch::send_combined`] for `ports`, which includes this one then.
+    pub(super) fn say_pfc(
         &mut self,
         source: Source,
+        quanta: u16,
+        ports: &mut Range<usize>,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let (port, class) = (source.port(), 1 << source.class());
+        if self.combines() {
+            let (first, end) = (ports.start.min(port), ports.end.max(port + 1));
+            *ports = if ports.start == ports.end { port..port + 1 } else { first..end };
+            return self.combine_pfc(port, class, quanta);
+        }
+        let body = Body::Pfc { classes: class, quanta, resumed: 0 };
+        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == class);
+        self.send_link_control(port, body, same, now, context);
+    }
+
+    /// Stops a neighbour, or lets it go on.
+    pub(super) fn send_pause(
+        &mut self,
+        port: usize,
         quanta: u16,
         now: Instant,
         context: &mut Context,
     ) {
-        self.say_pfc(source, quanta, now, context);
-        self.send_combined(source.port()..source.port() + 1, now, context);
-    }
-
-    /// The same, with others to follow for which there may be room in the frame: the frame is sent then.
-    fn say_pfc(&mut self, source: Source, quanta: u16, now: Instant, context: &mut Context) {
-        let class = 1 << source.class();
-        if self.combines() {
-            return self.combine_pfc(source.port(), class, quanta);
-        }
-        let body = Body::Pfc { classes: class, quanta, resumed: 0 };
-        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == class);
-        self.send_link_control(source.port(), body, same, now, context);
+        let same = |old: &Body| matches!(old, Body::Pause { .. });
+        self.send_link_control(port, Body::Pause { quanta }, same, now, context);
     }
 
     fn combines(&self) -> bool {
@@ -137,7 +114,12 @@ impl Switch {
     }
 
     /// Sends what [`Switch::say_pfc`] has left in the lines of these ports.
-    fn send_combined(&mut self, ports: Range<usize>, now: Instant, context: &mut Context) {
+    pub(super) fn send_combined(
+        &mut self,
+        ports: Range<usize>,
+        now: Instant,
+        context: &mut Context,
+    ) {
         if !self.combines() {
             return;
         }
@@ -217,37 +199,19 @@ impl Switch {
     /// still holds.
     pub(super) fn repeat_pauses(&mut self, port: usize, now: Instant, context: &mut Context) {
         for class in 0..CLASSES {
-            let source = Source::new(port, class);
-            if let (Some(pfc), Some(spec)) = (&mut self.pfc, &self.spec.flow_control.pfc)
-                && pfc.ledger.holds(source)
-            {
-                let quanta = spec.quanta;
-                pfc.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
-                self.say_pfc(source, quanta, now, context);
-            }
-            self.ask_link_up(source, now, context);
-            if let (Some(pause), Some(spec)) = (&mut self.pause, &self.spec.flow_control.pause)
-                && pause.ledger.holds(source)
-            {
-                let quanta = spec.quanta;
-                pause.ledger.repeat(source, now, On::link(&self.ports[port].tx, quanta));
-                self.send_pause(port, quanta, now, context);
-            }
+            self.ask_link_up(Source::new(port, class), now, context);
         }
-        self.send_combined(port..port + 1, now, context);
     }
 
     /// The alarm for what is not about one port.
     pub(super) fn set_timer(&mut self) {
-        let pfc = self.pfc.as_ref().map_or(Instant::NEVER, |pfc| pfc.ledger.next_refresh());
-        let pause = self.pause.as_ref().map_or(Instant::NEVER, |pause| pause.ledger.next_refresh());
+        let mechanisms = self.mechanisms.next_wake();
         let feedback = self.drc.as_ref().map_or(Instant::NEVER, |feedback| feedback.next_due());
-        let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
         let change = self.next_change();
-        self.alarms.set(slot, pfc.min(pause).min(feedback).min(watched).min(sample).min(change));
+        self.alarms.set(slot, mechanisms.min(feedback).min(sample).min(change));
     }
 
     /// Samples and refreshes that are due.
@@ -265,17 +229,10 @@ impl Switch {
             let more = self.next_sample < sampling.count;
             self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
         }
-        self.watch_queues(now, context);
-        while let Some(spec) = &self.spec.flow_control.pfc {
-            let (quanta, ports) = (spec.quanta, &self.ports);
-            let on = |source: Source| On::link(&ports[source.port()].tx, quanta);
-            let due = self.pfc.as_mut().and_then(|pfc| pfc.ledger.refresh(now, on));
-            let Some(source) = due else { break };
-            self.say_pfc(source, quanta, now, context);
+        if self.mechanisms.next_wake() <= now {
+            self.ask_timer(now, context);
         }
-        self.send_combined(0..self.ports.len(), now, context);
         self.repeat_feedback(now, context);
-        self.refresh_pauses(now, context);
         self.set_timer();
     }
 }

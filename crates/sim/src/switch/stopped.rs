@@ -78,17 +78,7 @@ impl Switch {
     /// What the neighbour waits for that is `source` here, all of it; `None` if it has not been
     /// stopped, or has been let go on by a frame that may still be on its way.
     pub fn holds_up(&self, source: Source) -> Option<Vec<Waits>> {
-        let held = match (&self.pfc, &self.pause) {
-            (Some(pfc), _) => {
-                let spec = self.spec.flow_control.pfc.as_ref()?;
-                pfc.ledger.holds(source).then(|| pfc.held(spec, source, &self.buffer))
-            }
-            (None, Some(pause)) => {
-                let spec = self.spec.flow_control.pause.as_ref()?;
-                pause.ledger.holds(source).then(|| pause.held(spec, source))
-            }
-            (None, None) => None,
-        }?;
+        let held = self.mechanisms.held(source, &self.buffer)?;
         Some(match held {
             Held::ByItsBytes(goes_on_at) => {
                 let own = |_, packet: &Packet| self.is_of(source, source_of(packet));
@@ -148,22 +138,23 @@ impl Switch {
 
     /// Where a frame at an input is bound for.
     fn place_of(&self, frame: &Waiting) -> Place {
-        let class = if self.pause.is_some() { 0 } else { frame.queue.into() };
+        let class = if self.mechanisms.stops_ports() { 0 } else { frame.queue.into() };
         (frame.egress.into(), class)
     }
 
     /// What of a port can be stopped by itself: its classes, or with PAUSE the whole.
     fn pausable(&self) -> usize {
-        if self.pause.is_some() { 1 } else { self.control_queue() }
+        if self.mechanisms.stops_ports() { 1 } else { self.control_queue() }
     }
 
     fn queues_of(&self, port: usize, class: usize) -> &[Queue] {
         let data = &self.ports[port].queues[..self.control_queue()];
-        if self.pause.is_some() { data } else { &data[class..=class] }
+        if self.mechanisms.stops_ports() { data } else { &data[class..=class] }
     }
 
     /// Whether a packet that came as `of` is charged to `source`.
     fn is_of(&self, source: Source, of: Source) -> bool {
-        source.port() == of.port() && (self.pause.is_some() || source.class() == of.class())
+        source.port() == of.port()
+            && (self.mechanisms.stops_ports() || source.class() == of.class())
     }
 }

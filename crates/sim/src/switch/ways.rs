@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use floodway_model::{Graph, Instant, Packet, PortIx};
 
 use super::Switch;
-use super::flow_control::pausing::Source;
 use super::port::{DropReason, Port};
 use crate::engine::Context;
 use crate::failure::{Failure, Outages};
@@ -115,9 +114,6 @@ impl Switch {
     ) {
         if self.ports[port].queues[queue].is_empty() {
             self.ports[port].waiting &= !(1 << queue);
-        }
-        if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
-            watchdog.count_drop(Source::new(port, queue));
         }
         self.drop(port, queue, reason, packet, now, context);
         if queue != self.control_queue() {

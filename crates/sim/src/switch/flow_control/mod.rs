@@ -16,10 +16,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Switch;
-use super::mechanism::{Events, Fate, Joined, Mechanism, Site, View, view};
+use super::buffer::Buffer;
+use super::mechanism::{Events, Fate, Joined, Left, Mechanism, Site, View, view};
+use super::port::DropReason;
 use crate::engine::Context;
 use crate::metric::Tally;
-use pausing::Source;
+use pausing::{Held, Paused, Source};
+use pfc::watchdog::Event;
 
 /// Makes [`Spec`], [`CATALOGUE`], [`Mechanisms`] and what asks each of these from one row per mechanism: the name of its
 /// table in scenarios, which is that of its module, what it does, and its half in a switch.
@@ -76,6 +79,50 @@ macro_rules! mechanisms {
                 all.iter().copied().max().unwrap_or(0)
             }
 
+            /// What the neighbour at `port` was told about a class, with PAUSE about all of them as class 0; `None` if
+            /// neighbours are not paused.
+            pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+                None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.told(port, class))))?)+
+            }
+
+            /// What must go before this source is resumed; `None` if it has not been paused.
+            pub fn held(&self, source: Source, buffer: &Buffer) -> Option<Held> {
+                None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.held(source, buffer))))?)+
+            }
+
+            /// Whether neighbours are stopped as a whole.
+            pub fn stops_ports(&self) -> bool {
+                false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| one.stops_ports()))?)+
+            }
+
+            /// The storms of pauses that were found.
+            pub fn storms(&self) -> impl Iterator<Item = &Event> {
+                let all: &[&[Event]] = &[$($(self.$module.as_ref().map_or(&[], |one: &Box<$half>| one.storms()),)?)+];
+                all.to_vec().into_iter().flatten()
+            }
+
+            /// When any of them has something to do by itself.
+            pub fn next_wake(&self) -> Instant {
+                let mut next = Instant::NEVER;
+                $($(next = next.min(self.$module.as_ref().map_or(Instant::NEVER, |one: &Box<$half>| one.next_wake()));)?)+
+                next
+            }
+
+            /// Whether a packet for this queue may join it.
+            pub fn admit(&mut self, egress: usize, queue: usize) -> Result<(), DropReason> {
+                $($(if let Some(one) = &mut self.$module {
+                    <$half as Mechanism>::admits(one, egress, queue)?;
+                })?)+
+                Ok(())
+            }
+
+            /// A packet for this queue is dropped.
+            pub fn on_dropped(&mut self, egress: usize, queue: usize, reason: DropReason) {
+                $($(if let Some(one) = &mut self.$module {
+                    <$half as Mechanism>::on_dropped(one, egress, queue, reason);
+                })?)+
+            }
+
             /// Adds what they have counted.
             pub fn count(&self, tally: &mut Tally) {
                 $($(
@@ -100,6 +147,40 @@ macro_rules! mechanisms {
             pub(in crate::switch) fn ask_joined(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, JOINED, now, context, |one, view, actions| {
                     one.on_joined(joined, view, actions)
+                });)?)+
+            }
+
+            /// A packet has left a data queue: asks those that want to see it.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_left(&mut self, left: &Left<'_>, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, LEFT, now, context, |one, view, actions| {
+                    one.on_left(left, view, actions)
+                });)?)+
+            }
+
+            /// A frame of the neighbour at `port` pauses or resumes classes.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_paused(
+                &mut self,
+                port: usize,
+                (classes, quanta): (u8, u16),
+                now: Instant,
+                context: &mut Context,
+            ) {
+                let mut obeyed = classes;
+                $($(if let Some(one) = &mut self.mechanisms.$module {
+                    obeyed &= !<$half as Mechanism>::disobeys(one, port, classes, quanta, &view!(self, now));
+                })?)+
+                self.ports[port].tx.pause(obeyed, quanta, now, context);
+                $($(ask!(self, $module: $half, PAUSED, now, context, |one, view, actions| {
+                    one.on_paused(port, classes, view, actions)
+                });)?)+
+            }
+
+            /// It is time for what mechanisms do by themselves.
+            pub(in crate::switch) fn ask_timer(&mut self, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, TIMER, now, context, |one, view, actions| {
+                    one.on_timer(view, actions)
                 });)?)+
             }
 
@@ -163,8 +244,8 @@ mechanisms! {
     qcn:
         "Quantized congestion notification: samples queues and tells sources of frames (802.1Qau).",
         qcn::Qcn;
-    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).";
-    pause: "PAUSE: stops all that the neighbour sends (802.3x).";
+    pfc: "Priority-based flow control: pauses a class of the neighbour (802.1Qbb).", pfc::Pfc;
+    pause: "PAUSE: stops all that the neighbour sends (802.3x).", pause::Pause;
 }
 
 impl Spec {

@@ -2,13 +2,13 @@
 //! stop sending altogether, data and feedback of every class. Only MAC control frames, pause frames
 //! among them, go on.
 
+mod in_switch;
 mod spec;
 
 use floodway_model::Packet;
 
 use super::pausing::{Held, Ledger, Order, Source, place, source};
-use crate::switch::buffer::Buffer;
-use crate::switch::port::Port;
+use crate::switch::mechanism::{Site, View};
 use crate::switch::queue::Queue;
 
 pub use spec::{MeasuredOn, Spec};
@@ -17,9 +17,11 @@ pub use spec::{MeasuredOn, Spec};
 /// books of pauses as its class 0.
 #[derive(Debug)]
 pub struct Pause {
+    spec: Spec,
     meter: Meter,
     /// What neighbours were told.
-    pub ledger: Ledger,
+    ledger: Ledger,
+    orders: Vec<Order>,
 }
 
 #[derive(Debug)]
@@ -30,31 +32,17 @@ enum Meter {
     Memory(place::Meter),
 }
 
-/// A switch when a data packet has joined or left a queue, and its books are settled.
-pub struct View<'a> {
-    /// All ports.
-    pub ports: &'a [Port],
-    /// The egress port of the packet.
-    pub egress: usize,
-    /// Data bytes in the switch.
-    pub memory: u64,
-    /// The ingress book.
-    pub buffer: &'a Buffer,
+/// Whose bytes wait in the queues of an egress port.
+fn at_egress(view: &View<'_>, egress: usize) -> impl Iterator<Item = Source> {
+    let queues = &view.ports[egress].queues;
+    let data = queues[..queues.len() - 1].iter().flat_map(Queue::sources);
+    data.map(|source| neighbour(source.port()))
 }
 
-impl View<'_> {
-    /// Whose bytes wait in the queues of the egress port.
-    fn at_egress(&self) -> impl Iterator<Item = Source> {
-        let queues = &self.ports[self.egress].queues;
-        let data = queues[..queues.len() - 1].iter().flat_map(Queue::sources);
-        data.map(|source| neighbour(source.port()))
-    }
-
-    /// Whose bytes wait anywhere.
-    fn in_memory(&self) -> impl Iterator<Item = Source> {
-        let holds = |&port: &usize| self.buffer.held_of_port(port) > 0;
-        (0..self.ports.len()).filter(holds).map(neighbour)
-    }
+/// Whose bytes wait anywhere.
+fn in_memory(view: &View<'_>) -> impl Iterator<Item = Source> {
+    let holds = |&port: &usize| view.buffer.held_of_port(port) > 0;
+    (0..view.ports.len()).filter(holds).map(neighbour)
 }
 
 /// Whatever comes by `port`.
@@ -63,24 +51,21 @@ fn neighbour(port: usize) -> Source {
 }
 
 impl Pause {
-    /// For a switch with this many ports.
-    pub fn new(spec: &Spec, ports: usize) -> Self {
+    /// For a switch.
+    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+        let ports = site.ports;
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(source::Meter::new(ports)),
             MeasuredOn::EgressPort => Meter::EgressPort(place::Meter::new(ports, ports)),
             MeasuredOn::Memory => Meter::Memory(place::Meter::new(ports, 1)),
         };
-        Self { meter, ledger: Ledger::new(ports) }
+        let (spec, ledger) = (spec.clone(), Ledger::new(ports));
+        Self { spec, meter, ledger, orders: Vec::new() }
     }
 
     /// A packet has joined a queue.
-    pub fn on_enqueue(
-        &mut self,
-        spec: &Spec,
-        packet: &Packet,
-        view: &View<'_>,
-        orders: &mut Vec<Order>,
-    ) {
+    fn on_enqueue(&mut self, egress: usize, packet: &Packet, view: &View<'_>) {
+        let (spec, orders) = (&self.spec, &mut self.orders);
         let (thresholds, port) = (spec.thresholds(), packet.ingress.index());
         let source = neighbour(port);
         match &mut self.meter {
@@ -89,18 +74,19 @@ impl Pause {
                 meter.on_enqueue(thresholds, source, held, orders);
             }
             Meter::EgressPort(meter) => {
-                let at = (view.egress, view.ports[view.egress].occupancy.bytes());
-                meter.on_enqueue(thresholds, at, Some(source), || view.at_egress(), orders);
+                let at = (egress, view.ports[egress].occupancy.bytes());
+                meter.on_enqueue(thresholds, at, Some(source), || at_egress(view, egress), orders);
             }
             Meter::Memory(meter) => {
-                let at = (0, view.memory);
-                meter.on_enqueue(thresholds, at, Some(source), || view.in_memory(), orders);
+                let at = (0, view.occupancy.bytes());
+                meter.on_enqueue(thresholds, at, Some(source), || in_memory(view), orders);
             }
         }
     }
 
     /// What must go before `source`, which is paused, may go on.
-    pub fn held(&self, spec: &Spec, source: Source) -> Held {
+    fn holds_until(&self, source: Source) -> Held {
+        let spec = &self.spec;
         match &self.meter {
             Meter::Ingress(_) => Held::ByItsBytes(spec.xon.0),
             Meter::EgressPort(meter) => Held::ByPlaces(meter.holding(source), spec.xon.0),
@@ -109,13 +95,8 @@ impl Pause {
     }
 
     /// A packet has left a queue.
-    pub fn on_dequeue(
-        &mut self,
-        spec: &Spec,
-        packet: &Packet,
-        view: &View<'_>,
-        orders: &mut Vec<Order>,
-    ) {
+    fn on_dequeue(&mut self, egress: usize, packet: &Packet, view: &View<'_>) {
+        let (spec, orders) = (&self.spec, &mut self.orders);
         let (thresholds, port) = (spec.thresholds(), packet.ingress.index());
         match &mut self.meter {
             Meter::Ingress(meter) => {
@@ -123,10 +104,12 @@ impl Pause {
                 meter.on_dequeue(thresholds, neighbour(port), held, orders);
             }
             Meter::EgressPort(meter) => {
-                let at = (view.egress, view.ports[view.egress].occupancy.bytes());
+                let at = (egress, view.ports[egress].occupancy.bytes());
                 meter.on_dequeue(thresholds, at, orders);
             }
-            Meter::Memory(meter) => meter.on_dequeue(thresholds, (0, view.memory), orders),
+            Meter::Memory(meter) => {
+                meter.on_dequeue(thresholds, (0, view.occupancy.bytes()), orders)
+            }
         }
     }
 }

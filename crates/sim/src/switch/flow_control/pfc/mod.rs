@@ -5,13 +5,16 @@
 //! A class is charged as the neighbour sent it, even if the packet waits in another queue here:
 //! otherwise the pause would stop a queue that does not send what overflows.
 
+mod in_switch;
 mod ingress_pool;
 mod spec;
 pub mod watchdog;
 
 use super::pausing::{Held, Ledger, Order, Source, place, source};
 use crate::switch::buffer::Buffer;
+use crate::switch::mechanism::Site;
 use crate::switch::queue::Queue;
+use watchdog::Watchdog;
 
 pub use spec::{MeasuredOn, Spec};
 
@@ -27,11 +30,15 @@ pub struct Charge {
 /// The PFC of one switch.
 #[derive(Debug)]
 pub struct Pfc {
+    spec: Spec,
     meter: Meter,
     /// Data queues per port.
     queues: usize,
     /// What neighbours were told.
-    pub ledger: Ledger,
+    ledger: Ledger,
+    orders: Vec<Order>,
+    /// What watches the pauses of neighbours, if anything does.
+    watchdog: Option<Box<Watchdog>>,
 }
 
 #[derive(Debug)]
@@ -42,26 +49,23 @@ enum Meter {
 }
 
 impl Pfc {
-    /// For a switch with this many ports and data queues per port.
-    pub fn new(spec: &Spec, ports: usize, queues: usize) -> Self {
+    /// For a switch.
+    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+        let (ports, queues) = (site.ports, site.queues);
+        let watchdog = spec.watchdog.as_ref().map(|of| Box::new(Watchdog::new(of, ports)));
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(source::Meter::new(ports)),
             MeasuredOn::IngressPool => Meter::IngressPool(ingress_pool::Meter::new(ports)),
             MeasuredOn::EgressQueue => Meter::EgressQueue(place::Meter::new(ports, ports * queues)),
         };
-        Self { meter, queues, ledger: Ledger::new(ports) }
+        let (spec, ledger) = (spec.clone(), Ledger::new(ports));
+        Self { spec, meter, queues, ledger, orders: Vec::new(), watchdog }
     }
 
     /// A packet has joined `queue` and is in the books.
     #[inline]
-    pub fn on_enqueue(
-        &mut self,
-        spec: &Spec,
-        charge: Charge,
-        queue: &Queue,
-        buffer: &Buffer,
-        orders: &mut Vec<Order>,
-    ) {
+    fn on_enqueue(&mut self, charge: Charge, queue: &Queue, buffer: &Buffer) {
+        let (spec, orders) = (&self.spec, &mut self.orders);
         let source = charge.source;
         // What a switch makes itself has come in no class of data, and pauses nobody.
         let queues = self.queues;
@@ -86,7 +90,8 @@ impl Pfc {
 
     /// What must go before `source`, which is paused, may go on. On the pool of the ingress the
     /// threshold may rise, but it is looked at only when something of the source leaves.
-    pub fn held(&self, spec: &Spec, source: Source, buffer: &Buffer) -> Held {
+    fn holds_until(&self, source: Source, buffer: &Buffer) -> Held {
+        let spec = &self.spec;
         match &self.meter {
             Meter::Ingress(_) => Held::ByItsBytes(spec.xon().0),
             Meter::IngressPool(_) => Held::ByItsBytes(buffer.held(source).saturating_sub(1)),
@@ -96,14 +101,8 @@ impl Pfc {
 
     /// A packet has left `queue` and the books.
     #[inline]
-    pub fn on_dequeue(
-        &mut self,
-        spec: &Spec,
-        charge: Charge,
-        queue: &Queue,
-        buffer: &Buffer,
-        orders: &mut Vec<Order>,
-    ) {
+    fn on_dequeue(&mut self, charge: Charge, queue: &Queue, buffer: &Buffer) {
+        let (spec, orders) = (&self.spec, &mut self.orders);
         let source = charge.source;
         match &mut self.meter {
             Meter::Ingress(meter) => {

@@ -154,7 +154,7 @@ mod tests {
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
 
     fn new(spec: &Spec) -> SourceFlowControl {
-        SourceFlowControl::new(spec, &Site { name: "switch", seed: 1, ports: 1 })
+        SourceFlowControl::new(spec, &Site { name: "switch", seed: 1, ports: 1, queues: 1 })
     }
 
     fn us(us: u64) -> Instant {

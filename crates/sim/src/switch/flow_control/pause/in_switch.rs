@@ -1,0 +1,78 @@
+//! What a switch does for PAUSE: it compares the books with the thresholds whenever they change, stops and
+//! resumes neighbours, and repeats pauses before they end.
+
+use floodway_model::{Instant, Packet};
+
+use super::Pause;
+use crate::switch::buffer::Buffer;
+use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source};
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, View};
+
+impl Mechanism for Pause {
+    fn wants(&self) -> Events {
+        Events::JOINED.and(Events::LEFT).and(Events::TIMER)
+    }
+
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        self.ask(Self::on_enqueue, joined.egress, joined.packet, view, actions);
+    }
+
+    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, actions: &mut Actions) {
+        self.ask(Self::on_dequeue, left.egress, left.packet, view, actions);
+    }
+
+    fn next_wake(&self) -> Instant {
+        self.ledger.next_refresh()
+    }
+
+    fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let quanta = self.spec.quanta;
+        let on = |source: Source| On::link(&view.ports[source.port()].tx, quanta);
+        while let Some(source) = self.ledger.refresh(view.now, on) {
+            actions.push(Action::PausePort { port: source.port(), quanta });
+        }
+    }
+
+    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
+        let (port, quanta) = (source.port(), self.spec.quanta);
+        if self.ledger.holds(source) {
+            self.ledger.repeat(source, view.now, On::link(&view.ports[port].tx, quanta));
+            actions.push(Action::PausePort { port, quanta });
+        }
+    }
+
+    fn stops_ports(&self) -> bool {
+        true
+    }
+
+    fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+        Some(self.ledger.told(port, class))
+    }
+
+    fn held(&self, source: Source, _: &Buffer) -> Option<Held> {
+        self.ledger.holds(source).then(|| self.holds_until(source))
+    }
+}
+
+impl Pause {
+    fn ask(
+        &mut self,
+        question: impl Fn(&mut Self, usize, &Packet, &View<'_>),
+        egress: usize,
+        packet: &Packet,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        question(self, egress, packet, view);
+        let quanta = self.spec.quanta;
+        for order in self.orders.drain(..) {
+            let (port, said) = match order {
+                Order::Pause(source) => (source.port(), quanta),
+                Order::Resume(source) => (source.port(), 0),
+            };
+            let on = On::link(&view.ports[port].tx, quanta);
+            self.ledger.carry_out(order, view.now, on);
+            actions.push(Action::PausePort { port, quanta: said });
+        }
+    }
+}

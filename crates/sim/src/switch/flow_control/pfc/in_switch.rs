@@ -1,0 +1,177 @@
+//! What a switch does for priority-based flow control: it compares the books with the thresholds whenever they
+//! change, pauses and resumes neighbours, and repeats pauses before they end. The watchdog sees the pauses of
+//! neighbours and what waits in them.
+
+use floodway_model::Instant;
+use floodway_model::id::CLASSES;
+
+use super::watchdog::{self, Due, Event};
+use super::{Charge, Pfc};
+use crate::metric::Tally;
+use crate::switch::buffer::Buffer;
+use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source, source_of};
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, View};
+use crate::switch::port::DropReason;
+
+impl Mechanism for Pfc {
+    #[inline(always)]
+    fn wants(&self) -> Events {
+        let own = Events::JOINED.and(Events::LEFT).and(Events::TIMER);
+        match self.watchdog {
+            None => own,
+            Some(_) => own.and(Events::ADMITTED).and(Events::PAUSED).and(Events::DROPPED),
+        }
+    }
+
+    #[inline(always)]
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Joined { egress, queue, packet } = *joined;
+        let charge = Charge { source: source_of(packet), egress: (egress, queue) };
+        self.on_enqueue(charge, &view.ports[egress].queues[queue], view.buffer);
+        if !self.orders.is_empty() {
+            self.carry_out(view, actions);
+        }
+        if self.watchdog.is_some() {
+            self.watch(egress, queue, view, actions);
+        }
+    }
+
+    #[inline(always)]
+    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Left { egress, queue, packet } = *left;
+        let charge = Charge { source: source_of(packet), egress: (egress, queue) };
+        self.on_dequeue(charge, &view.ports[egress].queues[queue], view.buffer);
+        if !self.orders.is_empty() {
+            self.carry_out(view, actions);
+        }
+    }
+
+    fn admits(&mut self, egress: usize, queue: usize) -> Result<(), DropReason> {
+        let watchdog = self.watchdog.as_ref().filter(|dog| dog.drops(Source::new(egress, queue)));
+        watchdog.map_or(Ok(()), |_| Err(DropReason::Watchdog))
+    }
+
+    fn on_dropped(&mut self, egress: usize, queue: usize, reason: DropReason) {
+        if let (DropReason::Watchdog, Some(watchdog)) = (reason, &mut self.watchdog) {
+            watchdog.count_drop(Source::new(egress, queue));
+        }
+    }
+
+    fn disobeys(&mut self, port: usize, classes: u8, quanta: u16, view: &View<'_>) -> u8 {
+        let Some(watchdog) = &mut self.watchdog else { return 0 };
+        let mut disobeyed = 0;
+        for class in (0..CLASSES).filter(|class| classes >> class & 1 != 0) {
+            let queue = Source::new(port, class);
+            if quanta > 0 {
+                watchdog.hears_pause(queue, view.now);
+            }
+            disobeyed |= u8::from(watchdog.ignores(queue)) << class;
+        }
+        disobeyed
+    }
+
+    fn on_paused(&mut self, port: usize, classes: u8, view: &View<'_>, actions: &mut Actions) {
+        let Some(watchdog) = &mut self.watchdog else { return };
+        let (here, data) = (&view.ports[port], usize::from(view.spec.queue.count));
+        for class in (0..data).filter(|class| classes >> class & 1 != 0) {
+            let pause = &here.tx.pauses()[class];
+            // A pause that goes on has been seen when it began.
+            if pause.since() == view.now {
+                let waits = pause.until > view.now && !here.queues[class].is_empty();
+                watchdog.waits(Source::new(port, class), waits, view.now);
+            }
+        }
+        actions.push(Action::Arm);
+    }
+
+    fn next_wake(&self) -> Instant {
+        let watched = self.watchdog.as_ref().map_or(Instant::NEVER, |dog| dog.wakes_at());
+        self.ledger.next_refresh().min(watched)
+    }
+
+    fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.find_storms(view, actions);
+        let quanta = self.spec.quanta;
+        let on = |source: Source| On::link(&view.ports[source.port()].tx, quanta);
+        while let Some(source) = self.ledger.refresh(view.now, on) {
+            actions.push(Action::Pause { source, quanta });
+        }
+    }
+
+    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
+        if self.ledger.holds(source) {
+            let quanta = self.spec.quanta;
+            let on = On::link(&view.ports[source.port()].tx, quanta);
+            self.ledger.repeat(source, view.now, on);
+            actions.push(Action::Pause { source, quanta });
+        }
+    }
+
+    fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+        Some(self.ledger.told(port, class))
+    }
+
+    fn held(&self, source: Source, buffer: &Buffer) -> Option<Held> {
+        self.ledger.holds(source).then(|| self.holds_until(source, buffer))
+    }
+
+    fn storms(&self) -> &[Event] {
+        self.watchdog.as_ref().map_or(&[], |dog| &dog.events)
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        let storms = self.storms();
+        tally.watchdog_storms += storms.len() as u64;
+        tally.watchdog_drops += storms.iter().map(|storm| storm.dropped).sum::<u64>();
+    }
+}
+
+impl Pfc {
+    #[cold]
+    fn carry_out(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let quanta = self.spec.quanta;
+        for order in self.orders.drain(..) {
+            let (source, action) = match order {
+                Order::Pause(source) => (source, Action::Pause { source, quanta }),
+                Order::Resume(source) => (source, Action::Resume { source }),
+            };
+            let on = On::link(&view.ports[source.port()].tx, quanta);
+            self.ledger.carry_out(order, view.now, on);
+            actions.push(action);
+        }
+    }
+
+    /// A packet has joined `queue` of `egress`, which may be paused.
+    #[cold]
+    fn watch(&mut self, egress: usize, queue: usize, view: &View<'_>, actions: &mut Actions) {
+        let Some(watchdog) = &mut self.watchdog else { return };
+        let watched = Source::new(egress, queue);
+        let paused = view.ports[egress].tx.pauses()[queue].until > view.now;
+        if self.spec.covers(queue as u8) && paused && watchdog.is_calm(watched) {
+            watchdog.waits(watched, true, view.now);
+            actions.push(Action::Arm);
+        }
+    }
+
+    /// Storms that begin or end now.
+    fn find_storms(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let Some(watchdog) = &mut self.watchdog else { return };
+        while let Some((queue, due)) = watchdog.next_due(view.now) {
+            let port = &view.ports[queue.port()];
+            let pause = port.tx.pauses()[queue.class()];
+            let waits = !port.queues[queue.class()].is_empty() && pause.until > view.now;
+            match due {
+                Due::Storm { since } if waits && pause.since() <= since => {
+                    actions.push(match watchdog.begins(queue, view.now) {
+                        watchdog::Action::Drop => {
+                            Action::Discard { place: queue, reason: DropReason::Watchdog }
+                        }
+                        watchdog::Action::Forward => Action::GoOn { place: queue },
+                    });
+                }
+                // Its pause ended in the meantime, or the storm is over.
+                Due::Storm { .. } | Due::Over => {}
+            }
+        }
+    }
+}
