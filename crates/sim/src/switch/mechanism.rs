@@ -38,7 +38,7 @@ impl Events {
     pub const TIMER: Self = Self(1 << 8);
     /// Packets that need not wait join their queue as others do, so that they are seen as well.
     pub const LONE: Self = Self(1 << 3);
-    /// A frame for a host, of the control class, is about to join a queue on its way, or to begin it here.
+    /// A message of a switch for a host is about to leave this switch, which has made it or has it on its way.
     pub const TRANSIT: Self = Self(1 << 2);
 
     /// All.
@@ -124,6 +124,15 @@ impl View<'_> {
     pub fn is_edge_of(&self, host: NodeId) -> bool {
         matches!(self.routes.towards(host), Hops::Host(_))
     }
+}
+
+/// A data packet that has come in, for which no queue is chosen yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// The data queue that it joins if its flow is not isolated.
+    pub home: usize,
+    /// The packet.
+    pub packet: &'a Packet,
 }
 
 /// A packet that has joined a data queue. The books have it already.
@@ -226,14 +235,14 @@ pub trait Mechanism {
     /// The events that it wants to see.
     fn wants(&self) -> Events;
 
-    /// A data packet has come by `packet.ingress`.
-    fn on_arrived(&mut self, _packet: &Packet, _view: &View<'_>, _actions: &mut Actions) {}
+    /// A data packet has come by its ingress.
+    fn on_arrived(&mut self, _arrived: &Arrived<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// A packet has joined a data queue.
     fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// A frame of the control class is about to leave by `egress`. One that this switch has made has it as
-    /// its source.
+    /// A message of a switch for a host is about to leave by `egress`. One that this switch has made has it
+    /// as its source.
     fn on_transit(
         &mut self,
         _frame: &Packet,
@@ -383,7 +392,7 @@ impl Switch {
         }
     }
 
-    /// A frame of the control class is about to leave by `egress`.
+    /// A message of a switch is about to leave by `egress`.
     #[inline]
     pub(super) fn transit(
         &mut self,

@@ -47,7 +47,7 @@ use flow_control::bfc::Bfc;
 use flow_control::congestion_isolation::Place;
 use flow_control::drc::Feedback;
 use flow_control::pausing::source_of;
-use mechanism::{Actions, Events, Fate, Joined, Left};
+use mechanism::{Actions, Arrived, Events, Fate, Joined, Left};
 use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
@@ -149,7 +149,7 @@ impl Switch {
         };
         let queue = self.classify(packet);
         if self.mechanisms.wants().has(Events::ARRIVED) {
-            self.ask_arrived(packet, now, context);
+            self.ask_arrived(&Arrived { home: queue, packet }, now, context);
         }
         let (queue, isolated) = self.isolate(egress, queue, packet, now);
         let verdict = self.judge(egress, queue, isolated, packet, now);
@@ -178,15 +178,24 @@ impl Switch {
     /// Feedback or a notification has arrived, to be forwarded.
     fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         self.received += 1;
+        match self.forward(packet, now) {
+            Some(egress) => self.enqueue_control(egress, packet, now, context),
+            None => self.drop_unroutable(packet, now, context),
+        }
+    }
+
+    /// A message that a switch has made for a host has arrived, to be forwarded unless it ends here.
+    fn take_in_message(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let Some(egress) = self.forward(packet, now) else {
+            self.received += 1;
             return self.drop_unroutable(packet, now, context);
         };
         if self.transit(packet, egress, now, context) == Fate::Consume {
-            self.received -= 1;
             self.consumed += 1;
-            return;
+        } else {
+            self.received += 1;
+            self.enqueue_control(egress, packet, now, context);
         }
-        self.enqueue_control(egress, packet, now, context);
     }
 
     /// The port has nothing else to send: the packet goes straight to the wire.
@@ -486,12 +495,12 @@ impl Node for Switch {
             | Body::TcpAck { .. }
             | Body::Syn { .. }
             | Body::SynAck { .. } => self.take_in(packet, now, context),
-            Body::Ack { .. }
-            | Body::Nak { .. }
-            | Body::Cnp
-            | Body::Indication { .. }
-            | Body::Sfc { .. }
-            | Body::Cnm { .. } => self.take_in_control(packet, now, context),
+            Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
+                self.take_in_control(packet, now, context);
+            }
+            Body::Indication { .. } | Body::Sfc { .. } | Body::Cnm { .. } => {
+                self.take_in_message(packet, now, context);
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::buffer::Buffer;
-use super::mechanism::{Events, Fate, Joined, Left, Mechanism, Site, View, view};
+use super::mechanism::{Arrived, Events, Fate, Joined, Left, Mechanism, Site, View, view};
 use super::port::DropReason;
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -136,9 +136,9 @@ macro_rules! mechanisms {
         impl Switch {
             /// A data packet has come in: asks those that want to see it.
             #[inline(never)]
-            pub(in crate::switch) fn ask_arrived(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
+            pub(in crate::switch) fn ask_arrived(&mut self, arrived: &Arrived<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ARRIVED, now, context, |one, view, actions| {
-                    one.on_arrived(packet, view, actions)
+                    one.on_arrived(arrived, view, actions)
                 });)?)+
             }
 
@@ -184,7 +184,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A frame of the control class is about to leave: asks those that want to see it.
+            /// A message of a switch is about to leave: asks those that want to see it.
             #[inline(never)]
             pub(in crate::switch) fn ask_transit(
                 &mut self,

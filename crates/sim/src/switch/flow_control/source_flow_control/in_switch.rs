@@ -7,16 +7,19 @@ use floodway_model::{Body, Class, Packet};
 use super::{Drain, Mode, SourceFlowControl};
 use crate::metric::Tally;
 use crate::switch::flow_control::pausing::Source;
-use crate::switch::mechanism::{Action, Actions, Events, Fate, Joined, Mechanism, View};
+use crate::switch::mechanism::{Action, Actions, Arrived, Events, Fate, Joined, Mechanism, View};
 
 impl Mechanism for SourceFlowControl {
+    #[inline(always)]
     fn wants(&self) -> Events {
         Events::ARRIVED.and(Events::JOINED).and(Events::TRANSIT)
     }
 
     /// Its destination may be paused, which its host may not know.
-    fn on_arrived(&mut self, packet: &Packet, view: &View<'_>, actions: &mut Actions) {
-        let (port, home) = (packet.ingress.index(), view.classify(packet));
+    #[inline(always)]
+    fn on_arrived(&mut self, arrived: &Arrived<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Arrived { home, packet } = *arrived;
+        let port = packet.ingress.index();
         // On a link that is known to be down by now nobody would hear it.
         if !view.ports[port].to_host || view.ports[port].tx.is_closed() {
             return;
@@ -32,6 +35,7 @@ impl Mechanism for SourceFlowControl {
         }
     }
 
+    #[inline(always)]
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
         let Joined { egress, queue, packet } = *joined;
         if packet.is_control() || !self.spec.covers(queue) {
