@@ -125,13 +125,6 @@ impl Switch {
             for drops in port.drops.iter().filter(of_data) {
                 tally.queues[usize::from(drops.queue)] += drops.packets;
             }
-            if let Some(table) = &port.isolation {
-                tally.isolations += table.isolations;
-                tally.isolations_refused += table.refused;
-                tally.isolations_evicted += table.evicted;
-                tally.cims_sent += table.cims_sent;
-                tally.cims_received += table.cims_received;
-            }
             for lanes in port.queues.iter().filter_map(Queue::lanes) {
                 tally.bfc_collisions += lanes.collisions;
                 tally.bfc_paused_ns += lanes.paused().total_at(now).0 / 1_000;

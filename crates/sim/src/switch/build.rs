@@ -13,9 +13,8 @@ use super::fabric::Crossbar;
 use super::fabric::egress::Egress;
 use super::flow_control::Mechanisms;
 use super::flow_control::bfc::{self, Bfc};
-use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::{Feedback, Peers};
-use super::mechanism::{Actions, Events, Site};
+use super::mechanism::{Actions, Events, Site, SitePort};
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
@@ -39,8 +38,19 @@ impl Switch {
         let graph = &whole.graph;
         let node = graph.node(id);
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
-        let isolation = spec.flow_control.congestion_isolation.as_ref();
-        let isolation = isolation.filter(|isolation| isolation.is_at(tier));
+        let site_ports: Vec<SitePort> = links
+            .iter()
+            .map(|link| SitePort { rate: link.rate, peer: graph.node(link.peer).kind })
+            .collect();
+        let site = Site {
+            name: &node.name,
+            seed: whole.seed,
+            tier,
+            ports: &site_ports,
+            queues: spec.queue.count.into(),
+        };
+        let mechanisms = Mechanisms::new(&spec.flow_control, &site);
+        let kept_behind = mechanisms.keeps_behind();
         let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
@@ -49,7 +59,7 @@ impl Switch {
         let strict = matches!(spec.scheduler, scheduler::Spec::Strict(_));
         let crossbar = Crossbar::new(&spec.fabric, links, spec.queue.count.into(), strict);
         let crossed = |number: u8| {
-            let ordered = isolation.is_some_and(|isolation| isolation.monitored == number);
+            let ordered = kept_behind == Some(number);
             let egress = Egress::new(links.len(), ordered);
             Queue::behind_crossbar(egress, timed.then_some(whole.departures))
         };
@@ -70,23 +80,10 @@ impl Switch {
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
-            port.isolation = isolation.map(|isolation| Isolation::new(isolation, link.rate));
-            port.peer_isolates =
-                isolation.is_some_and(|isolation| match graph.node(link.peer).kind {
-                    NodeKind::Host => isolation.hosts,
-                    NodeKind::Switch { tier } => isolation.is_at(tier),
-                });
             port.tx.obey(&spec.flow_control);
             port.regulator = peers.regulator(link.peer);
             port
         };
-        let site = Site {
-            name: &node.name,
-            seed: whole.seed,
-            ports: links.len(),
-            queues: spec.queue.count.into(),
-        };
-        let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let drc = spec.flow_control.drc.as_ref();
         let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let queues = usize::from(spec.queue.count);
@@ -128,6 +125,8 @@ impl Switch {
             no_shortcut,
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,
+            kept_behind: kept_behind.unwrap_or(0),
+            unmarked: mechanisms.unmarked(),
             mechanisms,
             actions: Actions::new(),
             held: vec![0; links.len()].into(),

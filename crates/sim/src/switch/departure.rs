@@ -59,7 +59,7 @@ impl Switch {
         };
         let packet = head.packet;
         let verdict = port.aqm.on_departure(queue, &packet, &mut view);
-        match self.in_queue(index, queue, verdict) {
+        match self.in_queue(queue, verdict) {
             Verdict::Congested if !self.can_tell(&packet) => Verdict::Drop,
             verdict => verdict,
         }

@@ -3,7 +3,9 @@
 //! as the one before has left them. The order is that of the rows in
 //! [`flow_control`](super::flow_control).
 
-use floodway_model::{Body, Class, Instant, NodeId, Packet, PortIx, Tos};
+use floodway_model::graph::NodeKind;
+use floodway_model::random::Stream;
+use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos};
 
 use super::buffer::Buffer;
 use super::flow_control::pausing::{Held, Paused, Source};
@@ -26,6 +28,10 @@ impl Events {
     pub const ARRIVED: Self = Self(1);
     /// A packet has joined a data queue and is in the books.
     pub const JOINED: Self = Self(1 << 1);
+    /// A data packet is about to be placed in a queue, which may be another than its own.
+    pub const PLACED: Self = Self(1 << 9);
+    /// A frame for this switch has come, other than a pause.
+    pub const FRAME: Self = Self(1 << 10);
     /// A packet has left a data queue and the books.
     pub const LEFT: Self = Self(1 << 4);
     /// A packet is about to be admitted to a data queue.
@@ -63,10 +69,35 @@ pub struct Site<'a> {
     pub name: &'a str,
     /// The seed of the run.
     pub seed: u64,
-    /// How many ports it has.
-    pub ports: usize,
+    /// Steps from the hosts.
+    pub tier: u8,
+    /// Its ports.
+    pub ports: &'a [SitePort],
     /// How many data queues a port has.
     pub queues: usize,
+}
+
+#[cfg(test)]
+impl<'a> Site<'a> {
+    /// A leaf with one data queue at each of these ports.
+    pub fn with_ports(name: &'a str, seed: u64, ports: &'a [SitePort]) -> Self {
+        Self { name, seed, tier: 0, ports, queues: 1 }
+    }
+}
+
+#[cfg(test)]
+impl SitePort {
+    /// To a host, with 100 Gb/s.
+    pub const HOST: Self = Self { rate: Rate::from_gbps(100), peer: NodeKind::Host };
+}
+
+/// A port of a switch in which a mechanism is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct SitePort {
+    /// Rate of its link.
+    pub rate: Rate,
+    /// What is at the other end.
+    pub peer: NodeKind,
 }
 
 /// What a mechanism sees of its switch.
@@ -100,24 +131,17 @@ impl View<'_> {
 
     /// A frame from this switch to the source of `packet`, about its flow.
     pub fn to_source(&self, packet: &Packet, bytes: u16, body: Body) -> Packet {
-        Packet {
-            flow: packet.flow,
-            connection: 0,
-            src: self.id,
-            dst: packet.src,
-            bytes,
-            ingress: PortIx(0),
-            class: Class(self.spec.queue.count),
-            tos: Tos::default(),
-            indicated: false,
-            lane: 0,
-            body,
-        }
+        own_frame(self.id, packet.src, packet.flow, bytes, self.spec, body)
     }
 
     /// Whether this class of a neighbour is paused until it is resumed.
     pub fn holds(&self, source: Source) -> bool {
         self.held[source.port()] >> source.class() & 1 != 0
+    }
+
+    /// A frame from this switch to the neighbour at `port`, about a flow.
+    pub fn to_neighbor(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
+        own_frame(self.id, self.ports[port].tx.link().peer, flow, bytes, self.spec, body)
     }
 
     /// Whether a host is attached here.
@@ -126,9 +150,35 @@ impl View<'_> {
     }
 }
 
+/// A frame that a switch makes.
+pub(super) fn own_frame(
+    src: NodeId,
+    dst: NodeId,
+    flow: FlowId,
+    bytes: u16,
+    spec: &Spec,
+    body: Body,
+) -> Packet {
+    Packet {
+        flow,
+        connection: 0,
+        src,
+        dst,
+        bytes,
+        ingress: PortIx(0),
+        class: Class(spec.queue.count),
+        tos: Tos::default(),
+        indicated: false,
+        lane: 0,
+        body,
+    }
+}
+
 /// A data packet that has come in, for which no queue is chosen yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
+    /// The egress port that it is bound for.
+    pub egress: usize,
     /// The data queue that it joins if its flow is not isolated.
     pub home: usize,
     /// The packet.
@@ -144,6 +194,20 @@ pub struct Joined<'a> {
     pub queue: usize,
     /// The packet: data, or feedback that waits among data.
     pub packet: &'a Packet,
+    /// Whether a mechanism has moved it here.
+    pub moved: bool,
+}
+
+/// Where a mechanism moves a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The data queue that it joins in place of its own.
+    pub queue: usize,
+    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`], or one of that
+    /// name if packets can overtake others there; 0 for at once.
+    pub not_before: u64,
+    /// Whether it is marked, if it is ECN-capable and the AQM has not marked it.
+    pub marks: bool,
 }
 
 /// A packet that has left a data queue and the books.
@@ -177,9 +241,9 @@ pub enum Action {
         /// Not by this port.
         except: Option<usize>,
     },
-    /// Send a frame of its own to the host at this port.
+    /// Send a frame of its own to the node at this port.
     SendTo {
-        /// The host's port.
+        /// The node's port.
         port: usize,
         /// The frame.
         frame: Packet,
@@ -231,12 +295,39 @@ pub enum Action {
 pub type Actions = Vec<Action>;
 
 /// The half of a mechanism that is in a switch.
-pub trait Mechanism {
+pub trait Mechanism: Sized {
+    /// Its parameters.
+    type Spec;
+
+    /// It, for a switch; `None` where it does not run.
+    fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
+
     /// The events that it wants to see.
     fn wants(&self) -> Events;
 
     /// A data packet has come by its ingress.
     fn on_arrived(&mut self, _arrived: &Arrived<'_>, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// Where a data packet goes, if it is not the queue that it would join otherwise. `rng` is that of the
+    /// switch.
+    fn moves(
+        &mut self,
+        _arrived: &Arrived<'_>,
+        _view: &View<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Moved> {
+        None
+    }
+
+    /// A frame for this switch has come by `port`, other than a pause.
+    fn on_frame(
+        &mut self,
+        _port: usize,
+        _frame: &Packet,
+        _view: &View<'_>,
+        _actions: &mut Actions,
+    ) {
+    }
 
     /// A packet has joined a data queue.
     fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
@@ -284,6 +375,16 @@ pub trait Mechanism {
     /// The link of a port works again, and its other end has forgotten all pauses: says again what holds
     /// for this class of that neighbour.
     fn on_link_up(&mut self, _source: Source, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// The queue behind which moved packets are kept in order.
+    fn keeps_behind(&self) -> Option<u8> {
+        None
+    }
+
+    /// Bit q: in data queue q nothing is marked by the AQM.
+    fn unmarked(&self) -> u8 {
+        0
+    }
 
     /// Whether what it pauses is a neighbour as a whole, which is told of as its class 0.
     fn stops_ports(&self) -> bool {

@@ -44,10 +44,9 @@ use congestion_indication::Indication;
 use fabric::Crossbar;
 use flow_control::Mechanisms;
 use flow_control::bfc::Bfc;
-use flow_control::congestion_isolation::Place;
 use flow_control::drc::Feedback;
 use flow_control::pausing::source_of;
-use mechanism::{Actions, Arrived, Events, Fate, Joined, Left};
+use mechanism::{Actions, Arrived, Events, Fate, Joined, Left, Moved};
 use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
@@ -66,6 +65,10 @@ pub struct Switch {
     no_shortcut: bool,
     /// Some feedback waits with the data.
     feedback_among_data: bool,
+    /// The queue behind which packets are kept in order that a mechanism has moved.
+    kept_behind: u8,
+    /// Bit q: a mechanism wants no marks of the queue management in data queue q.
+    unmarked: u8,
     spec: Arc<Spec>,
     routes: Routes,
     /// The ports.
@@ -149,10 +152,14 @@ impl Switch {
         };
         let queue = self.classify(packet);
         if self.mechanisms.wants().has(Events::ARRIVED) {
-            self.ask_arrived(&Arrived { home: queue, packet }, now, context);
+            self.ask_arrived(&Arrived { egress, home: queue, packet }, now, context);
         }
-        let (queue, isolated) = self.isolate(egress, queue, packet, now);
-        let verdict = self.judge(egress, queue, isolated, packet, now);
+        let moved = match self.mechanisms.wants().has(Events::PLACED) {
+            true => self.moves(&Arrived { egress, home: queue, packet }, now),
+            false => None,
+        };
+        let queue = moved.map_or(queue, |moved| moved.queue);
+        let verdict = self.judge(egress, queue, moved, packet, now);
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
         }
@@ -162,10 +169,10 @@ impl Switch {
         if verdict == Verdict::Congested {
             self.mark(egress, queue, packet, now, context);
         }
-        if isolated.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
+        if moved.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
         }
-        self.enqueue(egress, queue, isolated, packet, now, context);
+        self.enqueue(egress, queue, moved, packet, now, context);
     }
 
     /// The data queue that the packet would join if its flow is not isolated.
@@ -224,7 +231,7 @@ impl Switch {
         &mut self,
         egress: usize,
         queue: usize,
-        isolated: Option<Place>,
+        moved: Option<Moved>,
         packet: &Packet,
         now: Instant,
         context: &mut Context,
@@ -237,8 +244,7 @@ impl Switch {
         let port = &mut self.ports[egress];
         port.occupancy.join(packet.bytes);
         self.buffer.join(source, &port.queues[queue], packet.bytes);
-        let table = port.isolation.as_ref();
-        let not_before = isolated.zip(table).map_or(0, |(place, table)| table.not_before(place));
+        let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
         if port.queues[queue].is_whole() {
@@ -247,11 +253,9 @@ impl Switch {
             self.enter_part(egress, queue, queued, now, context);
         }
 
-        if let Some(place) = isolated {
-            self.after_isolation(egress, place, packet, now, context);
-        }
         if self.mechanisms.wants().has(Events::JOINED) {
-            self.ask_joined(&Joined { egress, queue, packet }, now, context);
+            let joined = Joined { egress, queue, packet, moved: moved.is_some() };
+            self.ask_joined(&joined, now, context);
         }
         if self.drc.is_some() {
             self.observe(egress, now, context);
@@ -390,13 +394,11 @@ impl Switch {
             // None if all physical queues with packets are paused: their resumption comes as a frame.
             // None also if all directions with packets are held back.
             let Some(first) = port.queues[queue].head() else { continue };
-            // Congestion Isolation: the flow's earlier packets go first.
-            if first.not_before > 0 {
-                let isolation = self.spec.flow_control.congestion_isolation.as_ref();
-                let monitored = isolation.map_or(0, |spec| usize::from(spec.monitored));
-                if !port.queues[monitored].has_let_go(first.not_before) {
-                    continue;
-                }
+            // The earlier packets of a moved flow go first.
+            if first.not_before > 0
+                && !port.queues[usize::from(self.kept_behind)].has_let_go(first.not_before)
+            {
+                continue;
             }
             let overhead = u32::from(port.tx.wire_overhead());
             *head = u32::from(first.packet.bytes) + overhead;
@@ -442,13 +444,6 @@ impl Switch {
         let port = &mut self.ports[egress];
         port.occupancy.leave(packet.bytes);
         self.buffer.leave(source, &port.queues[queue], packet.bytes);
-        if let (Some(table), Some(spec)) =
-            (&mut port.isolation, &self.spec.flow_control.congestion_isolation)
-            && queue == usize::from(spec.congesting)
-            && port.queues[queue].is_empty()
-        {
-            table.on_empty(now);
-        }
         if self.mechanisms.wants().has(Events::LEFT) {
             self.ask_left(&Left { egress, queue, packet }, now, context);
         }
@@ -481,7 +476,12 @@ impl Node for Switch {
                 self.ports[port].tx.pause(u8::MAX, quanta, now, context);
                 self.nudge(port, now, context);
             }
-            Body::Cim => self.obey_cim(port, packet.flow, now),
+            Body::Cim => {
+                self.consumed += 1;
+                if self.mechanisms.wants().has(Events::FRAME) {
+                    self.ask_frame(port, packet, now, context);
+                }
+            }
             Body::Bfc { class, lane, stop } => {
                 self.consumed += 1;
                 self.obey_lane(port, (class, lane), stop, now, context);

@@ -1,79 +1,22 @@
-//! What a switch tells its neighbours: pause frames and congestion isolation messages, which are
-//! frames like others, with their lengths and their time on the wire.
+//! Pause frames to neighbours, which are frames like others, with their lengths and their time on the wire, and
+//! what a switch does at times of its own.
 
 use std::ops::Range;
 
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, FlowId, Instant, Packet, PortIx, Tos};
+use floodway_model::{Body, FlowId, Instant, Packet};
 
 use super::Switch;
-use super::flow_control::congestion_isolation::{self, Place};
 use super::flow_control::pausing::Source;
+use super::mechanism::own_frame;
 use crate::engine::Context;
 
 impl Switch {
-    /// A packet of an isolated flow has joined the congesting queue: tell upstream if it is time.
-    pub(super) fn after_isolation(
-        &mut self,
-        egress: usize,
-        place: Place,
-        packet: &Packet,
-        now: Instant,
-        context: &mut Context,
-    ) {
-        let spec = self.spec.flow_control.congestion_isolation.as_ref();
-        let spec = spec.expect("only a switch with Congestion Isolation isolates");
-        let still_monitored = packet.class.0 == spec.monitored;
-        let upstream = usize::from(packet.ingress.0);
-        let peer_isolates = self.ports[upstream].peer_isolates;
-        let backlog = self.ports[egress].queues[usize::from(spec.congesting)].congestion();
-        let table = self.ports[egress].isolation.as_mut().expect("as above");
-        table.on_join();
-        if peer_isolates && table.signals(spec, place, backlog, still_monitored, now) {
-            let message = self.cim(packet.flow, upstream);
-            self.emitted += 1;
-            self.enqueue_control(upstream, &message, now, context);
-        }
-    }
-
-    /// The neighbour at `port` has found a flow congesting that is sent there.
-    #[inline(never)]
-    pub(super) fn obey_cim(&mut self, port: usize, flow: FlowId, now: Instant) {
-        self.consumed += 1;
-        let here = &mut self.ports[port];
-        if let (Some(table), Some(spec)) =
-            (&mut here.isolation, &self.spec.flow_control.congestion_isolation)
-        {
-            let congesting = usize::from(spec.congesting);
-            let port = congestion_isolation::Port {
-                monitored: &here.queues[usize::from(spec.monitored)],
-                congesting: &here.queues[congesting],
-                paused: here.tx.paused(now) >> congesting & 1 != 0,
-            };
-            table.on_cim(spec, flow, port, now);
-        }
-    }
-
-    fn cim(&self, flow: FlowId, port: usize) -> Packet {
-        self.one_hop(flow, port, length::CIM, Body::Cim)
-    }
-
     /// A frame from here to the neighbour at `port`.
     pub(super) fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
-        Packet {
-            flow,
-            connection: 0,
-            src: self.id,
-            dst: self.ports[port].tx.link().peer,
-            bytes,
-            ingress: PortIx(0),
-            class: Class(self.spec.queue.count),
-            lane: 0,
-            tos: Tos::default(),
-            indicated: false,
-            body,
-        }
+        let peer = self.ports[port].tx.link().peer;
+        own_frame(self.id, peer, flow, bytes, &self.spec, body)
     }
 
     /// Tells a neighbour about one class. If there may be room for others in the frame, it is sent when all

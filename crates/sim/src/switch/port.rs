@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use floodway_model::{Duration, Instant, NodeId, Packet};
 
-use super::flow_control::congestion_isolation::Isolation;
 use super::flow_control::drc::Regulator;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
@@ -25,8 +24,6 @@ pub struct Port {
     pub waiting: u8,
     /// Whether there are link control frames that wait.
     urgent: bool,
-    /// Whether the node at the other end accepts congestion isolation messages.
-    pub peer_isolates: bool,
     /// Whether the node at the other end is a host.
     pub to_host: bool,
     /// Where it writes into packets that ask for it.
@@ -35,8 +32,6 @@ pub struct Port {
     pub regulator: Option<Box<Regulator>>,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
-    /// The flows that are isolated at this egress; `None` without Congestion Isolation.
-    pub isolation: Option<Isolation>,
     /// What the queue management remembers of this port.
     pub aqm: aqm::State,
     /// Where the scheduler is.
@@ -121,12 +116,10 @@ impl Port {
             queues,
             waiting: 0,
             urgent: false,
-            peer_isolates: false,
             to_host: false,
             telemetry: None,
             regulator: None,
             occupancy: Occupancy::default(),
-            isolation: None,
             aqm,
             scheduler,
             link_control: VecDeque::new(),

@@ -11,13 +11,14 @@ pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
+use floodway_model::random::Stream;
 use floodway_model::{Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::buffer::Buffer;
-use super::mechanism::{Arrived, Events, Fate, Joined, Left, Mechanism, Site, View, view};
+use super::mechanism::{Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, View, view};
 use super::port::DropReason;
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -59,7 +60,7 @@ macro_rules! mechanisms {
             pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
                 let mut all = Self::default();
                 $($(
-                    all.$module = spec.$module.as_ref().map(|spec| Box::new(<$half>::new(spec, site)));
+                    all.$module = spec.$module.as_ref().and_then(|spec| <$half as Mechanism>::build(spec, site)).map(Box::new);
                     all.wants = all.wants.and(all.$module.as_ref().map_or(Events::NONE, |one| one.wants()));
                 )?)+
                 all
@@ -123,6 +124,28 @@ macro_rules! mechanisms {
                 })?)+
             }
 
+            /// Where a data packet goes, if it is not the queue that it would join otherwise.
+            #[inline(never)]
+            pub fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
+                $($(if let Some(one) = &mut self.$module
+                    && one.wants().has(Events::PLACED)
+                    && let Some(moved) = <$half as Mechanism>::moves(one, arrived, view, rng)
+                {
+                    return Some(moved);
+                })?)+
+                None
+            }
+
+            /// The queue behind which moved packets are kept in order.
+            pub fn keeps_behind(&self) -> Option<u8> {
+                None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.keeps_behind())))?)+
+            }
+
+            /// Bit q: in data queue q nothing is marked by the AQM.
+            pub fn unmarked(&self) -> u8 {
+                0 $($(| self.$module.as_ref().map_or(0, |one: &Box<$half>| one.unmarked()))?)+
+            }
+
             /// Adds what they have counted.
             pub fn count(&self, tally: &mut Tally) {
                 $($(
@@ -174,6 +197,14 @@ macro_rules! mechanisms {
                 self.ports[port].tx.pause(obeyed, quanta, now, context);
                 $($(ask!(self, $module: $half, PAUSED, now, context, |one, view, actions| {
                     one.on_paused(port, classes, view, actions)
+                });)?)+
+            }
+
+            /// A frame for this switch has come by `port`, other than a pause.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_frame(&mut self, port: usize, frame: &Packet, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, FRAME, now, context, |one, view, actions| {
+                    one.on_frame(port, frame, view, actions)
                 });)?)+
             }
 
@@ -235,7 +266,8 @@ mechanisms! {
     bfc:
         "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.";
     congestion_isolation:
-        "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).";
+        "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
+        congestion_isolation::Isolating;
     drc:
         "Directional Rate Control: the neighbour slows or stops what goes to a congested port.";
     source_flow_control:

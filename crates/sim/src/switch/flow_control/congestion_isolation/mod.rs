@@ -14,8 +14,10 @@
 //! rule with the least waiting). Back: entries are released only while the congesting queue is
 //! empty, so that nothing of the flow can be overtaken.
 
+mod in_switch;
 mod spec;
 mod table;
 
+pub use in_switch::Isolating;
 pub use spec::{Mark, Signal, Spec, WhenFull};
 pub use table::{Isolation, Place, Port, Reason};

@@ -3,12 +3,18 @@
 
 use floodway_model::{Instant, Packet};
 
-use super::Pause;
+use super::{Pause, Spec};
 use crate::switch::buffer::Buffer;
 use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source};
-use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, View};
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
 
 impl Mechanism for Pause {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        Some(Self::new(spec, site))
+    }
+
     fn wants(&self) -> Events {
         Events::JOINED.and(Events::LEFT).and(Events::TIMER)
     }

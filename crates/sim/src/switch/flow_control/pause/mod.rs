@@ -53,7 +53,7 @@ fn neighbour(port: usize) -> Source {
 impl Pause {
     /// For a switch.
     pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
-        let ports = site.ports;
+        let ports = site.ports.len();
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(source::Meter::new(ports)),
             MeasuredOn::EgressPort => Meter::EgressPort(place::Meter::new(ports, ports)),

@@ -6,14 +6,20 @@ use floodway_model::Instant;
 use floodway_model::id::CLASSES;
 
 use super::watchdog::{self, Due, Event};
-use super::{Charge, Pfc};
+use super::{Charge, Pfc, Spec};
 use crate::metric::Tally;
 use crate::switch::buffer::Buffer;
 use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source, source_of};
-use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, View};
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
 use crate::switch::port::DropReason;
 
 impl Mechanism for Pfc {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        Some(Self::new(spec, site))
+    }
+
     #[inline(always)]
     fn wants(&self) -> Events {
         let own = Events::JOINED.and(Events::LEFT).and(Events::TIMER);
@@ -25,7 +31,7 @@ impl Mechanism for Pfc {
 
     #[inline(always)]
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Joined { egress, queue, packet } = *joined;
+        let Joined { egress, queue, packet, .. } = *joined;
         let charge = Charge { source: source_of(packet), egress: (egress, queue) };
         self.on_enqueue(charge, &view.ports[egress].queues[queue], view.buffer);
         if !self.orders.is_empty() {

@@ -51,7 +51,7 @@ enum Meter {
 impl Pfc {
     /// For a switch.
     pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
-        let (ports, queues) = (site.ports, site.queues);
+        let (ports, queues) = (site.ports.len(), site.queues);
         let watchdog = spec.watchdog.as_ref().map(|of| Box::new(Watchdog::new(of, ports)));
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(source::Meter::new(ports)),

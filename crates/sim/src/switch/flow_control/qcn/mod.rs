@@ -128,7 +128,7 @@ impl Qcn {
     pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let mut chance = Stream::named(site.seed, &format!("{}, congestion points", site.name));
         let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut chance) };
-        let points = (0..site.ports * CLASSES).map(|_| point()).collect();
+        let points = (0..site.ports.len() * CLASSES).map(|_| point()).collect();
         Self { spec: spec.clone(), points, chance, sent: 0 }
     }
 
@@ -152,12 +152,18 @@ impl Qcn {
 }
 
 impl Mechanism for Qcn {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        Some(Self::new(spec, site))
+    }
+
     fn wants(&self) -> Events {
         Events::JOINED.and(Events::LONE).and(Events::TRANSIT)
     }
 
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Joined { egress, queue, packet } = *joined;
+        let Joined { egress, queue, packet, .. } = *joined;
         if !self.spec.covers(queue) {
             return;
         }

@@ -1,6 +1,7 @@
 //! The congestion point against numbers worked out by hand.
 
 use super::*;
+use crate::switch::mechanism::SitePort;
 
 /// The standard's, without jitter.
 fn spec() -> Spec {
@@ -62,7 +63,7 @@ fn joins(qcn: &mut Qcn, q: u64) -> (u32, u8, i16, i16) {
 #[test]
 fn a_sequence_of_frames_by_hand() {
     let spec = spec();
-    let mut qcn = Qcn::new(&spec, &Site { name: "switch", seed: 1, ports: 1, queues: 1 });
+    let mut qcn = Qcn::new(&spec, &Site::with_ports("switch", 1, &[SitePort::HOST; 1]));
     // 150,000 bytes are 100 frames, the next is sampled. 52,000 bytes after none:
     // 26,000 + 104,000 = 130,000 → 63; offset -26,000/64, delta 52,000/64.
     assert_eq!(joins(&mut qcn, 52_000), (101, 63, -406, 812));
@@ -84,7 +85,7 @@ fn a_sequence_of_frames_by_hand() {
 fn jitter_is_even_and_on_average_none() {
     let spec = Spec::default();
     // Nothing waits: the intervals of 10,000 points are 150 KB, more or less 22.5 KB.
-    let qcn = Qcn::new(&spec, &Site { name: "switch", seed: 7, ports: 1_250, queues: 1 });
+    let qcn = Qcn::new(&spec, &Site::with_ports("switch", 7, &[SitePort::HOST; 1_250]));
     let lefts: Vec<f64> = qcn.points.iter().map(|point| point.left / 1e3).collect();
     assert!(lefts.iter().all(|left| (127.5..172.5).contains(left)));
     let mean = lefts.iter().sum::<f64>() / 1e4;

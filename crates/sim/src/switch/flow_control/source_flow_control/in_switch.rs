@@ -4,12 +4,20 @@
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Packet};
 
-use super::{Drain, Mode, SourceFlowControl};
+use super::{Drain, Mode, SourceFlowControl, Spec};
 use crate::metric::Tally;
 use crate::switch::flow_control::pausing::Source;
-use crate::switch::mechanism::{Action, Actions, Arrived, Events, Fate, Joined, Mechanism, View};
+use crate::switch::mechanism::{
+    Action, Actions, Arrived, Events, Fate, Joined, Mechanism, Site, View,
+};
 
 impl Mechanism for SourceFlowControl {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        Some(Self::new(spec, site))
+    }
+
     #[inline(always)]
     fn wants(&self) -> Events {
         Events::ARRIVED.and(Events::JOINED).and(Events::TRANSIT)
@@ -18,7 +26,7 @@ impl Mechanism for SourceFlowControl {
     /// Its destination may be paused, which its host may not know.
     #[inline(always)]
     fn on_arrived(&mut self, arrived: &Arrived<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Arrived { home, packet } = *arrived;
+        let Arrived { home, packet, .. } = *arrived;
         let port = packet.ingress.index();
         // On a link that is known to be down by now nobody would hear it.
         if !view.ports[port].to_host || view.ports[port].tx.is_closed() {
@@ -37,7 +45,7 @@ impl Mechanism for SourceFlowControl {
 
     #[inline(always)]
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Joined { egress, queue, packet } = *joined;
+        let Joined { egress, queue, packet, .. } = *joined;
         if packet.is_control() || !self.spec.covers(queue) {
             return;
         }

@@ -57,7 +57,7 @@ impl SourceFlowControl {
             reminded: Rests::default(),
             cache: FxHashMap::default(),
             cache_until: Instant::ZERO,
-            proxied: vec![Instant::ZERO; site.ports * CLASSES],
+            proxied: vec![Instant::ZERO; site.ports.len() * CLASSES],
             messages: 0,
             reminders: 0,
             proxy_pauses: 0,
@@ -148,13 +148,14 @@ fn quanta_within(time: Duration, rate: Rate) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::switch::mechanism::SitePort;
     use floodway_model::{Body, Class, Dscp, Echo, Ecn, FlowId, NodeId, PortIx, Tos};
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const DRAIN: Drain = Drain { rate: GBPS_100, share: (1, 1) };
 
     fn new(spec: &Spec) -> SourceFlowControl {
-        SourceFlowControl::new(spec, &Site { name: "switch", seed: 1, ports: 1, queues: 1 })
+        SourceFlowControl::new(spec, &Site::with_ports("switch", 1, &[SitePort::HOST; 1]))
     }
 
     fn us(us: u64) -> Instant {

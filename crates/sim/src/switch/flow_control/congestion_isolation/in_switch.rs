@@ -1,0 +1,130 @@
+//! What a switch does for Congestion Isolation: it moves flows of the stream table to the congesting queue,
+//! notifies the neighbours that send them, and hears the notifications of others.
+
+use floodway_model::graph::NodeKind;
+use floodway_model::packet::length;
+use floodway_model::random::Stream;
+use floodway_model::{Body, Packet};
+
+use super::table::{Isolation, Place, Port};
+use super::{Mark, Spec};
+use crate::metric::Tally;
+use crate::switch::mechanism::{
+    Action, Actions, Arrived, Events, Joined, Left, Mechanism, Moved, Site, View,
+};
+use crate::switch::port;
+
+/// The Congestion Isolation of one switch.
+#[derive(Debug)]
+pub struct Isolating {
+    spec: Spec,
+    /// By egress port.
+    tables: Box<[Isolation]>,
+    /// By port: whether the node at the other end accepts congestion isolation messages.
+    peers: Box<[bool]>,
+    /// Where the flow stands in its table whose packet was moved last.
+    moved: Option<Place>,
+}
+
+impl Isolating {
+    fn port<'a>(&self, port: &'a port::Port, view: &View<'_>) -> Port<'a> {
+        let congesting = usize::from(self.spec.congesting);
+        Port {
+            monitored: &port.queues[usize::from(self.spec.monitored)],
+            congesting: &port.queues[congesting],
+            paused: port.tx.paused(view.now) >> congesting & 1 != 0,
+        }
+    }
+}
+
+impl Mechanism for Isolating {
+    type Spec = Spec;
+
+    /// Not in switches of a tier that does not take part.
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        let accepts = |kind| match kind {
+            NodeKind::Host => spec.hosts,
+            NodeKind::Switch { tier } => spec.is_at(tier),
+        };
+        spec.is_at(site.tier).then(|| Self {
+            spec: spec.clone(),
+            tables: site.ports.iter().map(|port| Isolation::new(spec, port.rate)).collect(),
+            peers: site.ports.iter().map(|port| accepts(port.peer)).collect(),
+            moved: None,
+        })
+    }
+
+    #[inline(always)]
+    fn wants(&self) -> Events {
+        Events::PLACED.and(Events::JOINED).and(Events::LEFT).and(Events::FRAME)
+    }
+
+    #[inline(always)]
+    fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
+        let Arrived { egress, home, packet } = *arrived;
+        if home != usize::from(self.spec.monitored) {
+            return None;
+        }
+        let (port, now) = (self.port(&view.ports[egress], view), view.now);
+        let table = &mut self.tables[egress];
+        let place = table.place(&self.spec, packet.flow, port, now, rng)?;
+        self.moved = Some(place);
+        Some(Moved {
+            queue: self.spec.congesting.into(),
+            not_before: table.not_before(place),
+            marks: table.marks(&self.spec, place),
+        })
+    }
+
+    #[inline(always)]
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Some(place) = self.moved.filter(|_| joined.moved) else { return };
+        let Joined { egress, packet, .. } = *joined;
+        let still_monitored = packet.class.0 == self.spec.monitored;
+        let upstream = packet.ingress.index();
+        let backlog = view.ports[egress].queues[usize::from(self.spec.congesting)].congestion();
+        let table = &mut self.tables[egress];
+        table.on_join();
+        if self.peers[upstream]
+            && table.signals(&self.spec, place, backlog, still_monitored, view.now)
+        {
+            let frame = view.to_neighbor(packet.flow, upstream, length::CIM, Body::Cim);
+            actions.push(Action::SendTo { port: upstream, frame });
+        }
+    }
+
+    #[inline(always)]
+    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, _: &mut Actions) {
+        let Left { egress, queue, .. } = *left;
+        if queue == usize::from(self.spec.congesting) && view.ports[egress].queues[queue].is_empty()
+        {
+            self.tables[egress].on_empty(view.now);
+        }
+    }
+
+    /// The neighbour at `port` has found a flow congesting that is sent there.
+    fn on_frame(&mut self, port: usize, frame: &Packet, view: &View<'_>, _: &mut Actions) {
+        if matches!(frame.body, Body::Cim) {
+            let here = self.port(&view.ports[port], view);
+            self.tables[port].on_cim(&self.spec, frame.flow, here, view.now);
+        }
+    }
+
+    fn keeps_behind(&self) -> Option<u8> {
+        Some(self.spec.monitored)
+    }
+
+    fn unmarked(&self) -> u8 {
+        if self.spec.mark == Mark::None { 1 << self.spec.congesting } else { 0 }
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        for table in &self.tables {
+            tally.isolations += table.isolations;
+            tally.isolations_refused += table.refused;
+            tally.isolations_evicted += table.evicted;
+            tally.cims_sent += table.cims_sent;
+            tally.cims_received += table.cims_received;
+        }
+    }
+}
