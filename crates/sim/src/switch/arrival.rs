@@ -5,15 +5,9 @@ use floodway_model::{Instant, Packet};
 
 use super::Switch;
 use super::aqm::{self, Verdict};
-use super::mechanism::{Arrived, Moved, view};
+use super::mechanism::Moved;
 
 impl Switch {
-    /// Where a mechanism moves the packet, if one does.
-    #[inline]
-    pub(super) fn moves(&mut self, arrived: &Arrived<'_>, now: Instant) -> Option<Moved> {
-        self.mechanisms.moves(arrived, &view!(self, now), &mut self.chance)
-    }
-
     /// What happens to a packet that is to join `queue`. `Congested`: it tells of congestion, and can.
     // Feedback among data has a copy: data would pay for a call.
     #[inline(always)]

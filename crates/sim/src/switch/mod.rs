@@ -155,7 +155,7 @@ impl Switch {
             self.ask_arrived(&Arrived { egress, home: queue, packet }, now, context);
         }
         let moved = match self.mechanisms.wants().has(Events::PLACED) {
-            true => self.moves(&Arrived { egress, home: queue, packet }, now),
+            true => self.ask_moves(&Arrived { egress, home: queue, packet }, now),
             false => None,
         };
         let queue = moved.map_or(queue, |moved| moved.queue);

@@ -11,7 +11,6 @@ pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
-use floodway_model::random::Stream;
 use floodway_model::{Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,18 +123,6 @@ macro_rules! mechanisms {
                 })?)+
             }
 
-            /// Where a data packet goes, if it is not the queue that it would join otherwise.
-            #[inline(never)]
-            pub fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
-                $($(if let Some(one) = &mut self.$module
-                    && one.wants().has(Events::PLACED)
-                    && let Some(moved) = <$half as Mechanism>::moves(one, arrived, view, rng)
-                {
-                    return Some(moved);
-                })?)+
-                None
-            }
-
             /// The queue behind which moved packets are kept in order.
             pub fn keeps_behind(&self) -> Option<u8> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.keeps_behind())))?)+
@@ -157,6 +144,21 @@ macro_rules! mechanisms {
         }
 
         impl Switch {
+            /// Where a data packet goes, if it is not the queue that it would join otherwise.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_moves(&mut self, arrived: &Arrived<'_>, now: Instant) -> Option<Moved> {
+                $($(if let Some(one) = &mut self.mechanisms.$module
+                    && one.wants().has(Events::PLACED)
+                {
+                    let one: &mut $half = one;
+                    let moved = one.moves(arrived, &view!(self, now), &mut self.chance);
+                    if moved.is_some() {
+                        return moved;
+                    }
+                })?)+
+                None
+            }
+
             /// A data packet has come in: asks those that want to see it.
             #[inline(never)]
             pub(in crate::switch) fn ask_arrived(&mut self, arrived: &Arrived<'_>, now: Instant, context: &mut Context) {

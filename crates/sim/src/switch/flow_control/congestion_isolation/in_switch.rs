@@ -27,6 +27,7 @@ pub struct Isolating {
 }
 
 impl Isolating {
+    #[inline(always)]
     fn port<'a>(&self, port: &'a port::Port, view: &View<'_>) -> Port<'a> {
         let congesting = usize::from(self.spec.congesting);
         Port {
