@@ -224,10 +224,10 @@ pub fn measured(value: f64, low: Option<f64>, high: Option<f64>, unit: &str) -> 
     }
     // What was counted, and not averaged.
     let names_things = unit.starts_with(|first: char| first.is_ascii_lowercase());
-    if base.is_none() && names_things && !unit.contains('/') && unit != "x" {
-        if low.or(high).is_none() && value == libm::trunc(value) && value.abs() < 1e7 {
-            return (format!("{} {unit}", count(value)), String::new());
-        }
+    let counts = base.is_none() && names_things && !unit.contains('/') && unit != "x";
+    let whole = value == libm::trunc(value) && value.abs() < 1e7;
+    if counts && whole && low.or(high).is_none() {
+        return (format!("{} {unit}", count(value)), String::new());
     }
     let (scale, name) = match base {
         // Of nothing the interval says how large it could be, or else the unit that was given.
