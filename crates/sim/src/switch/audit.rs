@@ -16,7 +16,7 @@ impl Switch {
     /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
     /// 0. `None` if neighbours are not paused.
     pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
-        self.mechanisms.told(port, class)
+        self.mechanisms.pauses_sent(port, class)
     }
 
     /// The storms of pauses that were found here.

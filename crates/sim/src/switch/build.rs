@@ -129,7 +129,7 @@ impl Switch {
             unmarked: mechanisms.unmarked(),
             mechanisms,
             actions: Actions::new(),
-            held: vec![0; links.len()].into(),
+            paused_until_resumed: vec![0; links.len()].into(),
             received: 0,
             emitted: 0,
             pfc_frames: 0,

@@ -1,6 +1,6 @@
-//! What a mechanism of flow control is to its switch. It says which events it wants to see, and answers them
-//! with actions. The switch carries these out before it asks the next mechanism, so that each finds the books
-//! as the one before has left them. The order is that of the rows in
+//! The interface between a flow-control mechanism and its switch. A mechanism says which events it wants to see,
+//! and answers them with actions. The switch carries these out before it asks the next mechanism, so that
+//! each finds queues and counters as the one before has left them. The order is that of the rows in
 //! [`flow_control`](super::flow_control).
 
 use floodway_model::graph::NodeKind;
@@ -24,29 +24,29 @@ pub struct Events(u16);
 impl Events {
     /// None.
     pub const NONE: Self = Self(0);
-    /// A data packet has come from a neighbour, and no queue is chosen yet.
+    /// A data packet has come from a neighbour, and no mechanism has moved it yet.
     pub const ARRIVED: Self = Self(1);
-    /// A packet has joined a data queue and is in the books.
-    pub const JOINED: Self = Self(1 << 1);
     /// A data packet is about to be placed in a queue, which may be another than its own.
-    pub const PLACED: Self = Self(1 << 9);
-    /// A frame for this switch has come, other than a pause.
-    pub const FRAME: Self = Self(1 << 10);
-    /// A packet has left a data queue and the books.
-    pub const LEFT: Self = Self(1 << 4);
+    pub const PLACED: Self = Self(1 << 1);
     /// A packet is about to be admitted to a data queue.
-    pub const ADMITTED: Self = Self(1 << 5);
+    pub const ADMITTED: Self = Self(1 << 2);
+    /// A packet has joined a data queue and is accounted for.
+    pub const JOINED: Self = Self(1 << 3);
+    /// Packets that need not wait join their queue as others do, so that they are seen as well.
+    pub const LONE: Self = Self(1 << 4);
+    /// A packet has left a data queue and is accounted for no more.
+    pub const LEFT: Self = Self(1 << 5);
     /// A packet is dropped.
     pub const DROPPED: Self = Self(1 << 6);
     /// A neighbour pauses or resumes classes.
     pub const PAUSED: Self = Self(1 << 7);
+    /// A congestion isolation message for this switch has come.
+    pub const FRAME: Self = Self(1 << 8);
+    /// A message of a switch for a host is about to leave this switch, which sends it by
+    /// [`Action::Send`] or has it on its way.
+    pub const TRANSIT: Self = Self(1 << 9);
     /// The time of [`Mechanism::next_wake`] has come.
-    pub const TIMER: Self = Self(1 << 8);
-    /// Packets that need not wait join their queue as others do, so that they are seen as well.
-    pub const LONE: Self = Self(1 << 3);
-    /// A message of a switch for a host is about to leave this switch, which has made it or has it on its way.
-    pub const TRANSIT: Self = Self(1 << 2);
-
+    pub const TIMER: Self = Self(1 << 10);
     /// All.
     pub const ALL: Self = Self(u16::MAX);
 
@@ -111,12 +111,12 @@ pub struct View<'a> {
     pub ports: &'a [Port],
     /// Where it sends what is for whom.
     pub routes: &'a Routes,
-    /// Its memory for data, with the ingress half of the books.
+    /// Its buffer for data, with what each ingress port and class holds of it.
     pub buffer: &'a Buffer,
     /// Data bytes in its queues.
     pub occupancy: &'a Occupancy,
     /// By port, bit c: class c of the neighbour is paused until it is resumed.
-    pub held: &'a [u8],
+    pub paused_until_resumed: &'a [u8],
     /// The time.
     pub now: Instant,
 }
@@ -136,7 +136,7 @@ impl View<'_> {
 
     /// Whether this class of a neighbour is paused until it is resumed.
     pub fn holds(&self, source: Source) -> bool {
-        self.held[source.port()] >> source.class() & 1 != 0
+        self.paused_until_resumed[source.port()] >> source.class() & 1 != 0
     }
 
     /// A frame from this switch to the neighbour at `port`, about a flow.
@@ -185,7 +185,7 @@ pub struct Arrived<'a> {
     pub packet: &'a Packet,
 }
 
-/// A packet that has joined a data queue. The books have it already.
+/// A packet that has joined a data queue, and is accounted for.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined<'a> {
     /// Egress port.
@@ -203,14 +203,14 @@ pub struct Joined<'a> {
 pub struct Moved {
     /// The data queue that it joins in place of its own.
     pub queue: usize,
-    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`], or one of that
-    /// name if packets can overtake others there; 0 for at once.
+    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`]; 0 for at once.
+    /// Behind a crossbar, where packets overtake others, it is the number of the packet that must have left.
     pub not_before: u64,
     /// Whether it is marked, if it is ECN-capable and the AQM has not marked it.
     pub marks: bool,
 }
 
-/// A packet that has left a data queue and the books.
+/// A packet that has left a data queue, and is accounted for no more.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<'a> {
     /// Egress port.
@@ -219,6 +219,17 @@ pub struct Left<'a> {
     pub queue: usize,
     /// The packet.
     pub packet: &'a Packet,
+}
+
+/// A message of a switch for a host, which is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Transit<'a> {
+    /// The message.
+    pub frame: &'a Packet,
+    /// The port by which it is to leave.
+    pub egress: usize,
+    /// Whether this switch has just made it.
+    pub own: bool,
 }
 
 /// What becomes of a frame.
@@ -269,7 +280,7 @@ pub enum Action {
         quanta: u16,
     },
     /// Do not obey the pause of a data queue any longer.
-    GoOn {
+    IgnorePause {
         /// Egress port and queue.
         place: Source,
     },
@@ -319,7 +330,7 @@ pub trait Mechanism: Sized {
         None
     }
 
-    /// A frame for this switch has come by `port`, other than a pause.
+    /// A congestion isolation message for this switch has come by `port`.
     fn on_frame(
         &mut self,
         _port: usize,
@@ -332,12 +343,10 @@ pub trait Mechanism: Sized {
     /// A packet has joined a data queue.
     fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// A message of a switch for a host is about to leave by `egress`. One that this switch has made has it
-    /// as its source.
+    /// A message of a switch for a host is about to leave.
     fn on_transit(
         &mut self,
-        _frame: &Packet,
-        _egress: usize,
+        _transit: &Transit<'_>,
         _view: &View<'_>,
         _actions: &mut Actions,
     ) -> Fate {
@@ -372,9 +381,8 @@ pub trait Mechanism: Sized {
     /// That time has come.
     fn on_timer(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// The link of a port works again, and its other end has forgotten all pauses: says again what holds
-    /// for this class of that neighbour.
-    fn on_link_up(&mut self, _source: Source, _view: &View<'_>, _actions: &mut Actions) {}
+    /// The link of a port works again, and its other end has forgotten all pauses: repeats those that hold.
+    fn on_link_up(&mut self, _port: usize, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// The queue behind which moved packets are kept in order.
     fn keeps_behind(&self) -> Option<u8> {
@@ -386,13 +394,13 @@ pub trait Mechanism: Sized {
         0
     }
 
-    /// Whether what it pauses is a neighbour as a whole, which is told of as its class 0.
+    /// Whether what it pauses is a neighbour as a whole, which stands in its accounts as class 0.
     fn stops_ports(&self) -> bool {
         false
     }
 
-    /// What the neighbour at `port` was told about a class; `None` of a mechanism that pauses no neighbours.
-    fn told(&self, _port: usize, _class: usize) -> Option<&Paused> {
+    /// The pauses sent to the neighbour at `port` for a class; `None` of a mechanism that pauses no neighbours.
+    fn pauses_sent(&self, _port: usize, _class: usize) -> Option<&Paused> {
         None
     }
 
@@ -425,7 +433,7 @@ macro_rules! view {
             routes: &$switch.routes,
             buffer: &$switch.buffer,
             occupancy: &$switch.occupancy,
-            held: &$switch.held,
+            paused_until_resumed: &$switch.paused_until_resumed,
             now: $now,
         }
     };
@@ -446,11 +454,11 @@ impl Switch {
                     self.enqueue_control(port, &frame, now, context);
                 }
                 Action::Pause { source, quanta } => {
-                    self.held[source.port()] |= 1 << source.class();
+                    self.paused_until_resumed[source.port()] |= 1 << source.class();
                     self.say_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::Resume { source } => {
-                    self.held[source.port()] &= !(1 << source.class());
+                    self.paused_until_resumed[source.port()] &= !(1 << source.class());
                     let left = self.mechanisms.left(source, &view!(self, now));
                     self.say_pfc(source, left, &mut paused, now, context);
                 }
@@ -458,20 +466,19 @@ impl Switch {
                     self.say_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
-                Action::GoOn { place } => {
+                Action::IgnorePause { place } => {
                     let classes = 1 << place.class();
                     self.ports[place.port()].tx.pause(classes, 0, now, context);
                     self.nudge(place.port(), now, context);
                 }
                 Action::Discard { place, reason } => {
                     self.discard_all(place.port(), place.class(), reason, now, context);
-                    // An isolated flow may have waited for what was dropped.
                     self.nudge(place.port(), now, context);
                 }
                 Action::Arm => {}
             }
         }
-        // An action may have led to others, whose memory is as good.
+        // Nested calls have put a vector back; keep this one.
         self.actions = actions;
         self.send_combined(paused, now, context);
         self.set_timer();
@@ -487,23 +494,22 @@ impl Switch {
         let Some(egress) = self.forward(frame, now).filter(|&egress| Some(egress) != except) else {
             return;
         };
-        if self.transit(frame, egress, now, context) == Fate::Forward {
+        if self.transit(&Transit { frame, egress, own: true }, now, context) == Fate::Forward {
             self.emitted += 1;
             self.enqueue_control(egress, frame, now, context);
         }
     }
 
-    /// A message of a switch is about to leave by `egress`.
+    /// A message of a switch is about to leave.
     #[inline]
     pub(super) fn transit(
         &mut self,
-        frame: &Packet,
-        egress: usize,
+        transit: &Transit<'_>,
         now: Instant,
         context: &mut Context,
     ) -> Fate {
         match self.mechanisms.wants().has(Events::TRANSIT) {
-            true => self.ask_transit(frame, egress, now, context),
+            true => self.ask_transit(transit, now, context),
             false => Fate::Forward,
         }
     }

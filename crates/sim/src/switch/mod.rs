@@ -46,7 +46,7 @@ use flow_control::Mechanisms;
 use flow_control::bfc::Bfc;
 use flow_control::drc::Feedback;
 use flow_control::pausing::source_of;
-use mechanism::{Actions, Arrived, Events, Fate, Joined, Left, Moved};
+use mechanism::{Actions, Arrived, Events, Fate, Joined, Left, Moved, Transit};
 use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
@@ -94,12 +94,12 @@ pub struct Switch {
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
     /// queues; both count the same data packets.
     buffer: Buffer,
-    /// What runs here.
+    /// Flow-control mechanisms of this switch.
     mechanisms: Mechanisms,
-    /// What one of them wants done.
+    /// Scratch buffer for their actions.
     actions: Actions,
-    /// By port, bit c: PFC has paused class c of the neighbour, and will resume it.
-    held: Box<[u8]>,
+    /// By port, bit c: a mechanism has paused class c of the neighbour, and will resume it.
+    paused_until_resumed: Box<[u8]>,
     /// Frames that came in for the switch itself.
     pub consumed: u64,
     /// Frames made here.
@@ -197,7 +197,9 @@ impl Switch {
             self.received += 1;
             return self.drop_unroutable(packet, now, context);
         };
-        if self.transit(packet, egress, now, context) == Fate::Consume {
+        if self.transit(&Transit { frame: packet, egress, own: false }, now, context)
+            == Fate::Consume
+        {
             self.consumed += 1;
         } else {
             self.received += 1;

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::{Body, FlowId, Instant, Packet};
 
@@ -141,9 +140,7 @@ impl Switch {
     /// The link of a port works again, and its other end has forgotten all pauses: says again what
     /// still holds.
     pub(super) fn repeat_pauses(&mut self, port: usize, now: Instant, context: &mut Context) {
-        for class in 0..CLASSES {
-            self.ask_link_up(Source::new(port, class), now, context);
-        }
+        self.ask_link_up(port, now, context);
     }
 
     /// The alarm for what is not about one port.
@@ -172,7 +169,7 @@ impl Switch {
             let more = self.next_sample < sampling.count;
             self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
         }
-        if self.mechanisms.next_wake() <= now {
+        while self.mechanisms.next_wake() <= now {
             self.ask_timer(now, context);
         }
         self.repeat_feedback(now, context);

@@ -1,5 +1,5 @@
 //! Flow control: mechanisms by which a switch stops its neighbours or the sources far away. A scenario may run
-//! several together; they are asked in the order of the fields of [`Spec`].
+//! several together; those that implement [`Mechanism`] are asked in the order of the fields of [`Spec`].
 
 pub mod bfc;
 pub mod congestion_isolation;
@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::buffer::Buffer;
-use super::mechanism::{Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, View, view};
+use super::mechanism::{
+    Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
+};
 use super::port::DropReason;
 use crate::engine::Context;
 use crate::metric::Tally;
@@ -79,10 +81,10 @@ macro_rules! mechanisms {
                 all.iter().copied().max().unwrap_or(0)
             }
 
-            /// What the neighbour at `port` was told about a class, with PAUSE about all of them as class 0; `None` if
+            /// The pauses sent to the neighbour at `port` for a class, with PAUSE for all of them as class 0; `None` if
             /// neighbours are not paused.
-            pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
-                None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.told(port, class))))?)+
+            pub fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
+                None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.pauses_sent(port, class))))?)+
             }
 
             /// What must go before this source is resumed; `None` if it has not been paused.
@@ -202,7 +204,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A frame for this switch has come by `port`, other than a pause.
+            /// A congestion isolation message for this switch has come by `port`.
             #[inline(never)]
             pub(in crate::switch) fn ask_frame(&mut self, port: usize, frame: &Packet, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, FRAME, now, context, |one, view, actions| {
@@ -221,24 +223,23 @@ macro_rules! mechanisms {
             #[inline(never)]
             pub(in crate::switch) fn ask_transit(
                 &mut self,
-                frame: &Packet,
-                egress: usize,
+                transit: &Transit<'_>,
                 now: Instant,
                 context: &mut Context,
             ) -> Fate {
                 let mut fate = Fate::Forward;
                 $($(ask!(self, $module: $half, TRANSIT, now, context, |one, view, actions| {
-                    if one.on_transit(frame, egress, view, actions) == Fate::Consume {
+                    if one.on_transit(transit, view, actions) == Fate::Consume {
                         fate = Fate::Consume;
                     }
                 });)?)+
                 fate
             }
 
-            /// A link works again: asks what is to be said of this class of the neighbour.
-            pub(in crate::switch) fn ask_link_up(&mut self, source: Source, now: Instant, context: &mut Context) {
+            /// A link works again: asks for the pauses that are to be repeated.
+            pub(in crate::switch) fn ask_link_up(&mut self, port: usize, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ALL, now, context, |one, view, actions| {
-                    one.on_link_up(source, view, actions)
+                    one.on_link_up(port, view, actions)
                 });)?)+
             }
         }

@@ -62,6 +62,7 @@ impl Mechanism for Isolating {
 
     #[inline(always)]
     fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
+        self.moved = None;
         let Arrived { egress, home, packet } = *arrived;
         if home != usize::from(self.spec.monitored) {
             return None;
@@ -79,7 +80,7 @@ impl Mechanism for Isolating {
 
     #[inline(always)]
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Some(place) = self.moved.filter(|_| joined.moved) else { return };
+        let Some(place) = self.moved.take().filter(|_| joined.moved) else { return };
         let Joined { egress, packet, .. } = *joined;
         let still_monitored = packet.class.0 == self.spec.monitored;
         let upstream = packet.ingress.index();

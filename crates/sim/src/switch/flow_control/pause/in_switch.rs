@@ -1,9 +1,9 @@
-//! What a switch does for PAUSE: it compares the books with the thresholds whenever they change, stops and
+//! What a switch does for PAUSE: it compares what waits with the thresholds whenever that changes, stops and
 //! resumes neighbours, and repeats pauses before they end.
 
 use floodway_model::{Instant, Packet};
 
-use super::{Pause, Spec};
+use super::{Pause, Spec, neighbour};
 use crate::switch::buffer::Buffer;
 use crate::switch::flow_control::pausing::{Held, On, Order, Paused, Source};
 use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
@@ -39,8 +39,8 @@ impl Mechanism for Pause {
         }
     }
 
-    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
-        let (port, quanta) = (source.port(), self.spec.quanta);
+    fn on_link_up(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
+        let (source, quanta) = (neighbour(port), self.spec.quanta);
         if self.ledger.holds(source) {
             self.ledger.repeat(source, view.now, On::link(&view.ports[port].tx, quanta));
             actions.push(Action::PausePort { port, quanta });
@@ -51,7 +51,7 @@ impl Mechanism for Pause {
         true
     }
 
-    fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+    fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
         Some(self.ledger.told(port, class))
     }
 

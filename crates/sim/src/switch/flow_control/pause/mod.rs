@@ -52,7 +52,7 @@ fn neighbour(port: usize) -> Source {
 
 impl Pause {
     /// For a switch.
-    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+    fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let ports = site.ports.len();
         let meter = match spec.measured_on {
             MeasuredOn::Ingress => Meter::Ingress(source::Meter::new(ports)),

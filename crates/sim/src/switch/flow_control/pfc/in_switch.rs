@@ -1,5 +1,5 @@
-//! What a switch does for priority-based flow control: it compares the books with the thresholds whenever they
-//! change, pauses and resumes neighbours, and repeats pauses before they end. The watchdog sees the pauses of
+//! What a switch does for priority-based flow control: it compares what waits with the thresholds whenever that
+//! changes, pauses and resumes neighbours, and repeats pauses before they end. The watchdog sees the pauses of
 //! neighbours and what waits in them.
 
 use floodway_model::Instant;
@@ -97,6 +97,10 @@ impl Mechanism for Pfc {
 
     fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.find_storms(view, actions);
+        if !actions.is_empty() {
+            // What a storm does may resume neighbours. It is asked again when that is done.
+            return;
+        }
         let quanta = self.spec.quanta;
         let on = |source: Source| On::link(&view.ports[source.port()].tx, quanta);
         while let Some(source) = self.ledger.refresh(view.now, on) {
@@ -104,16 +108,17 @@ impl Mechanism for Pfc {
         }
     }
 
-    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
-        if self.ledger.holds(source) {
-            let quanta = self.spec.quanta;
-            let on = On::link(&view.ports[source.port()].tx, quanta);
-            self.ledger.repeat(source, view.now, on);
-            actions.push(Action::Pause { source, quanta });
+    fn on_link_up(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
+        let quanta = self.spec.quanta;
+        for source in (0..CLASSES).map(|class| Source::new(port, class)) {
+            if self.ledger.holds(source) {
+                self.ledger.repeat(source, view.now, On::link(&view.ports[port].tx, quanta));
+                actions.push(Action::Pause { source, quanta });
+            }
         }
     }
 
-    fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+    fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
         Some(self.ledger.told(port, class))
     }
 
@@ -172,7 +177,7 @@ impl Pfc {
                         watchdog::Action::Drop => {
                             Action::Discard { place: queue, reason: DropReason::Watchdog }
                         }
-                        watchdog::Action::Forward => Action::GoOn { place: queue },
+                        watchdog::Action::Forward => Action::IgnorePause { place: queue },
                     });
                 }
                 // Its pause ended in the meantime, or the storm is over.

@@ -20,11 +20,11 @@ pub use spec::{MeasuredOn, Spec};
 
 /// Where a packet is charged.
 #[derive(Clone, Copy, Debug)]
-pub struct Charge {
+struct Charge {
     /// As the neighbour sent it.
-    pub source: Source,
+    source: Source,
     /// The queue in which it waits here: port and queue number.
-    pub egress: (usize, usize),
+    egress: (usize, usize),
 }
 
 /// The PFC of one switch.
@@ -50,7 +50,7 @@ enum Meter {
 
 impl Pfc {
     /// For a switch.
-    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+    fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let (ports, queues) = (site.ports.len(), site.queues);
         let watchdog = spec.watchdog.as_ref().map(|of| Box::new(Watchdog::new(of, ports)));
         let meter = match spec.measured_on {

@@ -26,12 +26,14 @@ mod tests;
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Bytes, Packet};
+use floodway_model::{Body, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Tally;
-use crate::switch::mechanism::{Action, Actions, Events, Fate, Joined, Mechanism, Site, View};
+use crate::switch::mechanism::{
+    Action, Actions, Events, Fate, Joined, Mechanism, Site, Transit, View,
+};
 
 /// Parameters of the congestion points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,7 +127,7 @@ pub struct Qcn {
 
 impl Qcn {
     /// Those of a switch, with empty queues.
-    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+    fn new(spec: &Spec, site: &Site<'_>) -> Self {
         let mut chance = Stream::named(site.seed, &format!("{}, congestion points", site.name));
         let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut chance) };
         let points = (0..site.ports.len() * CLASSES).map(|_| point()).collect();
@@ -175,8 +177,8 @@ impl Mechanism for Qcn {
         actions.push(Action::Send { frame, except: Some(egress) });
     }
 
-    fn on_transit(&mut self, frame: &Packet, _: usize, view: &View<'_>, _: &mut Actions) -> Fate {
-        let begins = frame.src == view.id && matches!(frame.body, Body::Cnm { .. });
+    fn on_transit(&mut self, transit: &Transit<'_>, _: &View<'_>, _: &mut Actions) -> Fate {
+        let begins = transit.own && matches!(transit.frame.body, Body::Cnm { .. });
         self.sent += u64::from(begins);
         Fate::Forward
     }

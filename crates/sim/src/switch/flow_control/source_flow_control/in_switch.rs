@@ -1,6 +1,7 @@
 //! What a switch does for source flow control: it notifies the sources of what joins a deep queue, and at the
 //! edge it remembers the pauses of its hosts' destinations, or pauses the hosts itself.
 
+use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Packet};
 
@@ -8,7 +9,7 @@ use super::{Drain, Mode, SourceFlowControl, Spec};
 use crate::metric::Tally;
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::mechanism::{
-    Action, Actions, Arrived, Events, Fate, Joined, Mechanism, Site, View,
+    Action, Actions, Arrived, Events, Fate, Joined, Mechanism, Site, Transit, View,
 };
 
 impl Mechanism for SourceFlowControl {
@@ -68,13 +69,13 @@ impl Mechanism for SourceFlowControl {
     /// At the edge of the source it is remembered, and ends there if this switch is a proxy.
     fn on_transit(
         &mut self,
-        frame: &Packet,
-        egress: usize,
+        transit: &Transit<'_>,
         view: &View<'_>,
         actions: &mut Actions,
     ) -> Fate {
+        let Transit { frame, egress, own } = *transit;
         let Body::Sfc { towards, class, pause_ns } = frame.body else { return Fate::Forward };
-        self.messages += u64::from(frame.src == view.id);
+        self.messages += u64::from(own);
         if !view.is_edge_of(frame.dst) {
             return Fate::Forward;
         }
@@ -94,10 +95,12 @@ impl Mechanism for SourceFlowControl {
         Fate::Consume
     }
 
-    fn on_link_up(&mut self, source: Source, view: &View<'_>, actions: &mut Actions) {
-        let quanta = self.left(source, view);
-        if quanta > 0 && !view.holds(source) {
-            self.send(source, quanta, view, actions);
+    fn on_link_up(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
+        for source in (0..CLASSES).map(|class| Source::new(port, class)) {
+            let quanta = self.left(source, view);
+            if quanta > 0 && !view.holds(source) {
+                self.send(source, quanta, view, actions);
+            }
         }
     }
 

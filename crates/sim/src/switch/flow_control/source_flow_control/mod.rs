@@ -50,7 +50,7 @@ pub struct SourceFlowControl {
 
 impl SourceFlowControl {
     /// For a switch.
-    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+    fn new(spec: &Spec, site: &Site<'_>) -> Self {
         Self {
             spec: spec.clone(),
             told: Rests::default(),
