@@ -215,6 +215,10 @@ pub fn moves(measured: &Measured) -> String {
     let clear = measured.bounds().is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     match value {
         0.0 if measured.interval().is_none() => "does not change".to_owned(),
+        // Such an interval says no more than that.
+        _ if !clear && measured.high.is_some_and(|high| high > 1e5) => {
+            "does not change clearly: replications differ by orders of magnitude".to_owned()
+        }
         _ if !clear => format!("does not change clearly ({})", number(measured)),
         _ => {
             let verb = if value < 0.0 { "falls" } else { "rises" };
@@ -251,6 +255,10 @@ mod tests {
         };
         assert_eq!(moves(&of(-63.0, -70.0, -55.0)), "falls by 63 % [55, 70]");
         assert_eq!(moves(&of(120.0, 4.0, 300.0)), "rises by 120 % [4, 300]");
+        assert_eq!(
+            moves(&of(-87.0, -100.0, 7e8)),
+            "does not change clearly: replications differ by orders of magnitude"
+        );
         assert_eq!(moves(&of(-99.7, -99.98, -94.2)), "falls by 99.7 % [94.2, 100.0]");
         assert_eq!(moves(&of(1.0, -4.0, 6.0)), "does not change clearly (+1.0 % [-4.0, +6.0])");
         assert_eq!(moves(&Measured::default()), "was not measured");

@@ -232,7 +232,12 @@ fn in_words(rows: &[&'static Row], evidence: &Evidence) -> String {
     for row in rows {
         let measured = (row.measure)(evidence);
         let Measured { value: Some(_), unit, .. } = measured else { continue };
-        let (metric, verb) = (row.metric, moves(&measured));
+        let twins = rows.iter().filter(|other| other.metric == row.metric).count();
+        let metric = match twins {
+            1 => row.metric.to_owned(),
+            _ => format!("{} ({})", row.metric, row.part),
+        };
+        let verb = moves(&measured);
         sentences.push(match unit {
             "%" => format!("{metric} {verb}"),
             _ => format!("{metric}: {}", number(&measured)),
