@@ -34,7 +34,7 @@ def test_it_is_what_the_program_does(program, tmp_path, monkeypatch):
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     there = json.loads(done.stdout)
     names = {row["id"].rstrip("abc") for row in [*study.claims, *study.checks]}
-    assert len(names) == 24
+    assert len(names) == 28
     assert study.claims == there["claims"] and study.checks == there["checks"]
     assert study.answer == tuple(there["answer"])
     assert study.json["provenance"]["fingerprint"] == there["provenance"]["fingerprint"]

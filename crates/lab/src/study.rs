@@ -214,6 +214,11 @@ impl Session<'_> {
             [] => unreachable!("a warning is of an experiment"),
         });
         let fingerprint = manifest::together(self.fingerprints.iter().map(String::as_str));
+        let mut sections = (study.sections)(&evidence);
+        for section in &mut sections {
+            // A run can be too short to measure what a chart shows.
+            section.exhibits.retain(|exhibit| !exhibit.is_empty());
+        }
         let result = results::Study {
             study: study.entry.name.to_owned(),
             title: study.title.to_owned(),
@@ -225,7 +230,7 @@ impl Session<'_> {
             checks,
             caveats: self.caveats.into_iter().chain(warnings).collect(),
             violations: self.violations,
-            sections: (study.sections)(&evidence),
+            sections,
             provenance: Provenance { fingerprint, ..provenance },
             sample,
         };

@@ -310,6 +310,21 @@ pub enum Exhibit {
     },
 }
 
+impl Exhibit {
+    /// Whether it has nothing to show: a chart without a point, a table without a row.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Rows { chart, .. } => chart.data().is_empty(),
+            Self::Lines { charts, legend, .. } => {
+                charts.iter().all(|chart| chart.data(legend).is_empty())
+            }
+            Self::Grid { chart, legend, .. } => chart.data(legend).is_empty(),
+            Self::HeatMap { chart, .. } => chart.data().is_empty(),
+            Self::Table { rows, .. } => rows.is_empty(),
+        }
+    }
+}
+
 /// Where the numbers come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Provenance {

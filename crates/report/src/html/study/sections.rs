@@ -36,7 +36,7 @@ pub(in super::super) fn contents(text: &mut String, heading: &str, sections: &[S
 pub(in super::super) fn section(text: &mut String, bears: &str, number: usize, section: &Section) {
     let _ = write!(
         text,
-        "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span>{}</h2>\n",
+        "<section id=\"{}\">\n<h2><span class=\"nth\">{number}</span><span>{}</span></h2>\n",
         escape(&section.name),
         with_code(&section.question)
     );
