@@ -27,7 +27,7 @@ impl Switch {
             indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
-            chance: &mut self.chance,
+            chance: &mut self.rng,
         };
         let aqm = self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm);
         let verdict = aqm.on_arrival(queue, packet, &mut view);

@@ -106,16 +106,9 @@ impl Switch {
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
         }
-        if let Some(bfc) = &self.bfc {
-            tally.bfc_pauses += bfc.pauses;
-            tally.bfc_resumes += bfc.resumes;
-        }
-        tally.drc_feedback_frames += self.drc.as_ref().map_or(0, |drc| drc.frames);
         for (number, port) in self.ports.iter().enumerate() {
             tally.lost_on_links += port.tx.lost();
-            if let Some(regulator) = &port.regulator {
-                regulator.count(now, tally);
-            }
+            port.queues.iter().for_each(|queue| queue.count(now, tally));
             let marked = port.queues.iter().map(|queue| queue.marked).sum::<u64>();
             match self.indication {
                 None => tally.marked_packets += marked,
@@ -124,10 +117,6 @@ impl Switch {
             let of_data = |drops: &&Drops| usize::from(drops.queue) != self.control_queue();
             for drops in port.drops.iter().filter(of_data) {
                 tally.queues[usize::from(drops.queue)] += drops.packets;
-            }
-            for lanes in port.queues.iter().filter_map(Queue::lanes) {
-                tally.bfc_collisions += lanes.collisions;
-                tally.bfc_paused_ns += lanes.paused().total_at(now).0 / 1_000;
             }
             // PAUSE stops the control queue too, which is no class of data.
             for class in 0..self.control_queue() {

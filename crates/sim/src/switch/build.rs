@@ -12,8 +12,7 @@ use super::congestion_indication::Indication;
 use super::fabric::Crossbar;
 use super::fabric::egress::Egress;
 use super::flow_control::Mechanisms;
-use super::flow_control::bfc::{self, Bfc};
-use super::flow_control::drc::{Feedback, Peers};
+use super::flow_control::drc::Peers;
 use super::mechanism::{Actions, Events, Site, SitePort};
 use super::occupancy::Occupancy;
 use super::port::Port;
@@ -40,7 +39,7 @@ impl Switch {
         let NodeKind::Switch { tier } = node.kind else { panic!("{} is no switch", node.name) };
         let site_ports: Vec<SitePort> = links
             .iter()
-            .map(|link| SitePort { rate: link.rate, peer: graph.node(link.peer).kind })
+            .map(|link| SitePort { link: *link, peer: graph.node(link.peer).kind })
             .collect();
         let site = Site {
             name: &node.name,
@@ -48,10 +47,12 @@ impl Switch {
             tier,
             ports: &site_ports,
             queues: spec.queue.count.into(),
+            queue_size: spec.queue.size,
+            latency: spec.latency,
+            peers,
         };
         let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let kept_behind = mechanisms.keeps_behind();
-        let bfc = spec.flow_control.bfc.as_ref();
         let judges_departures = spec.aqm.judges_departures();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| Box::new(aqm::State::new(&spec.aqm, usize::from(spec.queue.count))));
@@ -63,35 +64,38 @@ impl Switch {
             let egress = Egress::new(links.len(), ordered);
             Queue::behind_crossbar(egress, timed.then_some(whole.departures))
         };
-        // The last one is the control queue, which has neither physical queues nor times.
-        let queue = |link: &Link, number: u8| match bfc {
-            _ if number == spec.queue.count => Queue::default(),
-            Some(bfc) => Queue::of_lanes(bfc::Lanes::new(bfc, link)),
-            None if let Some(count) = peers.directions(link.peer) => Queue::of_directions(count),
-            None if crossbar.is_some() => crossed(number),
-            None if timed => Queue::timed(whole.departures),
-            None => Queue::default(),
+        // The last one is the control queue, which has neither a discipline nor times.
+        let queue = |port: usize, number: u8| {
+            if number == spec.queue.count {
+                return Queue::default();
+            }
+            match mechanisms.discipline(&site, port, number.into()) {
+                Some(discipline) => Queue::ordered_by(discipline),
+                None if crossbar.is_some() => crossed(number),
+                None if timed => Queue::timed(whole.departures),
+                None => Queue::default(),
+            }
         };
-        let make = |link: &Link| {
+        let make = |(number, link): (usize, &Link)| {
             let mut port = Port::new(
                 Transmitter::new(*link),
-                (0..=spec.queue.count).map(|number| queue(link, number)).collect(),
+                (0..=spec.queue.count).map(|queue_number| queue(number, queue_number)).collect(),
                 aqm::State::new(&spec.aqm.for_rate(link.rate), usize::from(spec.queue.count)),
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
             port.tx.obey(&spec.flow_control);
-            port.regulator = peers.regulator(link.peer);
             port
         };
-        let drc = spec.flow_control.drc.as_ref();
-        let memory = drc.map(|drc| (drc, drc.memory(spec.queue.count, spec.queue.size)));
         let queues = usize::from(spec.queue.count);
         let no_shortcut = spec.aqm.judges_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
             || mechanisms.wants().has(Events::LONE)
             || crossbar.is_some();
+        let ports: Box<[Port]> = links.iter().enumerate().map(make).collect();
+        let mut all = ports.iter().flat_map(|port| &port.queues);
+        let disciplined = all.any(|queue| !queue.is_fifo());
         let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
         alarms.set(links.len(), Instant::ZERO);
         Self {
@@ -100,28 +104,27 @@ impl Switch {
             spec: Arc::clone(spec),
             routes,
             epochs: VecDeque::new(),
-            ports: links.iter().map(make).collect(),
+            ports,
             buffer: Buffer::new(
                 &spec.with_buffer_of(&node.name),
                 &links.iter().map(|link| link.rate).collect::<Vec<_>>(),
             ),
             occupancy: Occupancy::default(),
             crossbar: crossbar.map(Box::new),
-            bfc: bfc.map(|bfc| Box::new(Bfc::new(bfc, links, spec.latency))),
             indication: spec
                 .congestion_indication
                 .as_ref()
                 .map(|_| Box::new(Indication::new(&spec.with_buffer_of(&node.name), links.len()))),
-            drc: memory.map(|(drc, memory)| Box::new(Feedback::new(drc, memory, links.len()))),
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             history: whole.record.map(|limit| Box::new(History::new(limit, links.len(), queues))),
-            chance: Stream::named(whole.seed, &node.name),
+            rng: Stream::named(whole.seed, &node.name),
             path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
             judges_departures,
+            disciplined,
             no_shortcut,
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,

@@ -1,7 +1,7 @@
 //! Data that crosses a switch by a crossbar: from the inputs to the egress queues. Kept out of line,
 //! so that switches without one are not slower.
 
-use floodway_model::{Class, Instant};
+use floodway_model::Instant;
 
 use super::Switch;
 use super::fabric::Waiting;
@@ -54,29 +54,6 @@ impl Switch {
         self.watch_crossbar();
     }
 
-    /// Sends the packet at the head of a queue behind a crossbar.
-    pub(super) fn send_crossed(
-        &mut self,
-        index: usize,
-        queue: usize,
-        now: Instant,
-        context: &mut Context,
-    ) {
-        let port = &mut self.ports[index];
-        let queued = port.queues[queue].pop_crossed();
-        let packet = queued.expect("a queue that was selected has a packet").packet;
-        if port.queues[queue].is_empty() {
-            port.waiting &= !(1 << queue);
-        }
-        port.stamp(&packet, now);
-        port.tx.transmit(&packet, Class(queue as u8), now, context);
-        self.rearm(index);
-        self.release(index, queue, &packet, now, context);
-        let crossbar = self.crossbar.as_mut().expect("the packet came by it");
-        crossbar.depart(index, queue, packet.bytes, now);
-        self.watch_crossbar();
-    }
-
     /// Drops all that waits for a queue behind a crossbar, at the inputs too.
     #[cold]
     pub(super) fn discard_crossed(
@@ -88,7 +65,7 @@ impl Switch {
         context: &mut Context,
     ) {
         // First what has crossed, so that the packets of each ingress port leave in order.
-        while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop_crossed() {
+        while let Some(Queued { packet, .. }) = self.ports[port].queues[queue].pop() {
             let crossbar = self.crossbar.as_mut().expect("the packet came by it");
             crossbar.depart(port, queue, packet.bytes, now);
             self.discard(port, queue, reason, &packet, now, context);
@@ -106,7 +83,7 @@ impl Switch {
         self.watch_crossbar();
     }
 
-    fn watch_crossbar(&mut self) {
+    pub(super) fn watch_crossbar(&mut self) {
         let next = self.crossbar.as_ref().map_or(Instant::NEVER, |crossbar| crossbar.next());
         self.alarms.set(self.crossbar_slot(), next);
     }

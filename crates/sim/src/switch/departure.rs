@@ -55,7 +55,7 @@ impl Switch {
             indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
-            chance: &mut self.chance,
+            chance: &mut self.rng,
         };
         let packet = head.packet;
         let verdict = port.aqm.on_departure(queue, &packet, &mut view);

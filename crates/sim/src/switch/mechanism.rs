@@ -3,17 +3,22 @@
 //! each finds queues and counters as the one before has left them. The order is that of the rows in
 //! [`flow_control`](super::flow_control).
 
+#[cfg(test)]
+use floodway_model::Rate;
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet, PortIx, Rate, Tos};
+use floodway_model::{Body, Bytes, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
 use super::buffer::Buffer;
+use super::discipline::Discipline;
+use super::flow_control::drc::Peers;
 use super::flow_control::pausing::{Held, Paused, Source};
 use super::flow_control::pfc::watchdog::Event;
 use super::occupancy::Occupancy;
 use super::port::{DropReason, Port};
 use super::{Spec, Switch};
 use crate::engine::Context;
+use crate::link::Link;
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
 
@@ -47,6 +52,8 @@ impl Events {
     pub const TRANSIT: Self = Self(1 << 9);
     /// The time of [`Mechanism::next_wake`] has come.
     pub const TIMER: Self = Self(1 << 10);
+    /// A link control frame is about to leave.
+    pub const SENT: Self = Self(1 << 11);
     /// All.
     pub const ALL: Self = Self(u16::MAX);
 
@@ -75,27 +82,49 @@ pub struct Site<'a> {
     pub ports: &'a [SitePort],
     /// How many data queues a port has.
     pub queues: usize,
+    /// The memory of a data queue, if it has its own.
+    pub queue_size: Bytes,
+    /// The latency of the switch.
+    pub latency: Duration,
+    /// What its neighbours know of each other's routes.
+    pub peers: &'a Peers,
 }
 
 #[cfg(test)]
 impl<'a> Site<'a> {
     /// A leaf with one data queue at each of these ports.
     pub fn with_ports(name: &'a str, seed: u64, ports: &'a [SitePort]) -> Self {
-        Self { name, seed, tier: 0, ports, queues: 1 }
+        let (queue_size, latency) = (Bytes(1_000_000), Duration::ZERO);
+        Self { name, seed, tier: 0, ports, queues: 1, queue_size, latency, peers: &NO_PEERS }
     }
 }
 
 #[cfg(test)]
+static NO_PEERS: Peers = Peers::NONE;
+
+#[cfg(test)]
 impl SitePort {
     /// To a host, with 100 Gb/s.
-    pub const HOST: Self = Self { rate: Rate::from_gbps(100), peer: NodeKind::Host };
+    pub const HOST: Self = Self {
+        link: Link {
+            peer: NodeId(0),
+            peer_port: PortIx(0),
+            rate: Rate::from_gbps(100),
+            delay: Duration::ZERO,
+            latency: Duration::ZERO,
+            response: Duration::ZERO,
+            wire_overhead: 20,
+            largest_frame: 1_522,
+        },
+        peer: NodeKind::Host,
+    };
 }
 
 /// A port of a switch in which a mechanism is to run.
 #[derive(Clone, Copy, Debug)]
 pub struct SitePort {
-    /// Rate of its link.
-    pub rate: Rate,
+    /// Its link.
+    pub link: Link,
     /// What is at the other end.
     pub peer: NodeKind,
 }
@@ -284,6 +313,14 @@ pub enum Action {
         /// Egress port and queue.
         place: Source,
     },
+    /// Send a link control frame to the neighbour at this port, in place of one that waits and says the same of
+    /// another moment.
+    Tell {
+        /// The neighbour's port.
+        port: usize,
+        /// What the frame says.
+        body: Body,
+    },
     /// Drop all that waits for a data queue.
     Discard {
         /// Egress port and queue.
@@ -312,6 +349,16 @@ pub trait Mechanism: Sized {
 
     /// It, for a switch; `None` where it does not run.
     fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
+
+    /// What has the order of data queue `queue` at a port, if it is this mechanism.
+    fn discipline(
+        &self,
+        _site: &Site<'_>,
+        _port: usize,
+        _queue: usize,
+    ) -> Option<Box<dyn Discipline>> {
+        None
+    }
 
     /// The events that it wants to see.
     fn wants(&self) -> Events;
@@ -351,6 +398,11 @@ pub trait Mechanism: Sized {
         _actions: &mut Actions,
     ) -> Fate {
         Fate::Forward
+    }
+
+    /// A link control frame is about to leave by `port`: what it says, by now.
+    fn on_sent(&mut self, _port: usize, body: Body, _now: Instant) -> Body {
+        body
     }
 
     /// A packet has left a data queue.
@@ -466,6 +518,7 @@ impl Switch {
                     self.say_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
+                Action::Tell { port, body } => self.send_link_control(port, body, now, context),
                 Action::IgnorePause { place } => {
                     let classes = 1 << place.class();
                     self.ports[place.port()].tx.pause(classes, 0, now, context);

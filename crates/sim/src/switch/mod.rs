@@ -4,24 +4,22 @@
 pub mod aqm;
 mod arrival;
 mod audit;
-mod backpressure;
 pub mod buffer;
 mod build;
 pub mod classify;
 pub mod congestion_indication;
 mod crossing;
 mod departure;
+pub mod discipline;
 pub mod fabric;
 pub mod feedback;
 pub mod flow_control;
 pub mod mechanism;
 mod neighbours;
 pub mod occupancy;
-mod parts;
 pub mod path;
 pub mod port;
 pub mod queue;
-mod rate_control;
 mod rests;
 pub mod scheduler;
 mod spec;
@@ -43,8 +41,6 @@ use buffer::Buffer;
 use congestion_indication::Indication;
 use fabric::Crossbar;
 use flow_control::Mechanisms;
-use flow_control::bfc::Bfc;
-use flow_control::drc::Feedback;
 use flow_control::pausing::source_of;
 use mechanism::{Actions, Arrived, Events, Fate, Joined, Left, Moved, Transit};
 use occupancy::Occupancy;
@@ -65,6 +61,8 @@ pub struct Switch {
     no_shortcut: bool,
     /// Some feedback waits with the data.
     feedback_among_data: bool,
+    /// A discipline has the order of some queues, or a crossbar is before all.
+    disciplined: bool,
     /// The queue behind which packets are kept in order that a mechanism has moved.
     kept_behind: u8,
     /// Bit q: a mechanism wants no marks of the queue management in data queue q.
@@ -78,19 +76,15 @@ pub struct Switch {
     /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
     /// the crossbar.
     alarms: Alarms,
-    chance: Stream,
+    rng: Stream,
     /// Data bytes in all its queues.
     pub occupancy: Occupancy,
     /// The queue management of all ports, in place of their own, if it measures the memory.
     shared_aqm: Option<Box<aqm::State>>,
     /// What is between its ports; `None` if that is nothing.
     pub crossbar: Option<Box<Crossbar>>,
-    /// `None` without Backpressure Flow Control.
-    pub bfc: Option<Box<Bfc>>,
     /// `None` without layer 2 congestion indication.
     pub indication: Option<Box<Indication>>,
-    /// What it tells its neighbours of its ports; `None` without Directional Rate Control.
-    pub drc: Option<Box<Feedback>>,
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
     /// queues; both count the same data packets.
     buffer: Buffer,
@@ -217,10 +211,10 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        let port = &mut self.ports[egress];
-        if !port.queues[queue].is_whole() {
-            return self.pass_by_part(egress, queue, packet, now, context);
+        if self.disciplined {
+            return self.pass_by_discipline(egress, queue, packet, now, context);
         }
+        let port = &mut self.ports[egress];
         port.queues[queue].pass(packet.bytes);
         port.occupancy.pass(packet.bytes);
         self.occupancy.pass(packet.bytes);
@@ -249,18 +243,15 @@ impl Switch {
         let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
-        if port.queues[queue].is_whole() {
-            port.queues[queue].push(queued, now);
+        if self.disciplined {
+            self.push_by_discipline(egress, queue, queued, now);
         } else {
-            self.enter_part(egress, queue, queued, now, context);
+            port.queues[queue].push(queued, now);
         }
 
         if self.mechanisms.wants().has(Events::JOINED) {
             let joined = Joined { egress, queue, packet, moved: moved.is_some() };
             self.ask_joined(&joined, now, context);
-        }
-        if self.drc.is_some() {
-            self.observe(egress, now, context);
         }
         self.nudge(egress, now, context);
     }
@@ -341,7 +332,10 @@ impl Switch {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if let Some(frame) = port.pop_link_control() {
-            let frame = self.current(index, frame, now);
+            let frame = match self.mechanisms.wants().has(Events::SENT) {
+                true => Packet { body: self.ask_sent(index, frame.body, now), ..frame },
+                false => frame,
+            };
             self.ports[index].tx.transmit(&frame, Class(control as u8), now, context);
             return self.rearm(index);
         }
@@ -351,9 +345,6 @@ impl Switch {
             queue = leaves;
         }
         let port = &mut self.ports[index];
-        if !port.queues[queue].is_whole() {
-            return self.send_from_part(index, queue, now, context);
-        }
         let queued = port.queues[queue].pop().expect("a queue that was selected has a packet");
         if port.queues[queue].is_empty() {
             port.waiting &= !(1 << queue);
@@ -363,6 +354,9 @@ impl Switch {
         self.rearm(index);
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);
+        }
+        if self.disciplined {
+            self.after_sending(index, queue, &queued.packet, now);
         }
     }
 
@@ -380,11 +374,7 @@ impl Switch {
         if port.waiting >> control & 1 != 0 && !port.tx.is_paused(control, now) {
             return Some(control);
         }
-        let eligible = if port.regulator.is_some() {
-            self.settle_directions(index, now)
-        } else {
-            Instant::NEVER
-        };
+        let eligible = if self.disciplined { self.settle(index, now) } else { Instant::NEVER };
         let port = &mut self.ports[index];
         let ready = port.waiting & !port.tx.paused(now);
         let mut heads = [0; CLASSES];
@@ -393,8 +383,7 @@ impl Switch {
             if ready >> queue & 1 == 0 {
                 continue;
             }
-            // None if all physical queues with packets are paused: their resumption comes as a frame.
-            // None also if all directions with packets are held back.
+            // None if the discipline holds back all that waits, or nothing of it has crossed.
             let Some(first) = port.queues[queue].head() else { continue };
             // The earlier packets of a moved flow go first.
             if first.not_before > 0
@@ -449,9 +438,6 @@ impl Switch {
         if self.mechanisms.wants().has(Events::LEFT) {
             self.ask_left(&Left { egress, queue, packet }, now, context);
         }
-        if self.drc.is_some() {
-            self.observe(egress, now, context);
-        }
     }
 }
 
@@ -484,13 +470,9 @@ impl Node for Switch {
                     self.ask_frame(port, packet, now, context);
                 }
             }
-            Body::Bfc { class, lane, stop } => {
+            Body::Bfc { .. } | Body::Drc { .. } => {
                 self.consumed += 1;
-                self.obey_lane(port, (class, lane), stop, now, context);
-            }
-            Body::Drc { group, mask, statuses } => {
-                self.consumed += 1;
-                self.obey_feedback(port, (group, mask, statuses), now, context);
+                self.hear_link_control(port, &packet.body, now, context);
             }
             Body::Data { .. }
             | Body::Segment { .. }

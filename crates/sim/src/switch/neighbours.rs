@@ -35,8 +35,7 @@ impl Switch {
             return self.combine_pfc(port, class, quanta);
         }
         let body = Body::Pfc { classes: class, quanta, resumed: 0 };
-        let same = |old: &Body| matches!(*old, Body::Pfc { classes, .. } if classes == class);
-        self.send_link_control(port, body, same, now, context);
+        self.send_link_control(port, body, now, context);
     }
 
     /// Stops a neighbour, or lets it go on.
@@ -47,8 +46,7 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        let same = |old: &Body| matches!(old, Body::Pause { .. });
-        self.send_link_control(port, Body::Pause { quanta }, same, now, context);
+        self.send_link_control(port, Body::Pause { quanta }, now, context);
     }
 
     fn combines(&self) -> bool {
@@ -116,7 +114,6 @@ impl Switch {
         &mut self,
         port: usize,
         body: Body,
-        outdates: impl Fn(&Body) -> bool,
         now: Instant,
         context: &mut Context,
     ) {
@@ -126,7 +123,7 @@ impl Switch {
         }
         let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
         let mut waiting = self.ports[port].link_control_mut();
-        match waiting.find(|old| outdates(&old.body)) {
+        match waiting.find(|old| outdates(&body, &old.body)) {
             Some(old) => old.body = body,
             None => {
                 drop(waiting);
@@ -146,12 +143,11 @@ impl Switch {
     /// The alarm for what is not about one port.
     pub(super) fn set_timer(&mut self) {
         let mechanisms = self.mechanisms.next_wake();
-        let feedback = self.drc.as_ref().map_or(Instant::NEVER, |feedback| feedback.next_due());
         let slot = self.ports.len();
         // Samples keep their own time; the earliest rings.
         let sample = self.next_sample_at;
         let change = self.next_change();
-        self.alarms.set(slot, mechanisms.min(feedback).min(sample).min(change));
+        self.alarms.set(slot, mechanisms.min(sample).min(change));
     }
 
     /// Samples and refreshes that are due.
@@ -172,7 +168,19 @@ impl Switch {
         while self.mechanisms.next_wake() <= now {
             self.ask_timer(now, context);
         }
-        self.repeat_feedback(now, context);
         self.set_timer();
+    }
+}
+
+/// Whether a MAC control frame says all that another one for the same neighbour does, so that only the newer
+/// need be sent.
+fn outdates(new: &Body, old: &Body) -> bool {
+    match (new, old) {
+        (Body::Pause { .. }, Body::Pause { .. }) => true,
+        (Body::Pfc { classes, .. }, Body::Pfc { classes: before, .. }) => classes == before,
+        (Body::Bfc { class, lane, .. }, Body::Bfc { class: c, lane: l, .. }) => {
+            (class, lane) == (c, l)
+        }
+        _ => false,
     }
 }

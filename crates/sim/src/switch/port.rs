@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use floodway_model::{Duration, Instant, NodeId, Packet};
 
-use super::flow_control::drc::Regulator;
 use super::occupancy::Occupancy;
 use super::queue::Queue;
 use super::{aqm, scheduler};
@@ -28,8 +27,6 @@ pub struct Port {
     pub to_host: bool,
     /// Where it writes into packets that ask for it.
     pub telemetry: Option<Arc<Telemetry>>,
-    /// With Directional Rate Control, towards a switch: what it has said of its output ports.
-    pub regulator: Option<Box<Regulator>>,
     /// Data bytes in its queues.
     pub occupancy: Occupancy,
     /// What the queue management remembers of this port.
@@ -118,7 +115,6 @@ impl Port {
             urgent: false,
             to_host: false,
             telemetry: None,
-            regulator: None,
             occupancy: Occupancy::default(),
             aqm,
             scheduler,

@@ -1,14 +1,15 @@
-//! Egress queues: first in, first out, with their own half of the books.
+//! Egress queues, with their own half of the books: first in, first out, unless a discipline has the order.
 
 use std::collections::VecDeque;
 
-use floodway_model::{Duration, FlowId, Instant, Packet};
+use floodway_model::random::Stream;
+use floodway_model::{Body, Duration, FlowId, Instant, Packet};
 
+use super::discipline::Discipline;
 use super::fabric::egress::Egress;
-use super::flow_control::bfc::{Lanes, Left};
-use super::flow_control::drc::Directions;
 use super::flow_control::pausing::{Source, source_of};
-use crate::metric::Departures;
+use crate::link::Transmitter;
+use crate::metric::{Departures, Tally};
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
@@ -28,25 +29,6 @@ pub struct Times {
     arrivals: VecDeque<Instant>,
     /// What is recorded about those that leave, if anything is.
     pub departures: Option<Departures>,
-}
-
-/// What a queue consists of.
-#[derive(Debug)]
-enum Parts {
-    /// One queue, first in, first out.
-    Whole(VecDeque<Queued>),
-    /// With Backpressure Flow Control: physical queues.
-    Lanes(Box<Lanes>),
-    /// With Directional Rate Control, towards a switch: queues by direction.
-    Directions(Box<Directions<Queued>>),
-    /// Behind a crossbar: what has crossed.
-    Crossed(Box<Egress>),
-}
-
-impl Default for Parts {
-    fn default() -> Self {
-        Self::Whole(VecDeque::new())
-    }
 }
 
 /// One egress queue. Behind a crossbar, its books are about all that waits for it, at inputs too.
@@ -69,20 +51,19 @@ pub struct Queue {
     pub marked: u64,
     /// Sum of the sampled backlogs, bytes.
     pub sampled: u64,
-    packets: Parts,
+    /// Those that wait, if there is no discipline; behind a crossbar, those that have crossed.
+    packets: VecDeque<Queued>,
     times: Option<Box<Times>>,
+    /// What has the order in its place.
+    discipline: Option<Box<dyn Discipline>>,
+    /// What is known of the packets at the inputs of a crossbar.
+    egress: Option<Box<Egress>>,
 }
 
 impl Queue {
-    /// An empty queue that consists of these physical queues.
-    pub fn of_lanes(lanes: Lanes) -> Self {
-        Self { packets: Parts::Lanes(Box::new(lanes)), ..Self::default() }
-    }
-
-    /// An empty queue that consists of queues by direction.
-    pub fn of_directions(count: usize) -> Self {
-        let directions = Box::new(Directions::new(count));
-        Self { packets: Parts::Directions(directions), ..Self::default() }
+    /// An empty queue whose order is that of a discipline.
+    pub fn ordered_by(discipline: Box<dyn Discipline>) -> Self {
+        Self { discipline: Some(discipline), ..Self::default() }
     }
 
     /// An empty queue that keeps the time at which each of its packets came; `recorded`: and
@@ -95,41 +76,18 @@ impl Queue {
 
     /// The same behind a crossbar: what has crossed to it. `timed` as there, if times are kept.
     pub fn behind_crossbar(egress: Egress, timed: Option<bool>) -> Self {
-        let packets = Parts::Crossed(Box::new(egress));
-        Self { packets, ..timed.map(Self::timed).unwrap_or_default() }
+        Self { egress: Some(Box::new(egress)), ..timed.map(Self::timed).unwrap_or_default() }
     }
 
-    /// Whether it is one queue, without parts and without a crossbar before it.
+    /// Whether packets join it and leave it first in, first out.
     #[inline]
-    pub fn is_whole(&self) -> bool {
-        matches!(self.packets, Parts::Whole(_))
+    pub fn is_fifo(&self) -> bool {
+        self.discipline.is_none() && self.egress.is_none()
     }
 
-    /// Its physical queues, if it has any.
-    #[inline]
-    pub fn lanes(&self) -> Option<&Lanes> {
-        match &self.packets {
-            Parts::Lanes(lanes) => Some(lanes),
-            _ => None,
-        }
-    }
-
-    /// The same, to change them.
-    #[inline]
-    pub fn lanes_mut(&mut self) -> Option<&mut Lanes> {
-        match &mut self.packets {
-            Parts::Lanes(lanes) => Some(lanes),
-            _ => None,
-        }
-    }
-
-    /// Its queues by direction, if it has any.
-    #[inline]
-    pub fn directions_mut(&mut self) -> Option<&mut Directions<Queued>> {
-        match &mut self.packets {
-            Parts::Directions(directions) => Some(directions),
-            _ => None,
-        }
+    /// What has the order, for the mechanism that it belongs to.
+    pub fn discipline<D: 'static>(&self) -> Option<&D> {
+        self.discipline.as_ref()?.as_any().downcast_ref()
     }
 
     /// Bytes that wait.
@@ -162,15 +120,12 @@ impl Queue {
         self.departed
     }
 
-    /// The packet that would leave next; `None` also if all physical queues with packets are
-    /// paused, no direction with packets may be arbitrated, or nothing has crossed.
+    /// The packet that would leave next; `None` also if a discipline holds all back, or nothing has crossed.
     #[inline(always)]
     pub fn head(&self) -> Option<&Queued> {
-        match &self.packets {
-            Parts::Whole(packets) => packets.front(),
-            Parts::Lanes(lanes) => lanes.head(),
-            Parts::Directions(directions) => directions.head(),
-            Parts::Crossed(egress) => egress.packets().front(),
+        match &self.discipline {
+            None => self.packets.front(),
+            Some(discipline) => discipline.head(),
         }
     }
 
@@ -201,36 +156,60 @@ impl Queue {
         }
     }
 
-    /// The packet that would leave next, to be marked; `None` also of a queue that is not whole.
+    /// The packet that would leave next, to be marked.
     pub fn head_mut(&mut self) -> Option<&mut Packet> {
-        match &mut self.packets {
-            Parts::Whole(packets) => packets.front_mut().map(|head| &mut head.packet),
-            Parts::Lanes(_) | Parts::Directions(_) | Parts::Crossed(_) => None,
+        match &mut self.discipline {
+            None => self.packets.front_mut().map(|head| &mut head.packet),
+            Some(discipline) => discipline.head_mut(),
         }
     }
 
-    /// Appends a packet.
+    /// Appends a packet to a queue without a discipline and without a crossbar before it.
     #[inline]
     pub fn push(&mut self, queued: Queued, now: Instant) {
         self.count_in(&queued.packet);
-        let Parts::Whole(packets) = &mut self.packets else { unreachable!("it has no parts") };
-        packets.push_back(queued);
+        self.packets.push_back(queued);
         if let Some(times) = &mut self.times {
             times.arrivals.push_back(now);
         }
     }
 
-    /// Appends a packet to a physical queue; `counted`: as a reason to pause.
-    #[inline]
-    pub fn push_to_lane(&mut self, lane: u8, queued: Queued, counted: bool) {
+    /// Adds a packet, in the order of the discipline if there is one.
+    pub fn push_ordered(&mut self, queued: Queued, now: Instant, rng: &mut Stream) {
+        let Some(discipline) = &mut self.discipline else { return self.push(queued, now) };
+        discipline.push(queued, now, rng);
         self.count_in(&queued.packet);
-        self.lanes_mut().expect("it has lanes").push(lane, queued, counted);
     }
 
-    /// Appends a packet to the queue of its direction.
-    pub fn push_to_direction(&mut self, direction: u16, queued: Queued) {
-        self.count_in(&queued.packet);
-        self.directions_mut().expect("it has directions").push(direction, queued);
+    /// Whether a packet that finds the port idle may go to the wire at once; see [`Discipline::passes`].
+    pub fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
+        self.discipline.as_mut().is_none_or(|discipline| discipline.passes(packet, now, rng))
+    }
+
+    /// See [`Discipline::settle`].
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        self.discipline.as_mut().map_or(Instant::NEVER, |discipline| discipline.settle(now))
+    }
+
+    /// See [`Discipline::on_sent`].
+    pub fn on_sent(&mut self, packet: &Packet, tx: &Transmitter, now: Instant) {
+        if let Some(discipline) = &mut self.discipline {
+            discipline.on_sent(packet, tx, now);
+        }
+    }
+
+    /// See [`Discipline::on_frame`].
+    pub fn on_frame(&mut self, frame: &Body, now: Instant) {
+        if let Some(discipline) = &mut self.discipline {
+            discipline.on_frame(frame, now);
+        }
+    }
+
+    /// Adds what the discipline has counted until `now`.
+    pub fn count(&self, now: Instant, tally: &mut Tally) {
+        if let Some(discipline) = &self.discipline {
+            discipline.count(now, tally);
+        }
     }
 
     /// A packet that is bound for this queue has come to an input of the crossbar; `hidden`: that is
@@ -238,13 +217,13 @@ impl Queue {
     pub fn expect(&mut self, packet: &Packet, hidden: bool) {
         self.count_in(packet);
         self.hidden += if hidden { packet.bytes.into() } else { 0 };
-        self.crossed_mut().expect(packet);
+        self.egress_mut().expect(packet);
     }
 
     /// A packet that was expected, and came `since` then, has crossed.
     pub fn take_over(&mut self, queued: Queued, since: Instant, hidden: bool) {
         self.hidden -= if hidden { queued.packet.bytes.into() } else { 0 };
-        self.crossed_mut().push(queued);
+        self.packets.push_back(queued);
         if let Some(times) = &mut self.times {
             times.arrivals.push_back(since);
         }
@@ -254,14 +233,18 @@ impl Queue {
     /// has left.
     pub fn forget(&mut self, packet: &Packet, hidden: bool) {
         self.hidden -= if hidden { packet.bytes.into() } else { 0 };
-        self.crossed_mut().forget(packet);
-        self.backlog -= u64::from(packet.bytes);
-        self.departed += 1;
+        self.egress_mut().forget(packet);
+        self.count_out(packet);
     }
 
-    fn crossed_mut(&mut self) -> &mut Egress {
-        let Parts::Crossed(egress) = &mut self.packets else { unreachable!("it is behind one") };
-        egress
+    fn egress_mut(&mut self) -> &mut Egress {
+        self.egress.as_mut().expect("it is behind a crossbar")
+    }
+
+    #[inline]
+    fn count_out(&mut self, packet: &Packet) {
+        self.backlog -= u64::from(packet.bytes);
+        self.departed += 1;
     }
 
     #[inline]
@@ -287,44 +270,22 @@ impl Queue {
     /// Removes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<Queued> {
-        let Parts::Whole(packets) = &mut self.packets else { return None };
-        let queued = packets.pop_front()?;
-        if packets.is_empty() {
+        if let Some(discipline) = &mut self.discipline {
+            let queued = discipline.pop()?;
+            self.count_out(&queued.packet);
+            return Some(queued);
+        }
+        let queued = self.packets.pop_front()?;
+        if self.packets.is_empty() {
             // Begin at the front of the ring again, where the memory is in the cache.
-            packets.clear();
+            self.packets.clear();
         }
-        self.backlog -= u64::from(queued.packet.bytes);
-        self.departed += 1;
+        self.count_out(&queued.packet);
         if let Some(times) = &mut self.times {
             times.arrivals.pop_front();
         }
-        Some(queued)
-    }
-
-    /// Removes the packet at the head of the physical queue whose turn it is; see [`Lanes::pop`].
-    #[inline]
-    pub fn pop_from_lane(&mut self, until: impl Fn(&Queued) -> Instant) -> Option<Left> {
-        let left = self.lanes_mut()?.pop(until)?;
-        self.backlog -= u64::from(left.queued.packet.bytes);
-        self.departed += 1;
-        Some(left)
-    }
-
-    /// Removes the packet at the head of the direction whose turn it is, with that direction.
-    pub fn pop_from_direction(&mut self) -> Option<(u16, Queued)> {
-        let (direction, queued) = self.directions_mut()?.pop()?;
-        self.backlog -= u64::from(queued.packet.bytes);
-        self.departed += 1;
-        Some((direction, queued))
-    }
-
-    /// Removes the packet at the head of what has crossed.
-    pub fn pop_crossed(&mut self) -> Option<Queued> {
-        let queued = self.crossed_mut().pop()?;
-        self.backlog -= u64::from(queued.packet.bytes);
-        self.departed += 1;
-        if let Some(times) = &mut self.times {
-            times.arrivals.pop_front();
+        if let Some(egress) = &mut self.egress {
+            egress.forget(&queued.packet);
         }
         Some(queued)
     }
@@ -335,33 +296,30 @@ impl Queue {
     }
 
     /// The number of packets that will have left when the last one of these flows that waits here
-    /// has, or behind a crossbar a name of that one; 0 if none waits.
+    /// has, or behind a crossbar a name of that one; 0 if none waits, and with a discipline.
     pub fn clear_of(&self, flows: impl Fn(FlowId) -> bool) -> u64 {
-        let packets = match &self.packets {
-            Parts::Whole(packets) => packets,
-            Parts::Crossed(egress) => return egress.last_of(flows),
-            Parts::Lanes(_) | Parts::Directions(_) => return 0,
-        };
-        let last = packets.iter().rposition(|queued| flows(queued.packet.flow));
+        if let Some(egress) = &self.egress {
+            return egress.last_of(flows);
+        }
+        let last = self.packets.iter().rposition(|queued| flows(queued.packet.flow));
         last.map_or(0, |place| self.departed + place as u64 + 1)
     }
 
     /// Whether the packets have left that [`Queue::clear_of`] has told of by this number.
     #[inline]
     pub fn has_let_go(&self, packets: u64) -> bool {
-        match &self.packets {
-            Parts::Crossed(egress) => egress.has_let_go(packets),
-            _ => self.departed >= packets,
+        match &self.egress {
+            None => self.departed >= packets,
+            Some(egress) => egress.has_let_go(packets),
         }
     }
 
     /// Those whose packets wait; some more than once.
     pub fn sources(&self) -> impl Iterator<Item = Source> {
-        let (crossed, others) = match &self.packets {
-            Parts::Crossed(egress) => (Some(egress.sources()), None),
-            _ => (None, Some(self.iter().map(|queued| source_of(&queued.packet)))),
-        };
-        crossed.into_iter().flatten().chain(others.into_iter().flatten())
+        let crossed = self.egress.as_ref().map(|egress| egress.sources());
+        let others = self.egress.is_none().then(|| self.iter());
+        let others = others.into_iter().flatten().map(|queued| source_of(&queued.packet));
+        crossed.into_iter().flatten().chain(others)
     }
 
     /// Whether the books agree with the packets, of which so many, and so many bytes, are at the
@@ -373,23 +331,16 @@ impl Queue {
             && [0, bytes].contains(&self.hidden)
             && self.packets_in == self.departed + packets + count as u64
             && self.times.as_ref().is_none_or(|times| times.arrivals.len() == count)
-            && match &self.packets {
-                Parts::Whole(_) => true,
-                Parts::Lanes(lanes) => lanes.is_consistent(),
-                Parts::Directions(directions) => directions.is_consistent(),
-                Parts::Crossed(egress) => egress.is_consistent(packets + count as u64),
-            }
+            && self.discipline.as_ref().is_none_or(|discipline| discipline.is_consistent())
+            && self
+                .egress
+                .as_ref()
+                .is_none_or(|egress| egress.is_consistent(packets + count as u64))
     }
 
     /// The packets that wait, without those at the inputs of a crossbar.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        let (whole, lanes, directions) = match &self.packets {
-            Parts::Whole(packets) => (Some(packets.iter()), None, None),
-            Parts::Lanes(lanes) => (None, Some(lanes.iter()), None),
-            Parts::Directions(directions) => (None, None, Some(directions.iter())),
-            Parts::Crossed(egress) => (Some(egress.packets().iter()), None, None),
-        };
-        let lanes = lanes.into_iter().flatten();
-        whole.into_iter().flatten().chain(lanes).chain(directions.into_iter().flatten())
+        let ordered = self.discipline.as_ref().map(|discipline| discipline.iter());
+        self.packets.iter().chain(ordered.into_iter().flatten())
     }
 }

@@ -94,11 +94,11 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
+        if self.crossbar.is_some() && queue != self.control_queue() {
+            return self.discard_crossed(port, queue, reason, now, context);
+        }
         while let Some(queued) = self.ports[port].queues[queue].pop() {
             self.discard(port, queue, reason, &queued.packet, now, context);
-        }
-        if self.crossbar.is_some() && queue != self.control_queue() {
-            self.discard_crossed(port, queue, reason, now, context);
         }
     }
 

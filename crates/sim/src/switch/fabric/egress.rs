@@ -8,13 +8,10 @@ use floodway_model::id::CLASSES;
 use floodway_model::{FlowId, Packet};
 
 use crate::switch::flow_control::pausing::{Source, source_of};
-use crate::switch::queue::Queued;
 
 /// One egress queue behind a crossbar.
 #[derive(Debug)]
 pub struct Egress {
-    /// What has crossed.
-    packets: VecDeque<Queued>,
     /// By [`Source`]: its packets, those at its input included.
     by_source: Vec<u32>,
     /// By ingress port: its packets, those at its input included; if order is asked for.
@@ -38,7 +35,6 @@ impl Egress {
     /// flow have left.
     pub fn new(ports: usize, ordered: bool) -> Self {
         Self {
-            packets: VecDeque::new(),
             by_source: vec![0; ports * CLASSES],
             sequences: ordered.then(|| vec![Sequence::default(); ports]),
         }
@@ -52,19 +48,7 @@ impl Egress {
         }
     }
 
-    /// A packet has crossed.
-    pub fn push(&mut self, queued: Queued) {
-        self.packets.push_back(queued);
-    }
-
-    /// Removes the packet at the head.
-    pub fn pop(&mut self) -> Option<Queued> {
-        let queued = self.packets.pop_front()?;
-        self.forget(&queued.packet);
-        Some(queued)
-    }
-
-    /// A packet is not expected any more: the first of its ingress port that is not here.
+    /// The first packet of its ingress port that was expected has left the queue, or was dropped at its input.
     pub fn forget(&mut self, packet: &Packet) {
         self.by_source[source_of(packet).index()] -= 1;
         if let Some(sequences) = &mut self.sequences {
@@ -72,11 +56,6 @@ impl Egress {
             sequence.flows.pop_front();
             sequence.departed += 1;
         }
-    }
-
-    /// What has crossed.
-    pub fn packets(&self) -> &VecDeque<Queued> {
-        &self.packets
     }
 
     /// Those who have packets here or at their input.
@@ -118,8 +97,8 @@ mod tests {
     use super::*;
     use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, NodeId, PortIx, Tos};
 
-    fn queued(flow: u32, port: u16, class: u8) -> Queued {
-        let packet = Packet {
+    fn packet(flow: u32, port: u16, class: u8) -> Packet {
+        Packet {
             flow: FlowId(flow),
             connection: 0,
             src: NodeId(1),
@@ -131,28 +110,25 @@ mod tests {
             tos: Tos::new(Dscp::DEFAULT, Ecn::Ect0),
             indicated: false,
             body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
-        };
-        Queued { packet, not_before: 0 }
+        }
     }
 
     #[test]
     fn a_flow_has_left_when_its_last_packet_has_whatever_others_do() {
         let mut egress = Egress::new(3, true);
         for (flow, port) in [(5, 1), (6, 1), (5, 1), (7, 1), (8, 2)] {
-            egress.expect(&queued(flow, port, 0).packet);
+            egress.expect(&packet(flow, port, 0));
         }
         assert_eq!(egress.last_of(|flow| flow == FlowId(9)), 0);
         let last = egress.last_of(|flow| flow == FlowId(5));
         // Port 2 overtakes, and many more of it do.
         for _ in 0..10 {
-            egress.expect(&queued(8, 2, 0).packet);
-            egress.push(queued(8, 2, 0));
-            egress.pop();
+            egress.expect(&packet(8, 2, 0));
+            egress.forget(&packet(8, 2, 0));
         }
         for (flow, gone) in [(5, false), (6, false), (5, true)] {
             assert!(!egress.has_let_go(last));
-            egress.push(queued(flow, 1, 0));
-            egress.pop();
+            egress.forget(&packet(flow, 1, 0));
             assert_eq!(egress.has_let_go(last), gone);
         }
         // Of 15 packets 13 have left.
@@ -163,16 +139,14 @@ mod tests {
     fn sources_are_those_at_inputs_too() {
         let mut egress = Egress::new(3, false);
         for (port, class) in [(2, 1), (0, 0), (2, 1)] {
-            egress.expect(&queued(1, port, class).packet);
+            egress.expect(&packet(1, port, class));
         }
         let sources = |egress: &Egress| egress.sources().collect::<Vec<_>>();
         let both = [Source::new(0, 0), Source::new(2, 1)];
         assert_eq!(sources(&egress), both);
-        egress.push(queued(1, 2, 1));
-        egress.pop();
+        egress.forget(&packet(1, 2, 1));
         assert_eq!(sources(&egress), both);
-        egress.push(queued(1, 2, 1));
-        egress.pop();
+        egress.forget(&packet(1, 2, 1));
         assert_eq!(sources(&egress), both[..1]);
     }
 }

@@ -11,12 +11,13 @@ pub mod qcn;
 pub mod source_flow_control;
 
 use floodway_model::family::Entry;
-use floodway_model::{Instant, Packet};
+use floodway_model::{Body, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::buffer::Buffer;
+use super::discipline::Discipline;
 use super::mechanism::{
     Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
 };
@@ -65,6 +66,19 @@ macro_rules! mechanisms {
                     all.wants = all.wants.and(all.$module.as_ref().map_or(Events::NONE, |one| one.wants()));
                 )?)+
                 all
+            }
+
+            /// What has the order of data queue `queue` at a port, if it is one of them.
+            pub fn discipline(
+                &self,
+                site: &Site<'_>,
+                port: usize,
+                queue: usize,
+            ) -> Option<Box<dyn Discipline>> {
+                None$($(.or_else(|| {
+                    let one: &$half = self.$module.as_ref()?;
+                    one.discipline(site, port, queue)
+                }))?)+
             }
 
             /// The events that any of them wants.
@@ -153,7 +167,7 @@ macro_rules! mechanisms {
                     && one.wants().has(Events::PLACED)
                 {
                     let one: &mut $half = one;
-                    let moved = one.moves(arrived, &view!(self, now), &mut self.chance);
+                    let moved = one.moves(arrived, &view!(self, now), &mut self.rng);
                     if moved.is_some() {
                         return moved;
                     }
@@ -175,6 +189,16 @@ macro_rules! mechanisms {
                 $($(ask!(self, $module: $half, JOINED, now, context, |one, view, actions| {
                     one.on_joined(joined, view, actions)
                 });)?)+
+            }
+
+            /// A link control frame is about to leave: what it says, by now.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_sent(&mut self, port: usize, mut body: Body, now: Instant) -> Body {
+                $($(if let Some(one) = &mut self.mechanisms.$module {
+                    body = <$half as Mechanism>::on_sent(one, port, body, now);
+                })?)+
+                self.set_timer();
+                body
             }
 
             /// A packet has left a data queue: asks those that want to see it.
@@ -267,12 +291,14 @@ macro_rules! ask {
 
 mechanisms! {
     bfc:
-        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.";
+        "Backpressure Flow Control: pauses physical queues of the neighbour, nearly per flow.",
+        bfc::Bfc;
     congestion_isolation:
         "Moves congesting flows to a queue of their own, here and upstream (802.1Qcz).",
         congestion_isolation::Isolating;
     drc:
-        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.";
+        "Directional Rate Control: the neighbour slows or stops what goes to a congested port.",
+        drc::Drc;
     source_flow_control:
         "Tells sources directly how long to pause; NIC or edge switch obeys (P802.1Qdw).",
         source_flow_control::SourceFlowControl;

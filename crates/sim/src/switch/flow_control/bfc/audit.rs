@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::id::CLASSES;
 use floodway_model::{Body, NodeId, Packet};
 
+use super::{Bfc, Lanes};
 use crate::host::Host;
 use crate::switch::Switch;
 use crate::switch::flow_control::pausing::{Source, source_of};
-use crate::switch::queue::Queue;
 
 /// A lane at its sending end: node, port, class, lane.
 type End = (NodeId, usize, u8, u8);
@@ -23,10 +23,10 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
         .filter_map(|frame| subject(frame, frame.dst, frame.ingress.index()))
         .collect();
     for switch in switches {
-        let Some(bfc) = &switch.bfc else { continue };
+        let Some(bfc) = switch.mechanisms.bfc.as_deref() else { continue };
         let mut counted = BTreeMap::new();
-        for packet in waiting(switch) {
-            *counted.entry((source_of(packet), packet.lane)).or_insert(0) += 1;
+        for end in waiting(switch, bfc) {
+            *counted.entry(end).or_insert(0) += 1;
         }
         for (number, port) in switch.ports.iter().enumerate() {
             let link = port.tx.link();
@@ -46,7 +46,8 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
                 }
             }
             for (class, queue) in port.queues.iter().enumerate() {
-                let paused = queue.lanes().map(|lanes| lanes.paused().queues().iter());
+                let paused =
+                    queue.discipline::<Lanes>().map(|lanes| lanes.paused().queues().iter());
                 let end = |lane| (switch.id(), number, class as u8, lane);
                 obeyed.extend(paused.into_iter().flatten().map(end));
             }
@@ -66,11 +67,19 @@ pub(crate) fn audit(switches: &[Switch], hosts: &[Host], in_flight: &[Packet]) -
     wrong
 }
 
-/// The packets that are counted as reasons to pause.
-fn waiting(switch: &Switch) -> impl Iterator<Item = &Packet> {
-    let queues = switch.ports.iter().flat_map(|port| &port.queues);
-    let lanes = queues.filter_map(Queue::lanes);
-    lanes.flat_map(|lanes| lanes.counted()).map(|queued| &queued.packet)
+/// Sources and lanes there of the packets that are counted against them.
+fn waiting(switch: &Switch, bfc: &Bfc) -> Vec<(Source, u8)> {
+    let mut counted = Vec::new();
+    for (egress, port) in switch.ports.iter().enumerate() {
+        for (queue, books) in port.queues.iter().enumerate() {
+            let Some(lanes) = books.discipline::<Lanes>() else { continue };
+            for (lane, came) in bfc.waiting(egress, queue).enumerate() {
+                let of_packet = lanes.packets(lane).map(|queued| source_of(&queued.packet));
+                counted.extend(of_packet.zip(came).filter_map(|(of, lane)| Some((of, lane?))));
+            }
+        }
+    }
+    counted
 }
 
 /// The lane that a frame to this end is about.

@@ -1,39 +1,24 @@
 //! The physical queues of one data queue of a port: which one a flow has, and whose turn it is.
 //! In code a physical queue is a lane, because the data queue that it is part of is a queue too.
 
+use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use floodway_model::random::{Stream, mix};
-use floodway_model::{FlowId, Instant};
+use floodway_model::{Body, Duration, FlowId, Instant, Packet};
 
 use super::Spec;
 use super::bits::Bits;
 use super::paused::Paused;
-use crate::link::Link;
+use crate::link::{Link, Transmitter};
+use crate::metric::Tally;
+use crate::switch::discipline::Discipline;
 use crate::switch::queue::Queued;
-
-/// A packet that waits in a lane.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    queued: Queued,
-    /// Whether it is counted as a reason to pause the upstream lane it came from.
-    counted: bool,
-}
-
-/// A packet that has left.
-#[derive(Clone, Copy, Debug)]
-pub struct Left {
-    /// The packet, still with port, class and lane by which it came in.
-    pub queued: Queued,
-    /// The lane in which it waited.
-    pub lane: u8,
-    /// Whether it was counted as a reason to pause.
-    pub counted: bool,
-}
 
 #[derive(Debug, Default)]
 struct Lane {
-    packets: VecDeque<Waiting>,
+    packets: VecDeque<Queued>,
     bytes: u64,
     deficit: u32,
     /// Whether it is in the round.
@@ -57,7 +42,10 @@ const NONE: u8 = u8::MAX;
 /// longest frame.
 #[derive(Debug)]
 pub struct Lanes {
+    class: u8,
     count: u8,
+    /// By the port by which a packet came: how long its flow keeps its lane after it has left.
+    keeps: Arc<[Duration]>,
     overhead: u32,
     quantum: u32,
     entries: u32,
@@ -80,10 +68,13 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Empty ones, at the sending end of this link.
-    pub fn new(spec: &Spec, link: &Link) -> Self {
+    /// Empty ones of a class, at the sending end of this link. A flow keeps its lane for as long after a packet
+    /// has left as `keeps` says of the port by which that came.
+    pub fn new(spec: &Spec, class: u8, link: &Link, keeps: Arc<[Duration]>) -> Self {
         let overhead = u32::from(link.wire_overhead);
         Self {
+            class,
+            keeps,
             count: spec.queues,
             overhead,
             quantum: u32::from(link.largest_frame) + overhead,
@@ -156,17 +147,23 @@ impl Lanes {
         &self.paused
     }
 
-    /// A packet of `flow`, which has this lane, goes to the wire without waiting. The flow keeps
-    /// the lane until then.
+    /// The lane of a flow that has packets here.
     #[inline]
-    pub fn pass(&mut self, flow: FlowId, until: Instant) {
+    pub fn lane(&self, flow: FlowId) -> u8 {
+        self.flows[self.place(flow)].lane
+    }
+
+    /// A flow keeps its lane until then.
+    #[inline]
+    pub fn keep(&mut self, flow: FlowId, until: Instant) {
         let place = self.place(flow);
         self.flows[place].until = until;
     }
 
-    /// A packet joins the lane of its flow. `counted`: as a reason to pause.
+    /// A packet joins the lane that it has in it.
     #[inline]
-    pub fn push(&mut self, number: u8, queued: Queued, counted: bool) {
+    fn join(&mut self, queued: Queued) {
+        let number = queued.packet.lane;
         let at = usize::from(number);
         if self.lanes.len() <= at {
             self.lanes.resize_with(at + 1, Lane::default);
@@ -177,47 +174,16 @@ impl Lanes {
         entry.packets += 1;
         lane.bytes += u64::from(queued.packet.bytes);
         lane.max_bytes = lane.max_bytes.max(lane.bytes);
-        lane.packets.push_back(Waiting { queued, counted });
+        lane.packets.push_back(queued);
         self.occupied.insert(number);
         self.enlist(number);
-    }
-
-    /// The packet that would leave next; `None` if all that wait are paused.
-    #[inline]
-    pub fn head(&self) -> Option<&Queued> {
-        let first = usize::from(*self.round.front()?);
-        self.lanes[first].packets.front().map(|waiting| &waiting.queued)
-    }
-
-    /// Removes that packet. `until` tells how long its flow keeps the lane after a packet that
-    /// came in so.
-    #[inline]
-    pub fn pop(&mut self, until: impl Fn(&Queued) -> Instant) -> Option<Left> {
-        let number = *self.round.front()?;
-        let lane = &mut self.lanes[usize::from(number)];
-        let Waiting { queued, counted } = lane.packets.pop_front()?;
-        let bytes = u32::from(queued.packet.bytes);
-        lane.bytes -= u64::from(bytes);
-        lane.deficit -= bytes + self.overhead;
-        if lane.packets.is_empty() {
-            // Begin at the front of the ring again, where the memory is in the cache.
-            lane.packets.clear();
-            self.occupied.remove(number);
-            self.leave();
-        }
-        let place = self.place(queued.packet.flow);
-        let entry = &mut self.flows[place];
-        entry.packets -= 1;
-        entry.until = until(&queued);
-        self.settle();
-        Some(Left { queued, lane: number, counted })
     }
 
     /// The next hop has said that a lane must stop, or may go on.
     pub fn obey(&mut self, number: u8, stop: bool, now: Instant) {
         self.paused.set(number, stop, now);
         if stop {
-            self.settle();
+            self.advance();
         } else if self.occupied.has(number) {
             self.enlist(number);
         }
@@ -228,7 +194,7 @@ impl Lanes {
         if !lane.listed && !self.paused.has(number) {
             lane.listed = true;
             self.round.push_back(number);
-            self.settle();
+            self.advance();
         }
     }
 
@@ -242,7 +208,7 @@ impl Lanes {
 
     /// Gives turns until the first of the round may send.
     #[inline]
-    fn settle(&mut self) {
+    fn advance(&mut self) {
         while let Some(&first) = self.round.front() {
             if self.paused.has(first) {
                 self.leave();
@@ -253,7 +219,7 @@ impl Lanes {
                 lane.deficit += self.quantum;
                 self.served = true;
             }
-            let head = &lane.packets.front().expect("a lane in the round has packets").queued;
+            let head = lane.packets.front().expect("a lane in the round has packets");
             if lane.deficit >= u32::from(head.packet.bytes) + self.overhead {
                 return;
             }
@@ -262,27 +228,85 @@ impl Lanes {
         }
     }
 
-    /// The packets that wait, lane by lane.
-    pub fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.lanes.iter().flat_map(|lane| &lane.packets).map(|waiting| &waiting.queued)
+    /// The packets that wait in a lane, from the first.
+    pub fn packets(&self, lane: usize) -> impl Iterator<Item = &Queued> {
+        self.lanes.get(lane).into_iter().flat_map(|lane| &lane.packets)
+    }
+}
+
+impl Discipline for Lanes {
+    fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
+        packet.lane = self.lane_of(packet.flow, now, rng);
+        !self.paused.has(packet.lane)
     }
 
-    /// Of these, the ones that are counted as reasons to pause.
-    pub fn counted(&self) -> impl Iterator<Item = &Queued> {
-        let all = self.lanes.iter().flat_map(|lane| &lane.packets);
-        all.filter(|waiting| waiting.counted).map(|waiting| &waiting.queued)
+    fn push(&mut self, mut queued: Queued, now: Instant, rng: &mut Stream) {
+        queued.packet.lane = self.lane_of(queued.packet.flow, now, rng);
+        self.join(queued);
     }
 
-    /// Whether the books agree with the packets.
-    pub fn is_consistent(&self) -> bool {
+    fn head(&self) -> Option<&Queued> {
+        self.lanes[usize::from(*self.round.front()?)].packets.front()
+    }
+
+    fn head_mut(&mut self) -> Option<&mut Packet> {
+        let first = &mut self.lanes[usize::from(*self.round.front()?)];
+        first.packets.front_mut().map(|queued| &mut queued.packet)
+    }
+
+    fn pop(&mut self) -> Option<Queued> {
+        let number = *self.round.front()?;
+        let lane = &mut self.lanes[usize::from(number)];
+        let queued = lane.packets.pop_front()?;
+        let bytes = u32::from(queued.packet.bytes);
+        lane.bytes -= u64::from(bytes);
+        lane.deficit -= bytes + self.overhead;
+        if lane.packets.is_empty() {
+            // Begin at the front of the ring again, where the memory is in the cache.
+            lane.packets.clear();
+            self.occupied.remove(number);
+            self.leave();
+        }
+        let place = self.place(queued.packet.flow);
+        self.flows[place].packets -= 1;
+        self.advance();
+        Some(queued)
+    }
+
+    fn on_sent(&mut self, packet: &Packet, _: &Transmitter, now: Instant) {
+        self.keep(packet.flow, now + self.keeps[packet.ingress.index()]);
+    }
+
+    fn on_frame(&mut self, frame: &Body, now: Instant) {
+        if let Body::Bfc { class, lane, stop } = *frame
+            && class == self.class
+        {
+            self.obey(lane, stop, now);
+        }
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Queued> + '_> {
+        Box::new(self.lanes.iter().flat_map(|lane| &lane.packets))
+    }
+
+    fn is_consistent(&self) -> bool {
         let mut lanes = self.lanes.iter().enumerate();
         let depths = lanes.all(|(number, lane)| {
-            let bytes: u64 = lane.packets.iter().map(|w| u64::from(w.queued.packet.bytes)).sum();
+            let bytes: u64 = lane.packets.iter().map(|queued| u64::from(queued.packet.bytes)).sum();
             let (number, some) = (number as u8, !lane.packets.is_empty());
             let waits_its_turn = !some || self.paused.has(number) || lane.listed;
             bytes == lane.bytes && some == self.occupied.has(number) && waits_its_turn
         });
         let entries: u64 = self.flows.iter().map(|entry| u64::from(entry.packets)).sum();
         depths && entries == self.iter().count() as u64
+    }
+
+    fn count(&self, now: Instant, tally: &mut Tally) {
+        tally.bfc_collisions += self.collisions;
+        tally.bfc_paused_ns += self.paused.total_at(now).0 / 1_000;
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -15,94 +15,16 @@
 
 mod audit;
 mod bits;
+mod in_switch;
 mod lanes;
 mod paused;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-use floodway_model::id::CLASSES;
-use floodway_model::{Duration, Instant, Packet, Rate};
-
 pub(crate) use audit::audit;
 pub use bits::Bits;
-pub use lanes::{Lanes, Left};
+pub use in_switch::Bfc;
+pub use lanes::Lanes;
 pub use paused::Paused;
 pub use spec::Spec;
-
-use crate::link::Link;
-use crate::switch::flow_control::pausing::Source;
-
-/// What a switch remembers of its upstream neighbours.
-#[derive(Debug)]
-pub struct Bfc {
-    /// By port: the hop round trip to the neighbour there.
-    hops: Vec<Duration>,
-    tau: Duration,
-    sticky: u64,
-    /// By source and lane there: the packets that wait here and are counted against it.
-    counts: Vec<Vec<u32>>,
-    /// Pauses and resumes ordered.
-    pub pauses: u64,
-    /// The same for resumes.
-    pub resumes: u64,
-}
-
-impl Bfc {
-    /// For a switch with these links and this latency.
-    pub fn new(spec: &Spec, links: &[Link], latency: Duration) -> Self {
-        Self {
-            hops: links.iter().map(|link| spec.hop_round_trip(link, latency)).collect(),
-            tau: spec.tau,
-            sticky: u64::from(spec.sticky),
-            counts: vec![Vec::new(); links.len() * CLASSES],
-            pauses: 0,
-            resumes: 0,
-        }
-    }
-
-    /// Until when a flow keeps its lane after a packet that came in by this port.
-    #[inline]
-    pub fn keeps_until(&self, packet: &Packet, now: Instant) -> Instant {
-        now + self.hops[packet.ingress.index()] * self.sticky
-    }
-
-    /// Whether a packet that finds `depth` bytes in its lane is a reason to pause: whether that is
-    /// more than [`Spec::threshold`], compared without dividing.
-    #[inline]
-    pub fn exceeds(&self, depth: u64, active: u32, packet: &Packet, rate: Rate) -> bool {
-        let reach = self.hops[packet.ingress.index()] + self.tau;
-        let sent = u128::from(rate.0) * u128::from(reach.0);
-        let whole = (u128::from(active.max(1)) * u128::from(depth)) * PS_PER_S_IN_BITS;
-        whole > sent
-    }
-
-    /// A packet is counted against a lane of `source`. Whether that pauses it.
-    pub fn count(&mut self, source: Source, lane: u8) -> bool {
-        let (counts, lane) = (&mut self.counts[source.index()], usize::from(lane));
-        if counts.len() <= lane {
-            counts.resize(lane + 1, 0);
-        }
-        counts[lane] += 1;
-        let stops = counts[lane] == 1;
-        self.pauses += u64::from(stops);
-        stops
-    }
-
-    /// It has left. Whether that lets the lane go on.
-    pub fn uncount(&mut self, source: Source, lane: u8) -> bool {
-        let count = &mut self.counts[source.index()][usize::from(lane)];
-        *count -= 1;
-        let goes_on = *count == 0;
-        self.resumes += u64::from(goes_on);
-        goes_on
-    }
-
-    /// The packets counted against each lane of a source.
-    pub fn counts(&self, source: Source) -> &[u32] {
-        &self.counts[source.index()]
-    }
-}
-
-/// A second in picoseconds, times the bits of a byte.
-const PS_PER_S_IN_BITS: u128 = 8_000_000_000_000;

@@ -1,15 +1,21 @@
 use std::sync::atomic::AtomicBool;
 
+use floodway_model::graph::NodeKind;
+use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Echo, FlowId, FlowSpec, PortIx, Tos};
-use floodway_model::{Duration, Instant, NodeId, Packet, Rate};
+use floodway_model::{Body, Class, Duration, Echo, FlowId, FlowSpec, Instant, NodeId, Packet};
+use floodway_model::{PortIx, Rate, Tos};
 
 use super::*;
 use crate::engine::Finished;
 use crate::host::congestion;
+use crate::link::Link;
 use crate::simulation::{Run, Simulation};
 use crate::small::{self, flow};
-use crate::switch::queue::{Queue, Queued};
+use crate::switch::discipline::Discipline;
+use crate::switch::flow_control::pausing::Source;
+use crate::switch::mechanism::{Site, SitePort};
+use crate::switch::queue::Queued;
 
 const RATE: Rate = Rate::from_gbps(100);
 const FRAME: u64 = 1086;
@@ -52,7 +58,10 @@ struct Harness {
 impl Harness {
     fn new(queues: u8) -> Self {
         let spec = Spec { queues, ..Spec::default() };
-        Self { lanes: Lanes::new(&spec, &link()), chance: Stream::named(1, "lanes") }
+        Self {
+            lanes: Lanes::new(&spec, 0, &link(), [Duration::ZERO].into()),
+            chance: Stream::named(1, "lanes"),
+        }
     }
 
     fn lane_of(&mut self, flow: u32, now: u64) -> u8 {
@@ -60,17 +69,17 @@ impl Harness {
     }
 
     fn push(&mut self, flow: u32, bytes: u16, now: u64) -> u8 {
-        let lane = self.lane_of(flow, now);
-        self.lanes.push(lane, packet(flow, bytes), false);
+        self.lanes.push(packet(flow, bytes), Instant(now), &mut self.chance);
         assert!(self.lanes.is_consistent());
-        lane
+        self.lanes.lane(FlowId(flow))
     }
 
     /// The flow whose packet leaves; it keeps its lane until then.
     fn pop(&mut self, until: u64) -> Option<u32> {
-        let left = self.lanes.pop(|_| Instant(until));
+        let flow = self.lanes.pop()?.packet.flow;
+        self.lanes.keep(flow, Instant(until));
         assert!(self.lanes.is_consistent());
-        left.map(|left| left.queued.packet.flow.0)
+        Some(flow.0)
     }
 }
 
@@ -95,7 +104,7 @@ fn a_flow_keeps_its_lane_for_a_while() {
     // Later it is a new flow, and the lane that was given longest ago is next.
     assert_eq!(port.lane_of(7, 51), 1);
     // A flow that passed has its lane for as long.
-    port.lanes.pass(FlowId(7), Instant(90));
+    port.lanes.keep(FlowId(7), Instant(90));
     assert_eq!((port.lane_of(7, 90), port.lane_of(7, 91)), (1, 2));
 }
 
@@ -143,7 +152,9 @@ fn lanes_share_by_bytes_and_paused_ones_wait() {
 #[test]
 fn the_comparison_is_with_the_threshold() {
     let spec = Spec::default();
-    let bfc = Bfc::new(&spec, &[link()], Duration::from_ns(50));
+    let ports = [SitePort { link: link(), peer: NodeKind::Host }];
+    let site = Site { latency: Duration::from_ns(50), ..Site::with_ports("s", 1, &ports) };
+    let bfc = Bfc::new(&spec, &site);
     let hop = spec.hop_round_trip(&link(), Duration::from_ns(50));
     let packet = packet(0, 64).packet;
     for active in 0..=40 {
@@ -166,7 +177,7 @@ fn network(hosts: u32, flows: Vec<FlowSpec>, end: Duration) -> Finished {
 fn depth_stays_within_the_threshold_and_what_is_on_its_way() {
     let flows = [1, 2].map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0));
     let finished = network(3, flows.to_vec(), Duration::from_ms(1));
-    let lanes = finished.switches[0].ports[0].queues[0].lanes().unwrap();
+    let lanes = finished.switches[0].ports[0].queues[0].discipline::<Lanes>().unwrap();
     // 2 x (200 ns + 88.48 ns) = 576.96 ns; with 1 us 19712 bytes for one flow, 9856 for each of
     // two. A packet may find that much and join, the next one finds more and pauses. From then on
     // what the NIC sends in a hop round trip comes, 7212 bytes of frames and gaps.
@@ -174,7 +185,7 @@ fn depth_stays_within_the_threshold_and_what_is_on_its_way() {
     let deepest = lanes.max_depth();
     assert!((9_856..=bound).contains(&deepest), "{deepest}");
     assert_eq!(finished.switches[0].dropped, 0);
-    assert!(finished.switches[0].bfc.as_ref().unwrap().pauses > 100);
+    assert!(finished.switches[0].mechanisms.bfc.as_ref().unwrap().pauses > 100);
     // Each of the two flows has a lane of its own, here and in its NIC.
     assert_eq!(lanes.collisions, 0);
     // A lane is resumed when the last packet that was counted leaves, and that is its last one:
@@ -214,20 +225,24 @@ fn an_empty_network_is_settled_and_the_audit_sees_what_is_not() {
         |finished: &Finished| audit(&finished.switches, &finished.hosts, &finished.in_flight);
     assert_eq!(violations(&finished), Vec::<String>::new());
     let switch = &mut finished.switches[0];
-    let bfc = switch.bfc.as_mut().unwrap();
+    let bfc = switch.mechanisms.bfc.as_mut().unwrap();
     assert!(bfc.pauses > 0 && bfc.pauses == bfc.resumes);
     let sources = (0..20 * CLASSES).map(|at| Source::new(at / CLASSES, at % CLASSES));
     let source = Source::new(3, 0);
     assert_eq!(sources.flat_map(|source| bfc.counts(source)).sum::<u32>(), 0);
     let queues = switch.ports.iter().flat_map(|port| &port.queues);
-    assert!(queues.filter_map(Queue::lanes).all(|lanes| lanes.paused().queues().is_empty()));
+    assert!(
+        queues
+            .filter_map(|queue| queue.discipline::<Lanes>())
+            .all(|lanes| lanes.paused().queues().is_empty())
+    );
     let lanes = finished.hosts.iter().flat_map(|host| &host.nic.lanes);
     assert_eq!(lanes.flat_map(|lanes| lanes.paused()).count(), 0);
 
-    assert!(bfc.count(source, 0));
+    assert!(bfc.count_against(source, 0));
     let told = "1 physical queues are not as the next hop has told them to be";
     assert_eq!(violations(&finished), ["node 20: a pause counter is wrong", told]);
-    assert!(finished.switches[0].bfc.as_mut().unwrap().uncount(source, 0));
+    assert!(finished.switches[0].mechanisms.bfc.as_mut().unwrap().uncount(source, 0));
     let lanes = finished.hosts[3].nic.lanes.as_mut().unwrap();
     assert_eq!(lanes.obey(Class(0), 5, true, Instant::ZERO).count(), 0);
     assert_eq!(violations(&finished), [told]);

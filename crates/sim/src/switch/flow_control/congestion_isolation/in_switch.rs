@@ -49,7 +49,7 @@ impl Mechanism for Isolating {
         };
         spec.is_at(site.tier).then(|| Self {
             spec: spec.clone(),
-            tables: site.ports.iter().map(|port| Isolation::new(spec, port.rate)).collect(),
+            tables: site.ports.iter().map(|port| Isolation::new(spec, port.link.rate)).collect(),
             peers: site.ports.iter().map(|port| accepts(port.peer)).collect(),
             moved: None,
         })

@@ -75,6 +75,12 @@ impl<T> Directions<T> {
         self.queues[usize::from(direction)].frames.front()
     }
 
+    /// The same, to be changed.
+    pub fn head_mut(&mut self) -> Option<&mut T> {
+        let direction = self.round[self.turn?];
+        self.queues[usize::from(direction)].frames.front_mut()
+    }
+
     /// Removes that frame; with its direction, which has the last turn of the next round.
     pub fn pop(&mut self) -> Option<(u16, T)> {
         let direction = self.round.remove(self.turn.take()?)?;

@@ -10,9 +10,11 @@
 //! All of it is local to a link: what is held back here fills the queues here, and is told to the
 //! neighbours in turn.
 
+mod by_direction;
 mod directions;
 mod feedback;
 pub mod frame;
+mod in_switch;
 mod peer;
 mod regulator;
 mod spec;
@@ -21,6 +23,7 @@ mod tests;
 
 pub use directions::Directions;
 pub use feedback::Feedback;
+pub use in_switch::Drc;
 pub use peer::{Peer, Peers};
 pub use regulator::Regulator;
 pub use spec::{Hop, Spec};

@@ -49,6 +49,10 @@ pub struct Peers {
 }
 
 impl Peers {
+    /// None.
+    #[cfg(test)]
+    pub const NONE: Self = Self { spec: None, peers: BTreeMap::new() };
+
     /// The switches of a simulation, with their tables in order of their identifiers.
     pub fn of(whole: &Whole, tables: &[Routes]) -> Self {
         let Some(spec) = &whole.switch.flow_control.drc else { return Self::default() };
@@ -60,13 +64,8 @@ impl Peers {
         Self { spec: Some(spec.clone()), peers }
     }
 
-    /// The directions of a sending end whose link leads to `peer`: the ports there. `None` without
+    /// What regulates a sending end whose link leads to `peer`. `None` without
     /// Directional Rate Control, and towards a host: that is one direction.
-    pub fn directions(&self, peer: NodeId) -> Option<usize> {
-        self.peers.get(&peer).map(|(ports, _)| *ports)
-    }
-
-    /// What regulates a sending end whose link leads to `peer`. `None` as above.
     pub fn regulator(&self, peer: NodeId) -> Option<Box<Regulator>> {
         let (ports, peer) = self.peers.get(&peer)?;
         Some(Box::new(Regulator::new(self.spec.as_ref()?, *ports, peer.clone())))

@@ -1,0 +1,176 @@
+//! The half of Backpressure Flow Control that is in a switch: packets are counted against the physical queues
+//! from which the upstream neighbours sent them, and these are paused and resumed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use floodway_model::id::CLASSES;
+use floodway_model::{Body, Duration, Packet, Rate};
+
+use super::{Lanes, Spec};
+use crate::metric::Tally;
+use crate::switch::discipline::Discipline;
+use crate::switch::flow_control::pausing::{Source, source_of};
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
+
+/// A second in picoseconds, times the bits of a byte.
+const PS_PER_S_IN_BITS: u128 = 8_000_000_000_000;
+
+/// What a switch remembers of its upstream neighbours.
+#[derive(Debug)]
+pub struct Bfc {
+    spec: Spec,
+    /// By port: the hop round trip to the neighbour there.
+    hops: Vec<Duration>,
+    /// By port: how long a flow keeps its lane after a packet that came in there.
+    keeps: Arc<[Duration]>,
+    /// By source and lane there: the packets that wait here and are counted against it.
+    counts: Vec<Vec<u32>>,
+    /// By egress port and class, and lane here: what is known of each packet that waits, in their order.
+    waiting: Vec<Vec<VecDeque<Came>>>,
+    /// Pauses ordered.
+    pub pauses: u64,
+    /// Resumes ordered.
+    pub resumes: u64,
+}
+
+/// How a packet came that waits.
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    /// The lane from which the neighbour sent it.
+    lane: u8,
+    /// Whether it is counted as a reason to pause that lane.
+    counted: bool,
+}
+
+impl Bfc {
+    /// For a switch with these ports.
+    pub fn new(spec: &Spec, site: &Site<'_>) -> Self {
+        let links = site.ports.iter().map(|port| &port.link);
+        let hops: Vec<_> = links.map(|link| spec.hop_round_trip(link, site.latency)).collect();
+        Self {
+            keeps: hops.iter().map(|&hop| hop * u64::from(spec.sticky)).collect(),
+            counts: vec![Vec::new(); hops.len() * CLASSES],
+            waiting: vec![Vec::new(); hops.len() * CLASSES],
+            hops,
+            spec: spec.clone(),
+            pauses: 0,
+            resumes: 0,
+        }
+    }
+
+    /// Whether a packet that finds `depth` bytes in its lane is a reason to pause: whether that is
+    /// more than [`Spec::threshold`], compared without dividing.
+    #[inline]
+    pub fn exceeds(&self, depth: u64, active: u32, packet: &Packet, rate: Rate) -> bool {
+        let reach = self.hops[packet.ingress.index()] + self.spec.tau;
+        let sent = u128::from(rate.0) * u128::from(reach.0);
+        let whole = (u128::from(active.max(1)) * u128::from(depth)) * PS_PER_S_IN_BITS;
+        whole > sent
+    }
+
+    /// A packet is counted against a lane of `source`. Whether that pauses it.
+    pub fn count_against(&mut self, source: Source, lane: u8) -> bool {
+        let (counts, lane) = (&mut self.counts[source.index()], usize::from(lane));
+        if counts.len() <= lane {
+            counts.resize(lane + 1, 0);
+        }
+        counts[lane] += 1;
+        let stops = counts[lane] == 1;
+        self.pauses += u64::from(stops);
+        stops
+    }
+
+    /// It has left. Whether that lets the lane go on.
+    pub fn uncount(&mut self, source: Source, lane: u8) -> bool {
+        let count = &mut self.counts[source.index()][usize::from(lane)];
+        *count -= 1;
+        let goes_on = *count == 0;
+        self.resumes += u64::from(goes_on);
+        goes_on
+    }
+
+    /// The packets counted against each lane of a source.
+    pub fn counts(&self, source: Source) -> &[u32] {
+        &self.counts[source.index()]
+    }
+
+    /// By lane of a data queue: for each packet in it, in order, the lane from which it came if it is counted
+    /// against that.
+    pub fn waiting(
+        &self,
+        egress: usize,
+        queue: usize,
+    ) -> impl Iterator<Item = impl ExactSizeIterator<Item = Option<u8>>> {
+        let lanes = self.waiting[egress * CLASSES + queue].iter();
+        lanes.map(|lane| lane.iter().map(|came| came.counted.then_some(came.lane)))
+    }
+}
+
+/// Stops a lane of a neighbour, or lets it go on.
+fn tell(source: Source, lane: u8, stop: bool) -> Action {
+    let body = Body::Bfc { class: source.class() as u8, lane, stop };
+    Action::Tell { port: source.port(), body }
+}
+
+impl Mechanism for Bfc {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        Some(Self::new(spec, site))
+    }
+
+    fn discipline(
+        &self,
+        site: &Site<'_>,
+        port: usize,
+        queue: usize,
+    ) -> Option<Box<dyn Discipline>> {
+        let link = &site.ports[port].link;
+        Some(Box::new(Lanes::new(&self.spec, queue as u8, link, Arc::clone(&self.keeps))))
+    }
+
+    fn wants(&self) -> Events {
+        Events::JOINED.and(Events::LEFT)
+    }
+
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Joined { egress, queue, packet, .. } = *joined;
+        let port = &view.ports[egress];
+        let lanes = |queue: usize| port.queues[queue].discipline::<Lanes>();
+        let all = (0..port.queues.len()).filter_map(lanes);
+        let active: u32 = all.map(Lanes::active).sum();
+        let of_class = lanes(queue).expect("every data queue has lanes");
+        let lane = of_class.lane(packet.flow);
+        // What it has found, without itself.
+        let depth = of_class.depth(lane) - u64::from(packet.bytes);
+        let alone = depth == 0 && !of_class.paused().has(lane);
+        let rate = port.tx.link().rate;
+        let counted = self.exceeds(depth, active - u32::from(alone), packet, rate);
+
+        let waiting = &mut self.waiting[egress * CLASSES + queue];
+        if waiting.len() <= usize::from(lane) {
+            waiting.resize_with(usize::from(lane) + 1, VecDeque::new);
+        }
+        waiting[usize::from(lane)].push_back(Came { lane: packet.lane, counted });
+        let source = source_of(packet);
+        if counted && self.count_against(source, packet.lane) {
+            actions.push(tell(source, packet.lane, true));
+        }
+    }
+
+    fn on_left(&mut self, left: &Left<'_>, _: &View<'_>, actions: &mut Actions) {
+        let Left { egress, queue, packet } = *left;
+        let lane = &mut self.waiting[egress * CLASSES + queue][usize::from(packet.lane)];
+        let came = lane.pop_front().expect("it has joined");
+        let source = source_of(packet);
+        if came.counted && self.uncount(source, came.lane) {
+            actions.push(tell(source, came.lane, false));
+        }
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.bfc_pauses += self.pauses;
+        tally.bfc_resumes += self.resumes;
+    }
+}

@@ -1,0 +1,84 @@
+//! The half of Directional Rate Control that is in a switch: it tells its neighbours how severe congestion is at
+//! its output ports, and orders what it sends by the output ports of the next hop.
+
+use floodway_model::{Body, Instant};
+
+use super::by_direction::ByDirection;
+use super::{Feedback, Spec};
+use crate::metric::Tally;
+use crate::switch::discipline::Discipline;
+use crate::switch::mechanism::{Action, Actions, Events, Joined, Left, Mechanism, Site, View};
+
+/// What a switch tells its neighbours of its output ports.
+#[derive(Debug)]
+pub struct Drc(Feedback);
+
+impl Drc {
+    /// What waits at an output port has changed: the neighbours are told if its severity has.
+    fn observe(&mut self, port: usize, view: &View<'_>, actions: &mut Actions) {
+        let bytes = view.ports[port].occupancy.bytes();
+        if self.0.observe(port, bytes, view.now) {
+            self.send(view.now, actions);
+        }
+    }
+
+    /// The frames that are due. What each says is decided when it leaves.
+    fn send(&mut self, now: Instant, actions: &mut Actions) {
+        actions.push(Action::Arm);
+        while let Some(port) = self.0.next(now) {
+            let body = Body::Drc { group: 0, mask: 0, statuses: 0 };
+            actions.push(Action::Tell { port, body });
+        }
+    }
+}
+
+impl Mechanism for Drc {
+    type Spec = Spec;
+
+    fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
+        let memory = spec.memory(site.queues as u8, site.queue_size);
+        Some(Self(Feedback::new(spec, memory, site.ports.len())))
+    }
+
+    fn discipline(
+        &self,
+        site: &Site<'_>,
+        port: usize,
+        queue: usize,
+    ) -> Option<Box<dyn Discipline>> {
+        let regulator = site.peers.regulator(site.ports[port].link.peer)?;
+        Some(Box::new(ByDirection::new(regulator, queue)))
+    }
+
+    fn wants(&self) -> Events {
+        Events::JOINED.and(Events::LEFT).and(Events::TIMER).and(Events::SENT)
+    }
+
+    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        self.observe(joined.egress, view, actions);
+    }
+
+    fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, actions: &mut Actions) {
+        self.observe(left.egress, view, actions);
+    }
+
+    fn next_wake(&self) -> Instant {
+        self.0.next_due()
+    }
+
+    fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.0.repeat(view.now);
+        self.send(view.now, actions);
+    }
+
+    fn on_sent(&mut self, port: usize, body: Body, now: Instant) -> Body {
+        match body {
+            Body::Drc { .. } => self.0.leave(port, now),
+            _ => body,
+        }
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.drc_feedback_frames += self.0.frames;
+    }
+}
