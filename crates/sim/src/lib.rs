@@ -129,6 +129,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         switch::aqm::dualpi2::low_latency::CATALOGUE,
         switch::fabric::CATALOGUE,
         switch::buffer::CATALOGUE,
+        switch::discipline::CATALOGUE,
         switch::scheduler::CATALOGUE,
         switch::path::CATALOGUE,
         switch::flow_control::CATALOGUE,

@@ -25,9 +25,8 @@ use crate::metric::Sent;
 use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
-use crate::switch::Switch;
 use crate::switch::flow_control::bfc;
-use crate::switch::flow_control::drc::Peers;
+use crate::switch::{Surroundings, Switch};
 use crate::telemetry::Telemetry;
 
 /// A network that is ready to run.
@@ -73,10 +72,10 @@ impl Simulation {
             seed: spec.seed,
         });
         let tables = Routes::of(&spec.graph);
-        let peers = Peers::of(&spec, &tables);
+        let surroundings = Surroundings::of(&spec, &shared, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, &shared, tables, &peers),
-            hosts: hosts(&spec, &shared, &peers),
+            switches: switches(&spec, &shared, tables, &surroundings),
+            hosts: hosts(&spec, &shared, &surroundings),
             groups: groups(&spec.graph),
             audited: None,
         };
@@ -205,9 +204,15 @@ fn places(spec: &Spec) -> Vec<(u32, u32)> {
     spec.flows.iter().map(place).collect()
 }
 
-fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) -> Vec<Switch> {
+fn switches(
+    spec: &Spec,
+    shared: &Shared,
+    tables: Vec<Routes>,
+    surroundings: &Surroundings,
+) -> Vec<Switch> {
     let make = |(id, routes): (NodeId, Routes)| {
-        let mut switch = Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), peers);
+        let mut switch =
+            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), surroundings);
         for port in &mut switch.ports {
             port.telemetry.clone_from(&shared.telemetry);
         }
@@ -224,7 +229,7 @@ fn switches(spec: &Spec, shared: &Shared, tables: Vec<Routes>, peers: &Peers) ->
     switches
 }
 
-fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
+fn hosts(spec: &Spec, shared: &Arc<Shared>, surroundings: &Surroundings) -> Vec<Host> {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -241,7 +246,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, peers: &Peers) -> Vec<Host> {
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
-        host.regulate(peers.regulator(link.peer));
+        host.regulate(surroundings.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         if let Some(limit) = spec.record {

@@ -132,6 +132,7 @@ fn queue() -> impl Strategy<Value = QueueSpec> {
         count,
         size,
         control_size,
+        ..QueueSpec::default()
     })
 }
 

@@ -16,6 +16,7 @@ mod dcqcn_stability;
 mod deadlock;
 mod deliveries;
 mod departures;
+mod disciplines;
 mod distances;
 mod drc;
 mod drc_feedback;

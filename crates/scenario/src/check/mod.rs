@@ -6,6 +6,7 @@ mod buffer;
 mod congestion_indication;
 mod coupled;
 mod custom;
+mod discipline;
 mod drc;
 mod fabric;
 mod failure;

@@ -9,7 +9,7 @@ use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::pools::{Largest, largest_queues, places};
-use super::{Findings, aqm, congestion_indication, coupled, source_flow_control};
+use super::{Findings, aqm, congestion_indication, coupled, discipline, source_flow_control};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -42,6 +42,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     }
     check_aqm(settings, findings);
     aqm::check_times(settings, findings);
+    discipline::check(settings, findings);
     check_scheduler(&switch.scheduler, count, findings);
 }
 

@@ -320,13 +320,16 @@ impl Switch {
             DropReason::Watchdog => {
                 spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some())
             }
+            DropReason::PushedOut => !spec.queue.discipline.is_fifo(),
             _ => true,
         };
         if !allowed {
             log.queue(port, queue, format!("a packet is dropped ({name}) without that reason"));
         }
-        let arrived = self.take_arrived(packet);
-        if arrived.is_some() || reason.is_for_want_of_room() {
+        // What is pushed out has waited; the packet that came is still to be let in.
+        let waited = reason == DropReason::PushedOut;
+        let arrived = if waited { None } else { self.take_arrived(packet) };
+        if arrived.is_some() || reason.is_for_want_of_room() && !waited {
             let room = self.queues.room(network, place, &arrived.unwrap_or(*packet));
             if reason.is_for_want_of_room() && room != Err(reason) {
                 let (backlog, bytes) = (self.queues.ports[port][queue].bytes, packet.bytes);
@@ -368,7 +371,10 @@ fn is_data_queue(network: &Network, queue: usize) -> bool {
 fn has_parts(network: &Network) -> bool {
     let spec = &network.spec.switch;
     let (bfc, drc) = (&spec.flow_control.bfc, &spec.flow_control.drc);
-    bfc.is_some() || drc.is_some() || !matches!(spec.fabric, fabric::Spec::OutputQueued(_))
+    bfc.is_some()
+        || drc.is_some()
+        || !spec.queue.discipline.is_fifo()
+        || !matches!(spec.fabric, fabric::Spec::OutputQueued(_))
 }
 
 fn keeps_order(network: &Network) -> bool {

@@ -12,11 +12,11 @@ use super::congestion_indication::Indication;
 use super::fabric::Crossbar;
 use super::fabric::egress::Egress;
 use super::flow_control::Mechanisms;
-use super::flow_control::drc::Peers;
 use super::mechanism::{Actions, Events, Site, SitePort};
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
+use super::surroundings::Surroundings;
 use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
@@ -32,7 +32,7 @@ impl Switch {
         (whole, spec): (&Whole, &Arc<Spec>),
         routes: Routes,
         links: &[Link],
-        peers: &Peers,
+        surroundings: &Surroundings,
     ) -> Self {
         let graph = &whole.graph;
         let node = graph.node(id);
@@ -49,7 +49,8 @@ impl Switch {
             queues: spec.queue.count.into(),
             queue_size: spec.queue.size,
             latency: spec.latency,
-            peers,
+            peers: &surroundings.peers,
+            sizes: surroundings.sizes.as_ref(),
         };
         let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let kept_behind = mechanisms.keeps_behind();
@@ -69,7 +70,10 @@ impl Switch {
             if number == spec.queue.count {
                 return Queue::default();
             }
-            match mechanisms.discipline(&site, port, number.into()) {
+            let discipline = mechanisms
+                .discipline(&site, port, number.into())
+                .or_else(|| spec.queue.discipline.build(&site, number.into()));
+            match discipline {
                 Some(discipline) => Queue::ordered_by(discipline),
                 None if crossbar.is_some() => crossed(number),
                 None if timed => Queue::timed(whole.departures),

@@ -5,12 +5,14 @@
 
 #[cfg(test)]
 use floodway_model::Rate;
+use std::sync::Arc;
+
 use floodway_model::graph::NodeKind;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Bytes, Class, Duration, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
 use super::buffer::Buffer;
-use super::discipline::Discipline;
+use super::discipline::{Discipline, Sizes};
 use super::flow_control::drc::Peers;
 use super::flow_control::pausing::{Held, Paused, Source};
 use super::flow_control::pfc::watchdog::Event;
@@ -54,6 +56,8 @@ impl Events {
     pub const TIMER: Self = Self(1 << 10);
     /// A link control frame is about to leave.
     pub const SENT: Self = Self(1 << 11);
+    /// A packet that a mechanism has moved has joined its queue, and is accounted for.
+    pub const MOVED: Self = Self(1 << 12);
     /// All.
     pub const ALL: Self = Self(u16::MAX);
 
@@ -88,6 +92,8 @@ pub struct Site<'a> {
     pub latency: Duration,
     /// What its neighbours know of each other's routes.
     pub peers: &'a Peers,
+    /// How much the flows send, if a discipline asks.
+    pub sizes: Option<&'a Arc<Sizes>>,
 }
 
 #[cfg(test)]
@@ -95,7 +101,17 @@ impl<'a> Site<'a> {
     /// A leaf with one data queue at each of these ports.
     pub fn with_ports(name: &'a str, seed: u64, ports: &'a [SitePort]) -> Self {
         let (queue_size, latency) = (Bytes(1_000_000), Duration::ZERO);
-        Self { name, seed, tier: 0, ports, queues: 1, queue_size, latency, peers: &NO_PEERS }
+        Self {
+            name,
+            seed,
+            tier: 0,
+            ports,
+            queues: 1,
+            queue_size,
+            latency,
+            peers: &NO_PEERS,
+            sizes: None,
+        }
     }
 }
 
@@ -223,8 +239,6 @@ pub struct Joined<'a> {
     pub queue: usize,
     /// The packet: data, or feedback that waits among data.
     pub packet: &'a Packet,
-    /// Whether a mechanism has moved it here.
-    pub moved: bool,
 }
 
 /// Where a mechanism moves a packet.
@@ -389,6 +403,9 @@ pub trait Mechanism: Sized {
 
     /// A packet has joined a data queue.
     fn on_joined(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
+
+    /// A packet that this mechanism has moved has joined the queue where it was moved to.
+    fn on_moved(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// A message of a switch for a host is about to leave.
     fn on_transit(

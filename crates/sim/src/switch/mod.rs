@@ -24,6 +24,7 @@ mod rests;
 pub mod scheduler;
 mod spec;
 pub mod stopped;
+mod surroundings;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -48,6 +49,7 @@ use port::{DropReason, Port};
 use queue::Queued;
 
 pub use spec::{QueueSpec, Spec};
+pub use surroundings::Surroundings;
 
 /// A switch: store and forward, with queues at the egress. In order of use.
 #[derive(Debug)]
@@ -157,7 +159,9 @@ impl Switch {
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
         }
-        if let Err(reason) = self.admit(egress, queue, packet) {
+        if let Err(reason) = self.admit(egress, queue, packet)
+            && !(self.disciplined && self.push_out(egress, queue, reason, packet, now, context))
+        {
             return self.drop(egress, queue, reason, packet, now, context);
         }
         if verdict == Verdict::Congested {
@@ -249,8 +253,11 @@ impl Switch {
             port.queues[queue].push(queued, now);
         }
 
+        let joined = Joined { egress, queue, packet };
+        if moved.is_some() {
+            self.ask_moved(&joined, now, context);
+        }
         if self.mechanisms.wants().has(Events::JOINED) {
-            let joined = Joined { egress, queue, packet, moved: moved.is_some() };
             self.ask_joined(&joined, now, context);
         }
         self.nudge(egress, now, context);

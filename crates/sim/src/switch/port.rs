@@ -60,6 +60,8 @@ pub enum DropReason {
     LostOnLink,
     /// The watchdog of PFC has found its queue in a storm of pauses.
     Watchdog,
+    /// It waited, and the queue discipline has dropped it to make room for another.
+    PushedOut,
 }
 
 impl DropReason {
@@ -83,6 +85,7 @@ impl DropReason {
             Self::NoRoute => "no_route",
             Self::LostOnLink => "lost_on_link",
             Self::Watchdog => "watchdog",
+            Self::PushedOut => "pushed_out",
         }
     }
 }

@@ -191,6 +191,13 @@ impl Queue {
         self.discipline.as_mut().map_or(Instant::NEVER, |discipline| discipline.settle(now))
     }
 
+    /// See [`Discipline::push_out`].
+    pub fn push_out(&mut self, packet: &Packet) -> Option<Queued> {
+        let out = self.discipline.as_mut()?.push_out(packet)?;
+        self.count_out(&out.packet);
+        Some(out)
+    }
+
     /// See [`Discipline::on_sent`].
     pub fn on_sent(&mut self, packet: &Packet, tx: &Transmitter, now: Instant) {
         if let Some(discipline) = &mut self.discipline {

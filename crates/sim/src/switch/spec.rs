@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    aqm, buffer, classify, congestion_indication, fabric, feedback, flow_control, path, scheduler,
+    aqm, buffer, classify, congestion_indication, discipline, fabric, feedback, flow_control, path,
+    scheduler,
 };
 
 /// What a switch is made of.
@@ -66,10 +67,14 @@ pub struct QueueSpec {
     pub size: Bytes,
     /// The most bytes in the control queue of a port. Default 1MB (assumed).
     pub control_size: Bytes,
+    /// In which order the packets of each data queue leave. Default `fifo`.
+    #[serde(skip_serializing_if = "discipline::Spec::is_fifo")]
+    pub discipline: discipline::Spec,
 }
 
 impl Default for QueueSpec {
     fn default() -> Self {
-        Self { count: 1, size: Bytes(1_000_000), control_size: Bytes(1_000_000) }
+        let size = Bytes(1_000_000);
+        Self { count: 1, size, control_size: size, discipline: discipline::Spec::default() }
     }
 }

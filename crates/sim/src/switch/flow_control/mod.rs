@@ -183,6 +183,14 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
+            /// A packet has joined the queue to which a mechanism has moved it: asks that mechanism.
+            #[inline(never)]
+            pub(in crate::switch) fn ask_moved(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {
+                $($(ask!(self, $module: $half, MOVED, now, context, |one, view, actions| {
+                    one.on_moved(joined, view, actions)
+                });)?)+
+            }
+
             /// A packet has joined a data queue: asks those that want to see it.
             #[inline(never)]
             pub(in crate::switch) fn ask_joined(&mut self, joined: &Joined<'_>, now: Instant, context: &mut Context) {

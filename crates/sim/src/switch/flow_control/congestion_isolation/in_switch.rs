@@ -22,7 +22,7 @@ pub struct Isolating {
     tables: Box<[Isolation]>,
     /// By port: whether the node at the other end accepts congestion isolation messages.
     peers: Box<[bool]>,
-    /// Where the flow stands in its table whose packet was moved last.
+    /// Where the flow stands in its table whose packet is being moved.
     moved: Option<Place>,
 }
 
@@ -57,14 +57,14 @@ impl Mechanism for Isolating {
 
     #[inline(always)]
     fn wants(&self) -> Events {
-        Events::PLACED.and(Events::JOINED).and(Events::LEFT).and(Events::FRAME)
+        Events::PLACED.and(Events::MOVED).and(Events::LEFT).and(Events::FRAME)
     }
 
     #[inline(always)]
     fn moves(&mut self, arrived: &Arrived<'_>, view: &View<'_>, rng: &mut Stream) -> Option<Moved> {
-        self.moved = None;
         let Arrived { egress, home, packet } = *arrived;
-        if home != usize::from(self.spec.monitored) {
+        let backlog = view.ports[egress].queues[usize::from(self.spec.monitored)].congestion();
+        if home != usize::from(self.spec.monitored) || self.tables[egress].selects_none(backlog) {
             return None;
         }
         let (port, now) = (self.port(&view.ports[egress], view), view.now);
@@ -78,9 +78,8 @@ impl Mechanism for Isolating {
         })
     }
 
-    #[inline(always)]
-    fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        let Some(place) = self.moved.take().filter(|_| joined.moved) else { return };
+    fn on_moved(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
+        let Some(place) = self.moved.take() else { return };
         let Joined { egress, packet, .. } = *joined;
         let still_monitored = packet.class.0 == self.spec.monitored;
         let upstream = packet.ingress.index();

@@ -84,6 +84,12 @@ impl Isolation {
         }
     }
 
+    /// Whether no packet would go to the congesting queue now, with so much in the monitored one.
+    #[inline(always)]
+    pub fn selects_none(&self, backlog: u64) -> bool {
+        self.entries.is_empty() && backlog <= self.curve.low.0
+    }
+
     /// Whether a packet of `flow`, bound for the monitored queue, goes to the congesting queue
     /// instead: because its flow is in the table, or because the curve selects it now.
     #[inline]

@@ -1,6 +1,13 @@
-//! Queue disciplines: the order in which the packets of a data queue leave, where that is not first in, first
-//! out. A mechanism of flow control may bring one for its queues. Kept out of line, so that switches without
-//! one are not slower.
+//! Queue disciplines: the order in which the packets of a data queue leave, and which of them is dropped when
+//! there is no room. A mechanism of flow control may bring one of its own. First in, first out has no code
+//! here: queues do that themselves, and all of this is kept out of line, so that they are not slower.
+
+pub mod fifo;
+pub mod fq;
+mod sizes;
+pub mod srpt;
+#[cfg(test)]
+mod stand;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -9,10 +16,46 @@ use floodway_model::random::Stream;
 use floodway_model::{Body, Class, Instant, Packet};
 
 use super::Switch;
+use super::mechanism::Site;
+use super::port::DropReason;
 use super::queue::Queued;
 use crate::engine::Context;
 use crate::link::Transmitter;
 use crate::metric::Tally;
+
+pub use sizes::Sizes;
+
+floodway_model::family! {
+    /// In which order the packets of a data queue leave.
+    "switch.queue.discipline":
+    Fifo = "fifo" (fifo::Spec): "First in, first out; a packet that finds no room is dropped.",
+    Fq = "fq" (fq::Spec):
+        "Flow queueing: flows take turns by deficit round robin, new ones first (RFC 8290, without CoDel).",
+    Srpt = "srpt" (srpt::Spec):
+        "The flow with the least left goes first; for want of room the packet with the most is dropped (SRPT, pFabric).",
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::Fifo(fifo::Spec {})
+    }
+}
+
+impl Spec {
+    /// It, for a data queue of a switch; `None` for first in, first out.
+    pub fn build(&self, site: &Site<'_>, queue: usize) -> Option<Box<dyn Discipline>> {
+        match self {
+            Self::Fifo(_) => None,
+            Self::Fq(spec) => Some(Box::new(fq::Fq::new(spec, site, queue))),
+            Self::Srpt(spec) => Some(Box::new(srpt::Srpt::new(spec, site))),
+        }
+    }
+
+    /// Whether packets leave in the order in which they came.
+    pub const fn is_fifo(&self) -> bool {
+        matches!(self, Self::Fifo(_))
+    }
+}
 
 /// The order in which the packets of one data queue leave. It holds them; the queue keeps the books.
 pub trait Discipline: Debug + Send {
@@ -39,6 +82,12 @@ pub trait Discipline: Debug + Send {
 
     /// Removes the packet at the head.
     fn pop(&mut self) -> Option<Queued>;
+
+    /// There is no room for this packet: removes one that waits and is to be dropped in its place. `None`: it is
+    /// itself the one to be dropped.
+    fn push_out(&mut self, _packet: &Packet) -> Option<Queued> {
+        None
+    }
 
     /// A packet of this queue is about to be put on the wire.
     fn on_sent(&mut self, _packet: &Packet, _tx: &Transmitter, _now: Instant) {}
@@ -100,6 +149,30 @@ impl Switch {
         } else {
             self.ports[egress].queues[queue].push_ordered(queued, now, &mut self.rng);
         }
+    }
+
+    /// There is no room for the packet: the discipline of its queue may drop others until there is. Whether it may
+    /// join then.
+    #[cold]
+    pub(super) fn push_out(
+        &mut self,
+        egress: usize,
+        queue: usize,
+        reason: DropReason,
+        packet: &Packet,
+        now: Instant,
+        context: &mut Context,
+    ) -> bool {
+        if !matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
+            return false;
+        }
+        while let Some(out) = self.ports[egress].queues[queue].push_out(packet) {
+            self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
+            if self.admit(egress, queue, packet).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Before a queue is selected: every discipline of the port decides what is at the head. When the first

@@ -1,0 +1,9 @@
+//! First in, first out, which a queue does by itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {}

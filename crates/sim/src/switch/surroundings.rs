@@ -1,0 +1,31 @@
+//! What a switch knows of what is around it when a run begins.
+
+use std::sync::Arc;
+
+use super::discipline::{Sizes, Spec as Discipline};
+use super::flow_control::drc::Peers;
+use crate::Spec;
+use crate::host::Shared;
+use crate::routing::Routes;
+
+/// What the switches of a simulation have in common beyond their parameters.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// What neighbours know of each other's routes; empty if nobody asks.
+    pub peers: Peers,
+    /// How much each flow sends; `None` if no discipline asks.
+    pub sizes: Option<Arc<Sizes>>,
+}
+
+impl Surroundings {
+    /// Of the switches of a simulation, with their tables in order of their identifiers.
+    pub fn of(spec: &Spec, shared: &Shared, tables: &[Routes]) -> Self {
+        let asks = matches!(spec.switch.queue.discipline, Discipline::Srpt(_));
+        let sizes = asks.then(|| {
+            let flows = shared.flows.iter().zip(0..);
+            let payload = |flow| shared.profile(floodway_model::FlowId(flow)).transport.payload();
+            Arc::new(Sizes::new(flows.map(|(flow, id)| (flow.bytes, payload(id)))))
+        });
+        Self { peers: Peers::of(spec, tables), sizes }
+    }
+}
