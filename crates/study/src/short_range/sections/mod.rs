@@ -12,9 +12,7 @@ use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::number;
 use crate::measure::Measured;
 
-use super::measures::{
-    carried, change_over, drops, entered, largest_response, latency, lost, response,
-};
+use super::measures::{carried, change_over, entered, largest_response, latency, lost, response};
 use super::plan::{backplane, mixed};
 use super::{
     DRC, DRC_L2CI, DRC_STOP, ENTRIES, L2CI, NO_CONTROL, PAUSE, PAUSE_EGRESS, RED, case, sizes,
@@ -38,7 +36,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
 
 /// A mean of packets, in a few digits.
 fn packets(evidence: &Evidence, of: Case) -> Measured {
-    evidence.number(of, "packets", drops)
+    evidence.number(of, "packets", Facts::all_drops)
 }
 
 /// What the study answers.
