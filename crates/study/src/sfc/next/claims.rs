@@ -1,7 +1,7 @@
 //! The numbers of these claims, each with its rule and with what was expected before the runs that count.
 //!
-//! Expectations are reasoned from the deck's numbers, as far as they go: rates, round trips, memory.
-//! That scenarios run was seen in single short runs with `seed=7`; no tolerance is from them.
+//! Expectations follow from the deck's numbers as far as they go: rates, round trips, buffers. Single
+//! short runs with `seed=7` showed that the scenarios run; no tolerance is from them.
 
 use crate::claim::{Rule, rows_alike};
 use crate::evidence::{Evidence, Facts};
@@ -24,8 +24,8 @@ fn fct(group: FlowGroup) -> impl Fn(&Evidence, &'static str, &'static str) -> Me
     }
 }
 
-/// The bytes in a switch against PFC.
-fn held(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
+/// The mean bytes in a switch against PFC.
+fn occupancy(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
     let bytes = |facts: &Facts| facts.number("switch_mean_occupancy_bytes");
     evidence.change(case(experiment, PFC), case(experiment, variant), bytes)
 }
@@ -34,9 +34,9 @@ fn dropped(evidence: &Evidence, experiment: &'static str, variant: &'static str)
     evidence.most(case(experiment, variant), "packets", Facts::all_drops)
 }
 
-/// How the gain at the largest size compares with that at the smallest. Other hosts have other
-/// traffic, so that replications have nothing in common.
-fn grown(evidence: &Evidence, largest: &'static str, variant: &'static str) -> Measured {
+/// How the gain in the largest network compares with that in the smallest. Their traffic differs, so
+/// replications are not paired.
+fn gain_by_size(evidence: &Evidence, largest: &'static str, variant: &'static str) -> Measured {
     let logs =
         |experiment| evidence.fct_logs(case(experiment, PFC), case(experiment, variant), SHORT);
     unpaired_contrast(&logs(largest), &logs(SIZES[0].0))
@@ -59,14 +59,14 @@ rows_alike! { MEDIUM_AT_SCALE, "N1b":
 
 rows_alike! { GAIN_AT_SCALE, "N1c": "mean completion time of background messages < 10 KB with Source \
     Flow Control over that with PFC: this ratio with 1,024 hosts against that with 128",
-    claimed "the gain holds in larger networks (not shown)", in SCALE, Rule::NotAbove(50.0), grown;
+    claimed "the gain holds in larger networks (not shown)", in SCALE, Rule::NotAbove(50.0), gain_by_size;
     "proxy": "scale-1024" PROXY,
         "about 0: load, incasts and switches are the same for each host; PFC's pauses cross the cores \
          at any number of pods";
     "native": "scale-1024" NATIVE, "about 0, likewise";
 }
 
-rows_alike! { SHORT_AFAR, "N2a": "mean completion time of background messages < 10 KB against pfc",
+rows_alike! { SHORT_BY_RTT, "N2a": "mean completion time of background messages < 10 KB against pfc",
     claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), fct(SHORT);
     "10 µs, proxy": "rtt-10" PROXY, "about -75 %: PFC stops all that goes to the receiver's building";
     "10 µs, native": "rtt-10" NATIVE, "about -85 %";
@@ -83,8 +83,8 @@ rows_alike! { SHORT_AFAR, "N2a": "mean completion time of background messages < 
     "109 µs, thresholds by RTT, native": "rtt-109-all" NATIVE, "about -50 %";
 }
 
-rows_alike! { HELD_AFAR, "N2b": "mean bytes in a switch, over time and switches, against pfc",
-    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), held;
+rows_alike! { OCCUPANCY_BY_RTT, "N2b": "mean bytes in a switch, over time and switches, against pfc",
+    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), occupancy;
     "10 µs, proxy": "rtt-10" PROXY, "about -90 %";
     "10 µs, native": "rtt-10" NATIVE, "about -80 %";
     "29 µs, proxy": "rtt-29" PROXY, "about -80 %";
@@ -108,7 +108,7 @@ const FARTHEST: &str = "some: the whole messages, 31.8 MB less what leaves, are 
     reaction, 8.05 MB that a port may have; at most 21,900 packets at first, fewer likewise";
 const FIXED: &str = "none: windows let 3.2 MB be in flight, of 8.05 MB that a port may have";
 
-rows_alike! { LOST_AFAR, "N2c": "packets that switches drop in a run, the most of any run",
+rows_alike! { DROPS_BY_RTT, "N2c": "packets that switches drop in a run, the most of any run",
     claimed "none", in "conclusion", Rule::AtMost(0.0), dropped;
     "10 µs, proxy": "rtt-10" PROXY, NEAR;
     "10 µs, native": "rtt-10" NATIVE, NEAR;
@@ -131,7 +131,7 @@ rows_alike! { LOST_AFAR, "N2c": "packets that switches drop in a run, the most o
 const AS_PFC: &str = "about 0: the link of the receiver is busy all the time with either";
 const AGAIN: &str = "longer by 10 % and more: what was dropped is asked for once in 500 µs";
 
-rows_alike! { INCAST_AFAR, "N2d": "mean completion time of the incast's messages against pfc",
+rows_alike! { INCAST_BY_RTT, "N2d": "mean completion time of the incast's messages against pfc",
     claimed "not longer", in ROUND_TRIPS, Rule::NotAbove(5.0), fct(INCAST);
     "10 µs, proxy": "rtt-10" PROXY, AS_PFC;
     "10 µs, native": "rtt-10" NATIVE, AS_PFC;

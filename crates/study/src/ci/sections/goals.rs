@@ -4,8 +4,8 @@ use floodway_report::chart::{Axis, Lines, Mark};
 use floodway_report::study::{Exhibit, Section};
 
 use crate::ci::claims::pauses;
-use crate::ci::next::claims::{arrived, lost, quartered};
-use crate::ci::next::{MIXES, NETWORKS, Network, QUARTER, QUEUES, queues};
+use crate::ci::goals::claims::{arrived, lost, quartered};
+use crate::ci::goals::{MIXES, NETWORKS, Network, QUARTER, QUEUES, queues};
 use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
 use crate::evidence::{Evidence, Facts};
 use crate::exhibit::{Entry, line, moves, number, rows, table_of_cases};

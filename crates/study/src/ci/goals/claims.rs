@@ -1,7 +1,7 @@
 //! The numbers of these claims, each with its rule and with what was expected before the runs that count.
 //!
-//! Expectations are reasoned from the decks' numbers and from what is known of isolation with RoCEv2;
-//! that scenarios run was seen in single short runs with `seed=7`; no tolerance is from them.
+//! Expectations follow from the decks' numbers and from what is known of isolation with RoCEv2. Single
+//! short runs with `seed=7` showed that the scenarios run; no tolerance is from them.
 
 use crate::claim::{Rule, rows_alike};
 use crate::evidence::{Case, Evidence, Facts};
