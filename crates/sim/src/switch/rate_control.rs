@@ -2,8 +2,7 @@
 //! ports, and what goes to congested ports of theirs is held back. Kept out of line, so that
 //! switches without it are not slower.
 
-use floodway_model::packet::length;
-use floodway_model::{Body, Class, FlowId, Instant, Packet};
+use floodway_model::{Body, Class, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::drc::Statuses;
@@ -33,7 +32,7 @@ impl Switch {
         while let Some(port) = self.drc.as_mut().and_then(|drc| drc.next(now)) {
             // What it says is decided when it leaves.
             let body = Body::Drc { group: 0, mask: 0, statuses: 0 };
-            let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
+            let frame = self.link_control(port, body);
             self.ports[port].push_link_control(frame);
             self.emitted += 1;
             self.nudge(port, now, context);
