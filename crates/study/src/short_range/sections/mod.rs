@@ -77,7 +77,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             requests(PAUSE, response),
             requests(RED, response),
         ),
-        // The order in which the deck shows them hides it.
+        // The deck shows these numbers in an order that hides this comparison.
         format!(
             "In the network of slides 16 to 18, in which every client sends to every server, plain \
              802.3x comes to {entered_pause} of entries and a slowest request of {slowest_pause}, L2 \
