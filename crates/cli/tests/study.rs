@@ -225,8 +225,9 @@ fn published_results_of_another_version_are_found() {
     let settings = settings.map(|setting| format!(" --set {}", setting.as_str().unwrap()));
     let version = env!("CARGO_PKG_VERSION");
     let remedy = format!(
-        "The results in `{shown}` are of another version of floodway (theirs is {version}, this is \
-         {version}): run `floodway study ci --quick{}` and replace them with what it writes into `text`\n",
+        "The results in `{shown}` were published by floodway {version}, and this build of floodway {version} \
+         does not reproduce them: run `floodway study ci --quick{}` and replace them with the files that it \
+         writes into `text`\n",
         settings.collect::<String>()
     );
     let field = |name: &str| runs[5][name].to_string().replace('"', "");
@@ -270,8 +271,8 @@ fn published_results_of_another_version_are_found() {
     let last = runs.iter().rposition(|run| run["replication"] == 1).unwrap();
     altered(last, "\"replication\":1,", "\"replication\":2,");
     let error = format!(
-        "error: `{}` has a run that the study does not have any more: experiment {}, variant {}, \
-         replication 2. {remedy}",
+        "error: `{}` lists a run that the study no longer has: experiment {}, variant {}, replication 2. \
+         {remedy}",
         path.display(),
         runs[last]["experiment"].to_string().replace('"', "`"),
         runs[last]["variant"].to_string().replace('"', "`")
@@ -282,7 +283,7 @@ fn published_results_of_another_version_are_found() {
     let whole = sample["fingerprint"].as_str().unwrap();
     std::fs::write(&path, text.replacen(whole, other, 1)).unwrap();
     let error = format!(
-        "error: `{}` is not of the runs of the sample, whose fingerprint is `{other}`. {remedy}",
+        "error: `{}` does not have the fingerprint of the sample, `{other}`. {remedy}",
         folder.join("README.md").display()
     );
     assert_eq!(verified("ci", &folder), (Some(1), String::new(), error));

@@ -1,4 +1,4 @@
-//! The runs of a published sample once more: whether this version still yields the published results.
+//! Runs a published sample again, to check whether this version reproduces the published results.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -50,7 +50,7 @@ pub fn verify(
     let published = Published { folder, sample: &sample, level };
     if !sample::is_of_text(folder, &sample.fingerprint).map_err(Failure::Sample)? {
         return Err(published.differs(&format!(
-            "`{}` is not of the runs of the sample, whose fingerprint is `{}`",
+            "`{}` does not have the fingerprint of the sample, `{}`",
             folder.join("README.md").display(),
             sample.fingerprint
         )));
@@ -141,7 +141,7 @@ impl Published<'_> {
 
     fn has_no(&self, run: &Sampled) -> Failure {
         self.differs(&format!(
-            "`{}` has a run that the study does not have any more: {}",
+            "`{}` lists a run that the study no longer has: {}",
             self.path().display(),
             Self::name(run)
         ))
@@ -161,8 +161,8 @@ impl Published<'_> {
             settings.collect::<String>()
         );
         Failure::Differs(format!(
-            "{how}. The results in `{}` are of another version of floodway (theirs is {}, this is {}): \
-             run `{command}` and replace them with what it writes into `text`",
+            "{how}. The results in `{}` were published by floodway {}, and this build of floodway {} does not \
+             reproduce them: run `{command}` and replace them with the files that it writes into `text`",
             folder.display(),
             sample.floodway,
             env!("CARGO_PKG_VERSION")

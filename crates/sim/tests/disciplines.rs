@@ -99,6 +99,38 @@ fn a_short_flow_overtakes_a_long_one() {
     }
 }
 
+/// Four packets beside a flow that always has some: with a quantum of two packets two go first, and the others when
+/// the long flow has had its turn of one or two.
+#[test]
+fn a_quantum_is_what_a_new_flow_sends_first() {
+    let packet = 884.8;
+    let flows = vec![flow(1, 0, 1_000_000, 0), flow(2, 0, 4 * 1_024, 100_000)];
+    let mut spec = plain(bottleneck(2), flows);
+    rocev2(&mut spec, |rocev2| rocev2.mtu = Bytes(1_024));
+    let quantum = Bytes(2 * 1_086);
+    spec.switch.queue.discipline = discipline::Spec::Fq(fq::Spec { quantum, queues: None });
+    let outcome = run(spec);
+    let table = outcome.table("flows");
+    let waited = table.f64s("fct_ns")[1] - table.f64s("ideal_fct_ns")[1];
+    assert!(waited > packet && waited <= 3.0 * packet, "{waited}");
+}
+
+/// With one queue for all of them flows wait for each other as without flow queueing.
+#[test]
+fn flows_in_one_queue_are_first_in_first_out() {
+    let short = (2..10).map(|src| flow(src, 0, 1_024, 100_000));
+    let flows: Vec<_> = std::iter::once(flow(1, 0, 1_000_000, 0)).chain(short).collect();
+    let times = |discipline| {
+        let mut spec = plain(bottleneck(9), flows.clone());
+        spec.switch.queue.discipline = discipline;
+        fct_ps(&run(spec))
+    };
+    let fifo = times(discipline::Spec::default());
+    let quantum = Bytes(1_514);
+    assert_eq!(times(discipline::Spec::Fq(fq::Spec { quantum, queues: Some(1) })), fifo);
+    assert!(times(FQ)[1..].iter().all(|&time| time < fifo[1] / 10));
+}
+
 /// The mean completion time over that of a flow that is alone, of flows with exponential sizes of 50 KB in the mean
 /// and this load, and its standard deviation.
 fn mean_response(discipline: discipline::Spec, load: f64, count: usize) -> [f64; 2] {

@@ -60,7 +60,7 @@ pub struct Row {
 /// Rows that are alike but for the experiment and the variant that they are of. What measures them
 /// takes the evidence, the experiment and the variant.
 macro_rules! rows_alike {
-    ($name:ident, $id:literal: $metric:expr, claimed $claimed:expr, in $source:expr, $rule:expr, $measure:path;
+    ($name:ident, $id:literal: $metric:expr, claimed $claimed:expr, in $source:expr, $rule:expr, $measure:expr;
         $($part:literal: $experiment:literal $variant:ident, $expected:expr;)+) => {
         #[doc = concat!("Claim ", $id, ".")]
         pub const $name: &[$crate::claim::Row] = &[$($crate::claim::Row {
@@ -71,7 +71,7 @@ macro_rules! rows_alike {
             source: $source,
             rule: $rule,
             expected: $expected,
-            measure: |evidence| $measure(evidence, $experiment, $variant),
+            measure: |evidence| ($measure)(evidence, $experiment, $variant),
         }),+];
     };
 }

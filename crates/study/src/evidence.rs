@@ -117,6 +117,16 @@ impl Facts {
         }
     }
 
+    /// Packets that switches dropped in the whole run.
+    pub fn all_drops(&self) -> f64 {
+        self.drops.values().sum::<u64>() as f64
+    }
+
+    /// A number of the packets of a workload; NaN without such a workload.
+    pub fn of_workload(&self, workload: u64, number: impl Fn(&Traffic) -> f64) -> f64 {
+        self.traffic.get(&workload).map_or(f64::NAN, number)
+    }
+
     /// The flows of a group, one of the study's.
     pub fn group(&self, group: FlowGroup) -> &Summary {
         let found = self.groups.iter().find(|(of, _)| *of == group);

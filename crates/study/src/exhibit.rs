@@ -1,10 +1,10 @@
 //! Charts and tables from the evidence, and numbers in words.
 
-use floodway_report::chart::{Axis, Group, Mark, Row, Rows};
+use floodway_report::chart::{Axis, Group, Line, Mark, Row, Rows};
 use floodway_report::study::Exhibit;
 use floodway_report::words;
 
-use crate::evidence::{Case, Evidence};
+use crate::evidence::{Case, Evidence, Facts};
 use crate::flows::{FlowGroup, Quantile};
 use crate::measure::Measured;
 
@@ -175,6 +175,55 @@ pub fn table(
         head: head.iter().map(|cell| (*cell).to_owned()).collect(),
         rows,
         note: note.to_owned(),
+    }
+}
+
+/// A table with a row for each case, which has a label. A column is a heading and what stands below it.
+pub fn table_of_cases(
+    name: &str,
+    caption: &str,
+    note: &str,
+    cases: &[(String, Case)],
+    columns: &[(&str, &dyn Fn(Case) -> String)],
+) -> Exhibit {
+    let head: Vec<&str> = [""].into_iter().chain(columns.iter().map(|(head, _)| *head)).collect();
+    let row = |(label, case): &(String, Case)| {
+        let cells = columns.iter().map(|(_, cell)| cell(*case));
+        [label.clone()].into_iter().chain(cells).collect()
+    };
+    table(name, caption, note, &head, cases.iter().map(row).collect())
+}
+
+/// A line with markers through those numbers that were measured, and their intervals.
+pub fn line(series: usize, tooltip: impl Into<String>, points: &[(f64, Measured)]) -> Line {
+    let known = points.iter().filter_map(|(x, of)| Some((*x, of.value?)));
+    let intervals =
+        points.iter().filter_map(|(x, of)| of.interval().map(|(low, high)| (*x, low, high)));
+    Line {
+        series,
+        points: known.collect(),
+        intervals: intervals.collect(),
+        markers: true,
+        tooltip: tooltip.into(),
+        ..Line::default()
+    }
+}
+
+impl Evidence {
+    /// The mean completion time of a group, for a table.
+    pub fn fct_cell(&self, group: FlowGroup) -> impl Fn(Case) -> String {
+        move |case| number(&self.fct(case, group))
+    }
+
+    /// A number without a unit, for a table.
+    pub fn cell(&self, of: impl Fn(&Facts) -> f64) -> impl Fn(Case) -> String {
+        move |case| number(&self.number(case, "", &of))
+    }
+
+    /// How many of the flows had not finished, for a table: `3 of 1200`.
+    pub fn unfinished_cell(&self, case: Case) -> String {
+        let (left, all) = self.unfinished(case);
+        format!("{left} of {all}")
     }
 }
 

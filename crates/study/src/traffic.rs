@@ -34,6 +34,11 @@ impl Traffic {
         of
     }
 
+    /// Those that switches did not drop.
+    pub fn arrived(&self) -> f64 {
+        (self.sent - self.lost) as f64
+    }
+
     /// The share of its packets that were told of congestion, by a mark or by being dropped: what
     /// laws of rates call p. NaN if nothing was sent.
     pub fn signalled(&self) -> f64 {
@@ -54,6 +59,7 @@ mod tests {
             .u64("lost_packets", "", vec![4, 0, 6]);
         let of = Traffic::of(&table);
         assert_eq!((of[&0].flows, of[&0].sent), (2, 400));
+        assert_eq!((of[&0].arrived(), of[&1].arrived()), (390.0, 50.0));
         assert_eq!((of[&0].signalled(), of[&1].signalled()), (0.05, 0.5));
         assert!(Traffic::default().signalled().is_nan());
     }

@@ -59,7 +59,11 @@ fn beside(settings: &Document, name: &str, findings: &mut Findings<'_>) {
     let table = format!("{DISCIPLINE}.{name}");
     let switch = &settings.switch;
     let mut clash = |path: &str, why: String, remedy: &str| {
-        let remedy = format!("{remedy}, or choose [{DISCIPLINE}.fifo]");
+        let fifo = format!("[{DISCIPLINE}.fifo]");
+        let remedy = match remedy.starts_with("choose [") {
+            true => format!("{remedy} or {fifo}"),
+            false => format!("{remedy}, or choose {fifo}"),
+        };
         findings.error(&[&table, DISCIPLINE, path], why, remedy);
     };
     let flow_control = &switch.flow_control;
@@ -102,7 +106,7 @@ fn beside(settings: &Document, name: &str, findings: &mut Findings<'_>) {
                 "`{}` looks at how long packets have waited, which `{name}` does not keep",
                 switch.aqm.name()
             ),
-            "choose an AQM that judges arrivals only, for example [switch.aqm.step]",
+            "choose [switch.aqm.step] or another AQM that judges arrivals only",
         );
     }
     if switch.scheduler.needs_times() {
@@ -113,7 +117,7 @@ fn beside(settings: &Document, name: &str, findings: &mut Findings<'_>) {
                 "`{}` compares how long packets have waited, which `{name}` does not keep",
                 switch.scheduler.name()
             ),
-            "choose another scheduler",
+            "use another scheduler",
         );
     }
     if settings.departures {

@@ -1,5 +1,4 @@
-//! What congestion means for a packet that arrives: a mechanism may choose its queue, and queue management
-//! judges it for the queue that it joins.
+//! The verdict of the AQM on a packet that arrives, for the queue that it joins.
 
 use floodway_model::{Instant, Packet};
 
@@ -8,8 +7,8 @@ use super::aqm::{self, Verdict};
 use super::mechanism::Moved;
 
 impl Switch {
-    /// What happens to a packet that is to join `queue`. `Congested`: it tells of congestion, and can.
-    // Feedback among data has a copy: data would pay for a call.
+    /// What happens to a packet that is to join `queue`. `Congested`: it is to carry the signal, and can.
+    // Inlined for feedback among data too: a call would slow data down.
     #[inline(always)]
     pub(super) fn judge(
         &mut self,
@@ -42,8 +41,7 @@ impl Switch {
         }
     }
 
-    /// A verdict of the queue management, as far as it holds in this queue: a mechanism may want it without
-    /// marks.
+    /// A verdict of the AQM, without marks in a queue in which a mechanism wants none.
     #[inline]
     pub(super) fn in_queue(&self, queue: usize, verdict: Verdict) -> Verdict {
         let unmarked = verdict == Verdict::Congested && self.unmarked >> queue & 1 != 0;

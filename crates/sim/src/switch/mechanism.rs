@@ -1,6 +1,6 @@
 //! The interface between a flow-control mechanism and its switch. A mechanism says which events it wants to see,
-//! and answers them with actions. The switch carries these out before it asks the next mechanism, so that
-//! each finds queues and counters as the one before has left them. The order is that of the rows in
+//! and answers them with actions. The switch carries these out before it asks the next mechanism, so each
+//! mechanism sees queues and counters as the one before has left them. The order is that of the rows in
 //! [`flow_control`](super::flow_control).
 
 #[cfg(test)]
@@ -31,26 +31,26 @@ pub struct Events(u16);
 impl Events {
     /// None.
     pub const NONE: Self = Self(0);
-    /// A data packet has come from a neighbour, and no mechanism has moved it yet.
+    /// A data packet has arrived from a neighbour, and no mechanism has moved it yet.
     pub const ARRIVED: Self = Self(1);
-    /// A data packet is about to be placed in a queue, which may be another than its own.
+    /// The queue of a data packet is about to be chosen: its own, or another.
     pub const PLACED: Self = Self(1 << 1);
     /// A packet is about to be admitted to a data queue.
     pub const ADMITTED: Self = Self(1 << 2);
-    /// A packet has joined a data queue and is accounted for.
+    /// A packet has joined a data queue and is counted there.
     pub const JOINED: Self = Self(1 << 3);
-    /// Packets that need not wait join their queue as others do, so that they are seen as well.
+    /// Packets that could go straight to the wire join their queue like others, so they are seen too.
     pub const LONE: Self = Self(1 << 4);
-    /// A packet has left a data queue and is accounted for no more.
+    /// A packet has left a data queue and is no longer counted there.
     pub const LEFT: Self = Self(1 << 5);
     /// A packet is dropped.
     pub const DROPPED: Self = Self(1 << 6);
     /// A neighbour pauses or resumes classes.
     pub const PAUSED: Self = Self(1 << 7);
-    /// A congestion isolation message for this switch has come.
+    /// A congestion isolation message for this switch has arrived.
     pub const FRAME: Self = Self(1 << 8);
-    /// A message of a switch for a host is about to leave this switch, which sends it by
-    /// [`Action::Send`] or has it on its way.
+    /// A message from a switch to a host is about to leave this switch, which made it
+    /// ([`Action::Send`]) or forwards it.
     pub const TRANSIT: Self = Self(1 << 9);
     /// The time of [`Mechanism::next_wake`] has come.
     pub const TIMER: Self = Self(1 << 10);
@@ -154,7 +154,7 @@ pub struct View<'a> {
     pub spec: &'a Spec,
     /// Its ports, with their queues.
     pub ports: &'a [Port],
-    /// Where it sends what is for whom.
+    /// The next hops to every host.
     pub routes: &'a Routes,
     /// Its buffer for data, with what each ingress port and class holds of it.
     pub buffer: &'a Buffer,
@@ -167,13 +167,6 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// The data queue that the packet would join if its flow is not isolated.
-    #[inline]
-    pub fn classify(&self, packet: &Packet) -> usize {
-        let (classify, count) = (&self.spec.classify, self.spec.queue.count);
-        usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
-    }
-
     /// A frame from this switch to the source of `packet`, about its flow.
     pub fn to_source(&self, packet: &Packet, bytes: u16, body: Body) -> Packet {
         own_frame(self.id, packet.src, packet.flow, bytes, self.spec, body)
@@ -219,7 +212,7 @@ pub(super) fn own_frame(
     }
 }
 
-/// A data packet that has come in, for which no queue is chosen yet.
+/// A data packet that has arrived, and for which no queue is chosen yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
     /// The egress port that it is bound for.
@@ -230,14 +223,14 @@ pub struct Arrived<'a> {
     pub packet: &'a Packet,
 }
 
-/// A packet that has joined a data queue, and is accounted for.
+/// A packet that has joined a data queue and is counted there.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined<'a> {
     /// Egress port.
     pub egress: usize,
     /// Queue.
     pub queue: usize,
-    /// The packet: data, or feedback that waits among data.
+    /// The packet: data, or feedback that is queued with data.
     pub packet: &'a Packet,
 }
 
@@ -246,14 +239,14 @@ pub struct Joined<'a> {
 pub struct Moved {
     /// The data queue that it joins in place of its own.
     pub queue: usize,
-    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`]; 0 for at once.
+    /// It may leave once this many packets have left the queue of [`Mechanism::keeps_behind`]; 0: at once.
     /// Behind a crossbar, where packets overtake others, it is the number of the packet that must have left.
     pub not_before: u64,
     /// Whether it is marked, if it is ECN-capable and the AQM has not marked it.
     pub marks: bool,
 }
 
-/// A packet that has left a data queue, and is accounted for no more.
+/// A packet that has left a data queue and is no longer counted there.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<'a> {
     /// Egress port.
@@ -264,7 +257,7 @@ pub struct Left<'a> {
     pub packet: &'a Packet,
 }
 
-/// A message of a switch for a host, which is about to leave.
+/// A message from a switch to a host, which is about to leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit<'a> {
     /// The message.
@@ -309,20 +302,20 @@ pub enum Action {
         /// Quanta of 512 bit times that this frame says.
         quanta: u16,
     },
-    /// Resume a class of a neighbour that was paused by [`Action::Pause`]; or say what other mechanisms have
-    /// left of their pauses.
+    /// Resume a class of a neighbour that was paused by [`Action::Pause`]. If other mechanisms still pause it
+    /// ([`Mechanism::left`]), the frame has the rest of their pause instead of 0 quanta.
     Resume {
         /// The class and the neighbour's port.
         source: Source,
     },
-    /// Stop a neighbour altogether, or let it go on, by a PAUSE frame.
+    /// Pause or resume all that a neighbour sends, by a PAUSE frame.
     PausePort {
         /// The neighbour's port.
         port: usize,
-        /// Quanta of 512 bit times, 0 to go on.
+        /// Quanta of 512 bit times, 0 to resume.
         quanta: u16,
     },
-    /// Do not obey the pause of a data queue any longer.
+    /// Stop obeying the pause of a data queue.
     IgnorePause {
         /// Egress port and queue.
         place: Source,
@@ -335,14 +328,14 @@ pub enum Action {
         /// What the frame says.
         body: Body,
     },
-    /// Drop all that waits for a data queue.
+    /// Drop all packets of a data queue.
     Discard {
         /// Egress port and queue.
         place: Source,
         /// Why.
         reason: DropReason,
     },
-    /// Look at [`Mechanism::next_wake`] again. Every other action does that too.
+    /// Read [`Mechanism::next_wake`] again. Every other action does that too.
     Arm,
     /// Pause a class of a neighbour by a PFC frame. The pause ends by itself.
     PauseFor {
@@ -361,7 +354,7 @@ pub trait Mechanism: Sized {
     /// Its parameters.
     type Spec;
 
-    /// It, for a switch; `None` where it does not run.
+    /// Builds it for a switch; `None` where it does not run.
     fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
 
     /// What has the order of data queue `queue` at a port, if it is this mechanism.
@@ -377,11 +370,10 @@ pub trait Mechanism: Sized {
     /// The events that it wants to see.
     fn wants(&self) -> Events;
 
-    /// A data packet has come by its ingress.
+    /// A data packet has arrived.
     fn on_arrived(&mut self, _arrived: &Arrived<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// Where a data packet goes, if it is not the queue that it would join otherwise. `rng` is that of the
-    /// switch.
+    /// The queue for a data packet, if not its own. `rng` is that of the switch.
     fn moves(
         &mut self,
         _arrived: &Arrived<'_>,
@@ -391,7 +383,7 @@ pub trait Mechanism: Sized {
         None
     }
 
-    /// A congestion isolation message for this switch has come by `port`.
+    /// A congestion isolation message for this switch has arrived at `port`.
     fn on_frame(
         &mut self,
         _port: usize,
@@ -407,7 +399,7 @@ pub trait Mechanism: Sized {
     /// A packet that this mechanism has moved has joined the queue where it was moved to.
     fn on_moved(&mut self, _joined: &Joined<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// A message of a switch for a host is about to leave.
+    /// A message from a switch to a host is about to leave.
     fn on_transit(
         &mut self,
         _transit: &Transit<'_>,
@@ -425,7 +417,7 @@ pub trait Mechanism: Sized {
     /// A packet has left a data queue.
     fn on_left(&mut self, _left: &Left<'_>, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// Whether a packet for this queue may join it, as far as this mechanism goes.
+    /// Whether this mechanism lets a packet join this queue.
     fn admits(&mut self, _egress: usize, _queue: usize) -> Result<(), DropReason> {
         Ok(())
     }
@@ -433,24 +425,24 @@ pub trait Mechanism: Sized {
     /// A packet for this queue, the control queue included, is dropped.
     fn on_dropped(&mut self, _egress: usize, _queue: usize, _reason: DropReason) {}
 
-    /// A frame of the neighbour at `port` pauses these classes, or resumes them (0 quanta): those in which it is
-    /// not obeyed.
+    /// A frame from the neighbour at `port` pauses these classes, or resumes them (0 quanta). Returns the classes
+    /// in which it is not obeyed.
     fn disobeys(&mut self, _port: usize, _classes: u8, _quanta: u16, _view: &View<'_>) -> u8 {
         0
     }
 
-    /// That frame has been obeyed, but in the classes where it was not.
+    /// That frame has taken effect in the classes in which it is obeyed.
     fn on_paused(&mut self, _port: usize, _classes: u8, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// When it has something to do by itself; [`Instant::NEVER`] if it has not.
+    /// When its timer expires; [`Instant::NEVER`] without one.
     fn next_wake(&self) -> Instant {
         Instant::NEVER
     }
 
-    /// That time has come.
+    /// Its timer has expired.
     fn on_timer(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
 
-    /// The link of a port works again, and its other end has forgotten all pauses: repeats those that hold.
+    /// The link of a port is up again, and its other end has forgotten all pauses: repeats those that hold.
     fn on_link_up(&mut self, _port: usize, _view: &View<'_>, _actions: &mut Actions) {}
 
     /// The queue behind which moved packets are kept in order.
@@ -458,22 +450,22 @@ pub trait Mechanism: Sized {
         None
     }
 
-    /// Bit q: in data queue q nothing is marked by the AQM.
+    /// Bit q: the AQM marks nothing in data queue q.
     fn unmarked(&self) -> u8 {
         0
     }
 
-    /// Whether what it pauses is a neighbour as a whole, which stands in its accounts as class 0.
+    /// Whether it pauses neighbours as a whole, counted as class 0.
     fn stops_ports(&self) -> bool {
         false
     }
 
-    /// The pauses sent to the neighbour at `port` for a class; `None` of a mechanism that pauses no neighbours.
+    /// The pauses sent to the neighbour at `port` for a class; `None` if it pauses no neighbours.
     fn pauses_sent(&self, _port: usize, _class: usize) -> Option<&Paused> {
         None
     }
 
-    /// What must go before this source, which it has paused, is resumed; `None` if it has not paused it.
+    /// What must leave before this source is resumed; `None` if it has not paused it.
     fn held(&self, _source: Source, _buffer: &Buffer) -> Option<Held> {
         None
     }
@@ -483,7 +475,7 @@ pub trait Mechanism: Sized {
         &[]
     }
 
-    /// For how many quanta more it has paused this class of a neighbour, which another mechanism resumes.
+    /// The quanta that are left of its own pause of this class of a neighbour, which another mechanism resumes.
     fn left(&self, _source: Source, _view: &View<'_>) -> u16 {
         0
     }
@@ -492,7 +484,7 @@ pub trait Mechanism: Sized {
     fn count(&self, _tally: &mut Tally) {}
 }
 
-/// A view of a switch whose mechanisms are borrowed apart.
+/// A view of a switch whose mechanisms are borrowed separately.
 macro_rules! view {
     ($switch:expr, $now:expr) => {
         $crate::switch::mechanism::View {
@@ -524,15 +516,15 @@ impl Switch {
                 }
                 Action::Pause { source, quanta } => {
                     self.paused_until_resumed[source.port()] |= 1 << source.class();
-                    self.say_pfc(source, quanta, &mut paused, now, context);
+                    self.send_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::Resume { source } => {
                     self.paused_until_resumed[source.port()] &= !(1 << source.class());
                     let left = self.mechanisms.left(source, &view!(self, now));
-                    self.say_pfc(source, left, &mut paused, now, context);
+                    self.send_pfc(source, left, &mut paused, now, context);
                 }
                 Action::PauseFor { source, quanta } => {
-                    self.say_pfc(source, quanta, &mut paused, now, context);
+                    self.send_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
                 Action::Tell { port, body } => self.send_link_control(port, body, now, context),
@@ -548,7 +540,7 @@ impl Switch {
                 Action::Arm => {}
             }
         }
-        // Nested calls have put a vector back; keep this one.
+        // A nested call may have put another vector here; this one has the capacity.
         self.actions = actions;
         self.send_combined(paused, now, context);
         self.set_timer();
@@ -570,7 +562,7 @@ impl Switch {
         }
     }
 
-    /// A message of a switch is about to leave.
+    /// A message from a switch to a host is about to leave.
     #[inline]
     pub(super) fn transit(
         &mut self,

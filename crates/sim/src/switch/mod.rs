@@ -14,8 +14,8 @@ pub mod discipline;
 pub mod fabric;
 pub mod feedback;
 pub mod flow_control;
+mod link_control;
 pub mod mechanism;
-mod neighbours;
 pub mod occupancy;
 pub mod path;
 pub mod port;
@@ -25,6 +25,7 @@ pub mod scheduler;
 mod spec;
 pub mod stopped;
 mod surroundings;
+mod timer;
 mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -65,9 +66,9 @@ pub struct Switch {
     feedback_among_data: bool,
     /// A discipline has the order of some queues, or a crossbar is before all.
     disciplined: bool,
-    /// The queue behind which packets are kept in order that a mechanism has moved.
+    /// Packets that a mechanism has moved are kept in order behind this queue.
     kept_behind: u8,
-    /// Bit q: a mechanism wants no marks of the queue management in data queue q.
+    /// Bit q: the AQM marks nothing in data queue q.
     unmarked: u8,
     spec: Arc<Spec>,
     routes: Routes,
@@ -146,7 +147,7 @@ impl Switch {
         let Some(egress) = self.forward(packet, now) else {
             return self.drop_unroutable(packet, now, context);
         };
-        let queue = self.classify(packet);
+        let queue = self.spec.data_queue(packet);
         if self.mechanisms.wants().has(Events::ARRIVED) {
             self.ask_arrived(&Arrived { egress, home: queue, packet }, now, context);
         }
@@ -173,13 +174,6 @@ impl Switch {
         self.enqueue(egress, queue, moved, packet, now, context);
     }
 
-    /// The data queue that the packet would join if its flow is not isolated.
-    #[inline]
-    fn classify(&self, packet: &Packet) -> usize {
-        let (classify, count) = (&self.spec.classify, self.spec.queue.count);
-        usize::from(classify.queue(packet.dscp(), packet.ecn(), packet.dst, count))
-    }
-
     /// Feedback or a notification has arrived, to be forwarded.
     fn take_in_control(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         self.received += 1;
@@ -189,7 +183,7 @@ impl Switch {
         }
     }
 
-    /// A message that a switch has made for a host has arrived, to be forwarded unless it ends here.
+    /// A message from a switch to a host has arrived. It is forwarded unless a mechanism consumes it.
     fn take_in_message(&mut self, packet: &Packet, now: Instant, context: &mut Context) {
         let Some(egress) = self.forward(packet, now) else {
             self.received += 1;

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use floodway_model::{Bytes, Duration};
+use floodway_model::{Bytes, Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,13 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The data queue that the packet joins if its flow is not isolated.
+    #[inline]
+    pub fn data_queue(&self, packet: &Packet) -> usize {
+        let queue = self.classify.queue(packet.dscp(), packet.ecn(), packet.dst, self.queue.count);
+        usize::from(queue)
+    }
+
     /// With the buffer of the switch of this name, if that is not the same for all.
     pub fn with_buffer_of(&self, name: &str) -> Cow<'_, Self> {
         match &self.buffer {

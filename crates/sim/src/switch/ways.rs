@@ -27,7 +27,7 @@ impl Switch {
         let queue = if packet.is_control() {
             self.spec.feedback.queue(&packet.body).map_or(self.control_queue(), usize::from)
         } else {
-            self.classify(packet)
+            self.spec.data_queue(packet)
         };
         self.drop(packet.ingress.index(), queue, DropReason::NoRoute, packet, now, context);
     }
@@ -68,7 +68,7 @@ impl Switch {
             if closes {
                 self.drain(port, now, context);
             } else {
-                self.repeat_pauses(port, now, context);
+                self.ask_link_up(port, now, context);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! goals of the first that neither shows anything of.
 
 mod claims;
-mod next;
+mod goals;
 mod plan;
 mod readings;
 mod sections;
@@ -53,7 +53,7 @@ pub static STUDY: Study = Study {
             include_str!("../../../../scenarios/ci/lossy-go-back-n.toml"),
         ),
         ("scenarios/ci/full.toml", include_str!("../../../../scenarios/ci/full.toml")),
-        (next::TCP_UDP, include_str!("../../../../scenarios/ci/tcp-udp.toml")),
+        (goals::TCP_UDP, include_str!("../../../../scenarios/ci/tcp-udp.toml")),
     ],
     groups: GROUPS,
     // The same flow is compared with itself, and to the picosecond.
@@ -69,14 +69,14 @@ pub static STUDY: Study = Study {
         claims::VARIATIONS,
         claims::QUEUES_AND_LOSSES,
         claims::SUMMARY,
-        next::claims::TCP_MICE,
-        next::claims::TCP_ALL,
-        next::claims::UDP_LOST,
-        next::claims::UDP_ARRIVES,
-        next::claims::QUARTER_MICE,
-        next::claims::QUARTER_ALL,
-        next::claims::QUARTER_PAUSES,
-        next::claims::QUARTER_LOSSES,
+        goals::claims::TCP_MICE,
+        goals::claims::TCP_ALL,
+        goals::claims::UDP_LOST,
+        goals::claims::UDP_ARRIVES,
+        goals::claims::QUARTER_MICE,
+        goals::claims::QUARTER_ALL,
+        goals::claims::QUARTER_PAUSES,
+        goals::claims::QUARTER_LOSSES,
     ],
     readings: |evidence| readings::READINGS.judged(evidence),
     closest: Some(&readings::CLOSEST),

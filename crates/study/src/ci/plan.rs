@@ -2,7 +2,7 @@
 
 use crate::plan::{Experiment, Level};
 
-use super::next;
+use super::goals;
 use super::readings::READINGS;
 use super::{ALL_VARIANTS, CI, WITHOUT};
 
@@ -55,7 +55,7 @@ pub const FRESH: &str = "seed=4";
 
 /// All experiments of a level.
 pub fn experiments(level: Level) -> Vec<Experiment> {
-    let plan = differences(level).into_iter().chain(next::experiments(level));
+    let plan = differences(level).into_iter().chain(goals::experiments(level));
     let mut plan: Vec<Experiment> = plan.map(|experiment| experiment.set(&[FRESH])).collect();
     plan.extend(READINGS.all().iter().flat_map(|reading| READINGS.experiments(reading, level)));
     plan

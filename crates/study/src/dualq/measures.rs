@@ -7,6 +7,7 @@ use crate::claim::Rule;
 use crate::departures::{Counts, Kind, Place};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::{Logs, Measured, estimate, geometric};
+use crate::traffic::Traffic;
 
 use super::{CLASSIC, DUALPI2, DUALQ, Mix, SCALABLE};
 
@@ -242,7 +243,7 @@ pub fn above_the_chart(evidence: &Evidence, case: Case, (cubic, dctcp): Mix) -> 
 
 /// The share of the packets of a workload that were marked or dropped.
 pub fn signalled(evidence: &Evidence, case: Case, workload: u64) -> Measured {
-    let share = |facts: &Facts| facts.traffic.get(&workload).map_or(f64::NAN, |of| of.signalled());
+    let share = |facts: &Facts| facts.of_workload(workload, Traffic::signalled);
     evidence.on_scale(case, Scale::SHARE, "", share)
 }
 

@@ -114,7 +114,6 @@ fn what_happens(
         let (from, to) = cases(at);
         for (case, label) in [(from, setting.label), (to, "… with isolation")] {
             let count = |of: fn(&Facts) -> f64| number(&evidence.number(case, "", of));
-            let (left, all) = evidence.unfinished(case);
             lines.push(vec![
                 label.to_owned(),
                 number(&evidence.fct(case, MICE)),
@@ -123,7 +122,7 @@ fn what_happens(
                 count(pause_frames),
                 number(&evidence.number(case, "ms", |facts| facts.number("paused_ns") / 1e6)),
                 count(|facts| facts.number("isolations")),
-                format!("{left} of {all}"),
+                evidence.unfinished_cell(case),
             ]);
         }
     }

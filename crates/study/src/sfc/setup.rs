@@ -115,9 +115,8 @@ pub const PARAMETERS: &[Row] = &[
         rule: Rule::Exactly(0.0),
         expected: SET_UP,
         measure: |evidence| {
-            let drops = |facts: &Facts| facts.drops.values().sum::<u64>() as f64;
             let cases = [SMALL, LARGE, INTRA, INTER].map(|name| case(name, PFC));
-            let most = cases.map(|of| evidence.most(of, "", drops).value);
+            let most = cases.map(|of| evidence.most(of, "", Facts::all_drops).value);
             Measured { value: most.into_iter().flatten().reduce(f64::max), ..Measured::default() }
         },
     },

@@ -21,14 +21,9 @@ pub fn off(number: f64, published: f64) -> f64 {
     100.0 * (number / published - 1.0)
 }
 
-/// Packets that switches dropped in the whole run.
-pub fn drops(facts: &Facts) -> f64 {
-    facts.drops.values().sum::<u64>() as f64
-}
-
-/// Of these, those before the measurement began.
+/// Packets that switches dropped before the measurement began.
 pub fn early_drops(facts: &Facts) -> f64 {
-    drops(facts) - facts.number("dropped_packets")
+    facts.all_drops() - facts.number("dropped_packets")
 }
 
 /// The workloads of database entries.
@@ -103,7 +98,7 @@ pub fn change_over(
 
 /// All packets that were dropped in the replications of a case.
 pub fn lost(evidence: &Evidence, case: Case) -> Measured {
-    let lost: f64 = evidence.runs(case).map(|(_, facts)| drops(facts)).sum();
+    let lost: f64 = evidence.runs(case).map(|(_, facts)| facts.all_drops()).sum();
     let value = evidence.has(case).then_some(lost);
     Measured { value, unit: "packets", ..Measured::default() }
 }

@@ -1,4 +1,4 @@
-//! Flow control: mechanisms by which a switch stops its neighbours or the sources far away. A scenario may run
+//! Flow control: mechanisms by which a switch pauses its neighbours or remote sources. A scenario may run
 //! several together; those that implement [`Mechanism`] are asked in the order of the fields of [`Spec`].
 
 pub mod bfc;
@@ -87,7 +87,7 @@ macro_rules! mechanisms {
                 self.wants
             }
 
-            /// For how many quanta more any of them wants this class of a neighbour to be paused.
+            /// The most quanta that are left of a pause of this class of a neighbour.
             pub fn left(&self, source: Source, view: &View<'_>) -> u16 {
                 let all: &[u16] = &[
                     $($(self.$module.as_ref().map_or(0, |one: &Box<$half>| one.left(source, view)),)?)+
@@ -95,18 +95,18 @@ macro_rules! mechanisms {
                 all.iter().copied().max().unwrap_or(0)
             }
 
-            /// The pauses sent to the neighbour at `port` for a class, with PAUSE for all of them as class 0; `None` if
-            /// neighbours are not paused.
+            /// The pauses sent to the neighbour at `port` for a class (with PAUSE, class 0 stands for all); `None` if no
+            /// mechanism pauses neighbours.
             pub fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.pauses_sent(port, class))))?)+
             }
 
-            /// What must go before this source is resumed; `None` if it has not been paused.
+            /// What must leave before this source is resumed; `None` if it has not been paused.
             pub fn held(&self, source: Source, buffer: &Buffer) -> Option<Held> {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.held(source, buffer))))?)+
             }
 
-            /// Whether neighbours are stopped as a whole.
+            /// Whether neighbours are paused as a whole.
             pub fn stops_ports(&self) -> bool {
                 false $($(|| self.$module.as_ref().is_some_and(|one: &Box<$half>| one.stops_ports()))?)+
             }
@@ -117,7 +117,7 @@ macro_rules! mechanisms {
                 all.to_vec().into_iter().flatten()
             }
 
-            /// When any of them has something to do by itself.
+            /// When the next of their timers expires.
             pub fn next_wake(&self) -> Instant {
                 let mut next = Instant::NEVER;
                 $($(next = next.min(self.$module.as_ref().map_or(Instant::NEVER, |one: &Box<$half>| one.next_wake()));)?)+
@@ -144,7 +144,7 @@ macro_rules! mechanisms {
                 None$($(.or_else(|| self.$module.as_ref().and_then(|one: &Box<$half>| one.keeps_behind())))?)+
             }
 
-            /// Bit q: in data queue q nothing is marked by the AQM.
+            /// Bit q: the AQM marks nothing in data queue q.
             pub fn unmarked(&self) -> u8 {
                 0 $($(| self.$module.as_ref().map_or(0, |one: &Box<$half>| one.unmarked()))?)+
             }
@@ -160,7 +160,7 @@ macro_rules! mechanisms {
         }
 
         impl Switch {
-            /// Where a data packet goes, if it is not the queue that it would join otherwise.
+            /// The queue for a data packet, if not its own.
             #[inline(never)]
             pub(in crate::switch) fn ask_moves(&mut self, arrived: &Arrived<'_>, now: Instant) -> Option<Moved> {
                 $($(if let Some(one) = &mut self.mechanisms.$module
@@ -175,7 +175,7 @@ macro_rules! mechanisms {
                 None
             }
 
-            /// A data packet has come in: asks those that want to see it.
+            /// A data packet has arrived: asks those that want to see it.
             #[inline(never)]
             pub(in crate::switch) fn ask_arrived(&mut self, arrived: &Arrived<'_>, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ARRIVED, now, context, |one, view, actions| {
@@ -217,7 +217,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A frame of the neighbour at `port` pauses or resumes classes.
+            /// A frame from the neighbour at `port` pauses or resumes classes.
             #[inline(never)]
             pub(in crate::switch) fn ask_paused(
                 &mut self,
@@ -236,7 +236,7 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// A congestion isolation message for this switch has come by `port`.
+            /// A congestion isolation message for this switch has arrived at `port`.
             #[inline(never)]
             pub(in crate::switch) fn ask_frame(&mut self, port: usize, frame: &Packet, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, FRAME, now, context, |one, view, actions| {
@@ -244,14 +244,14 @@ macro_rules! mechanisms {
                 });)?)+
             }
 
-            /// It is time for what mechanisms do by themselves.
+            /// A timer of a mechanism has expired.
             pub(in crate::switch) fn ask_timer(&mut self, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, TIMER, now, context, |one, view, actions| {
                     one.on_timer(view, actions)
                 });)?)+
             }
 
-            /// A message of a switch is about to leave: asks those that want to see it.
+            /// A message from a switch to a host is about to leave: asks those that want to see it.
             #[inline(never)]
             pub(in crate::switch) fn ask_transit(
                 &mut self,
@@ -268,7 +268,7 @@ macro_rules! mechanisms {
                 fate
             }
 
-            /// A link works again: asks for the pauses that are to be repeated.
+            /// A link is up again, and its other end has forgotten all pauses: repeats those that hold.
             pub(in crate::switch) fn ask_link_up(&mut self, port: usize, now: Instant, context: &mut Context) {
                 $($(ask!(self, $module: $half, ALL, now, context, |one, view, actions| {
                     one.on_link_up(port, view, actions)

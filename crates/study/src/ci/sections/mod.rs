@@ -2,8 +2,8 @@
 
 mod ablation;
 mod flows;
+mod goals;
 mod losses;
-mod next;
 mod pauses;
 mod queues;
 mod readings;
@@ -32,8 +32,8 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
         variations::memory(evidence),
         variations::latency(evidence),
         size::scaling(evidence),
-        next::transports(evidence),
-        next::buffers(evidence),
+        goals::transports(evidence),
+        goals::buffers(evidence),
         flows::conformity(evidence),
         readings::closest(evidence),
     ]

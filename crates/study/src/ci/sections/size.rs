@@ -1,12 +1,12 @@
 //! The size of the network.
 
-use floodway_report::chart::{Axis, Line, Lines};
+use floodway_report::chart::{Axis, Lines};
 use floodway_report::study::{Exhibit, Section};
 
 use crate::ci::plan::SIZES;
 use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{moves, number, table};
+use crate::exhibit::{line, moves, number, table};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
 
@@ -36,29 +36,18 @@ pub fn scaling(evidence: &Evidence) -> Section {
          sentence to mean that flows suffer less from size with isolation than without."
             .to_owned(),
     ];
-    let line = |series, variant: &'static str, group| {
+    let by_size = |series, variant: &'static str, group| {
         let at = |(name, servers): &(&'static str, f64)| {
-            let of = evidence.fct(case(name, variant), group);
-            of.value.map(|value| (*servers, value, of))
+            (*servers, evidence.fct(case(name, variant), group))
         };
-        let points: Vec<(f64, f64, Measured)> = sizes.iter().filter_map(at).collect();
-        let bar =
-            |(x, _, of): &(f64, f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
-        Line {
-            series,
-            points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),
-            intervals: points.iter().filter_map(bar).collect(),
-            markers: true,
-            tooltip: variant.to_owned(),
-            ..Line::default()
-        }
+        line(series, variant, &sizes.iter().map(at).collect::<Vec<_>>())
     };
     let chart = |(label, group): (&str, FlowGroup)| Lines {
         title: format!("Mean completion time of {label} by the number of servers"),
         heading: label.to_owned(),
         x: Axis::linear("servers", "").labelled(sizes.iter().map(|(_, servers)| *servers)),
         y: Axis::log("mean completion time", "ns"),
-        lines: vec![line(0, WITHOUT, group), line(2, CI, group)],
+        lines: vec![by_size(0, WITHOUT, group), by_size(2, CI, group)],
         ..Lines::default()
     };
     section.exhibits.push(Exhibit::Lines {
@@ -75,14 +64,13 @@ pub fn scaling(evidence: &Evidence) -> Section {
     let row = |(name, servers): &(&'static str, f64)| {
         let pauses = |facts: &Facts| facts.number("pause_frames");
         let saved: Measured = evidence.change(case(name, WITHOUT), case(name, CI), pauses);
-        let (left, all) = evidence.unfinished(case(name, WITHOUT));
         vec![
             format!("{servers} servers"),
             number(&change(name, MICE)),
             number(&change(name, ELEPHANTS)),
             number(&change(name, ALL)),
             number(&saved),
-            format!("{left} of {all}"),
+            evidence.unfinished_cell(case(name, WITHOUT)),
         ]
     };
     section.exhibits.push(table(

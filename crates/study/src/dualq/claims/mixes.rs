@@ -10,6 +10,7 @@ use crate::dualq::plan::{SHARED, all_shared};
 use crate::dualq::{CLASSIC, COUPLED, DUALQ, Mix, RED, SCALABLE, mix, shared};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::Measured;
+use crate::traffic::Traffic;
 
 const RED_SLIDES: &str = "slides 11 to 14";
 const COUPLED_SLIDES: &str = "slides 20 and 21";
@@ -104,8 +105,7 @@ pub const RED_CLAIMS: &[Row] = &[
         rule: Rule::More(50.0),
         expected: "some forty times as many",
         measure: |e| {
-            let share =
-                |facts: &Facts| facts.traffic.get(&CLASSIC).map_or(f64::NAN, |of| of.signalled());
+            let share = |facts: &Facts| facts.of_workload(CLASSIC, Traffic::signalled);
             e.change(mix((1, 0), RED), mix((1, 1), RED), share)
         },
     },

@@ -1,12 +1,13 @@
 //! The numbers of these claims, each with its rule and with what was expected before the runs that count.
 //!
-//! Expectations are reasoned from the deck's numbers, as far as they go: rates, round trips, memory.
-//! That scenarios run was seen in single short runs with `seed=7`; no tolerance is from them.
+//! Expectations follow from the deck's numbers as far as they go: rates, round trips, buffers. Single
+//! short runs with `seed=7` showed that the scenarios run; no tolerance is from them.
 
 use crate::claim::{Rule, rows_alike};
-use crate::evidence::{Case, Evidence, Facts};
+use crate::evidence::{Evidence, Facts};
 use crate::flows::FlowGroup;
 use crate::measure::{Measured, unpaired_contrast};
+use crate::traffic::Traffic;
 
 use super::{SIZES, UDP};
 use crate::sfc::{INCAST, MEDIUM, NATIVE, PFC, PROXY, SHORT, case};
@@ -17,47 +18,32 @@ const TRANSPORTS: &str = "high level concept";
 const LOWER: &str = "lower than with PFC (not shown)";
 
 /// The mean completion time of a group against PFC.
-fn fct(e: &Evidence, experiment: &'static str, to: &'static str, group: FlowGroup) -> Measured {
-    e.fct_change(case(experiment, PFC), case(experiment, to), group)
+fn fct(group: FlowGroup) -> impl Fn(&Evidence, &'static str, &'static str) -> Measured {
+    move |evidence, experiment, variant| {
+        evidence.fct_change(case(experiment, PFC), case(experiment, variant), group)
+    }
 }
 
-fn short(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
-    fct(evidence, experiment, variant, SHORT)
-}
-
-fn medium(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
-    fct(evidence, experiment, variant, MEDIUM)
-}
-
-fn incast(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
-    fct(evidence, experiment, variant, INCAST)
-}
-
-/// The bytes in a switch against PFC.
-fn held(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
+/// The mean bytes in a switch against PFC.
+fn occupancy(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
     let bytes = |facts: &Facts| facts.number("switch_mean_occupancy_bytes");
     evidence.change(case(experiment, PFC), case(experiment, variant), bytes)
 }
 
-/// The packets that switches dropped in a run.
-pub fn drops(facts: &Facts) -> f64 {
-    facts.drops.values().sum::<u64>() as f64
-}
-
 fn dropped(evidence: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
-    evidence.most(case(experiment, variant), "packets", drops)
+    evidence.most(case(experiment, variant), "packets", Facts::all_drops)
 }
 
-/// How the gain at the largest size compares with that at the smallest. Other hosts have other
-/// traffic, so that replications have nothing in common.
-fn grown(evidence: &Evidence, largest: &'static str, variant: &'static str) -> Measured {
+/// How the gain in the largest network compares with that in the smallest. Their traffic differs, so
+/// replications are not paired.
+fn gain_by_size(evidence: &Evidence, largest: &'static str, variant: &'static str) -> Measured {
     let logs =
         |experiment| evidence.fct_logs(case(experiment, PFC), case(experiment, variant), SHORT);
     unpaired_contrast(&logs(largest), &logs(SIZES[0].0))
 }
 
 rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background messages < 10 KB against pfc",
-    claimed LOWER, in SCALE, Rule::Less(10.0), short;
+    claimed LOWER, in SCALE, Rule::Less(10.0), fct(SHORT);
     "1,024 hosts, proxy": "scale-1024" PROXY,
         "about -70 %: as with 320 hosts, less because PFC has had 1.2 ms to spread and not 5";
     "1,024 hosts, native": "scale-1024" NATIVE, "about -80 %, likewise";
@@ -65,7 +51,7 @@ rows_alike! { SHORT_AT_SCALE, "N1a": "mean completion time of background message
 
 rows_alike! { MEDIUM_AT_SCALE, "N1b":
     "mean completion time of background messages of 10 KB to 1 MB against pfc",
-    claimed LOWER, in SCALE, Rule::Less(10.0), medium;
+    claimed LOWER, in SCALE, Rule::Less(10.0), fct(MEDIUM);
     "1,024 hosts, proxy": "scale-1024" PROXY,
         "about -20 %: every host is in as many incasts as with 320 hosts, so NICs are paused as long";
     "1,024 hosts, native": "scale-1024" NATIVE, "about -85 %";
@@ -73,15 +59,15 @@ rows_alike! { MEDIUM_AT_SCALE, "N1b":
 
 rows_alike! { GAIN_AT_SCALE, "N1c": "mean completion time of background messages < 10 KB with Source \
     Flow Control over that with PFC: this ratio with 1,024 hosts against that with 128",
-    claimed "the gain holds in larger networks (not shown)", in SCALE, Rule::NotAbove(50.0), grown;
+    claimed "the gain holds in larger networks (not shown)", in SCALE, Rule::NotAbove(50.0), gain_by_size;
     "proxy": "scale-1024" PROXY,
         "about 0: load, incasts and switches are the same for each host; PFC's pauses cross the cores \
          at any number of pods";
     "native": "scale-1024" NATIVE, "about 0, likewise";
 }
 
-rows_alike! { SHORT_AFAR, "N2a": "mean completion time of background messages < 10 KB against pfc",
-    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), short;
+rows_alike! { SHORT_BY_RTT, "N2a": "mean completion time of background messages < 10 KB against pfc",
+    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), fct(SHORT);
     "10 µs, proxy": "rtt-10" PROXY, "about -75 %: PFC stops all that goes to the receiver's building";
     "10 µs, native": "rtt-10" NATIVE, "about -85 %";
     "29 µs, proxy": "rtt-29" PROXY, "about -70 %";
@@ -97,8 +83,8 @@ rows_alike! { SHORT_AFAR, "N2a": "mean completion time of background messages < 
     "109 µs, thresholds by RTT, native": "rtt-109-all" NATIVE, "about -50 %";
 }
 
-rows_alike! { HELD_AFAR, "N2b": "mean bytes in a switch, over time and switches, against pfc",
-    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), held;
+rows_alike! { OCCUPANCY_BY_RTT, "N2b": "mean bytes in a switch, over time and switches, against pfc",
+    claimed LOWER, in ROUND_TRIPS, Rule::Less(10.0), occupancy;
     "10 µs, proxy": "rtt-10" PROXY, "about -90 %";
     "10 µs, native": "rtt-10" NATIVE, "about -80 %";
     "29 µs, proxy": "rtt-29" PROXY, "about -80 %";
@@ -122,7 +108,7 @@ const FARTHEST: &str = "some: the whole messages, 31.8 MB less what leaves, are 
     reaction, 8.05 MB that a port may have; at most 21,900 packets at first, fewer likewise";
 const FIXED: &str = "none: windows let 3.2 MB be in flight, of 8.05 MB that a port may have";
 
-rows_alike! { LOST_AFAR, "N2c": "packets that switches drop in a run, the most of any run",
+rows_alike! { DROPS_BY_RTT, "N2c": "packets that switches drop in a run, the most of any run",
     claimed "none", in "conclusion", Rule::AtMost(0.0), dropped;
     "10 µs, proxy": "rtt-10" PROXY, NEAR;
     "10 µs, native": "rtt-10" NATIVE, NEAR;
@@ -145,8 +131,8 @@ rows_alike! { LOST_AFAR, "N2c": "packets that switches drop in a run, the most o
 const AS_PFC: &str = "about 0: the link of the receiver is busy all the time with either";
 const AGAIN: &str = "longer by 10 % and more: what was dropped is asked for once in 500 µs";
 
-rows_alike! { INCAST_AFAR, "N2d": "mean completion time of the incast's messages against pfc",
-    claimed "not longer", in ROUND_TRIPS, Rule::NotAbove(5.0), incast;
+rows_alike! { INCAST_BY_RTT, "N2d": "mean completion time of the incast's messages against pfc",
+    claimed "not longer", in ROUND_TRIPS, Rule::NotAbove(5.0), fct(INCAST);
     "10 µs, proxy": "rtt-10" PROXY, AS_PFC;
     "10 µs, native": "rtt-10" NATIVE, AS_PFC;
     "29 µs, proxy": "rtt-29" PROXY, AS_PFC;
@@ -161,7 +147,7 @@ const QUIET: &str = "no clear change: DCTCP keeps queues near 50 KB, and the fir
     connections, 1.7 MB, are below XOFF at each of five ingress ports";
 
 rows_alike! { OVER_TCP, "N3a": "mean completion time of TCP messages < 10 KB against pfc",
-    claimed LOWER, in TRANSPORTS, Rule::Less(10.0), short;
+    claimed LOWER, in TRANSPORTS, Rule::Less(10.0), fct(SHORT);
     "DCTCP, incasts over RoCEv2, proxy": "dctcp-rocev2" PROXY, "about -70 %";
     "DCTCP, incasts over RoCEv2, native": "dctcp-rocev2" NATIVE,
         "about -70 %: NICs hold back TCP by destination as they do RoCEv2; what is left are SYNs that \
@@ -177,7 +163,7 @@ rows_alike! { OVER_TCP, "N3a": "mean completion time of TCP messages < 10 KB aga
 }
 
 rows_alike! { INCASTS_OVER_TCP, "N3b": "mean completion time of incast messages against pfc",
-    claimed "not longer", in TRANSPORTS, Rule::NotAbove(5.0), incast;
+    claimed "not longer", in TRANSPORTS, Rule::NotAbove(5.0), fct(INCAST);
     "DCTCP, incasts over RoCEv2, proxy": "dctcp-rocev2" PROXY, "open: about as with RoCEv2 alone (E4)";
     "DCTCP, incasts over RoCEv2, native": "dctcp-rocev2" NATIVE, "about -30 %, as with RoCEv2 alone";
     "Cubic, incasts over RoCEv2, proxy": "cubic-rocev2" PROXY, "open";
@@ -199,18 +185,17 @@ fn lost_datagrams(
 
 /// The same in one run.
 pub fn lost_share(facts: &Facts) -> f64 {
-    facts.traffic.get(&UDP).map_or(f64::NAN, |of| of.lost as f64 / of.sent as f64)
+    facts.of_workload(UDP, |of| of.lost as f64 / of.sent as f64)
 }
 
 /// The datagrams that arrived in a run.
 pub fn arrived(facts: &Facts) -> f64 {
-    facts.traffic.get(&UDP).map_or(f64::NAN, |of| (of.sent - of.lost) as f64)
+    facts.of_workload(UDP, Traffic::arrived)
 }
 
 /// The change of what arrives, from Source Flow Control to PFC.
 fn fewer_datagrams(e: &Evidence, experiment: &'static str, variant: &'static str) -> Measured {
-    let of = |variant| -> Case { case(experiment, variant) };
-    e.change(of(variant), of(PFC), arrived)
+    e.change(case(experiment, variant), case(experiment, PFC), arrived)
 }
 
 rows_alike! { OVER_UDP, "N3c": "datagrams of UDP that arrive, pfc against Source Flow Control",

@@ -1,6 +1,5 @@
-//! What the deck names as future work, "bigger scale and higher RTT simulations", and the transport
-//! protocols that it names and does not show: larger networks, long round trips between two buildings,
-//! TCP and UDP.
+//! What the deck names without results: its future work, "bigger scale and higher RTT simulations", and
+//! other transport protocols. Larger networks, long round trips between two buildings, TCP and UDP.
 
 pub mod claims;
 #[cfg(test)]
@@ -14,10 +13,10 @@ use super::{LOSSY, NATIVE, PFC, PROXY};
 pub const BUILDINGS: &str = "scenarios/sfc/buildings.toml";
 pub const TRANSPORTS: &str = "scenarios/sfc/transports.toml";
 
-/// The network of benefits.toml with fewer and with more pods of 64 hosts: experiment, pods.
+/// The network of benefits.toml with different numbers of pods of 64 hosts: experiment, pods.
 pub const SIZES: [(&str, u32); 3] = [("scale-128", 2), ("scale-320", 5), ("scale-1024", 16)];
 
-/// Short, so that two runs of the largest fit into 6 GB: two messages start in a nanosecond.
+/// Short, so that two runs of the largest network fit into 6 GB: two messages start every nanosecond.
 const SIZES_TIMES: &[&str] = &["arrivals=1.2ms", "warmup=400us", "limit=30ms"];
 const SIZES_QUICK: &[&str] = &["arrivals=500us", "warmup=100us", "limit=30ms"];
 
@@ -30,11 +29,11 @@ pub struct Distance {
     pub label: &'static str,
     /// Delay of a link between them, in nanoseconds.
     pub delay_ns: u64,
-    /// What is not as in the others.
+    /// Which numbers follow the round trip.
     pub reading: Reading,
 }
 
-/// Which of the deck's numbers follow the round trip, of which all of them are parts.
+/// Which of the deck's numbers follow the round trip. All of them are parts of it in the deck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The window alone.
@@ -73,8 +72,7 @@ impl Distance {
         8_833 + 2 * self.delay_ns
     }
 
-    /// Settings: the links, room for what is on them when PFC stops their other end, and what follows
-    /// the round trip.
+    /// Settings: the links, PFC's headroom for them, and the numbers that follow the round trip.
     fn settings(&self) -> Vec<String> {
         let mut set: Vec<String> = (0..4)
             .map(|link| format!("topology.custom.links.{link}.delay={}ns", self.delay_ns))
@@ -83,7 +81,7 @@ impl Distance {
         let memory = 750_000 + 100 * self.delay_ns;
         set.push(format!("switch.queue.size={}B", memory.max(800_000)));
         let round_trip = self.round_trip_ns();
-        // Of bytes at 100 Gb/s.
+        // A number of thirds of the bandwidth-delay product at 100 Gb/s.
         let of_product = |thirds: u64| thirds * round_trip * 25 / 6;
         let window = if self.reading == Reading::Fixed { 15_000 } else { round_trip * 5 / 4 };
         set.push(format!("host.congestion.dcqcn.window={window}ns"));
@@ -140,10 +138,10 @@ pub const MIXES: [(&str, &str, &[&str]); 5] = [
     ),
 ];
 
-/// The one with more UDP than the receiver's link carries.
+/// The experiment with more UDP than the receiver's link carries.
 pub const OVERLOAD: &str = "udp-overload";
 
-/// The workload of UDP, from 0.
+/// The number of the workload of UDP flows.
 pub const UDP: u64 = 2;
 
 /// All experiments of a level.

@@ -11,7 +11,7 @@ mod rivals;
 use floodway_report::statistics::Scale;
 use floodway_report::study::Section;
 
-use crate::evidence::{Case, Evidence};
+use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::{moves, number};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
@@ -83,10 +83,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             held(variant),
         )
     };
-    let dropped = |variant| {
-        let drops = |facts: &crate::evidence::Facts| facts.drops.values().sum::<u64>() as f64;
-        number(&evidence.number(case(main, variant), "", drops))
-    };
+    let dropped = |variant| number(&evidence.number(case(main, variant), "", Facts::all_drops));
     let mut answer = vec![
         sentence(NATIVE, "that NICs obey by destination"),
         format!(

@@ -5,10 +5,10 @@ use floodway_report::study::{Exhibit, Section};
 
 use super::queues::{nics_stopped, stopped};
 use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{Entry, moves, number, rows, short, table};
+use crate::exhibit::{Entry, moves, number, rows, short, table_of_cases};
 use crate::flows::FlowGroup;
 use crate::measure::Measured;
-use crate::sfc::next::claims::{arrived, drops, lost_share};
+use crate::sfc::next::claims::{arrived, lost_share};
 use crate::sfc::next::{DISTANCES, MIXES, OVERLOAD, SIZES};
 use crate::sfc::{ALL_VARIANTS, INCAST, LONG, MEDIUM, NATIVE, PFC, PROXY, SHORT, case};
 
@@ -59,11 +59,6 @@ fn cases(evidence: &Evidence, run: &Run) -> Vec<(String, Case)> {
     run.iter().flat_map(of).collect()
 }
 
-fn left(evidence: &Evidence, case: Case) -> String {
-    let (left, all) = evidence.unfinished(case);
-    format!("{left} of {all}")
-}
-
 fn kilobytes(evidence: &Evidence, case: Case, name: &'static str) -> String {
     number(&evidence.number(case, "KB", move |facts| facts.number(name) / 1e3))
 }
@@ -96,37 +91,22 @@ pub fn scale(evidence: &Evidence) -> Section {
     let caption = "How does the mean completion time change from PFC, by the size of the network?";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("scale", caption), &run, &groups));
-    let line = |(label, of): &(String, Case)| {
-        vec![
-            label.clone(),
-            number(&evidence.fct(*of, SHORT)),
-            number(&evidence.fct(*of, MEDIUM)),
-            number(&evidence.fct(*of, LONG)),
-            number(&evidence.fct(*of, INCAST)),
-            number(&stopped(evidence, *of, &[0, 1, 2])),
-            number(&nics_stopped(evidence, *of)),
-            kilobytes(evidence, *of, "switch_mean_occupancy_bytes"),
-            number(&evidence.number(*of, "", drops)),
-            left(evidence, *of),
-        ]
-    };
-    section.exhibits.push(table(
+    section.exhibits.push(table_of_cases(
         "scale",
         "Completion times, pauses and queues by the size of the network",
         "Means over replications; ports are those that lead to another switch.",
+        &cases(evidence, &run),
         &[
-            "",
-            "<10 KB",
-            "10 KB–1 MB",
-            ">1 MB",
-            "incast",
-            "ports stopped",
-            "NICs stopped",
-            "mean in a switch",
-            "drops",
-            "unfinished",
+            ("<10 KB", &evidence.fct_cell(SHORT)),
+            ("10 KB–1 MB", &evidence.fct_cell(MEDIUM)),
+            (">1 MB", &evidence.fct_cell(LONG)),
+            ("incast", &evidence.fct_cell(INCAST)),
+            ("ports stopped", &|of| number(&stopped(evidence, of, &[0, 1, 2]))),
+            ("NICs stopped", &|of| number(&nics_stopped(evidence, of))),
+            ("mean in a switch", &|of| kilobytes(evidence, of, "switch_mean_occupancy_bytes")),
+            ("drops", &evidence.cell(Facts::all_drops)),
+            ("unfinished", &|of| evidence.unfinished_cell(of)),
         ],
-        cases(evidence, &run).iter().map(line).collect(),
     ));
     section
 }
@@ -142,7 +122,7 @@ pub fn distance(evidence: &Evidence) -> Section {
     }
     let lossless = |variant| {
         let none = |(name, _): &&(&'static str, String)| {
-            evidence.most(case(name, variant), "", drops).value == Some(0.0)
+            evidence.most(case(name, variant), "", Facts::all_drops).value == Some(0.0)
         };
         let which: Vec<&str> = run.iter().filter(none).map(|(_, label)| label.as_str()).collect();
         if which.is_empty() { "none".to_owned() } else { which.join("; ") }
@@ -177,39 +157,23 @@ pub fn distance(evidence: &Evidence) -> Section {
     let caption = "How does the mean completion time change from PFC, by round trip?";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("round-trips", caption), &run, &groups));
-    let line = |(label, of): &(String, Case)| {
-        vec![
-            label.clone(),
-            number(&evidence.fct(*of, SHORT)),
-            number(&evidence.fct(*of, INCAST)),
-            kilobytes(evidence, *of, "switch_mean_occupancy_bytes"),
-            kilobytes(evidence, *of, "switch_max_occupancy_bytes"),
-            number(&evidence.number(*of, "", drops)),
-            number(&evidence.number(*of, "", |facts| facts.number("retransmitted_packets"))),
-            number(&stopped(evidence, *of, &[0, 1])),
-            number(&nics_stopped(evidence, *of)),
-            number(&evidence.number(*of, "", |facts| facts.number("sfc_messages"))),
-            left(evidence, *of),
-        ]
-    };
-    section.exhibits.push(table(
+    section.exhibits.push(table_of_cases(
         "round-trips",
         "What waits, what is dropped, who is stopped",
         "Means over replications. The most in a switch and drops are of whole runs.",
+        &cases(evidence, &run),
         &[
-            "",
-            "<10 KB",
-            "incast",
-            "mean in a switch",
-            "most",
-            "drops",
-            "sent again",
-            "ports stopped",
-            "NICs stopped",
-            "SFC messages",
-            "unfinished",
+            ("<10 KB", &evidence.fct_cell(SHORT)),
+            ("incast", &evidence.fct_cell(INCAST)),
+            ("mean in a switch", &|of| kilobytes(evidence, of, "switch_mean_occupancy_bytes")),
+            ("most", &|of| kilobytes(evidence, of, "switch_max_occupancy_bytes")),
+            ("drops", &evidence.cell(Facts::all_drops)),
+            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("ports stopped", &|of| number(&stopped(evidence, of, &[0, 1]))),
+            ("NICs stopped", &|of| number(&nics_stopped(evidence, of))),
+            ("SFC messages", &evidence.cell(|facts| facts.number("sfc_messages"))),
+            ("unfinished", &|of| evidence.unfinished_cell(of)),
         ],
-        cases(evidence, &run).iter().map(line).collect(),
     ));
     section
 }
@@ -253,48 +217,31 @@ pub fn transports(evidence: &Evidence) -> Section {
          Gb/s. They answer to nothing, so that only flow control can keep them from being dropped."
             .to_owned(),
     ];
-    let all = cases(evidence, &run);
     let caption = "How does the mean completion time change from PFC, by transport?";
     let groups = [("<10 KB", SHORT), ("10 KB–1 MB", MEDIUM), ("incast", INCAST)];
     section.exhibits.push(changes(evidence, ("transports", caption), &mixes, &groups));
-    let line = |(label, of): &(String, Case)| {
-        let count = |name: &'static str| {
-            number(&evidence.number(*of, "", move |facts: &Facts| facts.number(name)))
-        };
-        vec![
-            label.clone(),
-            number(&evidence.fct(*of, SHORT)),
-            number(&evidence.fct(*of, MEDIUM)),
-            number(&evidence.fct(*of, INCAST)),
-            short(&evidence.change(case(of.experiment, PFC), *of, arrived)),
-            number(&evidence.share(*of, "% of datagrams", lost_share)),
-            number(&evidence.number(*of, "", drops)),
-            count("retransmitted_packets"),
-            count("pause_frames"),
-            count("sfc_messages"),
-            left(evidence, *of),
-        ]
-    };
-    section.exhibits.push(table(
+    section.exhibits.push(table_of_cases(
         "transports",
         "TCP, RoCEv2 and UDP through the same queues",
         "Means over replications. \"UDP arrived\" is the change from PFC, in percent; drops are of whole \
          runs and of all transports, by full memory and by the threshold of ECN. Flows that had not \
          finished count with the time that they had taken.",
+        &cases(evidence, &run),
         &[
-            "",
-            "TCP <10 KB",
-            "10 KB–1 MB",
-            "incast",
-            "UDP arrived",
-            "UDP dropped",
-            "drops",
-            "sent again",
-            "pause frames",
-            "SFC messages",
-            "unfinished",
+            ("TCP <10 KB", &evidence.fct_cell(SHORT)),
+            ("10 KB–1 MB", &evidence.fct_cell(MEDIUM)),
+            ("incast", &evidence.fct_cell(INCAST)),
+            (
+                "UDP arrived",
+                &|of| short(&evidence.change(case(of.experiment, PFC), of, arrived)),
+            ),
+            ("UDP dropped", &|of| number(&evidence.share(of, "% of datagrams", lost_share))),
+            ("drops", &evidence.cell(Facts::all_drops)),
+            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("pause frames", &evidence.cell(|facts| facts.number("pause_frames"))),
+            ("SFC messages", &evidence.cell(|facts| facts.number("sfc_messages"))),
+            ("unfinished", &|of| evidence.unfinished_cell(of)),
         ],
-        all.iter().map(line).collect(),
     ));
     section
 }

@@ -175,7 +175,7 @@ pub fn pauses(evidence: &Evidence) -> Section {
         }));
     }
     rows.push(line("packets dropped in the whole run", &|case| {
-        evidence.number(case, "", |facts| facts.drops.values().sum::<u64>() as f64)
+        evidence.number(case, "", Facts::all_drops)
     }));
     let mut head = vec!["per run"];
     head.extend(cases.iter().map(|(name, ..)| *name));

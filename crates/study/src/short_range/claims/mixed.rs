@@ -6,7 +6,7 @@ use crate::claim::{GIVEN, Row, Rule};
 use crate::evidence::{Case, Evidence, Facts};
 use crate::measure::Measured;
 use crate::short_range::measures::{
-    above_l2, drops, entered, largest_response, loss_ratio, lost, off, response,
+    above_l2, entered, largest_response, loss_ratio, lost, off, response,
 };
 use crate::short_range::plan::mixed;
 use crate::short_range::{DRC_L2CI, L2CI, PAUSE, RED, case};
@@ -134,7 +134,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::Less(1.0),
         expected: "within 10 % of none: what is dropped is what the average decides",
-        measure: |e| e.change(of(64, RED), of(32, RED), drops),
+        measure: |e| e.change(of(64, RED), of(32, RED), Facts::all_drops),
     },
     Row {
         id: "B8a",
@@ -144,7 +144,7 @@ pub const MIXED_CLAIMS: &[Row] = &[
         source: SMALL,
         rule: Rule::More(5.0),
         expected: "+50 to +200 %",
-        measure: |e| e.change(of(64, L2CI), of(32, L2CI), drops),
+        measure: |e| e.change(of(64, L2CI), of(32, L2CI), Facts::all_drops),
     },
     Row {
         id: "B8b",

@@ -6,7 +6,7 @@ use super::over_time;
 use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::{moves, number, table};
 use crate::short_range::measures::{
-    drops, early_drops, entered, entered_by, largest_response, memory, response,
+    early_drops, entered, entered_by, largest_response, memory, response,
 };
 use crate::short_range::{
     ENTRIES, L2CI, NO_CONTROL, OVER_ENTRIES, PAUSE, RED, TO_SERVER_1, TO_SERVER_2, case,
@@ -83,7 +83,7 @@ pub fn entries(evidence: &Evidence) -> Section {
             gbps(|facts| entered_by(facts, TO_SERVER_2)),
             ns(response),
             ns(largest_response),
-            count(drops),
+            count(Facts::all_drops),
             count(early_drops),
             number(&evidence.number(*of, "bytes", memory)),
         ]

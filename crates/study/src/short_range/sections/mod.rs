@@ -12,9 +12,7 @@ use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::number;
 use crate::measure::Measured;
 
-use super::measures::{
-    carried, change_over, drops, entered, largest_response, latency, lost, response,
-};
+use super::measures::{carried, change_over, entered, largest_response, latency, lost, response};
 use super::plan::{backplane, mixed};
 use super::{
     DRC, DRC_L2CI, DRC_STOP, ENTRIES, L2CI, NO_CONTROL, PAUSE, PAUSE_EGRESS, RED, case, sizes,
@@ -38,7 +36,7 @@ pub fn sections(evidence: &Evidence) -> Vec<Section> {
 
 /// A mean of packets, in a few digits.
 fn packets(evidence: &Evidence, of: Case) -> Measured {
-    evidence.number(of, "packets", drops)
+    evidence.number(of, "packets", Facts::all_drops)
 }
 
 /// What the study answers.
@@ -79,7 +77,7 @@ pub fn answer(evidence: &Evidence) -> Vec<String> {
             requests(PAUSE, response),
             requests(RED, response),
         ),
-        // The order in which the deck shows them hides it.
+        // The deck shows these numbers in an order that hides this comparison.
         format!(
             "In the network of slides 16 to 18, in which every client sends to every server, plain \
              802.3x comes to {entered_pause} of entries and a slowest request of {slowest_pause}, L2 \

@@ -6,7 +6,7 @@ use floodway_report::words;
 use crate::evidence::{Case, Evidence, Facts};
 use crate::exhibit::{number, short, table};
 use crate::short_range::measures::{
-    carried, drops, entered, largest_response, latency, loss_ratio, lost, response,
+    carried, entered, largest_response, latency, loss_ratio, lost, response,
 };
 use crate::short_range::plan::{
     self, ENTRIES_READINGS, MIXED_READINGS, MULTISTAGE_READINGS, READ_AT, Reading, SWEEP_READINGS,
@@ -223,7 +223,7 @@ pub fn mixed(evidence: &Evidence) -> Section {
         let mut row = vec![(*label).to_owned()];
         for variant in [RED, PAUSE, L2CI, DRC_L2CI] {
             let of = case(name, variant);
-            row.push(number(&evidence.number(of, "packets", drops)));
+            row.push(number(&evidence.number(of, "packets", Facts::all_drops)));
             row.push(number(&evidence.number(of, "Gb/s", entered)));
             row.push(number(&evidence.most(of, "ns", largest_response)));
         }

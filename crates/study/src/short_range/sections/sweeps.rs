@@ -5,7 +5,7 @@ use floodway_report::study::{Exhibit, Section};
 use floodway_report::words::count;
 
 use crate::evidence::{Evidence, Facts};
-use crate::exhibit::{number, table};
+use crate::exhibit::{line, number, table};
 use crate::measure::Measured;
 use crate::short_range::measures::{carried, change_over, latency, lost};
 use crate::short_range::plan::{self, SIZES};
@@ -87,22 +87,12 @@ fn sweep(
         change(PAUSE, DRC_STOP, latency),
     );
     section.text = vec![network.to_owned(), MODEL.to_owned()];
-    let line = |number: fn(&Facts) -> f64| {
+    let by_memory = |number: fn(&Facts) -> f64| {
         let lines = SWEPT.iter().map(|(variant, label, look)| {
             let at = |kb: &u32| evidence.number(case(of(*kb), variant), "", number);
             let points: Vec<(f64, Measured)> =
                 run.iter().map(|kb| (f64::from(*kb) * 1e3, at(kb))).collect();
-            let known = points.iter().filter_map(|(x, of)| Some((*x, of.value?)));
-            let interval =
-                |(x, of): &(f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
-            Line {
-                series: *look,
-                points: known.collect(),
-                intervals: points.iter().filter_map(interval).collect(),
-                markers: true,
-                tooltip: (*label).to_owned(),
-                ..Line::default()
-            }
+            line(*look, *label, &points)
         });
         lines.collect::<Vec<Line>>()
     };
@@ -118,7 +108,7 @@ fn sweep(
                 x: x(),
                 y: Axis::linear("carried above L2", "Gb/s")
                     .within(0.0, most.value.unwrap_or(160.0)),
-                lines: line(carried),
+                lines: by_memory(carried),
                 height: 300.0,
                 ..Lines::default()
             },
@@ -127,7 +117,7 @@ fn sweep(
                 heading: "latency".to_owned(),
                 x: x(),
                 y: Axis::log("mean latency, logarithmic", "ns"),
-                lines: line(latency),
+                lines: by_memory(latency),
                 height: 300.0,
                 ..Lines::default()
             },

@@ -1,5 +1,5 @@
-//! What a switch does for Congestion Isolation: it moves flows of the stream table to the congesting queue,
-//! notifies the neighbours that send them, and hears the notifications of others.
+//! Congestion Isolation in a switch: it moves flows of the stream table to the congesting queue, notifies the
+//! neighbours that send them, and receives the notifications of others.
 
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
@@ -22,7 +22,7 @@ pub struct Isolating {
     tables: Box<[Isolation]>,
     /// By port: whether the node at the other end accepts congestion isolation messages.
     peers: Box<[bool]>,
-    /// Where the flow stands in its table whose packet is being moved.
+    /// The table entry of the flow whose packet is being moved.
     moved: Option<Place>,
 }
 
@@ -41,7 +41,7 @@ impl Isolating {
 impl Mechanism for Isolating {
     type Spec = Spec;
 
-    /// Not in switches of a tier that does not take part.
+    /// Only in switches of a tier that takes part.
     fn build(spec: &Spec, site: &Site<'_>) -> Option<Self> {
         let accepts = |kind| match kind {
             NodeKind::Host => spec.hosts,
@@ -103,7 +103,7 @@ impl Mechanism for Isolating {
         }
     }
 
-    /// The neighbour at `port` has found a flow congesting that is sent there.
+    /// The neighbour at `port` reports that a flow sent to it is congesting.
     fn on_frame(&mut self, port: usize, frame: &Packet, view: &View<'_>, _: &mut Actions) {
         if matches!(frame.body, Body::Cim) {
             let here = self.port(&view.ports[port], view);

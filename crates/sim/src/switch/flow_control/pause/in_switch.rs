@@ -1,7 +1,7 @@
-//! What a switch does for PAUSE: it compares what waits with the thresholds whenever that changes, stops and
-//! resumes neighbours, and repeats pauses before they end.
+//! PAUSE in a switch: it compares backlogs with the thresholds whenever they change, pauses and resumes
+//! neighbours, and refreshes pauses before they expire.
 
-use floodway_model::{Instant, Packet};
+use floodway_model::Instant;
 
 use super::{Pause, Spec, neighbour};
 use crate::switch::buffer::Buffer;
@@ -20,11 +20,13 @@ impl Mechanism for Pause {
     }
 
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
-        self.ask(Self::on_enqueue, joined.egress, joined.packet, view, actions);
+        self.on_enqueue(joined.egress, joined.packet, view);
+        self.carry_out(view, actions);
     }
 
     fn on_left(&mut self, left: &Left<'_>, view: &View<'_>, actions: &mut Actions) {
-        self.ask(Self::on_dequeue, left.egress, left.packet, view, actions);
+        self.on_dequeue(left.egress, left.packet, view);
+        self.carry_out(view, actions);
     }
 
     fn next_wake(&self) -> Instant {
@@ -61,15 +63,7 @@ impl Mechanism for Pause {
 }
 
 impl Pause {
-    fn ask(
-        &mut self,
-        question: impl Fn(&mut Self, usize, &Packet, &View<'_>),
-        egress: usize,
-        packet: &Packet,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) {
-        question(self, egress, packet, view);
+    fn carry_out(&mut self, view: &View<'_>, actions: &mut Actions) {
         let quanta = self.spec.quanta;
         for order in self.orders.drain(..) {
             let (port, said) = match order {

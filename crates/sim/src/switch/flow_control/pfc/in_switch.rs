@@ -1,6 +1,6 @@
-//! What a switch does for priority-based flow control: it compares what waits with the thresholds whenever that
-//! changes, pauses and resumes neighbours, and repeats pauses before they end. The watchdog sees the pauses of
-//! neighbours and what waits in them.
+//! Priority-based flow control in a switch: it compares backlogs with the thresholds whenever they change, pauses
+//! and resumes neighbours, and refreshes pauses before they expire. The watchdog observes the pauses of
+//! neighbours and the queues that they pause.
 
 use floodway_model::Instant;
 use floodway_model::id::CLASSES;
@@ -81,7 +81,7 @@ impl Mechanism for Pfc {
         let (here, data) = (&view.ports[port], usize::from(view.spec.queue.count));
         for class in (0..data).filter(|class| classes >> class & 1 != 0) {
             let pause = &here.tx.pauses()[class];
-            // A pause that goes on has been seen when it began.
+            // A pause that is only extended was seen when it began.
             if pause.since() == view.now {
                 let waits = pause.until > view.now && !here.queues[class].is_empty();
                 watchdog.waits(Source::new(port, class), waits, view.now);
@@ -98,7 +98,7 @@ impl Mechanism for Pfc {
     fn on_timer(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.find_storms(view, actions);
         if !actions.is_empty() {
-            // What a storm does may resume neighbours. It is asked again when that is done.
+            // The answer to a storm may resume neighbours. This is called again after it.
             return;
         }
         let quanta = self.spec.quanta;

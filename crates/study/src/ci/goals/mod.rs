@@ -1,5 +1,5 @@
-//! Goals of the deck for IETF 101 that it shows nothing of: "Improve performance of TCP and UDP based
-//! flows", "Reduce pressure on switch buffer growth".
+//! Goals that the deck for IETF 101 names without results: "Improve performance of TCP and UDP based
+//! flows" and "Reduce pressure on switch buffer growth".
 
 pub mod claims;
 
@@ -13,7 +13,7 @@ const LOSSLESS: &str = "scenarios/ci/lossless.toml";
 const LOSSY: &str = "scenarios/ci/lossy.toml";
 
 const NO_PFC: &str = "switch.flow_control.pfc=false";
-/// DCTCP with its step of ECN in all queues, with isolation and without: isolation marks nothing.
+/// DCTCP with an ECN threshold in all queues, with isolation and without: isolation marks nothing.
 const DCTCP: [&str; 6] = [
     "host.congestion=dctcp",
     "switch.aqm=step",
@@ -35,15 +35,15 @@ pub const MIXES: [(&str, &str, &[&str]); 4] = [
     ("tcp-dctcp-pfc", "DCTCP, PFC", &DCTCP),
 ];
 
-/// The workload of UDP that does not congest, from 0.
+/// The number of the workload of UDP flows that do not cause congestion.
 pub const UDP: u64 = 2;
 
-/// Queues, in kilobytes: that of the decks, and smaller ones.
+/// Queue sizes in kilobytes: that of the decks, and smaller ones.
 pub const QUEUES: [u32; 4] = [1_000, 500, 250, 125];
-/// The quarter that claims are about; larger networks are run with it and with the whole.
+/// The size that claims are about, a quarter of the decks'; larger networks are run with these two only.
 pub const QUARTER: u32 = QUEUES[2];
 
-/// A network and whether it is lossless, on which queues shrink.
+/// A network, with PFC or without, that is run with several queue sizes.
 #[derive(Debug)]
 pub struct Network {
     /// The end of the names of its experiments.
@@ -54,11 +54,11 @@ pub struct Network {
     set: &'static [&'static str],
     /// The least thorough level at which it is run.
     from: Level,
-    /// Its queues, in kilobytes.
+    /// Its queue sizes in kilobytes.
     pub queues: &'static [u32],
 }
 
-/// The other reading of ECN, where nothing is isolated: everything above the high threshold is marked.
+/// The other reading of ECN, without isolation: everything above the high threshold is marked.
 const STEP: &[&str] = &["variants.without-ci.switch.aqm.ramp.above_high=step"];
 
 const BOTH_ENDS: &[u32] = &[QUEUES[0], QUARTER];
@@ -100,18 +100,18 @@ pub const NETWORKS: [Network; 8] = [
     ),
 ];
 
-/// The experiment with queues of so many kilobytes.
+/// The name of the experiment with this queue size.
 pub fn queues(kilobytes: u32, network: &str) -> &'static str {
     name(&format!("queues-{kilobytes}-{network}"))
 }
 
 impl Network {
-    /// Queues of so many kilobytes, and every threshold the same part of them as in the decks.
+    /// The experiment with this queue size, and every threshold in proportion to it.
     fn experiment(&self, kilobytes: u32) -> Experiment {
         let part =
             |path: &str, of_a_thousand: u32| format!("{path}={}B", of_a_thousand * kilobytes);
         let ci = "variants.ci.switch.flow_control.congestion_isolation";
-        // Set for all variants it would bring the ramp back to those with isolation, which have none.
+        // Not for all variants: those with isolation have no ramp.
         let ramp = "variants.without-ci.switch.aqm.ramp";
         let mut set = vec![
             part("switch.queue.size", 1_000),
@@ -124,7 +124,7 @@ impl Network {
         if self.file == LOSSLESS {
             set.push(part("switch.flow_control.pfc.xoff", 750));
             set.push(part("switch.flow_control.pfc.xon", 4));
-            // What is above XOFF is too little for all neighbours at once in the smallest queues.
+            // In the smallest queues the headroom above XOFF is too small for all neighbours at once.
             set.push("switch.flow_control.pfc.lossless=false".to_owned());
         }
         let mut experiment = Experiment::new(queues(kilobytes, self.name), self.file).set(self.set);
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// A queue of 1 MB is that of the decks in everything.
+    /// With a queue of 1 MB all settings are those of the decks.
     #[test]
     fn the_whole_queue_is_the_decks() {
         let settings = |experiment: Experiment| {

@@ -1,5 +1,5 @@
-//! Pause frames to neighbours, which are frames like others, with their lengths and their time on the wire, and
-//! what a switch does at times of its own.
+//! MAC control frames to neighbours, pause frames above all. They are frames like others, with their lengths and
+//! their time on the wire.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use super::mechanism::own_frame;
 use crate::engine::Context;
 
 impl Switch {
-    /// A frame from here to the neighbour at `port`.
-    pub(super) fn one_hop(&self, flow: FlowId, port: usize, bytes: u16, body: Body) -> Packet {
+    /// A MAC control frame to the neighbour at `port`.
+    pub(super) fn link_control(&self, port: usize, body: Body) -> Packet {
         let peer = self.ports[port].tx.link().peer;
-        own_frame(self.id, peer, flow, bytes, &self.spec, body)
+        own_frame(self.id, peer, FlowId(u32::MAX), length::SHORTEST_FRAME, &self.spec, body)
     }
 
-    /// Tells a neighbour about one class. If there may be room for others in the frame, it is sent when all
-    /// have been said, by [`Switch::send_combined`] for `ports`, which includes this one then.
-    pub(super) fn say_pfc(
+    /// Pauses or resumes (0 quanta) one class of a neighbour. A frame that may be about several classes is sent
+    /// by [`Switch::send_combined`] for `ports`, to which this port is added.
+    pub(super) fn send_pfc(
         &mut self,
         source: Source,
         quanta: u16,
@@ -38,7 +38,7 @@ impl Switch {
         self.send_link_control(port, body, now, context);
     }
 
-    /// Stops a neighbour, or lets it go on.
+    /// Pauses all that a neighbour sends, or resumes it (0 quanta).
     pub(super) fn send_pause(
         &mut self,
         port: usize,
@@ -53,7 +53,7 @@ impl Switch {
         self.spec.flow_control.pfc.as_ref().is_some_and(|pfc| pfc.combine_classes)
     }
 
-    /// Sends what [`Switch::say_pfc`] has left in the lines of these ports.
+    /// Sends the frames that [`Switch::send_pfc`] has left at these ports.
     pub(super) fn send_combined(
         &mut self,
         ports: Range<usize>,
@@ -70,8 +70,8 @@ impl Switch {
         }
     }
 
-    /// Puts the time of a class (a bit) into a frame that waits for the wire, out of one that has another
-    /// time of it, or into a new one. All classes that a frame pauses have the same time.
+    /// Puts the pause of a class (a bit) into a frame that waits for the wire, or into a new one, and removes the
+    /// class from a frame with an older pause. All classes that a frame pauses have the same pause time.
     fn combine_pfc(&mut self, port: usize, class: u8, time: u16) {
         if self.ports[port].tx.is_closed() {
             return;
@@ -83,7 +83,7 @@ impl Switch {
             *classes &= !class;
             *resumed &= !class;
             let fits = time == 0 || *classes == 0 || *quanta == time;
-            // None is left without a class.
+            // A frame must not be left without a class.
             let empty = had && *classes | *resumed == 0;
             if empty || fits && best.is_none() {
                 best = Some(place);
@@ -102,14 +102,13 @@ impl Switch {
         }
         let (classes, resumed) = if time == 0 { (0, class) } else { (class, 0) };
         let body = Body::Pfc { classes, quanta: time, resumed };
-        let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
+        let frame = self.link_control(port, body);
         self.ports[port].push_link_control(frame);
         self.emitted += 1;
         self.pfc_frames += 1;
     }
 
-    /// Sends a MAC control frame by `port`, in place of one that waits there for the wire and is out
-    /// of date by it.
+    /// Sends a MAC control frame by `port`, in place of a waiting one that it outdates.
     pub(super) fn send_link_control(
         &mut self,
         port: usize,
@@ -117,11 +116,11 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        // Nobody would hear it.
+        // The link is down.
         if self.ports[port].tx.is_closed() {
             return;
         }
-        let frame = self.one_hop(FlowId(u32::MAX), port, length::SHORTEST_FRAME, body);
+        let frame = self.link_control(port, body);
         let mut waiting = self.ports[port].link_control_mut();
         match waiting.find(|old| outdates(&body, &old.body)) {
             Some(old) => old.body = body,
@@ -132,43 +131,6 @@ impl Switch {
                 self.nudge(port, now, context);
             }
         }
-    }
-
-    /// The link of a port works again, and its other end has forgotten all pauses: says again what
-    /// still holds.
-    pub(super) fn repeat_pauses(&mut self, port: usize, now: Instant, context: &mut Context) {
-        self.ask_link_up(port, now, context);
-    }
-
-    /// The alarm for what is not about one port.
-    pub(super) fn set_timer(&mut self) {
-        let mechanisms = self.mechanisms.next_wake();
-        let slot = self.ports.len();
-        // Samples keep their own time; the earliest rings.
-        let sample = self.next_sample_at;
-        let change = self.next_change();
-        self.alarms.set(slot, mechanisms.min(sample).min(change));
-    }
-
-    /// Samples and refreshes that are due.
-    pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
-        if self.next_change() <= now {
-            self.change_ways(now, context);
-        }
-        let sampling = *context.metrics.sampling();
-        if self.next_sample_at <= now {
-            if sampling.at(self.next_sample) == now {
-                self.sample(self.next_sample, context);
-                self.record(self.next_sample, now);
-                self.next_sample += 1;
-            }
-            let more = self.next_sample < sampling.count;
-            self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
-        }
-        while self.mechanisms.next_wake() <= now {
-            self.ask_timer(now, context);
-        }
-        self.set_timer();
     }
 }
 

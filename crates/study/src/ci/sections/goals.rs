@@ -1,29 +1,15 @@
 //! TCP beside UDP, and smaller queues in larger networks.
 
-use floodway_report::chart::{Axis, Line, Lines, Mark};
+use floodway_report::chart::{Axis, Lines, Mark};
 use floodway_report::study::{Exhibit, Section};
 
 use crate::ci::claims::pauses;
-use crate::ci::next::claims::{arrived, lost, quartered};
-use crate::ci::next::{MIXES, NETWORKS, Network, QUARTER, QUEUES, queues};
+use crate::ci::goals::claims::{arrived, lost, quartered};
+use crate::ci::goals::{MIXES, NETWORKS, Network, QUARTER, QUEUES, queues};
 use crate::ci::{ALL, CI, ELEPHANTS, MICE, WITHOUT, case};
-use crate::evidence::{Case, Evidence, Facts};
-use crate::exhibit::{Entry, moves, number, rows, table};
+use crate::evidence::{Evidence, Facts};
+use crate::exhibit::{Entry, line, moves, number, rows, table_of_cases};
 use crate::flows::FlowGroup;
-use crate::measure::Measured;
-
-fn left(evidence: &Evidence, case: Case) -> String {
-    let (left, all) = evidence.unfinished(case);
-    format!("{left} of {all}")
-}
-
-fn count(evidence: &Evidence, case: Case, of: impl Fn(&Facts) -> f64) -> String {
-    number(&evidence.number(case, "", of))
-}
-
-fn dropped(facts: &Facts) -> f64 {
-    facts.drops.values().sum::<u64>() as f64
-}
 
 /// Claims N1.
 pub fn transports(evidence: &Evidence) -> Section {
@@ -70,43 +56,27 @@ pub fn transports(evidence: &Evidence) -> Section {
         "",
         [("<100 KB", MICE), (">10 MB", ELEPHANTS), ("all flows", ALL)].map(of).to_vec(),
     ));
-    let lines = run.iter().flat_map(|(name, label, _)| {
-        [WITHOUT, CI].map(|variant| {
-            let of = case(name, variant);
-            vec![
-                format!("{label}, {variant}"),
-                number(&evidence.fct(of, MICE)),
-                number(&evidence.fct(of, ELEPHANTS)),
-                number(&evidence.fct(of, ALL)),
-                count(evidence, of, arrived),
-                count(evidence, of, lost),
-                count(evidence, of, dropped),
-                count(evidence, of, |facts| facts.number("retransmitted_packets")),
-                count(evidence, of, pauses),
-                count(evidence, of, |facts| facts.number("isolations")),
-                left(evidence, of),
-            ]
-        })
+    let cases = run.iter().flat_map(|(name, label, _)| {
+        [WITHOUT, CI].map(|variant| (format!("{label}, {variant}"), case(name, variant)))
     });
-    section.exhibits.push(table(
+    section.exhibits.push(table_of_cases(
         "tcp-udp",
         "TCP and UDP with isolation and without",
         "Per run. Datagrams are of the flows of 1 Gb/s; drops are of whole runs and mostly of UDP that \
          congests. Flows that had not finished count with the time that they had taken.",
+        &cases.collect::<Vec<_>>(),
         &[
-            "",
-            "mice",
-            ">10 MB",
-            "all flows",
-            "datagrams arrived",
-            "dropped",
-            "all drops",
-            "sent again",
-            "pause frames",
-            "isolations",
-            "unfinished",
+            ("mice", &evidence.fct_cell(MICE)),
+            (">10 MB", &evidence.fct_cell(ELEPHANTS)),
+            ("all flows", &evidence.fct_cell(ALL)),
+            ("datagrams arrived", &evidence.cell(arrived)),
+            ("dropped", &evidence.cell(lost)),
+            ("all drops", &evidence.cell(Facts::all_drops)),
+            ("sent again", &evidence.cell(|facts| facts.number("retransmitted_packets"))),
+            ("pause frames", &evidence.cell(pauses)),
+            ("isolations", &evidence.cell(|facts| facts.number("isolations"))),
+            ("unfinished", &|case| evidence.unfinished_cell(case)),
         ],
-        lines.collect(),
     ));
     section
 }
@@ -123,7 +93,7 @@ pub fn buffers(evidence: &Evidence) -> Section {
         return section;
     }
     let quarter = |of: &Network, group| {
-        let (from, to) = quartered(of.name);
+        let (from, to) = quartered(of.name, CI);
         evidence.fct_change(from, to, group)
     };
     let sentence = |of: &&Network| {
@@ -147,30 +117,19 @@ pub fn buffers(evidence: &Evidence) -> Section {
          is marked without isolation too, so that what is left is the second queue."
             .to_owned(),
     ];
-    let line = |of: &Network, series, variant: &'static str, group| {
+    let by_size = |of: &Network, series, variant: &'static str, group| {
         let at = |size: &u32| {
-            let measured = evidence.fct(case(queues(*size, of.name), variant), group);
-            measured.value.map(|value| (f64::from(*size), value, measured))
+            (f64::from(*size), evidence.fct(case(queues(*size, of.name), variant), group))
         };
-        let mut points: Vec<(f64, f64, Measured)> = of.queues.iter().filter_map(at).collect();
-        points.reverse();
-        let bar =
-            |(x, _, of): &(f64, f64, Measured)| of.interval().map(|(low, high)| (*x, low, high));
-        Line {
-            series,
-            points: points.iter().map(|(x, y, _)| (*x, *y)).collect(),
-            intervals: points.iter().filter_map(bar).collect(),
-            markers: true,
-            tooltip: format!("{variant}, {}", of.label),
-            ..Line::default()
-        }
+        let points: Vec<_> = of.queues.iter().rev().map(at).collect();
+        line(series, format!("{variant}, {}", of.label), &points)
     };
     let chart = |of: &Network, (label, group): (&str, FlowGroup)| Lines {
         title: format!("Mean completion time of {label} by the size of a queue, {}", of.label),
         heading: format!("{label}, {}", of.label),
         x: Axis::log("queue, logarithmic", "KB").labelled(QUEUES.map(f64::from)),
         y: Axis::log("mean completion time", "ns"),
-        lines: vec![line(of, 0, WITHOUT, group), line(of, 2, CI, group)],
+        lines: vec![by_size(of, 0, WITHOUT, group), by_size(of, 2, CI, group)],
         ..Lines::default()
     };
     let shown = run.iter().filter(|of| of.queues.len() == QUEUES.len());
@@ -183,31 +142,30 @@ pub fn buffers(evidence: &Evidence) -> Section {
         columns: 3,
         note: "Means with 95 % intervals; one that reaches zero is not drawn.".to_owned(),
     });
-    let lines = run.iter().flat_map(|of| {
+    let cases = run.iter().flat_map(|of| {
         let sizes = of.queues.iter().filter(|size| evidence.has(case(queues(**size, of.name), CI)));
         sizes.flat_map(|size| {
             [WITHOUT, CI].map(|variant| {
-                let run = case(queues(*size, of.name), variant);
-                vec![
-                    format!("{}, {size} KB, {variant}", of.label),
-                    number(&evidence.fct(run, MICE)),
-                    number(&evidence.fct(run, ELEPHANTS)),
-                    number(&evidence.fct(run, ALL)),
-                    count(evidence, run, pauses),
-                    number(&evidence.share(run, "% of packets", Facts::loss_rate)),
-                    count(evidence, run, dropped),
-                    left(evidence, run),
-                ]
+                let label = format!("{}, {size} KB, {variant}", of.label);
+                (label, case(queues(*size, of.name), variant))
             })
         })
     });
-    section.exhibits.push(table(
+    section.exhibits.push(table_of_cases(
         "buffers",
         "Completion times, pauses and losses by the size of a queue",
         "Means over replications. The loss rate is of the measurement, drops are of whole runs. Flows that \
          had not finished count with the time that they had taken.",
-        &["", "mice", ">10 MB", "all flows", "pause frames", "loss rate", "drops", "unfinished"],
-        lines.collect(),
+        &cases.collect::<Vec<_>>(),
+        &[
+            ("mice", &evidence.fct_cell(MICE)),
+            (">10 MB", &evidence.fct_cell(ELEPHANTS)),
+            ("all flows", &evidence.fct_cell(ALL)),
+            ("pause frames", &evidence.cell(pauses)),
+            ("loss rate", &|of| number(&evidence.share(of, "% of packets", Facts::loss_rate))),
+            ("drops", &evidence.cell(Facts::all_drops)),
+            ("unfinished", &|case| evidence.unfinished_cell(case)),
+        ],
     ));
     section
 }

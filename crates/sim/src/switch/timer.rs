@@ -1,0 +1,38 @@
+//! What a switch does at times of its own: samples, changes of routes, refreshes.
+
+use floodway_model::Instant;
+
+use super::Switch;
+use crate::engine::Context;
+
+impl Switch {
+    /// Sets the timer for what is not about one port.
+    pub(super) fn set_timer(&mut self) {
+        let mechanisms = self.mechanisms.next_wake();
+        let slot = self.ports.len();
+        let sample = self.next_sample_at;
+        let change = self.next_change();
+        self.alarms.set(slot, mechanisms.min(sample).min(change));
+    }
+
+    /// Does what is due.
+    pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
+        if self.next_change() <= now {
+            self.change_ways(now, context);
+        }
+        let sampling = *context.metrics.sampling();
+        if self.next_sample_at <= now {
+            if sampling.at(self.next_sample) == now {
+                self.sample(self.next_sample, context);
+                self.record(self.next_sample, now);
+                self.next_sample += 1;
+            }
+            let more = self.next_sample < sampling.count;
+            self.next_sample_at = if more { sampling.at(self.next_sample) } else { Instant::NEVER };
+        }
+        while self.mechanisms.next_wake() <= now {
+            self.ask_timer(now, context);
+        }
+        self.set_timer();
+    }
+}
