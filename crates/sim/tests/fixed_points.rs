@@ -128,6 +128,19 @@ fn reno_has_the_window_of_its_law() {
     }
 }
 
+/// With one mark in n packets, alpha is 1/n, and half of it takes less than a packet from any window below 2n: nothing
+/// is taken. The window grows by a packet when as many acknowledgements have come in a row as it has packets, and
+/// none counts in the round trip after a mark. So it rests as soon as what is left of n after that round trip is
+/// less than the window: from below at n/2 + 1, a quarter of 2/p.
+#[test]
+fn dctcp_rests_at_half_the_distance_of_even_marks() {
+    for packets in [100, 40] {
+        let dctcp = congestion::Spec::Dctcp(Default::default());
+        let window = regular_window(dctcp, ms(10), packets, 20);
+        assert_near(window, f64::from(packets / 2 + 1), 0.01, &format!("one packet in {packets}"));
+    }
+}
+
 /// Of n packets one is lost. The window grows by one packet in each round trip from W/2 to W and stays at
 /// W/2 for the one of the recovery, in which n packets leave: 3/8 W^2 + 3/4 W + W/2 = n, in W/2 + 2 round
 /// trips. For n = 1000 W is 50.0 and the average 37.0; for n = 250, 24.2 and 17.7. Without the recovery

@@ -98,7 +98,7 @@ fn beside(settings: &Document, name: &str, findings: &mut Findings<'_>) {
             "choose [switch.fabric.output_queued]",
         );
     }
-    if switch.aqm.judges_departures() || switch.aqm.needs_times() {
+    if switch.aqm.needs_times() {
         let aqm = format!("switch.aqm.{}", switch.aqm.name());
         clash(
             &aqm,
@@ -106,7 +106,7 @@ fn beside(settings: &Document, name: &str, findings: &mut Findings<'_>) {
                 "`{}` looks at how long packets have waited, which `{name}` does not keep",
                 switch.aqm.name()
             ),
-            "choose [switch.aqm.step] or another AQM that judges arrivals only",
+            "choose an AQM that goes by the backlog",
         );
     }
     if switch.scheduler.needs_times() {

@@ -136,7 +136,7 @@ algorithms! {
     Codel = "codel" in codel: "Controlled delay: drops at the head by sojourn time (RFC 8289).",
     Pie = "pie" in pie, boxed: "Proportional integral controller of the delay (RFC 8033).",
     Bernoulli = "bernoulli" in bernoulli: "Congestion at random, with a constant probability.",
-    Regular = "regular" in regular: "Congestion at even distances: every n-th packet.",
+    Regular = "regular" in regular: "Congestion at even distances: every n-th packet with data.",
     Coupled = "coupled" in coupled:
         "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
     Pi2 = "pi2" in pi2:

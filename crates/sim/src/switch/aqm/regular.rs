@@ -1,5 +1,8 @@
 //! Congestion at even distances: what laws of rates for evenly spaced losses are compared with (Mathis et
 //! al., CCR 1997, for Reno; RFC 9438 section 5.1 for Cubic).
+//!
+//! Only packets with data count. If each is acknowledged, acknowledgements come in step with them, so that one
+//! in as many of these would always be the one that tells of the mark.
 
 use std::num::NonZeroU32;
 
@@ -13,8 +16,8 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// One packet in this many that arrive for a queue is treated as congested, the last of them. Default 100
-    /// (assumed): a probability of 1 %.
+    /// One packet with data in this many that arrive for a queue is treated as congested, the last of them. Default
+    /// 100 (assumed): a probability of 1 %.
     pub packets: NonZeroU32,
 }
 
@@ -24,7 +27,7 @@ impl Default for Spec {
     }
 }
 
-/// How many packets have arrived for each queue since the last one that was congested.
+/// How many packets with data have arrived for each queue since the last one that was congested.
 #[derive(Debug)]
 pub struct State {
     packets: u32,
@@ -39,7 +42,10 @@ impl Aqm for State {
     }
 
     #[inline]
-    fn on_arrival(&mut self, queue: usize, _: &Packet, _: &mut View<'_>) -> Verdict {
+    fn on_arrival(&mut self, queue: usize, packet: &Packet, _: &mut View<'_>) -> Verdict {
+        if !packet.is_data() {
+            return Verdict::Pass;
+        }
         let since = &mut self.since[queue];
         *since = (*since + 1) % self.packets;
         Verdict::congested(*since == 0)
@@ -50,7 +56,7 @@ impl Aqm for State {
 mod tests {
     use super::*;
     use crate::switch::aqm::stand::Stand;
-    use floodway_model::Ecn;
+    use floodway_model::{Body, Ecn};
 
     #[test]
     fn every_third_packet_of_each_queue() {
@@ -60,6 +66,16 @@ mod tests {
         let verdicts = [0, 0, 1, 0, 1, 1, 0].map(&mut arrives);
         let congested = verdicts.map(|verdict| verdict == Verdict::Congested);
         assert_eq!(congested, [false, false, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn what_carries_no_data_does_not_count() {
+        let spec = Spec { packets: NonZeroU32::new(2).unwrap() };
+        let (mut regular, mut stand) = (State::new(&spec, 1), Stand::new(1));
+        let ack = Packet { body: Body::Cnp, ..Stand::packet(Ecn::Ect0) };
+        assert_eq!(stand.arrives(&mut regular, 0, Ecn::Ect0), Verdict::Pass);
+        assert_eq!(regular.on_arrival(0, &ack, &mut stand.view()), Verdict::Pass);
+        assert_eq!(stand.arrives(&mut regular, 0, Ecn::Ect0), Verdict::Congested);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Discipline;
+use crate::link::Transmitter;
 use crate::switch::mechanism::Site;
 use crate::switch::queue::Queued;
 
@@ -154,9 +155,15 @@ impl Discipline for Fq {
         // What is discarded is popped without a settled turn.
         let waits = |key: &u32| !self.flows[key].packets.is_empty();
         let key = self.first().filter(waits).or_else(|| self.listed().copied().find(waits))?;
-        let queued = self.take(key)?;
-        self.flows.get_mut(&key)?.deficit -= i64::from(queued.packet.bytes);
-        Some(queued)
+        self.take(key)
+    }
+
+    /// What is dropped instead costs its flow nothing.
+    fn on_sent(&mut self, packet: &Packet, _: &Transmitter, _: Instant) {
+        let key = self.key(packet);
+        if let Some(flow) = self.flows.get_mut(&key) {
+            flow.deficit -= i64::from(packet.bytes);
+        }
     }
 
     fn push_out(&mut self, packet: &Packet) -> Option<Queued> {

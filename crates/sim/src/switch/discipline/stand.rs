@@ -3,6 +3,8 @@
 use floodway_model::{Body, Class, Echo, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
 use super::Discipline;
+use crate::link::Transmitter;
+use crate::switch::mechanism::SitePort;
 use crate::switch::queue::Queued;
 
 /// A packet of data.
@@ -31,11 +33,13 @@ pub fn psn(packet: &Packet) -> u32 {
 
 /// The flows of the packets that leave next.
 pub fn flows(discipline: &mut dyn Discipline, count: usize) -> Vec<u32> {
+    let tx = Transmitter::new(SitePort::HOST.link);
     let leave = |_| {
         discipline.settle(Instant::ZERO);
         let head = discipline.head().expect("something waits").packet;
         let popped = discipline.pop().expect("as above").packet;
         assert_eq!((head.flow, head.body), (popped.flow, popped.body));
+        discipline.on_sent(&popped, &tx, Instant::ZERO);
         popped.flow.0
     };
     (0..count).map(leave).collect()
