@@ -158,7 +158,7 @@ error: `switch.queue` has no field `sice`
   |
 1 | switch.queue.sice=2MB
   |              ^^^^
-  = help: did you mean `size`? The fields are: count, size, control_size
+  = help: did you mean `size`? The fields are: count, size, control_size, discipline
 ",
         ),
         (
