@@ -26,7 +26,7 @@ use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::switch::flow_control::bfc;
-use crate::switch::{Surroundings, Switch};
+use crate::switch::{Knowledge, Switch};
 use crate::telemetry::Telemetry;
 
 /// A network that is ready to run.
@@ -72,10 +72,10 @@ impl Simulation {
             seed: spec.seed,
         });
         let tables = Routes::of(&spec.graph);
-        let surroundings = Surroundings::of(&spec, &shared, &tables);
+        let knowledge = Knowledge::of(&spec, &shared, &tables);
         let nodes = Nodes {
-            switches: switches(&spec, &shared, tables, &surroundings),
-            hosts: hosts(&spec, &shared, &surroundings),
+            switches: switches(&spec, &shared, tables, &knowledge),
+            hosts: hosts(&spec, &shared, &knowledge),
             groups: groups(&spec.graph),
             audited: None,
         };
@@ -208,11 +208,11 @@ fn switches(
     spec: &Spec,
     shared: &Shared,
     tables: Vec<Routes>,
-    surroundings: &Surroundings,
+    knowledge: &Knowledge,
 ) -> Vec<Switch> {
     let make = |(id, routes): (NodeId, Routes)| {
         let mut switch =
-            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), surroundings);
+            Switch::new(id, (spec, &shared.switch), routes, &links(spec, id), knowledge);
         for port in &mut switch.ports {
             port.telemetry.clone_from(&shared.telemetry);
         }
@@ -229,7 +229,7 @@ fn switches(
     switches
 }
 
-fn hosts(spec: &Spec, shared: &Arc<Shared>, surroundings: &Surroundings) -> Vec<Host> {
+fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> {
     let nodes = spec.graph.nodes.len();
     let (mut outgoing, mut incoming) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (id, flow) in numbered(&spec.flows) {
@@ -246,7 +246,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, surroundings: &Surroundings) -> Vec<
         let sends: Vec<FlowId> = std::mem::take(&mut outgoing[id.index()]);
         let mut host = Host::new(id, link, shared.clone(), sends, &incoming[id.index()]);
         host.wait_for(triggers.get(&id).map_or(&[], Vec::as_slice));
-        host.regulate(surroundings.peers.regulator(link.peer));
+        host.regulate(knowledge.peers.regulator(link.peer));
         let end = (id, PortIx(0));
         host.fail(Outages::of(&spec.failures, &spec.graph, end, shared.telemetry.as_ref()));
         if let Some(limit) = spec.record {

@@ -12,11 +12,11 @@ use super::congestion_indication::Indication;
 use super::fabric::Crossbar;
 use super::fabric::egress::Egress;
 use super::flow_control::Mechanisms;
+use super::knowledge::Knowledge;
 use super::mechanism::{Actions, Events, Site, SitePort};
 use super::occupancy::Occupancy;
 use super::port::Port;
 use super::queue::Queue;
-use super::surroundings::Surroundings;
 use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::engine::Alarms;
@@ -32,7 +32,7 @@ impl Switch {
         (whole, spec): (&Whole, &Arc<Spec>),
         routes: Routes,
         links: &[Link],
-        surroundings: &Surroundings,
+        knowledge: &Knowledge,
     ) -> Self {
         let graph = &whole.graph;
         let node = graph.node(id);
@@ -49,8 +49,8 @@ impl Switch {
             queues: spec.queue.count.into(),
             queue_size: spec.queue.size,
             latency: spec.latency,
-            peers: &surroundings.peers,
-            sizes: surroundings.sizes.as_ref(),
+            peers: &knowledge.peers,
+            sizes: knowledge.sizes.as_ref(),
         };
         let mechanisms = Mechanisms::new(&spec.flow_control, &site);
         let kept_behind = mechanisms.keeps_behind();
@@ -99,7 +99,7 @@ impl Switch {
             || crossbar.is_some();
         let ports: Box<[Port]> = links.iter().enumerate().map(make).collect();
         let mut all = ports.iter().flat_map(|port| &port.queues);
-        let disciplined = all.any(|queue| !queue.is_fifo());
+        let only_fifos = all.all(|queue| queue.is_fifo());
         let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
         alarms.set(links.len(), Instant::ZERO);
         Self {
@@ -128,7 +128,7 @@ impl Switch {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
             judges_departures,
-            disciplined,
+            only_fifos,
             no_shortcut,
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,

@@ -103,7 +103,7 @@ impl Switch {
             self.mark(egress, queue, &mut packet, now, context);
         }
         if !self.no_shortcut && self.ports[egress].passes(queue, now) {
-            return self.pass(egress, queue, &packet, now, context);
+            return self.pass(egress, queue, &mut packet, now, context);
         }
         self.enqueue(egress, queue, None, &packet, now, context);
     }

@@ -55,7 +55,7 @@ impl Events {
     /// The time of [`Mechanism::next_wake`] has come.
     pub const TIMER: Self = Self(1 << 10);
     /// A link control frame is about to leave.
-    pub const SENT: Self = Self(1 << 11);
+    pub const LINK_CONTROL: Self = Self(1 << 11);
     /// A packet that a mechanism has moved has joined its queue, and is accounted for.
     pub const MOVED: Self = Self(1 << 12);
     /// All.
@@ -322,7 +322,7 @@ pub enum Action {
     },
     /// Send a link control frame to the neighbour at this port, in place of one that waits and says the same of
     /// another moment.
-    Tell {
+    SendLinkControl {
         /// The neighbour's port.
         port: usize,
         /// What the frame says.
@@ -357,7 +357,7 @@ pub trait Mechanism: Sized {
     /// Builds it for a switch; `None` where it does not run.
     fn build(spec: &Self::Spec, site: &Site<'_>) -> Option<Self>;
 
-    /// What has the order of data queue `queue` at a port, if it is this mechanism.
+    /// The queue discipline of data queue `queue` at a port, if this mechanism brings one.
     fn discipline(
         &self,
         _site: &Site<'_>,
@@ -410,7 +410,7 @@ pub trait Mechanism: Sized {
     }
 
     /// A link control frame is about to leave by `port`: what it says, by now.
-    fn on_sent(&mut self, _port: usize, body: Body, _now: Instant) -> Body {
+    fn on_link_control(&mut self, _port: usize, body: Body, _now: Instant) -> Body {
         body
     }
 
@@ -527,7 +527,9 @@ impl Switch {
                     self.send_pfc(source, quanta, &mut paused, now, context);
                 }
                 Action::PausePort { port, quanta } => self.send_pause(port, quanta, now, context),
-                Action::Tell { port, body } => self.send_link_control(port, body, now, context),
+                Action::SendLinkControl { port, body } => {
+                    self.send_link_control(port, body, now, context)
+                }
                 Action::IgnorePause { place } => {
                     let classes = 1 << place.class();
                     self.ports[place.port()].tx.pause(classes, 0, now, context);

@@ -14,6 +14,7 @@ pub mod discipline;
 pub mod fabric;
 pub mod feedback;
 pub mod flow_control;
+mod knowledge;
 mod link_control;
 pub mod mechanism;
 pub mod occupancy;
@@ -24,7 +25,6 @@ mod rests;
 pub mod scheduler;
 mod spec;
 pub mod stopped;
-mod surroundings;
 mod timer;
 mod ways;
 
@@ -49,8 +49,8 @@ use occupancy::Occupancy;
 use port::{DropReason, Port};
 use queue::Queued;
 
+pub use knowledge::Knowledge;
 pub use spec::{QueueSpec, Spec};
-pub use surroundings::Surroundings;
 
 /// A switch: store and forward, with queues at the egress. In order of use.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ pub struct Switch {
     no_shortcut: bool,
     /// Some feedback waits with the data.
     feedback_among_data: bool,
-    /// A discipline has the order of some queues, or a crossbar is before all.
-    disciplined: bool,
+    /// All queues are first in, first out, with neither a discipline nor a crossbar before them.
+    only_fifos: bool,
     /// Packets that a mechanism has moved are kept in order behind this queue.
     kept_behind: u8,
     /// Bit q: the AQM marks nothing in data queue q.
@@ -161,7 +161,7 @@ impl Switch {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
         }
         if let Err(reason) = self.admit(egress, queue, packet)
-            && !(self.disciplined && self.push_out(egress, queue, reason, packet, now, context))
+            && (self.only_fifos || !self.push_out(egress, queue, reason, packet, now, context))
         {
             return self.drop(egress, queue, reason, packet, now, context);
         }
@@ -199,18 +199,18 @@ impl Switch {
         }
     }
 
-    /// The port has nothing else to send: the packet goes straight to the wire.
+    /// The port has nothing else to send: the packet goes straight to the wire, if the discipline of its queue lets it.
     #[inline(always)]
     fn pass(
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
         context: &mut Context,
     ) {
-        if self.disciplined {
-            return self.pass_by_discipline(egress, queue, packet, now, context);
+        if !self.only_fifos && !self.passes_discipline(egress, queue, packet, now) {
+            return self.enqueue(egress, queue, None, packet, now, context);
         }
         let port = &mut self.ports[egress];
         port.queues[queue].pass(packet.bytes);
@@ -241,10 +241,10 @@ impl Switch {
         let not_before = moved.map_or(0, |moved| moved.not_before);
         port.waiting |= 1 << queue;
         let queued = Queued { packet: *packet, not_before };
-        if self.disciplined {
-            self.push_by_discipline(egress, queue, queued, now);
-        } else {
+        if self.only_fifos {
             port.queues[queue].push(queued, now);
+        } else {
+            self.push_by_discipline(egress, queue, queued, now);
         }
 
         let joined = Joined { egress, queue, packet };
@@ -333,8 +333,8 @@ impl Switch {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if let Some(frame) = port.pop_link_control() {
-            let frame = match self.mechanisms.wants().has(Events::SENT) {
-                true => Packet { body: self.ask_sent(index, frame.body, now), ..frame },
+            let frame = match self.mechanisms.wants().has(Events::LINK_CONTROL) {
+                true => Packet { body: self.ask_link_control(index, frame.body, now), ..frame },
                 false => frame,
             };
             self.ports[index].tx.transmit(&frame, Class(control as u8), now, context);
@@ -356,7 +356,7 @@ impl Switch {
         if queue != control {
             self.release(index, queue, &queued.packet, now, context);
         }
-        if self.disciplined {
+        if !self.only_fifos {
             self.after_sending(index, queue, &queued.packet, now);
         }
     }
@@ -375,7 +375,7 @@ impl Switch {
         if port.waiting >> control & 1 != 0 && !port.tx.is_paused(control, now) {
             return Some(control);
         }
-        let eligible = if self.disciplined { self.settle(index, now) } else { Instant::NEVER };
+        let eligible = if self.only_fifos { Instant::NEVER } else { self.settle(index, now) };
         let port = &mut self.ports[index];
         let ready = port.waiting & !port.tx.paused(now);
         let mut heads = [0; CLASSES];
@@ -473,7 +473,7 @@ impl Node for Switch {
             }
             Body::Bfc { .. } | Body::Drc { .. } => {
                 self.consumed += 1;
-                self.hear_link_control(port, &packet.body, now, context);
+                self.on_link_control(port, &packet.body, now, context);
             }
             Body::Data { .. }
             | Body::Segment { .. }

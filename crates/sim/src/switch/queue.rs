@@ -1,4 +1,4 @@
-//! Egress queues, with their own half of the books: first in, first out, unless a discipline has the order.
+//! Egress queues, with their own half of the books: first in, first out, unless a discipline decides the order.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ pub struct Queue {
     /// Those that wait, if there is no discipline; behind a crossbar, those that have crossed.
     packets: VecDeque<Queued>,
     times: Option<Box<Times>>,
-    /// What has the order in its place.
+    /// Holds the packets and decides their order in its place.
     discipline: Option<Box<dyn Discipline>>,
     /// What is known of the packets at the inputs of a crossbar.
     egress: Option<Box<Egress>>,
@@ -85,7 +85,7 @@ impl Queue {
         self.discipline.is_none() && self.egress.is_none()
     }
 
-    /// What has the order, for the mechanism that it belongs to.
+    /// Its discipline, for the mechanism that it belongs to.
     pub fn discipline<D: 'static>(&self) -> Option<&D> {
         self.discipline.as_ref()?.as_any().downcast_ref()
     }

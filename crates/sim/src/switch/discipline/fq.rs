@@ -3,8 +3,8 @@
 //! goes before those that wait, for one quantum. If there is no room, the flow with the most bytes loses the
 //! packet at the head of its queue (section 4.1).
 //!
-//! Beside RFC 8290: flows are told apart exactly unless `queues` is set, and one packet is dropped at a time, as
-//! the RFC has it and Linux (sch_fq_codel) had it until batches of 64 came.
+//! Unlike RFC 8290: flows are told apart exactly unless `queues` is set, and one packet is dropped at a time until
+//! there is room, where the RFC and Linux drop up to half of that flow's queue, at most 64 packets.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use crate::switch::queue::Queued;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Bytes of frames that a flow may send in a turn, at least 1. Default 1514B (RFC 8290, section 5.2.3: the
+    /// Bytes of frames that a flow may send in a turn, at least 1. Default 1514B (RFC 8290, section 5.2.4: the
     /// MTU of Ethernet with its header).
     pub quantum: Bytes,
     /// Into how many queues flows are put by a hash of their own at every port. Flows in one queue share its
@@ -89,6 +89,15 @@ impl Fq {
         self.new.front().or_else(|| self.old.front()).copied()
     }
 
+    /// The flow of a packet, which begins if it is in neither list.
+    fn listed_flow(&mut self, packet: &Packet) -> &mut Flow {
+        let key = self.key(packet);
+        self.flows.entry(key).or_insert_with(|| {
+            self.new.push_back(key);
+            Flow { packets: VecDeque::new(), bytes: 0, deficit: self.quantum }
+        })
+    }
+
     fn listed(&self) -> impl Iterator<Item = &u32> {
         self.new.iter().chain(&self.old)
     }
@@ -102,20 +111,14 @@ impl Fq {
 }
 
 impl Discipline for Fq {
-    /// Whoever finds the port idle is alone: the lists have been emptied since the last packet left.
-    fn passes(&mut self, _: &mut Packet, _: Instant, _: &mut Stream) -> bool {
-        self.flows.clear();
-        self.new.clear();
-        self.old.clear();
+    /// Its flow has had its turn, which counts if more of it comes before the wire is free again.
+    fn passes(&mut self, packet: &mut Packet, _: Instant, _: &mut Stream) -> bool {
+        self.listed_flow(packet);
         true
     }
 
     fn push(&mut self, queued: Queued, _: Instant, _: &mut Stream) {
-        let key = self.key(&queued.packet);
-        let flow = self.flows.entry(key).or_insert_with(|| {
-            self.new.push_back(key);
-            Flow { packets: VecDeque::new(), bytes: 0, deficit: self.quantum }
-        });
+        let flow = self.listed_flow(&queued.packet);
         flow.bytes += u64::from(queued.packet.bytes);
         flow.packets.push_back(queued);
     }

@@ -7,13 +7,13 @@ pub mod fq;
 mod sizes;
 pub mod srpt;
 #[cfg(test)]
-mod stand;
+pub(super) mod stand;
 
 use std::any::Any;
 use std::fmt::Debug;
 
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Instant, Packet};
+use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
 use super::mechanism::Site;
@@ -51,13 +51,18 @@ impl Spec {
         }
     }
 
+    /// Whether it has to know how much flows send.
+    pub const fn needs_sizes(&self) -> bool {
+        matches!(self, Self::Srpt(_))
+    }
+
     /// Whether packets leave in the order in which they came.
     pub const fn is_fifo(&self) -> bool {
         matches!(self, Self::Fifo(_))
     }
 }
 
-/// The order in which the packets of one data queue leave. It holds them; the queue keeps the books.
+/// Decides the order in which the packets of one data queue leave. It holds them; the queue counts them.
 pub trait Discipline: Debug + Send {
     /// Whether a packet that finds the port idle may go to the wire without joining the queue. What the packet
     /// is to carry on the link, the discipline writes into it. `rng` is that of the switch.
@@ -69,7 +74,8 @@ pub trait Discipline: Debug + Send {
     fn push(&mut self, queued: Queued, now: Instant, rng: &mut Stream);
 
     /// The wire is free: decides which packet is at the head. If none may be sent: when the first may, as far as
-    /// that is known, or [`Instant::NEVER`].
+    /// that is known, or [`Instant::NEVER`]. Comes also before a packet that finds the wire free, and more than
+    /// once at the same time.
     fn settle(&mut self, _now: Instant) -> Instant {
         Instant::NEVER
     }
@@ -111,28 +117,23 @@ pub trait Discipline: Debug + Send {
 }
 
 impl Switch {
-    /// The port has nothing else to send: the packet goes straight to the wire, if the discipline of its queue
-    /// lets it.
+    /// Whether a packet that finds the port idle may go straight to the wire. If so, the discipline counts it as sent.
     #[inline(never)]
-    pub(super) fn pass_by_discipline(
+    pub(super) fn passes_discipline(
         &mut self,
         egress: usize,
         queue: usize,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Instant,
-        context: &mut Context,
-    ) {
-        let mut sent = *packet;
+    ) -> bool {
         let port = &mut self.ports[egress];
-        if !port.queues[queue].passes(&mut sent, now, &mut self.rng) {
-            return self.enqueue(egress, queue, None, packet, now, context);
+        let queue = &mut port.queues[queue];
+        queue.settle(now);
+        let passes = queue.passes(packet, now, &mut self.rng);
+        if passes {
+            queue.on_sent(packet, &port.tx, now);
         }
-        port.queues[queue].on_sent(&sent, &port.tx, now);
-        port.queues[queue].pass(packet.bytes);
-        port.occupancy.pass(packet.bytes);
-        self.occupancy.pass(packet.bytes);
-        port.stamp(packet, now);
-        port.tx.transmit(&sent, Class(queue as u8), now, context);
+        passes
     }
 
     /// The packet waits as the discipline of its queue has it, or first at an input of the crossbar.
@@ -145,31 +146,34 @@ impl Switch {
         now: Instant,
     ) {
         if self.crossbar.is_some() {
-            self.enter_input(egress, queue, queued, now);
-        } else {
-            self.ports[egress].queues[queue].push_ordered(queued, now, &mut self.rng);
+            return self.enter_input(egress, queue, queued, now);
         }
+        let port = &mut self.ports[egress];
+        let queue = &mut port.queues[queue];
+        if port.tx.busy_until <= now {
+            queue.settle(now);
+        }
+        queue.push_ordered(queued, now, &mut self.rng);
     }
 
-    /// There is no room for the packet: the discipline of its queue may drop others until there is. Whether it may
-    /// join then.
+    /// The packet is refused: if for want of room in its queue, the discipline may drop others until it is not.
+    /// Whether it may join then.
     #[cold]
     pub(super) fn push_out(
         &mut self,
         egress: usize,
         queue: usize,
-        reason: DropReason,
+        mut reason: DropReason,
         packet: &Packet,
         now: Instant,
         context: &mut Context,
     ) -> bool {
-        if !matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
-            return false;
-        }
-        while let Some(out) = self.ports[egress].queues[queue].push_out(packet) {
+        while matches!(reason, DropReason::QueueFull | DropReason::EgressThreshold) {
+            let Some(out) = self.ports[egress].queues[queue].push_out(packet) else { return false };
             self.discard(egress, queue, DropReason::PushedOut, &out.packet, now, context);
-            if self.admit(egress, queue, packet).is_ok() {
-                return true;
+            match self.admit(egress, queue, packet) {
+                Ok(()) => return true,
+                Err(other) => reason = other,
             }
         }
         false
@@ -183,8 +187,7 @@ impl Switch {
         queues.map(|queue| queue.settle(now)).min().unwrap_or(Instant::NEVER)
     }
 
-    /// What a packet leaves behind that has been taken out of `queue` and put on the wire: the discipline and
-    /// the crossbar hear of it.
+    /// A packet has been taken out of `queue` and put on the wire: the discipline and the crossbar count it.
     #[inline(never)]
     pub(super) fn after_sending(
         &mut self,
@@ -205,7 +208,7 @@ impl Switch {
 
     /// A link control frame about queues of a port has come.
     #[inline(never)]
-    pub(super) fn hear_link_control(
+    pub(super) fn on_link_control(
         &mut self,
         port: usize,
         frame: &Body,

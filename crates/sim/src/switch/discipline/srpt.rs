@@ -4,12 +4,11 @@
 //! there is no room, the packet with the most left is dropped, which may be the one that came.
 
 use std::any::Any;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use floodway_model::random::Stream;
 use floodway_model::{FlowId, Instant, Packet};
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +40,8 @@ pub enum Left {
 #[derive(Debug)]
 pub struct Srpt {
     sizes: Arc<Sizes>,
-    /// Flows with packets. Never iterated.
-    flows: FxHashMap<FlowId, VecDeque<Ranked>>,
+    /// Flows with packets.
+    flows: BTreeMap<FlowId, VecDeque<Ranked>>,
     /// By what is left, and when it came: all packets.
     order: BTreeSet<Rank>,
     /// The same of the first packet of each flow, if these decide.
@@ -67,7 +66,7 @@ impl Srpt {
         Self {
             first: (spec.left == Left::FirstPacket).then(BTreeSet::new),
             sizes: Arc::clone(site.sizes.expect("the sizes of flows are at hand where it runs")),
-            flows: FxHashMap::default(),
+            flows: BTreeMap::new(),
             order: BTreeSet::new(),
             came: 0,
         }
@@ -133,10 +132,7 @@ impl Discipline for Srpt {
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Queued> + '_> {
-        Box::new(self.order.iter().map(|(_, came, flow)| {
-            let ranked = self.flows[flow].iter().find(|ranked| ranked.came == *came);
-            &ranked.expect("a packet in the order is in its flow").queued
-        }))
+        Box::new(self.flows.values().flatten().map(|ranked| &ranked.queued))
     }
 
     fn is_consistent(&self) -> bool {

@@ -68,7 +68,7 @@ macro_rules! mechanisms {
                 all
             }
 
-            /// What has the order of data queue `queue` at a port, if it is one of them.
+            /// The queue discipline of data queue `queue` at a port, if one of them brings one.
             pub fn discipline(
                 &self,
                 site: &Site<'_>,
@@ -201,9 +201,9 @@ macro_rules! mechanisms {
 
             /// A link control frame is about to leave: what it says, by now.
             #[inline(never)]
-            pub(in crate::switch) fn ask_sent(&mut self, port: usize, mut body: Body, now: Instant) -> Body {
+            pub(in crate::switch) fn ask_link_control(&mut self, port: usize, mut body: Body, now: Instant) -> Body {
                 $($(if let Some(one) = &mut self.mechanisms.$module {
-                    body = <$half as Mechanism>::on_sent(one, port, body, now);
+                    body = <$half as Mechanism>::on_link_control(one, port, body, now);
                 })?)+
                 self.set_timer();
                 body

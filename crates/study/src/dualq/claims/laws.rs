@@ -103,8 +103,10 @@ pub const LAWS: &[Row] = &[
         claimed: "2",
         source: "slide 17",
         rule: Rule::Between(1.7, 2.3),
-        expected: "about 1.81 with marks at random, because reductions are rounded; open at even distances, \
-                   where two marks in a round trip are 2 and rounding may cost as much",
+        expected: "about 1.81 with marks at random, because reductions are rounded; 0.5 at even distances: \
+                   half of alpha is less than a packet of any window below twice the distance, so that \
+                   nothing is taken, and the window rests where no whole one is left after the round \
+                   trip of a mark, at half the distance",
         measure: |e| factor(e, "dctcp", -1.0, 0.0),
     },
     Row {

@@ -110,7 +110,7 @@ impl Bfc {
 /// Stops a lane of a neighbour, or lets it go on.
 fn tell(source: Source, lane: u8, stop: bool) -> Action {
     let body = Body::Bfc { class: source.class() as u8, lane, stop };
-    Action::Tell { port: source.port(), body }
+    Action::SendLinkControl { port: source.port(), body }
 }
 
 impl Mechanism for Bfc {

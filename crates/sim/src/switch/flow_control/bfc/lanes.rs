@@ -236,8 +236,12 @@ impl Lanes {
 
 impl Discipline for Lanes {
     fn passes(&mut self, packet: &mut Packet, now: Instant, rng: &mut Stream) -> bool {
-        packet.lane = self.lane_of(packet.flow, now, rng);
-        !self.paused.has(packet.lane)
+        let lane = self.lane_of(packet.flow, now, rng);
+        let passes = !self.paused.has(lane);
+        if passes {
+            packet.lane = lane;
+        }
+        passes
     }
 
     fn push(&mut self, mut queued: Queued, now: Instant, rng: &mut Stream) {

@@ -3,8 +3,7 @@ use std::sync::atomic::AtomicBool;
 use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
-use floodway_model::{Body, Class, Duration, Echo, FlowId, FlowSpec, Instant, NodeId, Packet};
-use floodway_model::{PortIx, Rate, Tos};
+use floodway_model::{Class, Duration, FlowId, FlowSpec, Instant, NodeId, PortIx, Rate};
 
 use super::*;
 use crate::engine::Finished;
@@ -12,7 +11,7 @@ use crate::host::congestion;
 use crate::link::Link;
 use crate::simulation::{Run, Simulation};
 use crate::small::{self, flow};
-use crate::switch::discipline::Discipline;
+use crate::switch::discipline::{Discipline, stand};
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::mechanism::{Site, SitePort};
 use crate::switch::queue::Queued;
@@ -34,20 +33,7 @@ fn link() -> Link {
 }
 
 fn packet(flow: u32, bytes: u16) -> Queued {
-    let packet = Packet {
-        flow: FlowId(flow),
-        connection: 0,
-        src: NodeId(0),
-        dst: NodeId(1),
-        bytes,
-        ingress: PortIx(0),
-        class: Class(0),
-        lane: 0,
-        tos: Tos::default(),
-        indicated: false,
-        body: Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO },
-    };
-    Queued { packet, not_before: 0 }
+    stand::packet(flow, 0, bytes)
 }
 
 struct Harness {

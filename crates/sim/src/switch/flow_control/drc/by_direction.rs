@@ -11,7 +11,7 @@ use crate::metric::Tally;
 use crate::switch::discipline::Discipline;
 use crate::switch::queue::Queued;
 
-/// A data queue by direction. Every queue of a port hears the same feedback, so that their regulators say the
+/// A data queue by direction. Every queue of a port gets the same feedback, so that their regulators say the
 /// same.
 #[derive(Debug)]
 pub(super) struct ByDirection {

@@ -27,7 +27,7 @@ impl Drc {
         actions.push(Action::Arm);
         while let Some(port) = self.0.next(now) {
             let body = Body::Drc { group: 0, mask: 0, statuses: 0 };
-            actions.push(Action::Tell { port, body });
+            actions.push(Action::SendLinkControl { port, body });
         }
     }
 }
@@ -51,7 +51,7 @@ impl Mechanism for Drc {
     }
 
     fn wants(&self) -> Events {
-        Events::JOINED.and(Events::LEFT).and(Events::TIMER).and(Events::SENT)
+        Events::JOINED.and(Events::LEFT).and(Events::TIMER).and(Events::LINK_CONTROL)
     }
 
     fn on_joined(&mut self, joined: &Joined<'_>, view: &View<'_>, actions: &mut Actions) {
@@ -71,7 +71,7 @@ impl Mechanism for Drc {
         self.send(view.now, actions);
     }
 
-    fn on_sent(&mut self, port: usize, body: Body, now: Instant) -> Body {
+    fn on_link_control(&mut self, port: usize, body: Body, now: Instant) -> Body {
         match body {
             Body::Drc { .. } => self.0.leave(port, now),
             _ => body,

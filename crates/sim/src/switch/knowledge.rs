@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::discipline::{Sizes, Spec as Discipline};
+use super::discipline::Sizes;
 use super::flow_control::drc::Peers;
 use crate::Spec;
 use crate::host::Shared;
@@ -10,18 +10,17 @@ use crate::routing::Routes;
 
 /// What the switches of a simulation have in common beyond their parameters.
 #[derive(Debug)]
-pub struct Surroundings {
+pub struct Knowledge {
     /// What neighbours know of each other's routes; empty if nobody asks.
     pub peers: Peers,
     /// How much each flow sends; `None` if no discipline asks.
     pub sizes: Option<Arc<Sizes>>,
 }
 
-impl Surroundings {
+impl Knowledge {
     /// Of the switches of a simulation, with their tables in order of their identifiers.
     pub fn of(spec: &Spec, shared: &Shared, tables: &[Routes]) -> Self {
-        let asks = matches!(spec.switch.queue.discipline, Discipline::Srpt(_));
-        let sizes = asks.then(|| {
+        let sizes = spec.switch.queue.discipline.needs_sizes().then(|| {
             let flows = shared.flows.iter().zip(0..);
             let payload = |flow| shared.profile(floodway_model::FlowId(flow)).transport.payload();
             Arc::new(Sizes::new(flows.map(|(flow, id)| (flow.bytes, payload(id)))))
