@@ -401,7 +401,7 @@ fn crashes(rounds: u32) -> String {
         return "not run: there is no test of crashes, crates/cli/tests/crash.rs".to_owned();
     }
     let status = Command::new("cargo")
-        .args(["test", "--package", "floodway-cli", "--test", "crash"])
+        .args(["test", "--package", "floodway-cli", "crash::"])
         .env("FLOODWAY_CRASH_ROUNDS", rounds.to_string())
         .current_dir(root)
         .status();

@@ -1,13 +1,11 @@
 //! What is estimated before runs is what they take, within a factor; and what does not fit is
 //! refused before anything runs.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{floodway, json, place, word};
+use crate::common::{self, floodway, json, place, word};
 
 /// A scenario with this workload on two leaves with four hosts each.
 fn scenario(name: &str, more: &str) -> PathBuf {

@@ -1,10 +1,8 @@
 //! Every command: exit status, standard output, standard error.
 
-mod common;
-
 use std::fs;
 
-use common::{floodway, json, place, word};
+use crate::common::{floodway, json, place, word};
 
 #[test]
 fn help_and_version_go_to_standard_output() {

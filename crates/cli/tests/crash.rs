@@ -5,10 +5,6 @@
 //! `FLOODWAY_CRASH_ROUNDS` says how often it is tried, 1 if it is not given, and
 //! `FLOODWAY_CRASH_SEED` at which moments.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File};
@@ -17,8 +13,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use common::results::{assert_same, files_below, listed};
-use common::{Said, floodway, manifest, place, said, scenarios, send, word};
+use crate::common;
+use crate::common::results::{assert_same, files_below, listed};
+use crate::common::{Said, floodway, manifest, place, said, scenarios, send, word};
 use floodway_model::random::Stream;
 use floodway_report::{Directory, INTERRUPTED, Status, Store};
 

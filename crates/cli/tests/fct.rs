@@ -1,11 +1,9 @@
 //! Completion files of the HPCC simulator: written from results, and compared with them.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{floodway, json, place, word};
+use crate::common::{floodway, json, place, word};
 
 const CONFIG: &str = include_str!("../../scenario/tests/fct/config.txt");
 const TOPOLOGY: &str = include_str!("../../scenario/tests/fct/topology.txt");

@@ -1,12 +1,10 @@
 //! The guide's scenarios are valid and its commands do what it says.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::pages::{blocks, run};
-use common::place;
+use crate::common::pages::{blocks, run};
+use crate::common::place;
 
 /// The name of a scenario, under which the guide has it saved.
 fn name(scenario: &str) -> &str {

@@ -1,12 +1,10 @@
 //! Text of others reaches the terminal without control characters, whichever command prints it and
 //! wherever it is from; and what has no end is not read.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{Said, command, floodway, manifest, place, said, word};
+use crate::common::{Said, command, floodway, manifest, place, said, word};
 
 /// Sets the title, clears the screen (with ESC and with the CSI of C1), reverses the direction of
 /// reading, colors and conceals.
@@ -137,12 +135,12 @@ fn paths_with_line_feeds_forge_no_lines() {
     let words = ["sweep", file, "--vary", "switch.queue.size=1MB,2MB", "--cache", word(&cache)];
     let words = [&words[..], &["--out", word(&sweep)]].concat();
     is_one_line(&words, 0);
-    let copy = place("file").with_extension("toml");
+    let copy = place("hostile-file").with_extension("toml");
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
     fs::copy(file, &copy).unwrap();
     let plan = ["sweep", word(&copy), "--vary", "switch.queue.size=1MB,2MB", "--plan"];
     is_one_line(&plan, 0);
-    let occupied = place("occupied");
+    let occupied = place("hostile-occupied");
     fs::create_dir_all(&occupied).unwrap();
     fs::write(occupied.join("thesis.txt"), "mine").unwrap();
     for words in [

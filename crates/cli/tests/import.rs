@@ -1,11 +1,9 @@
 //! An import never writes over what it reads.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{command, floodway, place, said, word};
+use crate::common::{self, command, floodway, place, said, word};
 
 const CONFIG: &str = "\
 TOPOLOGY_FILE scenario.toml

@@ -1,13 +1,11 @@
 //! `floodway new`: every template is a valid scenario that runs, and so is what stands in it
 //! commented out.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Said, place, said};
+use crate::common::{Said, place, said};
 use floodway_scenario::{Overrides, Scenario};
 
 const TEMPLATES: [&str; 6] = ["clos", "fat-tree", "training", "dumbbell", "backplane", "custom"];

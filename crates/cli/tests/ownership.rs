@@ -1,17 +1,13 @@
 //! A results directory belongs to one command at a time, and only floodway's own files in it are
 //! ever replaced or removed.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use common::{Said, endless, floodway, manifest, place, word};
+use crate::common::{self, Said, endless, floodway, manifest, place, word};
 use floodway_report::Lock;
 
 const OWN: [&str; 4] =

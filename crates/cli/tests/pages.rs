@@ -1,14 +1,12 @@
 //! The pages of the documentation: the tutorial does what it says, every page is in the book, and
 //! links lead somewhere.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use common::pages::{all_blocks, anchors, links, run, tried};
-use common::place;
+use crate::common::pages::{all_blocks, anchors, links, run, tried};
+use crate::common::place;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

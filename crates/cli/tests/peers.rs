@@ -1,8 +1,6 @@
 //! The scenarios that `bench/peers` compares with ns-3 are the work that they are said to be.
 
-mod common;
-
-use common::{json, place, word};
+use crate::common::{json, place, word};
 
 /// What comes out of a scenario of `scenarios/peers`: packet-hops, and counters by name.
 fn run(name: &str) -> (u64, impl Fn(&str) -> u64) {

@@ -1,11 +1,9 @@
 //! What `floodway run` leaves behind and says about it.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{floodway, json, manifest, place, word};
+use crate::common::{floodway, json, manifest, place, word};
 
 #[test]
 fn a_run_prints_its_answer_and_leaves_its_results() {

@@ -1,12 +1,10 @@
 //! `floodway run --resume`: however an experiment was cut short, it ends as if it had not been.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::results::assert_same;
-use common::{Said, floodway, manifest, place, word};
+use crate::common::results::assert_same;
+use crate::common::{Said, floodway, manifest, place, word};
 use serde_json::Value;
 
 const TINY: [&str; 3] = ["run", "tiny.toml", "--out"];

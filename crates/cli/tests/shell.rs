@@ -1,10 +1,8 @@
 //! What shells, manuals and editors get, and colours.
 
-mod common;
-
 use std::fs;
 
-use common::{command, floodway, json, place, said, word};
+use crate::common::{command, floodway, json, place, said, word};
 
 const COMMANDS: [&str; 13] = [
     "bench",

@@ -1,14 +1,10 @@
 //! Runs that are cut short: what is there is kept and says so.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{command, endless, floodway, manifest, place, said, send, word};
+use crate::common::{self, command, endless, floodway, manifest, place, said, send, word};
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {

@@ -1,12 +1,8 @@
 //! Standard output that is full, or that nobody reads to its end.
 
-#![cfg(target_os = "linux")]
-
-mod common;
-
 use std::fs::File;
 
-use common::{command, place, said, word};
+use crate::common::{command, place, said, word};
 
 #[test]
 fn a_full_device_is_an_error() {

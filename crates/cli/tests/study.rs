@@ -1,11 +1,9 @@
 //! `floodway study`, at a size that says nothing about networks but everything about the command.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{floodway, json, place, tiny_study, word};
+use crate::common::{self, floodway, json, place, tiny_study, word};
 use serde_json::Value;
 
 fn tiny<'a>(out: &'a Path, more: &[&'a str]) -> Vec<&'a str> {

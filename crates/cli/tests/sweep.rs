@@ -1,11 +1,9 @@
 //! `floodway sweep`: a grid of runs, each made once.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{floodway, json, place, word};
+use crate::common::{self, floodway, json, place, word};
 use serde_json::Value;
 
 /// A sweep with results and a cache of its own.

@@ -1,7 +1,6 @@
 //! The results directory: what is in it, what it refuses, and what it says then.
 
-mod synthetic;
-
+use crate::synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 use floodway_model::Table;
 use floodway_model::table::Values;
 use floodway_report::{Directory, Ending, Manifest, Status};
@@ -10,7 +9,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs;
 use std::path::{Path, PathBuf};
-use synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 
 const CASE: Case = Case { replications: 2, flows: 300, unfinished: true, drops: true };
 

@@ -1,10 +1,8 @@
 //! Runs in, summary out.
 
-mod synthetic;
-
+use crate::synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 use floodway_report::statistics::{Change, Kind, Scale};
 use floodway_report::{Experiment, Run};
-use synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 
 const CASE: Case = Case { replications: 3, flows: 1_000, unfinished: true, drops: true };
 

@@ -1,16 +1,13 @@
 //! The page: whole, self-contained, honest about what is missing.
 
-mod check;
-mod synthetic;
-
 use std::collections::BTreeSet;
 
-use check::{HOSTILE, SHOWN, check, data, offline, printable, scripts};
+use crate::check::{HOSTILE, SHOWN, check, data, offline, printable, scripts};
+use crate::synthetic::{Case, ending, experiment, manifest, run, tables};
 use floodway_model::Table;
 use floodway_model::table::Values;
 use floodway_report::html::page;
 use floodway_report::{Experiment, InputFile, Manifest, Run};
-use synthetic::{Case, ending, experiment, manifest, run, tables};
 
 const SOUND: Case = Case { replications: 3, flows: 1_000, unfinished: false, drops: false };
 const LOSSY: Case = Case { replications: 1, flows: 1_000, unfinished: true, drops: true };

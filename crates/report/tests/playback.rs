@@ -1,17 +1,14 @@
 //! The playback of a record on the page: what the script is given is what was recorded.
 
-mod check;
-mod synthetic;
-
+use crate::check::{check, offline, scripts};
+use crate::synthetic::{Case, ending, experiment, manifest, run};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use check::{check, offline, scripts};
 use floodway_model::Table;
 use floodway_report::html::page;
 use floodway_report::{Experiment, Manifest};
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde_json::Value;
-use synthetic::{Case, ending, experiment, manifest, run};
 
 const CASE: Case = Case { replications: 1, flows: 100, unfinished: false, drops: false };
 

@@ -1,15 +1,13 @@
 //! Earlier runs: which are offered, which are refused, and what stays of the others.
 
+use crate::synthetic::{Case, VARIANTS, ending, manifest, run, tables};
 #[allow(dead_code)] // It makes whole experiments too.
-mod synthetic;
-
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
 use floodway_report::manifest::Record;
 use floodway_report::{Directory, Earlier, Experiment, INTERRUPTED, Manifest, Run, Status};
 use std::fs;
 use std::path::{Path, PathBuf};
-use synthetic::{Case, VARIANTS, ending, manifest, run, tables};
 
 const CASE: Case = Case { replications: 2, flows: 50, unfinished: true, drops: true };
 

@@ -1,11 +1,9 @@
 //! The forms of a study: whole, self-contained, with the same numbers in each.
 
-mod check;
-mod specimen;
-
 use std::collections::BTreeSet;
 
-use check::{HOSTILE, SHOWN, check, data, offline, printable, same, scripts};
+use crate::check::{HOSTILE, SHOWN, check, data, offline, printable, same, scripts};
+use crate::specimen;
 use floodway_report::study::{Comparison, Provenance, Study, Verdict, files};
 use floodway_report::terminal::{Style, claims};
 use floodway_report::{html, markdown};

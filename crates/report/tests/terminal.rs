@@ -1,12 +1,9 @@
 //! The text that a run ends with, letter by letter.
 
-mod check;
-mod synthetic;
-
-use check::same;
+use crate::check::same;
+use crate::synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 use floodway_report::terminal::{Style, table};
 use floodway_report::{Experiment, Summary};
-use synthetic::{Case, VARIANTS, ending, experiment, manifest, run, tables};
 
 const SOUND: Case = Case { replications: 5, flows: 2_000, unfinished: false, drops: false };
 const LOSSY: Case = Case { replications: 1, flows: 2_000, unfinished: true, drops: true };

@@ -1,14 +1,11 @@
 //! An experiment whose flows have no size: what they get and how long packets wait.
 
-mod check;
-mod synthetic;
-
-use check::{check, same};
+use crate::check::{check, same};
+use crate::synthetic::{self, Case, ending, manifest, run};
 use floodway_model::Table;
 use floodway_report::html::page;
 use floodway_report::terminal::{Style, table};
 use floodway_report::{Experiment, Summary};
-use synthetic::{Case, ending, manifest, run};
 
 const CASE: Case = Case { replications: 2, flows: 0, unfinished: false, drops: false };
 

@@ -3,7 +3,7 @@
 //! `tests/bad` holds scenarios that are refused, `tests/warned` those that run with a warning;
 //! `expected.txt` in each has the texts, one section per file. A first line of
 //! `# floodway check FILE --set ...` gives the arguments. After a deliberate change,
-//! `BLESS=1 cargo test -p floodway-scenario --test messages` writes the texts anew; read them.
+//! `BLESS=1 cargo test -p floodway-scenario messages` writes the texts anew; read them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,12 @@
 //! The measures of the study of the DualQ, by claims on evidence that can be computed by hand.
 
-mod synthetic;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
 use floodway_report::study::{Comparison, Verdict};
 use floodway_study::dualq::STUDY;
 use floodway_study::{Evidence, Experiment, Level};
-use synthetic::{begin, claim, near};
 
 /// Flows that deliver from the beginning at constant rates: workload and Mb/s of each.
 fn rates(of: &[(u64, f64)]) -> Vec<Table> {

@@ -1,7 +1,5 @@
 //! A study of hundreds of experiments: names that are put together, and a section that can be read.
 
-mod synthetic;
-
 use floodway_model::Table;
 use floodway_model::family::Entry;
 use floodway_report::chart::{Axis, Cell, Colours};
@@ -11,6 +9,8 @@ use floodway_study::departures::Kind;
 use floodway_study::matrix::{grid, heat_map, sides};
 use floodway_study::plan::name;
 use floodway_study::{Case, Evidence, Experiment, FlowGroup, Level, Study};
+
+use crate::synthetic;
 
 const FILE: &str = "mix.toml";
 const AQMS: [&str; 4] = ["red", "coupled", "dualq", "dualpi2"];

@@ -1,7 +1,5 @@
 //! Measures of evidence that is small enough to compute by hand.
 
-mod synthetic;
-
 use floodway_model::Table;
 use floodway_model::family::Entry;
 use floodway_report::chart::Rows;
@@ -10,7 +8,7 @@ use floodway_report::study::Exhibit;
 use floodway_study::exhibit::Comparison;
 use floodway_study::{Case, Evidence, FlowGroup, Level, Measured, Quantile, Study};
 
-use synthetic::{Flow, add, tables};
+use crate::synthetic::{self, Flow, add, tables};
 
 const SMALL: FlowGroup = FlowGroup::all("small").below(1_000).of_workload(0);
 const INCAST: FlowGroup = FlowGroup::all("incast").of_workload(1);

@@ -1,11 +1,11 @@
 //! What the studies are made of is whole: experiments are valid, claims are all there.
 
-mod synthetic;
-
 use std::collections::BTreeSet;
 
 use floodway_report::study::Comparison;
 use floodway_study::{CATALOGUE, Evidence, Experiment, Level};
+
+use crate::synthetic;
 
 const LEVELS: [Level; 3] = [Level::Quick, Level::Standard, Level::Full];
 

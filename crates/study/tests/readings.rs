@@ -1,11 +1,11 @@
 //! Verdicts over readings, and the search among them, on evidence that can be computed by hand.
 
-mod synthetic;
-
 use floodway_model::Table;
 use floodway_report::study::Verdict;
 use floodway_sim::switch::aqm;
 use floodway_study::{CATALOGUE, Closest, Evidence, Experiment, Level, Study};
+
+use crate::synthetic;
 
 fn study() -> &'static Study {
     CATALOGUE.iter().find(|study| study.entry.name == "ci").unwrap()

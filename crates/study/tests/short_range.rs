@@ -1,12 +1,10 @@
 //! The measures of the study of short-range interconnects, by claims on evidence that can be computed
 //! by hand.
 
-mod synthetic;
-
+use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
 use floodway_study::short_range::STUDY;
 use floodway_study::{Evidence, Level};
-use synthetic::{begin, claim, near};
 
 /// The tables of a run with these counters, and so many packets dropped in all.
 fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {

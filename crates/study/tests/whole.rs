@@ -1,12 +1,12 @@
 //! Every study comes to a whole report when all of its experiments have been run.
 
-mod synthetic;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::Table;
 use floodway_report::study::{self, Provenance, Verdict};
 use floodway_study::{CATALOGUE, Evidence, Level, Study};
+
+use crate::synthetic;
 
 /// What arrived of flows without an end; here of all, 1 MB a second.
 fn deliveries(flows: u64) -> Table {

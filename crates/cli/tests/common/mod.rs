@@ -1,13 +1,13 @@
 //! Runs the built program as a user would.
 
-#![allow(dead_code)] // Each test program uses a part of it.
-
 pub mod pages;
 pub mod results;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
+use std::sync::{LazyLock, Mutex};
+use std::thread::{self, ThreadId, sleep};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -49,8 +49,13 @@ pub fn json(words: &[&str]) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}:\n{}", said.out))
 }
 
-/// An empty place for the results of a test, which does not exist yet.
+/// An empty place for the results of a test, which does not exist yet. Tests run at once, so that each has places of
+/// its own.
 pub fn place(name: &str) -> PathBuf {
+    static USED: LazyLock<Mutex<HashMap<String, ThreadId>>> = LazyLock::new(Default::default);
+    let me = thread::current().id();
+    let owner = *USED.lock().unwrap().entry(name.to_owned()).or_insert(me);
+    assert_eq!(owner, me, "two tests use the place {name}");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {
         std::fs::remove_dir_all(&path).unwrap();

@@ -1,5 +1,4 @@
 //! What tests of pages and texts have in common.
-#![allow(dead_code)] // every test uses some of it
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

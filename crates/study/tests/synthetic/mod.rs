@@ -1,7 +1,5 @@
 //! Runs that nobody simulated, for evidence that can be computed by hand.
 
-#![allow(dead_code)]
-
 use floodway_model::Table;
 use floodway_report::Run;
 use floodway_report::study::Part;

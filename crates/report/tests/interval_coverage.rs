@@ -1,10 +1,9 @@
 //! The promise of `docs/statistics.md`: where the intervals contain the true value in 93 to 97 % of
 //! experiments, and that they never contain a value that their quantity cannot take.
 
-#[path = "coverage/mod.rs"]
-mod coverage;
-
 use floodway_report::statistics::NoInterval;
+
+use crate::coverage;
 
 /// Experiments per cell: the standard error of a coverage of 95 % is 0.24 %.
 const EXPERIMENTS: usize = 8_000;

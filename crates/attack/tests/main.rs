@@ -1,0 +1,4 @@
+//! The attack itself, for seconds.
+
+mod short;
+mod shrink;

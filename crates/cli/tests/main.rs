@@ -1,0 +1,26 @@
+//! The program as a user has it: one file for each subject, and one program for all of them, because linking takes
+//! longer than testing.
+
+mod budget;
+mod commands;
+mod common;
+#[cfg(unix)]
+mod crash;
+mod fct;
+mod guide;
+mod hostile;
+mod import;
+mod new;
+#[cfg(unix)]
+mod ownership;
+mod pages;
+mod peers;
+mod results;
+mod resume;
+mod shell;
+#[cfg(unix)]
+mod signals;
+#[cfg(target_os = "linux")]
+mod streams;
+mod study;
+mod sweep;

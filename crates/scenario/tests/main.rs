@@ -1,0 +1,26 @@
+//! Scenarios, good and bad: one file for each subject, and one program for all of them, because linking takes longer
+//! than testing.
+
+mod buffer;
+mod composability;
+mod custom;
+mod deadlock;
+mod derived;
+mod extremes;
+mod failure;
+mod fct;
+mod files;
+mod hpcc_case_b;
+mod import;
+mod large;
+mod messages;
+mod named;
+mod overlays;
+mod patterns;
+mod profiles;
+mod runs;
+mod saturated;
+mod schema;
+mod shipped;
+mod source_flow_control;
+mod traffic;

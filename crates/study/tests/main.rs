@@ -1,0 +1,11 @@
+//! Studies, on tables that are made up and on short runs: one file for each subject, and one program for all of them,
+//! because linking takes longer than testing.
+
+mod dualq;
+mod many;
+mod measures;
+mod plan;
+mod readings;
+mod short_range;
+mod synthetic;
+mod whole;
