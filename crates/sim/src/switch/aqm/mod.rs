@@ -119,6 +119,11 @@ macro_rules! algorithms {
                 match self { $(Self::$variant(aqm) => aqm.on_departure(queue, packet, view),)+ }
             }
 
+            /// See [`Aqm::on_overflow`].
+            pub fn on_overflow(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) {
+                match self { $(Self::$variant(aqm) => aqm.on_overflow(queue, packet, view),)+ }
+            }
+
             /// See [`Aqm::on_empty`].
             pub fn on_empty(&mut self, now: Instant) {
                 match self { $(Self::$variant(aqm) => aqm.on_empty(now),)+ }
@@ -323,6 +328,10 @@ pub trait Aqm {
     fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
+
+    /// A packet of `queue` is dropped for want of room: one that has arrived, after [`Aqm::on_arrival`] about it,
+    /// or one that has waited and is dropped in its place.
+    fn on_overflow(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) {}
 
     /// The last packet has left the memory of the switch. Only told if that is
     /// [measured](Aqm::measured_on).
