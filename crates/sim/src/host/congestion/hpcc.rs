@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip};
-use super::{Answer, Control, Path};
+use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
 /// Parameters.
@@ -137,6 +137,19 @@ fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Answers
+    }
+
+    fn needs_telemetry(_: &Spec) -> bool {
+        true
+    }
+
+    fn initial_window(spec: &Spec, base_rtt: Duration) -> Option<Duration> {
+        Some(spec.base_rtt.unwrap_or(base_rtt))
+    }
 
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
