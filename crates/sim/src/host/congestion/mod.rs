@@ -25,6 +25,7 @@ pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
+pub mod powertcp;
 pub mod prague;
 pub mod qcn;
 pub mod rdma_dctcp;
@@ -181,6 +182,8 @@ algorithms! {
     Dcqcn = "dcqcn" in dcqcn: "Rate control of RoCEv2 by congestion notification packets.",
     Hpcc = "hpcc" in hpcc, boxed:
         "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+    PowerTcp = "powertcp" in powertcp, boxed:
+        "A window that is divided by the power of the busiest link: its queue times what arrives there.",
     Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time.",
     Swift = "swift" in swift: "A window that keeps the round-trip time at a target.",
     RdmaDctcp = "rdma_dctcp" in rdma_dctcp:

@@ -10,6 +10,7 @@ mod dctcp;
 mod hpcc;
 mod indicated_rate;
 mod line_rate;
+mod powertcp;
 mod prague;
 mod qcn;
 mod rates;
@@ -69,6 +70,7 @@ fn checks(spec: &Spec) -> &dyn Checks {
         Spec::ConstantRate(spec) => spec,
         Spec::Dcqcn(spec) => spec,
         Spec::Hpcc(spec) => spec,
+        Spec::PowerTcp(spec) => spec,
         Spec::Timely(spec) => spec,
         Spec::Swift(spec) => spec,
         Spec::RdmaDctcp(spec) => spec,
