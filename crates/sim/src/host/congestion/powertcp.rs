@@ -40,7 +40,8 @@ use crate::telemetry::Hop;
 pub struct Spec {
     /// What power is computed from. Default `telemetry`.
     pub variant: Variant,
-    /// Weight of a new window, above 0 and at most 1: gamma. Default 0.9 (paper).
+    /// Weight of a new window, above 0 and at most 1: gamma. Default 0.9 (paper; the authors' simulator
+    /// has 0.7 by delay).
     pub gamma: f64,
     /// The number of flows that are expected to share the link of a host: N, at least 1. Every flow
     /// adds beta = line rate * `base_rtt` / N to its window, and in equilibrium the queue is the sum of
