@@ -20,7 +20,7 @@ use floodway_model::{Duration, EcnFeedback, Instant};
 
 use super::bbr::model::{Aggregation, FullPipe, Idle, MinRtt, Rounds, sample};
 use super::bbr::{Pacing, ProbeRtt, Window, recovers};
-use super::{Ack, Congestion, Control, Lost, Path, Phase, Timeout};
+use super::{Ack, Congestion, Control, Lost, Needs, Path, Phase, Timeout};
 use probing::{Acks, Probe};
 use signals::{Bounds, Ecn, Signals};
 pub use spec::Spec;
@@ -295,6 +295,11 @@ impl Flow {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
 
     fn feedback(&mut self, spec: &Spec) -> EcnFeedback {
         if spec.ecn { EcnFeedback::Accurate } else { EcnFeedback::None }
