@@ -60,7 +60,7 @@ impl Control for State {
         Some(self.window.bytes())
     }
 
-    fn feedback(&mut self, _: &Spec) -> EcnFeedback {
+    fn feedback(_: &Spec) -> EcnFeedback {
         EcnFeedback::Dctcp
     }
 

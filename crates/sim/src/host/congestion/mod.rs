@@ -87,11 +87,11 @@ macro_rules! algorithms {
                 marks_are_notifications()() -> bool,
                 cnp_interval()() -> Option<Duration>,
                 initial_window(base_rtt: Duration)(base_rtt) -> Option<Duration>,
+                feedback()() -> EcnFeedback,
             }
             of a flow {
                 rate(now: Instant)(now) -> Option<f64>,
                 window(now: Instant)(now) -> Option<u64>,
-                feedback()() -> EcnFeedback,
                 owns_recovery()() -> bool,
                 in_slow_start()() -> bool,
                 on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
@@ -278,6 +278,12 @@ pub trait Control {
         None
     }
 
+    /// How marks are to be reported to it (TCP); `None` if it does not react to them, so that its
+    /// segments are not ECN-capable.
+    fn feedback(_spec: &Self::Spec) -> EcnFeedback {
+        EcnFeedback::None
+    }
+
     /// Bits per second on the wire at which the next packet may follow the one that is sent now;
     /// `None` for as fast as the NIC.
     fn rate(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<f64> {
@@ -293,12 +299,6 @@ pub trait Control {
 
     /// The connection is established, and the handshake took this round-trip time (TCP).
     fn on_established(&mut self, _spec: &Self::Spec, _now: Instant, _rtt: Duration) {}
-
-    /// How it wants to be told of marks (TCP); `None` if it does not react to them, so that its
-    /// segments are not ECN-capable.
-    fn feedback(&mut self, _spec: &Self::Spec) -> EcnFeedback {
-        EcnFeedback::None
-    }
 
     /// Whether its window is to be followed at once after a congestion event too, instead of
     /// proportional rate reduction on the way there (TCP; Linux: `cong_control`).
@@ -392,20 +392,4 @@ pub enum Needs {
     Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
-}
-
-impl Spec {
-    /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
-    pub fn feedback(&self) -> EcnFeedback {
-        let path = Path {
-            line_rate: Rate::from_gbps(1),
-            payload: 1_448,
-            wire: 1_538,
-            initial_window: 10,
-            base_rtt: Duration::ZERO,
-            hops: 0,
-            seed: 0,
-        };
-        State::new(self, &path).feedback(self)
-    }
 }

@@ -154,7 +154,7 @@ impl Control for State {
         Needs::Acknowledgements
     }
 
-    fn feedback(&mut self, _: &Spec) -> EcnFeedback {
+    fn feedback(_: &Spec) -> EcnFeedback {
         EcnFeedback::Accurate
     }
 

@@ -301,7 +301,7 @@ impl Control for State {
         Needs::Acknowledgements
     }
 
-    fn feedback(&mut self, spec: &Spec) -> EcnFeedback {
+    fn feedback(spec: &Spec) -> EcnFeedback {
         if spec.ecn { EcnFeedback::Accurate } else { EcnFeedback::None }
     }
 

@@ -83,7 +83,7 @@ impl Control for Halving {
         Some(u64::from(self.window) * MSS)
     }
 
-    fn feedback(&mut self, spec: &HalvingSpec) -> EcnFeedback {
+    fn feedback(spec: &HalvingSpec) -> EcnFeedback {
         spec.feedback
     }
 
