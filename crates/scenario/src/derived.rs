@@ -8,7 +8,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
-use floodway_sim::host::congestion::{self, Needs, hpcc, rdma_dctcp};
+use floodway_sim::host::congestion::Needs;
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::fabric;
@@ -276,23 +276,17 @@ impl Variant {
 
 /// What a flow that begins may have in flight at a NIC of this rate, if anything limits it.
 fn window(profile: &Profile, rate: Rate, round_trip: Duration) -> Option<Bytes> {
-    match (&profile.congestion, &profile.transport) {
-        (congestion::Spec::Dcqcn(spec), _) => spec.window.map(|time| rate.bytes_in(time)),
-        (congestion::Spec::Timely(spec), _) => spec.window.map(|time| rate.bytes_in(time)),
-        (congestion::Spec::Hpcc(hpcc::Spec { base_rtt, .. }), _)
-        | (congestion::Spec::RdmaDctcp(rdma_dctcp::Spec { base_rtt, .. }), _) => {
-            Some(rate.bytes_in(base_rtt.unwrap_or(round_trip)))
-        }
-        (control, transport::Spec::Tcp(tcp)) => {
-            let initial = match control.needs() {
-                Needs::Nothing => u32::MAX,
-                _ => tcp.initial_window,
-            };
-            let segments = initial.min(tcp.receive_limit());
-            (segments < u32::MAX).then(|| Bytes(u64::from(segments).saturating_mul(tcp.mss.0)))
-        }
-        _ => None,
+    let control = &profile.congestion;
+    if let Some(time) = control.initial_window(round_trip) {
+        return Some(rate.bytes_in(time));
     }
+    let transport::Spec::Tcp(tcp) = &profile.transport else { return None };
+    let initial = match control.needs() {
+        Needs::Nothing => u32::MAX,
+        _ => tcp.initial_window,
+    };
+    let segments = initial.min(tcp.receive_limit());
+    (segments < u32::MAX).then(|| Bytes(u64::from(segments).saturating_mul(tcp.mss.0)))
 }
 
 /// The rate of the fastest host's link.

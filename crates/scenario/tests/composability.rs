@@ -2,7 +2,7 @@
 //! refused with a reason, or runs with all books right and the same result on two threads. The axes come
 //! from the catalogue, so that a new algorithm is combined with all others by itself.
 //!
-//! What is refused stands in `docs/composability.md`; `BLESS=1 cargo test -p floodway-scenario --test
+//! What is refused stands in `docs/composability.md`; `BLESS=1 cargo test -p floodway-scenario
 //! composability` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};

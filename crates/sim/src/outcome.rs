@@ -220,7 +220,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
         .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that live on its answers (HPCC, TIMELY, Swift and DCTCP for RDMA); empty for all others, which nobody asks, and if there was none.", flows.iter().map(rtt).collect())
+        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for all others, and if there was none.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
 }

@@ -54,6 +54,7 @@ mod pinned_rates;
 mod pinned_recovery;
 mod pinned_switch;
 mod pinned_tcp;
+mod powertcp;
 mod profiles;
 mod qcn;
 mod queueing;

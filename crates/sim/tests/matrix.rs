@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, EcnFeedback, FlowSpec, Graph, Instant, NodeId, Rate};
-use floodway_sim::host::congestion::{self, Needs, Path};
+use floodway_sim::host::congestion::{self, Needs};
 use floodway_sim::host::transport::{self, tcp};
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{self, bernoulli, regular};
@@ -110,16 +110,7 @@ fn sum(outcome: &Outcome, table: &str, column: &str) -> u64 {
 
 /// Whether its segments are ECN-capable.
 fn is_capable(control: &congestion::Spec, ecn: Option<tcp::Feedback>) -> bool {
-    let path = Path {
-        line_rate: Rate(RATE),
-        payload: 1_448,
-        wire: 1_538,
-        initial_window: 10,
-        base_rtt: Duration::ZERO,
-        hops: 0,
-        seed: 1,
-    };
-    let wanted = congestion::State::new(control, &path).feedback(control);
+    let wanted = control.feedback();
     ecn.map_or(wanted, EcnFeedback::from) != EcnFeedback::None
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::timeline::datagrams_of;
 use crate::common::{busy_flows, clos, flow, plain, run, star};
-use floodway_model::{Duration, FlowSpec, Instant};
+use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
 use floodway_sim::host::transport::udp;
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};
@@ -138,4 +138,22 @@ fn nobody_waits_for_acknowledgements_of_datagrams() {
     let outcome = run(spec);
     assert_eq!(outcome.stop.name(), "flows_done");
     assert!(fct_ns(&outcome, 0) > 0.0);
+}
+
+/// An answer to a question of 1024 bytes arrives in the warm-up, after 1153.92 ns, and is acknowledged after it, at
+/// 1567.68 ns, while another flow goes on. Nothing is measured, and nothing is counted.
+#[test]
+fn nothing_is_measured_of_a_run_whose_work_is_done_in_the_warm_up() {
+    let endless = FlowSpec { workload: 1, ..flow(2, 3, FlowSpec::PERSISTENT, 0) };
+    let mut spec = plain(star(4), vec![flow(0, 1, 1_024, 0), flow(1, 0, 1_024, 0), endless]);
+    let [after, begins] = [0, 1].map(FlowId);
+    spec.triggers = vec![Trigger { after, begins, delay: Duration::ZERO }];
+    spec.warmup = Duration::from_ns(1_400);
+    spec.measured_until = Duration::ZERO;
+    spec.awaited = vec![true, false];
+    let outcome = run(spec);
+    assert!(outcome.simulated >= Instant(1_567_680), "{:?}", outcome.simulated);
+    for counter in ["measured_ns", "data_packets_sent", "data_bytes_delivered"] {
+        assert_eq!(outcome.counter(counter), 0, "{counter}");
+    }
 }

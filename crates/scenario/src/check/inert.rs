@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_model::Ecn;
-use floodway_sim::host::{PauseScope, Profile, congestion, transport};
+use floodway_sim::host::{PauseScope, Profile, transport};
 use floodway_sim::switch::buffer::{self, shared};
 use floodway_sim::switch::flow_control::pfc;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
@@ -160,7 +160,7 @@ fn pauses_no_class(settings: &Document) -> Option<&'static str> {
 fn looks_for_congestion(settings: &Document) -> bool {
     let switch = &settings.switch;
     let flow_control = &switch.flow_control;
-    let telemetry = |profile: &Profile| matches!(profile.congestion, congestion::Spec::Hpcc(_));
+    let telemetry = |profile: &Profile| profile.congestion.needs_telemetry();
     !matches!(switch.aqm, aqm::Spec::DropTail(_))
         || matches!(switch.path, path::Spec::LeastLoaded(_))
         || flow_control.congestion_isolation.is_some()

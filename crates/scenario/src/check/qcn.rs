@@ -1,7 +1,7 @@
 //! Whether congestion points make sense, and whether anybody obeys them.
 
 use floodway_model::Graph;
-use floodway_sim::host::congestion::Spec as Congestion;
+use floodway_sim::host::congestion::Needs;
 use floodway_sim::switch::flow_control::qcn::Spec;
 
 use super::Findings;
@@ -66,8 +66,8 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
         "queues are full before sources are told much",
         findings,
     );
-    let obeys = |congestion: &Congestion| matches!(congestion, Congestion::Qcn(_));
-    if !settings.profiles().iter().any(|profile| obeys(&profile.congestion)) {
+    let profiles = settings.profiles();
+    if !profiles.iter().any(|profile| profile.congestion.needs() == Needs::Messages) {
         findings.warn(
             &[TABLE],
             "switches send congestion notification messages, and no flow has a reaction point",

@@ -8,7 +8,6 @@ use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, Pack
 use super::network::{Network, ROUNDING};
 use super::{Log, time};
 use crate::host::Profile;
-use crate::host::congestion::{self, dcqcn};
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
 
@@ -223,13 +222,7 @@ impl Receiver {
     /// A packet with CE is answered by a CNP if the interval has passed since the last one, and by none
     /// if it has not.
     fn check_notification(&mut self, profile: &Profile, delivery: &Delivery, log: &mut Log) {
-        let interval = match &profile.congestion {
-            congestion::Spec::Dcqcn(spec) if spec.notification == dcqcn::Notification::Cnp => {
-                Some(spec.cnp_interval)
-            }
-            congestion::Spec::IndicatedRate(spec) => Some(spec.hold),
-            _ => None,
-        };
+        let interval = profile.congestion.cnp_interval();
         let is_rocev2 = matches!(profile.transport, transport::Spec::Rocev2(_));
         let interval = interval.filter(|_| is_rocev2 && delivery.packet.ecn() == Ecn::Ce);
         let rested = |interval| self.notified.is_none_or(|last| log.now.since(last) >= interval);

@@ -167,7 +167,7 @@ impl<'a> Threads<'a> {
                 }
                 if !draining {
                     // From now on workers tell how many senders are left.
-                    mine.iter_mut().for_each(|worker| worker.drain(start.min(limits.end)));
+                    mine.iter_mut().for_each(|worker| worker.drain(limits, start));
                     draining = true;
                     round += 1;
                     continue;

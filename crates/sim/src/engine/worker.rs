@@ -102,10 +102,11 @@ impl Worker {
     }
 
     /// All flows that end have arrived, before the window that begins at `start`: what follows is not
-    /// measured, and senders are watched.
-    pub fn drain(&mut self, start: Instant) {
+    /// measured, and senders are watched. In the warm-up nothing is measured at all.
+    pub fn drain(&mut self, limits: &Limits, start: Instant) {
         let until = self.context.metrics.sampling().measured_until;
-        self.context.metrics.end_measurement(until.min(start));
+        let end = start.min(limits.end).max(limits.measurement[0]);
+        self.context.metrics.end_measurement(until.min(end));
         self.draining = true;
     }
 

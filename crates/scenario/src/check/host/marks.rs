@@ -21,9 +21,8 @@ pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Fin
         return;
     }
     let Some(place) = no_marks(&settings.switch) else { return };
-    let family = &placed.congestion_path;
     findings.warn(
-        &[place, &format!("{family}.dcqcn"), family],
+        &[place, &placed.congestion_table(), &placed.congestion_path],
         "DCQCN listens to marks, and nothing marks",
         format!(
             "choose [switch.aqm.ramp], or {} if that is meant",

@@ -1,21 +1,14 @@
 //! Whether transports, congestion controls and applications fit each other and the network.
 
-mod answers;
 mod application;
-mod bbr;
 mod congestion;
 mod datagram;
-mod dcqcn;
 mod fit;
 mod frame;
-mod indicated_rate;
 mod marks;
 mod memory;
 mod numbers;
-mod qcn;
-mod rates;
 mod rocev2;
-mod swift;
 mod tcp;
 
 use floodway_model::Graph;
@@ -40,6 +33,16 @@ impl Placed {
     /// The path of a field of the transport.
     fn of_transport(&self, field: &str) -> String {
         format!("{}.{}.{field}", self.transport_path, self.transport.name())
+    }
+
+    /// The path of a field of the congestion control.
+    fn of_congestion(&self, field: &str) -> String {
+        format!("{}.{field}", self.congestion_table())
+    }
+
+    /// The path of its table.
+    fn congestion_table(&self) -> String {
+        format!("{}.{}", self.congestion_path, self.congestion.name())
     }
 
     /// The header of another transport to choose, for the workload alone if something is its own.
@@ -99,36 +102,11 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<u16> {
     let mut longest = Some(0);
     let mut seen: Vec<&str> = Vec::new();
     for placed in &all {
-        let Placed { transport, transport_path, congestion, congestion_path } = placed;
+        let Placed { transport, transport_path, congestion_path, .. } = placed;
         let fits = fit::check(placed, findings);
         if !seen.contains(&congestion_path.as_str()) {
             seen.push(congestion_path);
-            congestion::check(congestion_path, congestion, findings);
-            if let Congestion::Dcqcn(spec) = congestion {
-                dcqcn::check(congestion_path, spec, findings);
-                if fits {
-                    marks::of_notifications(placed, settings, findings);
-                }
-            }
-            answers::check(congestion_path, congestion, findings);
-            if fits {
-                answers::listens(placed, settings, findings);
-            }
-            if let Congestion::Swift(spec) = congestion {
-                swift::check(congestion_path, spec, findings);
-            }
-            if let Congestion::Qcn(spec) = congestion {
-                qcn::check(congestion_path, spec, findings);
-                if fits {
-                    qcn::listens(placed, settings, findings);
-                }
-            }
-            if let Congestion::IndicatedRate(spec) = congestion {
-                indicated_rate::check(congestion_path, spec, findings);
-                if fits {
-                    indicated_rate::listens(placed, settings, findings);
-                }
-            }
+            congestion::check(placed, fits, settings, findings);
         }
         if !seen.contains(&transport_path.as_str()) {
             seen.push(transport_path);
@@ -156,6 +134,7 @@ pub fn check_on(
     findings: &mut Findings<'_>,
 ) {
     memory::check(settings, largest_frame, findings);
+    let network = congestion::Network { settings, graph, largest_frame };
     let all = all(settings);
     let mut seen: Vec<&str> = Vec::new();
     for placed in &all {
@@ -176,22 +155,7 @@ pub fn check_on(
             marks::of_segments(placed, spec, settings, findings);
         }
         let is_new = !seen.contains(&placed.congestion_path.as_str());
-        match &placed.congestion {
-            Congestion::Dcqcn(spec) => dcqcn::check_on(placed, spec, graph, is_new, findings),
-            Congestion::Swift(spec) if is_new => {
-                swift::check_on(placed, spec, settings, graph, largest_frame, findings);
-            }
-            Congestion::Qcn(spec) if is_new => {
-                rates::least(placed, spec.min_rate, "5Mbps", graph, findings);
-            }
-            Congestion::IndicatedRate(spec) if is_new => {
-                rates::least(placed, spec.min_rate, "10Mbps", graph, findings);
-            }
-            Congestion::Hpcc(_) | Congestion::Timely(_) | Congestion::RdmaDctcp(_) if is_new => {
-                answers::check_on(placed, settings, graph, largest_frame, findings);
-            }
-            _ => {}
-        }
+        congestion::check_on(placed, &network, is_new, findings);
         seen.push(&placed.congestion_path);
     }
 }

@@ -1,9 +1,10 @@
-//! What the algorithms share that live on answers: when a round trip is over, and the window that
-//! belongs to a rate.
+//! What the algorithms share that live on answers: when a round trip is over, the window that
+//! belongs to a rate, and what a port sent between two packets.
 
 use floodway_model::Duration;
 
 use super::{Answer, Path};
+use crate::telemetry::Hop;
 
 /// Tells round trips apart: one is over when the first packet is acknowledged that was sent after its
 /// beginning. The first answer of a flow ends the round trip in which nothing was known.
@@ -55,6 +56,17 @@ impl FollowingWindow {
         let bytes = rate * self.length.0 as f64 / 8e12;
         (bytes as u64).div_ceil(self.payload).max(1) * self.payload
     }
+}
+
+/// Bytes that a port sent between two packets, and the time in seconds; `None` if the second was not
+/// the later one, or if it cannot be the same port.
+pub fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
+    let (bytes, ns) = (new.bytes_since(old), new.ns_since(old));
+    let later = ns > 0 && ns <= u64::from(u32::MAX / 2);
+    // Times are rounded to nanoseconds.
+    let most = u128::from(new.rate.0) * u128::from(ns + 1) / 8_000_000_000;
+    let possible = new.rate == old.rate && u128::from(bytes) <= most;
+    (later && possible).then_some((bytes, ns as f64 * 1e-9))
 }
 
 #[cfg(test)]

@@ -279,7 +279,7 @@ fn needs_tell_who_has_a_window() {
         }
         let acknowledged = spec.needs() == Needs::Acknowledgements;
         assert_eq!(window, acknowledged.then_some(10 * 1_448), "{}", spec.name());
-        assert!(acknowledged || state.feedback(&spec) == EcnFeedback::None, "{}", spec.name());
+        assert!(acknowledged || spec.feedback() == EcnFeedback::None, "{}", spec.name());
     }
 }
 

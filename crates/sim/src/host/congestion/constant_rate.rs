@@ -4,7 +4,7 @@ use floodway_model::{Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Path};
+use super::{Control, Needs, Path};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,11 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Nothing
+    }
 
     #[inline]
     fn rate(&mut self, spec: &Spec, _: Instant) -> Option<f64> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alpha::Alpha;
 use super::window::{self, Window};
-use super::{Ack, Congestion, Control, Path, Signal, Timeout};
+use super::{Ack, Congestion, Control, Needs, Path, Signal, Timeout};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,11 +51,16 @@ impl Control for State {
     type Spec = Spec;
 
     #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
+
+    #[inline]
     fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {
         Some(self.window.bytes())
     }
 
-    fn feedback(&mut self, _: &Spec) -> EcnFeedback {
+    fn feedback(_: &Spec) -> EcnFeedback {
         EcnFeedback::Dctcp
     }
 

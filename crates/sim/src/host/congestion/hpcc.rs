@@ -9,8 +9,8 @@ use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answers::{FollowingWindow, RoundTrip};
-use super::{Answer, Control, Path};
+use super::answers::{FollowingWindow, RoundTrip, between};
+use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
 /// Parameters.
@@ -124,19 +124,21 @@ impl State {
     }
 }
 
-/// Bytes that a port sent between two packets, and the time in seconds; `None` if the second was not
-/// the later one, or if it cannot be the same port.
-fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
-    let (bytes, ns) = (new.bytes_since(old), new.ns_since(old));
-    let later = ns > 0 && ns <= u64::from(u32::MAX / 2);
-    // Times are rounded to nanoseconds.
-    let most = u128::from(new.rate.0) * u128::from(ns + 1) / 8_000_000_000;
-    let possible = new.rate == old.rate && u128::from(bytes) <= most;
-    (later && possible).then_some((bytes, ns as f64 * 1e-9))
-}
-
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Answers
+    }
+
+    fn needs_telemetry(_: &Spec) -> bool {
+        true
+    }
+
+    fn initial_window(spec: &Spec, base_rtt: Duration) -> Option<Duration> {
+        Some(spec.base_rtt.unwrap_or(base_rtt))
+    }
 
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {

@@ -7,7 +7,7 @@ use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Path};
+use super::{Control, Needs, Path};
 
 /// Parameters. The patent names none; all numbers are assumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +94,16 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Indications
+    }
+
+    #[inline]
+    fn cnp_interval(spec: &Spec) -> Option<Duration> {
+        Some(spec.hold)
+    }
 
     #[inline]
     fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {

@@ -25,6 +25,7 @@ pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
+pub mod powertcp;
 pub mod prague;
 pub mod qcn;
 pub mod rdma_dctcp;
@@ -37,24 +38,169 @@ use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 
 pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
-floodway_model::family! {
-    /// How fast a flow may send.
-    "host.congestion":
-    LineRate = "line_rate" (line_rate::Spec): "No control: every flow sends as fast as the NIC.",
-    ConstantRate = "constant_rate" (constant_rate::Spec): "A constant rate, whatever happens: traffic that does not respond.",
-    Dcqcn = "dcqcn" (dcqcn::Spec): "Rate control of RoCEv2 by congestion notification packets.",
-    Hpcc = "hpcc" (hpcc::Spec): "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
-    Timely = "timely" (timely::Spec): "A rate that follows the gradient of the round-trip time.",
-    Swift = "swift" (swift::Spec): "A window that keeps the round-trip time at a target.",
-    RdmaDctcp = "rdma_dctcp" (rdma_dctcp::Spec): "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
-    IndicatedRate = "indicated_rate" (indicated_rate::Spec): "A rate that switches lower by backward indications, and that then rises again.",
-    Qcn = "qcn" (qcn::Spec): "Rate control by messages of switches that sample their queues (802.1Qau).",
-    Reno = "reno" (reno::Spec): "TCP's window of old: one packet more per round trip, half after congestion.",
-    Cubic = "cubic" (cubic::Spec): "A window that follows a cubic function of the time since congestion.",
-    Dctcp = "dctcp" (dctcp::Spec): "A window that shrinks by the share of marked packets, in data centers.",
-    Prague = "prague" (prague::Spec): "The same for the Internet (L4S): paced, and independent of short round-trip times.",
-    Bbr = "bbr" (bbr::Spec): "Paces at the bandwidth that was delivered (BBR, version 1).",
-    Bbr3 = "bbr3" (bbr3::Spec): "BBR that also heeds loss and, if wanted, marks (version 3).",
+/// Makes the family from one row per algorithm: the [`Spec`] that a scenario chooses, the catalogue,
+/// the [`State`] of a flow, and what both are asked. Each row names a module with `Spec` and with
+/// `State`, which is a [`Control`] and has `State::new(&Spec, &Path)`. A state that is larger than
+/// DCQCN's is `boxed`, so that flows of RoCEv2, of which there are most, are not larger for it.
+macro_rules! algorithms {
+    (@type $module:ident) => { $module::State };
+    (@type $module:ident boxed) => { Box<$module::State> };
+    ($($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+) => {
+        floodway_model::family! {
+            /// How fast a flow may send.
+            "host.congestion":
+            $($variant = $name ($module::Spec): $summary,)+
+        }
+
+        #[cfg(test)]
+        impl Spec {
+            /// Every member with its default parameters, in the order of the catalogue.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant($module::Spec::default()),)+]
+            }
+        }
+
+        /// The state of one flow, whichever the algorithm.
+        #[derive(Debug)]
+        pub enum State {
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`].")]
+                $variant(algorithms!(@type $module $($boxed)?)),
+            )+
+        }
+
+        impl State {
+            /// The state of a flow that begins.
+            pub fn new(spec: &Spec, path: &Path) -> Self {
+                match spec {
+                    $(Spec::$variant(spec) => {
+                        Self::$variant($module::State::new(spec, path).into())
+                    })+
+                }
+            }
+        }
+
+        algorithms! { @methods ($($variant in $module,)+)
+            of parameters {
+                needs()() -> Needs,
+                needs_telemetry()() -> bool,
+                marks_are_notifications()() -> bool,
+                cnp_interval()() -> Option<Duration>,
+                initial_window(base_rtt: Duration)(base_rtt) -> Option<Duration>,
+                feedback()() -> EcnFeedback,
+            }
+            of a flow {
+                rate(now: Instant)(now) -> Option<f64>,
+                window(now: Instant)(now) -> Option<u64>,
+                owns_recovery()() -> bool,
+                in_slow_start()() -> bool,
+                on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
+                on_send(now: Instant, bytes: u64)(now, bytes) -> (),
+                after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
+                on_answer(answer: &Answer<'_>)(answer) -> (),
+                on_retransmit_timeout(now: Instant)(now) -> (),
+                on_cnp(now: Instant)(now) -> (),
+                on_indication(now: Instant, severity: u8)(now, severity) -> (),
+                on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
+                on_ack(ack: &Ack)(ack) -> (),
+                on_lost(lost: &Lost)(lost) -> (),
+                on_congestion(congestion: &Congestion)(congestion) -> (),
+                on_timeout(timeout: &Timeout)(timeout) -> (),
+                on_recovered(now: Instant)(now) -> (),
+                on_undo(now: Instant)(now) -> (),
+                on_restart(now: Instant, halvings: u32)(now, halvings) -> (),
+            }
+        }
+    };
+    (@methods $variants:tt
+        of parameters { $($item:ident($($given:ident: $what:ty),*) $hand:tt -> $answer:ty,)+ }
+        of a flow { $($method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty,)+ }
+    ) => {
+        impl Spec {
+            $(algorithms! { @item $variants $item($($given: $what),*) $hand -> $answer })+
+        }
+
+        impl State {
+            $(algorithms! { @method $variants $method($($argument: $type),*) $pass -> $result })+
+        }
+
+        // For what works with any control.
+        impl Control for State {
+            type Spec = Spec;
+            $(
+                #[inline]
+                fn $item(spec: &Spec $(, $given: $what)*) -> $answer {
+                    algorithms!(@ask spec, $item, $hand)
+                }
+            )+
+            $(
+                #[inline]
+                fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
+                    algorithms!(@call self, spec, $method, $pass)
+                }
+            )+
+        }
+    };
+    (@item ($($variant:ident in $module:ident,)+)
+        $item:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty) => {
+        #[doc = concat!("See [`Control::", stringify!($item), "`].")]
+        #[inline]
+        pub fn $item(&self $(, $argument: $type)*) -> $result {
+            match self {
+                $(Self::$variant(spec) => algorithms!(@of $module, spec, $item, $pass),)+
+            }
+        }
+    };
+    (@method ($($variant:ident in $module:ident,)+)
+        $method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty) => {
+        #[doc = concat!("See [`Control::", stringify!($method), "`].")]
+        #[inline]
+        pub fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
+            match (self, spec) {
+                $((Self::$variant(state), Spec::$variant(spec)) => {
+                    algorithms!(@call state, spec, $method, $pass)
+                })+
+                _ => unreachable!("a state is made from its own parameters"),
+            }
+        }
+    };
+    (@of $module:ident, $spec:ident, $item:ident, ($($argument:ident),*)) => {
+        $module::State::$item($spec $(, $argument)*)
+    };
+    (@ask $spec:ident, $item:ident, ($($argument:ident),*)) => {
+        $spec.$item($($argument),*)
+    };
+    (@call $state:ident, $spec:ident, $method:ident, ($($argument:ident),*)) => {
+        $state.$method($spec $(, $argument)*)
+    };
+}
+
+algorithms! {
+    LineRate = "line_rate" in line_rate: "No control: every flow sends as fast as the NIC.",
+    ConstantRate = "constant_rate" in constant_rate:
+        "A constant rate, whatever happens: traffic that does not respond.",
+    Dcqcn = "dcqcn" in dcqcn: "Rate control of RoCEv2 by congestion notification packets.",
+    Hpcc = "hpcc" in hpcc, boxed:
+        "Keeps the busiest link a little below full, by telemetry of every switch on the way.",
+    PowerTcp = "powertcp" in powertcp, boxed:
+        "A window that is divided by the power of the busiest link: its queue times what arrives there.",
+    Timely = "timely" in timely: "A rate that follows the gradient of the round-trip time.",
+    Swift = "swift" in swift: "A window that keeps the round-trip time at a target.",
+    RdmaDctcp = "rdma_dctcp" in rdma_dctcp:
+        "A rate that shrinks by the share of marked packets (DCTCP for RoCEv2).",
+    IndicatedRate = "indicated_rate" in indicated_rate:
+        "A rate that switches lower by backward indications, and that then rises again.",
+    Qcn = "qcn" in qcn: "Rate control by messages of switches that sample their queues (802.1Qau).",
+    Reno = "reno" in reno:
+        "TCP's window of old: one packet more per round trip, half after congestion.",
+    Cubic = "cubic" in cubic, boxed:
+        "A window that follows a cubic function of the time since congestion.",
+    Dctcp = "dctcp" in dctcp:
+        "A window that shrinks by the share of marked packets, in data centers.",
+    Prague = "prague" in prague, boxed:
+        "The same for the Internet (L4S): paced, and independent of short round-trip times.",
+    Bbr = "bbr" in bbr: "Paces at the bandwidth that was delivered (BBR, version 1).",
+    Bbr3 = "bbr3" in bbr3: "BBR that also heeds loss and, if wanted, marks (version 3).",
 }
 
 impl Default for Spec {
@@ -105,6 +251,39 @@ pub trait Control {
     /// The algorithm's parameters.
     type Spec;
 
+    /// What it needs of a transport.
+    fn needs(spec: &Self::Spec) -> Needs;
+
+    /// Whether switches must write telemetry into its packets.
+    fn needs_telemetry(_spec: &Self::Spec) -> bool {
+        false
+    }
+
+    /// Whether a mark that an acknowledgement reports counts as a CNP (RoCEv2).
+    #[inline]
+    fn marks_are_notifications(_spec: &Self::Spec) -> bool {
+        false
+    }
+
+    /// The least time between two CNPs of a flow at the receiver (RoCEv2); `None` if it sends none.
+    #[inline]
+    fn cnp_interval(_spec: &Self::Spec) -> Option<Duration> {
+        None
+    }
+
+    /// How long a flow may send at line rate when it begins, before an acknowledgement has come, by
+    /// parameters that are times; `None` without such a limit. `base_rtt` is the round-trip time
+    /// without queues.
+    fn initial_window(_spec: &Self::Spec, _base_rtt: Duration) -> Option<Duration> {
+        None
+    }
+
+    /// How marks are to be reported to it (TCP); `None` if it does not react to them, so that its
+    /// segments are not ECN-capable.
+    fn feedback(_spec: &Self::Spec) -> EcnFeedback {
+        EcnFeedback::None
+    }
+
     /// Bits per second on the wire at which the next packet may follow the one that is sent now;
     /// `None` for as fast as the NIC.
     fn rate(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<f64> {
@@ -120,12 +299,6 @@ pub trait Control {
 
     /// The connection is established, and the handshake took this round-trip time (TCP).
     fn on_established(&mut self, _spec: &Self::Spec, _now: Instant, _rtt: Duration) {}
-
-    /// How it wants to be told of marks (TCP); `None` if it does not react to them, so that its
-    /// segments are not ECN-capable.
-    fn feedback(&mut self, _spec: &Self::Spec) -> EcnFeedback {
-        EcnFeedback::None
-    }
 
     /// Whether its window is to be followed at once after a congestion event too, instead of
     /// proportional rate reduction on the way there (TCP; Linux: `cong_control`).
@@ -203,117 +376,6 @@ pub trait Control {
     fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant, _halvings: u32) {}
 }
 
-/// Makes [`State`], one flow's state of whichever algorithm, from the rows of the family: each
-/// has a module with `State` and `State::new(&Spec, &Path)`. What is larger than DCQCN's is `in Box`,
-/// so that flows of RoCEv2, of which there are most, are not larger for it.
-macro_rules! states {
-    (@type $module:ident) => { $module::State };
-    (@type $module:ident Box) => { Box<$module::State> };
-    ($($variant:ident = $module:ident $(in $boxed:ident)?,)+) => {
-        /// The state of one flow, whichever the algorithm.
-        #[derive(Debug)]
-        pub enum State {
-            $(
-                #[doc = concat!("See [`", stringify!($module), "`].")]
-                $variant(states!(@type $module $($boxed)?)),
-            )+
-        }
-
-        #[cfg(test)]
-        impl Spec {
-            /// Every member with its default parameters, in the order of the catalogue.
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$variant($module::Spec::default()),)+]
-            }
-        }
-
-        impl State {
-            /// The state of a flow that begins.
-            pub fn new(spec: &Spec, path: &Path) -> Self {
-                match spec {
-                    $(Spec::$variant(spec) => {
-                        Self::$variant($module::State::new(spec, path).into())
-                    })+
-                }
-            }
-        }
-
-        states! { @methods ($($variant,)+)
-            rate(now: Instant)(now) -> Option<f64>,
-            window(now: Instant)(now) -> Option<u64>,
-            feedback()() -> EcnFeedback,
-            owns_recovery()() -> bool,
-            in_slow_start()() -> bool,
-            on_established(now: Instant, rtt: Duration)(now, rtt) -> (),
-            on_send(now: Instant, bytes: u64)(now, bytes) -> (),
-            after_send(now: Instant, bytes: u64)(now, bytes) -> (Option<f64>, Option<u64>),
-            on_answer(answer: &Answer<'_>)(answer) -> (),
-            on_retransmit_timeout(now: Instant)(now) -> (),
-            on_cnp(now: Instant)(now) -> (),
-            on_indication(now: Instant, severity: u8)(now, severity) -> (),
-            on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
-            on_ack(ack: &Ack)(ack) -> (),
-            on_lost(lost: &Lost)(lost) -> (),
-            on_congestion(congestion: &Congestion)(congestion) -> (),
-            on_timeout(timeout: &Timeout)(timeout) -> (),
-            on_recovered(now: Instant)(now) -> (),
-            on_undo(now: Instant)(now) -> (),
-            on_restart(now: Instant, halvings: u32)(now, halvings) -> (),
-        }
-    };
-    (@methods $variants:tt
-        $($method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty,)+) => {
-        impl State {
-            $(states! { @method $variants $method($($argument: $type),*) $pass -> $result })+
-        }
-
-        // For what works with any control.
-        impl Control for State {
-            type Spec = Spec;
-            $(
-                #[inline]
-                fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
-                    states!(@call self, spec, $method, $pass)
-                }
-            )+
-        }
-    };
-    (@method ($($variant:ident,)+)
-        $method:ident($($argument:ident: $type:ty),*) $pass:tt -> $result:ty) => {
-        #[doc = concat!("See [`Control::", stringify!($method), "`].")]
-        #[inline]
-        pub fn $method(&mut self, spec: &Spec $(, $argument: $type)*) -> $result {
-            match (self, spec) {
-                $((Self::$variant(state), Spec::$variant(spec)) => {
-                    states!(@call state, spec, $method, $pass)
-                })+
-                _ => unreachable!("a state is made from its own parameters"),
-            }
-        }
-    };
-    (@call $state:ident, $spec:ident, $method:ident, ($($argument:ident),*)) => {
-        $state.$method($spec $(, $argument)*)
-    };
-}
-
-states! {
-    LineRate = line_rate,
-    ConstantRate = constant_rate,
-    Dcqcn = dcqcn,
-    Hpcc = hpcc in Box,
-    Timely = timely,
-    Swift = swift,
-    RdmaDctcp = rdma_dctcp,
-    IndicatedRate = indicated_rate,
-    Qcn = qcn,
-    Reno = reno,
-    Cubic = cubic in Box,
-    Dctcp = dctcp,
-    Prague = prague in Box,
-    Bbr = bbr,
-    Bbr3 = bbr3,
-}
-
 /// What a transport has to tell an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
@@ -330,54 +392,4 @@ pub enum Needs {
     Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,
-}
-
-impl Spec {
-    /// What it needs of a transport.
-    pub fn needs(&self) -> Needs {
-        match self {
-            Self::LineRate(_) | Self::ConstantRate(_) => Needs::Nothing,
-            Self::Dcqcn(_) => Needs::Notifications,
-            Self::Hpcc(_) | Self::Timely(_) | Self::Swift(_) | Self::RdmaDctcp(_) => Needs::Answers,
-            Self::IndicatedRate(_) => Needs::Indications,
-            Self::Qcn(_) => Needs::Messages,
-            _ => Needs::Acknowledgements,
-        }
-    }
-
-    /// Whether switches must write telemetry into its packets.
-    pub fn needs_telemetry(&self) -> bool {
-        matches!(self, Self::Hpcc(_))
-    }
-
-    /// How it wants to be told of marks (TCP), as [`Control::feedback`] of its flows.
-    pub fn feedback(&self) -> EcnFeedback {
-        let path = Path {
-            line_rate: Rate::from_gbps(1),
-            payload: 1_448,
-            wire: 1_538,
-            initial_window: 10,
-            base_rtt: Duration::ZERO,
-            hops: 0,
-            seed: 0,
-        };
-        State::new(self, &path).feedback(self)
-    }
-
-    /// Whether a mark that an acknowledgement tells of counts as a CNP.
-    #[inline]
-    pub fn marks_are_notifications(&self) -> bool {
-        matches!(self, Self::Dcqcn(spec) if spec.notification == dcqcn::Notification::Ack)
-    }
-
-    /// The least time between two CNPs of a flow at the receiver; `None` if it sends none.
-    pub fn cnp_interval(&self) -> Option<floodway_model::Duration> {
-        match self {
-            Self::Dcqcn(spec) => {
-                (spec.notification == dcqcn::Notification::Cnp).then_some(spec.cnp_interval)
-            }
-            Self::IndicatedRate(spec) => Some(spec.hold),
-            _ => None,
-        }
-    }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alpha::Alpha;
 use super::window::{self, Window};
-use super::{Ack, Congestion, Control, Path, Phase, Signal, Timeout};
+use super::{Ack, Congestion, Control, Needs, Path, Phase, Signal, Timeout};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,7 +149,12 @@ impl State {
 impl Control for State {
     type Spec = Spec;
 
-    fn feedback(&mut self, _: &Spec) -> EcnFeedback {
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
+
+    fn feedback(_: &Spec) -> EcnFeedback {
         EcnFeedback::Accurate
     }
 

@@ -14,7 +14,7 @@ use floodway_model::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Path};
+use super::{Control, Needs, Path};
 
 /// Parameters. The defaults are those of IEEE8021-CN-MIB, which are for links of 10 Gb/s: on faster
 /// ones rates rise slowly in proportion.
@@ -156,6 +156,11 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Messages
+    }
 
     #[inline]
     fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {

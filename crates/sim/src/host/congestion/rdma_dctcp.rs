@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip};
-use super::{Answer, Control, Path};
+use super::{Answer, Control, Needs, Path};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +77,15 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Answers
+    }
+
+    fn initial_window(spec: &Spec, base_rtt: Duration) -> Option<Duration> {
+        Some(spec.base_rtt.unwrap_or(base_rtt))
+    }
 
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hystart::{Hystart, SlowStart};
 use super::window::{self, Window};
-use super::{Ack, Congestion, Control, Path, Timeout};
+use super::{Ack, Congestion, Control, Needs, Path, Timeout};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,11 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
 
     #[inline]
     fn window(&mut self, _: &Spec, _: Instant) -> Option<u64> {

@@ -11,7 +11,7 @@ use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Control, Path};
+use super::{Answer, Control, Needs, Path};
 
 /// Parameters. The paper gives few numbers; the simulator csg-htsim has a full set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +137,11 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Answers
+    }
 
     /// With less than a packet: one in `rtt / cwnd`.
     #[inline]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip};
-use super::{Answer, Control, Path};
+use super::{Answer, Control, Needs, Path};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -187,6 +187,15 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Answers
+    }
+
+    fn initial_window(spec: &Spec, _: Duration) -> Option<Duration> {
+        spec.window
+    }
 
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {

@@ -37,21 +37,23 @@ fn run(evidence: &Evidence) -> impl Iterator<Item = &'static Load> {
 
 /// In a sentence.
 pub fn answer(evidence: &Evidence) -> Option<String> {
-    let growing = |variant| {
+    let growing = [PFC, NATIVE, PROXY].map(|variant| {
         let of = run(evidence).filter(|load| grows(&growth(evidence, load, variant)));
-        let of: Vec<String> =
-            of.map(|load| format!("{} + {} %", load.background, load.incasts)).collect();
-        if of.is_empty() { "none".to_owned() } else { of.join(", ") }
-    };
+        of.map(|load| format!("{} + {} %", load.background, load.incasts)).collect::<Vec<_>>()
+    });
     let of = run(evidence).count();
     (of > 0).then(|| {
+        if growing.iter().all(Vec::is_empty) {
+            return format!(
+                "At none of {of} loads do short messages take clearly longer the longer the load goes on."
+            );
+        }
+        let at = |loads: &[String]| if loads.is_empty() { "none".into() } else { loads.join(", ") };
+        let [pfc, native, proxy] = growing.each_ref().map(|loads| at(loads));
         format!(
-            "Of {of} loads (background and incasts, of the capacity) short messages take clearly longer \
-             the longer the load goes on, so that no size of a gain is that of a steady state: with PFC \
-             at {}; with NICs that obey at {}; with the proxy at {}.",
-            growing(PFC),
-            growing(NATIVE),
-            growing(PROXY),
+            "At some of {of} loads (background and incasts, of the capacity) short messages take clearly \
+             longer the longer the load goes on, so that no size of a gain there is that of a steady \
+             state: with PFC at {pfc}; with NICs that obey at {native}; with the proxy at {proxy}."
         )
     })
 }

@@ -23,7 +23,7 @@ mod tests;
 use floodway_model::random::Stream;
 use floodway_model::{Duration, Instant};
 
-use super::{Ack, Congestion, Control, Path, Phase, Timeout};
+use super::{Ack, Congestion, Control, Needs, Path, Phase, Timeout};
 pub(super) use control::{Pacing, ProbeRtt, Window, recovers};
 use model::{Aggregation, FullPipe, Idle, MaxFilter, MinRtt, Rounds, sample};
 pub use spec::Spec;
@@ -248,6 +248,11 @@ impl Flow {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
 
     /// The window after a loss is its own at every moment (Linux, `cong_control`).
     fn owns_recovery(&mut self, _: &Spec) -> bool {

@@ -20,7 +20,7 @@ use floodway_model::{Duration, EcnFeedback, Instant};
 
 use super::bbr::model::{Aggregation, FullPipe, Idle, MinRtt, Rounds, sample};
 use super::bbr::{Pacing, ProbeRtt, Window, recovers};
-use super::{Ack, Congestion, Control, Lost, Path, Phase, Timeout};
+use super::{Ack, Congestion, Control, Lost, Needs, Path, Phase, Timeout};
 use probing::{Acks, Probe};
 use signals::{Bounds, Ecn, Signals};
 pub use spec::Spec;
@@ -296,7 +296,12 @@ impl Flow {
 impl Control for State {
     type Spec = Spec;
 
-    fn feedback(&mut self, spec: &Spec) -> EcnFeedback {
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Acknowledgements
+    }
+
+    fn feedback(spec: &Spec) -> EcnFeedback {
         if spec.ecn { EcnFeedback::Accurate } else { EcnFeedback::None }
     }
 

@@ -6,9 +6,9 @@
 
 mod spec;
 
-use floodway_model::Instant;
+use floodway_model::{Duration, Instant};
 
-use super::{Control, Path};
+use super::{Control, Needs, Path};
 pub use spec::{Notification, Spec, Variant};
 
 /// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
@@ -130,6 +130,25 @@ impl State {
 
 impl Control for State {
     type Spec = Spec;
+
+    #[inline]
+    fn needs(_: &Spec) -> Needs {
+        Needs::Notifications
+    }
+
+    #[inline]
+    fn marks_are_notifications(spec: &Spec) -> bool {
+        spec.notification == Notification::Ack
+    }
+
+    #[inline]
+    fn cnp_interval(spec: &Spec) -> Option<Duration> {
+        (spec.notification == Notification::Cnp).then_some(spec.cnp_interval)
+    }
+
+    fn initial_window(spec: &Spec, _: Duration) -> Option<Duration> {
+        spec.window
+    }
 
     #[inline]
     fn rate(&mut self, spec: &Spec, now: Instant) -> Option<f64> {

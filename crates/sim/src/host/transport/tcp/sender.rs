@@ -83,8 +83,8 @@ enum Choice {
 
 impl<C: Control> Sender<C> {
     /// The sender of what `supply` says, which begins with a SYN.
-    pub fn new(rules: Rules<C>, mut control: C, path: &Path, supply: Supply, now: Instant) -> Self {
-        let wanted = control.feedback(rules.congestion);
+    pub fn new(rules: Rules<C>, control: C, path: &Path, supply: Supply, now: Instant) -> Self {
+        let wanted = C::feedback(rules.congestion);
         let feedback = rules.tcp.feedback(wanted);
         Self {
             control,

@@ -12,7 +12,9 @@ use std::collections::BinaryHeap;
 use floodway_model::{Body, Duration, Ecn, EcnFeedback, Instant};
 
 use super::{Acknowledgement, Out, Receiver, Reply, Rules, Segment, Sender, Spec, Supply};
-use crate::host::congestion::{Ack, Congestion, Control, Lost, Path, Phase, Signal, Timeout};
+use crate::host::congestion::{
+    Ack, Congestion, Control, Lost, Needs, Path, Phase, Signal, Timeout,
+};
 
 const MSS: u64 = 1_000;
 
@@ -73,11 +75,15 @@ impl Halving {
 impl Control for Halving {
     type Spec = HalvingSpec;
 
+    fn needs(_: &HalvingSpec) -> Needs {
+        Needs::Acknowledgements
+    }
+
     fn window(&mut self, _: &HalvingSpec, _: Instant) -> Option<u64> {
         Some(u64::from(self.window) * MSS)
     }
 
-    fn feedback(&mut self, spec: &HalvingSpec) -> EcnFeedback {
+    fn feedback(spec: &HalvingSpec) -> EcnFeedback {
         spec.feedback
     }
 

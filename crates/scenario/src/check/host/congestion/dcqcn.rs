@@ -1,80 +1,92 @@
 //! Whether the parameters of DCQCN can work, and fit transport and network.
 
-use floodway_model::{Bytes, Duration, Graph, Rate};
+use floodway_model::{Bytes, Duration, Rate};
 use floodway_sim::host::congestion::dcqcn::{Notification, Spec, Variant};
 use floodway_sim::host::transport;
 
-use super::super::inert::inert;
-use super::super::{FASTEST, Findings, number};
-use super::{Placed, rates};
+use super::super::marks;
+use super::{Checks, Network, Placed, rates};
+use crate::check::inert::inert;
+use crate::check::{FASTEST, Findings, number};
+use crate::document::Document;
 
 /// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
 const SHORTEST_TIMER: Duration = Duration::from_ns(10);
 
-/// Checks what needs no network; `family` is where it was written, such as `host.congestion`.
-pub fn check(family: &str, spec: &Spec, findings: &mut Findings<'_>) {
-    let path = |field: &str| format!("{family}.dcqcn.{field}");
-    if !(spec.g > 0.0 && spec.g <= 1.0) {
-        findings.error(
-            &[&path("g")],
-            format!("the weight `g` is {}", number(spec.g)),
-            "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
-        );
-    }
-    for (field, value, usual) in [
-        ("initial_alpha", spec.initial_alpha, "1.0"),
-        ("min_decrease_factor", spec.min_decrease_factor, "0.5"),
-    ] {
-        if !(0.0..=1.0).contains(&value) {
-            let help = format!("write a number from 0 to 1; the paper has {usual}");
-            findings.error(&[&path(field)], format!("`{field}` is {}", number(value)), help);
-        }
-    }
-    if spec.reference_rate == Some(Rate(0)) {
-        let help =
-            "write the link rate for which the increases are, for example \"25Gbps\", or remove it";
-        findings.error(&[&path("reference_rate")], "the reference rate is zero", help);
-    }
-    check_reference(path, spec, findings);
-    check_idle(path, spec, findings);
-    for (field, timer) in
-        [("alpha_timer", spec.alpha_timer), ("increase_timer", spec.increase_timer)]
-    {
-        if timer < SHORTEST_TIMER {
+impl Checks for Spec {
+    fn check(&self, path: &dyn Fn(&str) -> String, findings: &mut Findings<'_>) {
+        if !(self.g > 0.0 && self.g <= 1.0) {
             findings.error(
-                &[&path(field)],
-                format!("`{field}` is {timer}, shorter than any packet"),
-                format!("write at least \"{SHORTEST_TIMER}\"; NICs have 1us and more"),
+                &[&path("g")],
+                format!("the weight `g` is {}", number(self.g)),
+                "write a number above 0 and at most 1; the paper has 0.00390625 (1/256)",
             );
         }
+        for (field, value, usual) in [
+            ("initial_alpha", self.initial_alpha, "1.0"),
+            ("min_decrease_factor", self.min_decrease_factor, "0.5"),
+        ] {
+            if !(0.0..=1.0).contains(&value) {
+                let help = format!("write a number from 0 to 1; the paper has {usual}");
+                findings.error(&[&path(field)], format!("`{field}` is {}", number(value)), help);
+            }
+        }
+        if self.reference_rate == Some(Rate(0)) {
+            let help = "write the link rate for which the increases are, for example \"25Gbps\", or remove it";
+            findings.error(&[&path("reference_rate")], "the reference rate is zero", help);
+        }
+        check_reference(path, self, findings);
+        check_idle(path, self, findings);
+        for (field, timer) in
+            [("alpha_timer", self.alpha_timer), ("increase_timer", self.increase_timer)]
+        {
+            if timer < SHORTEST_TIMER {
+                findings.error(
+                    &[&path(field)],
+                    format!("`{field}` is {timer}, shorter than any packet"),
+                    format!("write at least \"{SHORTEST_TIMER}\"; NICs have 1us and more"),
+                );
+            }
+        }
+        if self.variant == Variant::Periodic && self.cut_interval < SHORTEST_TIMER {
+            findings.error(
+                &[&path("cut_interval"), &path("variant")],
+                format!("it would be asked every {} whether to cut", self.cut_interval),
+                format!("write at least \"{SHORTEST_TIMER}\"; the HPCC authors' simulator has 4us"),
+            );
+        }
+        rates::lowest(path, self.min_rate, findings);
+        if self.window.is_none() && self.window_follows_rate {
+            findings.error(
+                &[&path("window_follows_rate")],
+                "there is no window that could follow the rate",
+                "add one, for example window = \"15us\", or remove `window_follows_rate`",
+            );
+        }
+        if self.window == Some(Duration::ZERO) {
+            let help = "write how long a flow may send before it hears of its receiver, for example \
+                        \"15us\", or remove it";
+            findings.error(&[&path("window")], "the window is zero", help);
+        }
     }
-    if spec.variant == Variant::Periodic && spec.cut_interval < SHORTEST_TIMER {
-        findings.error(
-            &[&path("cut_interval"), &path("variant")],
-            format!("it would be asked every {} whether to cut", spec.cut_interval),
-            format!("write at least \"{SHORTEST_TIMER}\"; the HPCC authors' simulator has 4us"),
-        );
+
+    fn check_signals(&self, placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
+        marks::of_notifications(placed, settings, findings);
     }
-    if spec.min_rate == Rate(0) {
-        let help = "a flow at rate zero would never learn that it may go on: write \"100Mbps\"";
-        findings.error(&[&path("min_rate")], "the lowest rate is zero", help);
+
+    fn check_on(&self, placed: &Placed, network: &Network<'_>, findings: &mut Findings<'_>) {
+        rates::least(placed, self.min_rate, "100Mbps", network.graph, findings);
     }
-    if spec.window.is_none() && spec.window_follows_rate {
-        findings.error(
-            &[&path("window_follows_rate")],
-            "there is no window that could follow the rate",
-            "add one, for example window = \"15us\", or remove `window_follows_rate`",
-        );
-    }
-    if spec.window == Some(Duration::ZERO) {
-        let help = "write how long a flow may send before it hears of its receiver, for example \
-                    \"15us\", or remove it";
-        findings.error(&[&path("window")], "the window is zero", help);
+
+    fn check_with(&self, placed: &Placed, network: &Network<'_>, findings: &mut Findings<'_>) {
+        if let (Some(slowest), Some(window)) = (rates::slowest_link(network.graph), self.window) {
+            check_window(placed, self, window, slowest, findings);
+        }
     }
 }
 
 /// Whether the increases are sensible at the rate for which they are written.
-fn check_reference(path: impl Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
+fn check_reference(path: &dyn Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
     let Some(reference) = spec.reference_rate.filter(|&rate| rate > Rate(0)) else { return };
     let place = path("reference_rate");
     if reference > FASTEST {
@@ -107,7 +119,7 @@ fn has_hyper_increase(spec: &Spec) -> bool {
 }
 
 /// Settings that this reaction point, or the way in which it is notified, does not use.
-fn check_idle(path: impl Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
+fn check_idle(path: &dyn Fn(&str) -> String, spec: &Spec, findings: &mut Findings<'_>) {
     if spec.variant == Variant::Paper {
         let why = "with `variant = \"paper\"` every CNP cuts at once";
         inert(&path("cut_interval"), why, findings);
@@ -136,22 +148,6 @@ fn check_idle(path: impl Fn(&str) -> String, spec: &Spec, findings: &mut Finding
     }
 }
 
-/// Checks what needs the network.
-pub fn check_on(
-    placed: &Placed,
-    spec: &Spec,
-    graph: &Graph,
-    is_new: bool,
-    findings: &mut Findings<'_>,
-) {
-    if is_new {
-        rates::least(placed, spec.min_rate, "100Mbps", graph, findings);
-    }
-    if let (Some(slowest), Some(window)) = (rates::slowest_link(graph), spec.window) {
-        check_window(placed, spec, window, slowest, findings);
-    }
-}
-
 /// Whether a window at the slowest host holds a packet, and lets acknowledgements come.
 fn check_window(
     placed: &Placed,
@@ -160,8 +156,8 @@ fn check_window(
     slowest: Rate,
     findings: &mut Findings<'_>,
 ) {
-    let path = format!("{}.dcqcn.window", placed.congestion_path);
-    let of_transport = |name: &str| format!("{}.rocev2.{name}", placed.transport_path);
+    let path = placed.of_congestion("window");
+    let of_transport = |name: &str| placed.of_transport(name);
     let transport::Spec::Rocev2(transport) = &placed.transport else { return };
     let bytes = slowest.bytes_in(window);
     if window > Duration::ZERO && bytes < transport.mtu {
