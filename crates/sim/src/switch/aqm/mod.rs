@@ -6,6 +6,7 @@
 //! between only time goes on.
 
 pub mod bernoulli;
+pub mod blue;
 pub mod codel;
 #[cfg(test)]
 mod conformance;
@@ -142,6 +143,7 @@ algorithms! {
     Pie = "pie" in pie, boxed: "Proportional integral controller of the delay (RFC 8033).",
     Bernoulli = "bernoulli" in bernoulli: "Congestion at random, with a constant probability.",
     Regular = "regular" in regular: "Congestion at even distances: every n-th packet with data.",
+    Blue = "blue" in blue: "One probability that losses raise and an idle link lowers (BLUE).",
     Coupled = "coupled" in coupled:
         "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
     Pi2 = "pi2" in pi2:
