@@ -5,6 +5,7 @@ mod aqm;
 mod aqm_timelines;
 mod beside_naive;
 mod bfc;
+mod blue;
 mod buffer;
 mod closed_forms;
 mod common;

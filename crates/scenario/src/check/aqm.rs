@@ -1,10 +1,10 @@
 //! Whether the parameters of queue management make sense, and whether the queues suit it.
 
 use floodway_model::{Bytes, Duration, Graph};
-use floodway_sim::switch::aqm::{MeasuredOn, Spec, codel, pie, red};
+use floodway_sim::switch::aqm::{MeasuredOn, Spec, blue, codel, pie, red};
 
-use super::Findings;
 use super::switch::{DROPS_FIRST, above_queue};
+use super::{Findings, number};
 use crate::document::Document;
 
 /// Checks the algorithms that have files of their own to be checked by.
@@ -13,10 +13,27 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
         Spec::Bernoulli(spec) => {
             findings.probability("switch.aqm.bernoulli.probability", spec.probability);
         }
+        Spec::Blue(spec) => check_blue(spec, findings),
         Spec::Red(spec) => check_red(spec, findings),
         Spec::Codel(spec) => check_codel(spec, findings),
         Spec::Pie(spec) => check_pie(spec, findings),
-        _ => {}
+        // They have files of their own, or nothing in them can be wrong.
+        Spec::DropTail(_) | Spec::Regular(_) | Spec::Ramp(_) | Spec::Step(_) => {}
+        Spec::Coupled(_) | Spec::Pi2(_) => {}
+        Spec::DualQ(_) | Spec::CurvyRed(_) | Spec::DualPi2(_) => {}
+    }
+}
+
+fn check_blue(spec: &blue::Spec, findings: &mut Findings<'_>) {
+    let steps = [("increment", spec.increment, "0.02"), ("decrement", spec.decrement, "0.002")];
+    for (field, step, usual) in steps {
+        if !(step > 0.0 && step <= 1.0) {
+            findings.error(
+                &[&format!("switch.aqm.blue.{field}")],
+                format!("the {field} of the probability is {}", number(step)),
+                format!("write a number above 0 and at most 1; the paper has {usual}"),
+            );
+        }
     }
 }
 

@@ -66,6 +66,7 @@ fn check_aqm(settings: &Document, findings: &mut Findings<'_>) {
 pub fn check_thresholds(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
     const RAMP: &str = "switch.aqm.ramp";
     const STEP: &str = "switch.aqm.step";
+    const BLUE: &str = "switch.aqm.blue";
     match &settings.switch.aqm {
         AqmSpec::Ramp(spec) => {
             let what = ("the high threshold", spec.high);
@@ -74,6 +75,12 @@ pub fn check_thresholds(settings: &Document, graph: &Graph, findings: &mut Findi
         AqmSpec::Step(spec) => {
             let what = ("the threshold", spec.threshold);
             above_queue(settings, graph, STEP, "threshold", what, DROPS_FIRST, findings);
+        }
+        AqmSpec::Blue(spec) => {
+            if let Some(above) = spec.above {
+                let what = ("the threshold", above);
+                above_queue(settings, graph, BLUE, "above", what, DROPS_FIRST, findings);
+            }
         }
         AqmSpec::Red(spec) => aqm::check_red_threshold(settings, spec, graph, findings),
         _ => {}

@@ -64,7 +64,7 @@ pub fn may_drop(network: &Network, packet: &Packet) -> bool {
     match spec.aqm {
         aqm::Spec::DropTail(_) => false,
         // They only mark, so what is ECN-capable stays.
-        aqm::Spec::Ramp(_) | aqm::Spec::Step(_) => !tells,
+        aqm::Spec::Ramp(_) | aqm::Spec::Step(_) | aqm::Spec::Blue(_) => !tells,
         _ => true,
     }
 }

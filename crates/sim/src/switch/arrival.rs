@@ -18,17 +18,7 @@ impl Switch {
         packet: &Packet,
         now: Instant,
     ) -> Verdict {
-        let port = &mut self.ports[egress];
-        let control = port.queues.len() - 1;
-        let mut view = aqm::View {
-            queues: &port.queues[..control],
-            memory: self.occupancy.congestion(),
-            indicates: self.indication.is_some(),
-            tx: &port.tx,
-            now,
-            chance: &mut self.rng,
-        };
-        let aqm = self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm);
+        let (aqm, mut view) = self.aqm(egress, now);
         let verdict = aqm.on_arrival(queue, packet, &mut view);
         match self.in_queue(queue, verdict) {
             Verdict::Congested if !self.can_tell(packet) => Verdict::Drop,
@@ -39,6 +29,22 @@ impl Switch {
             }
             verdict => verdict,
         }
+    }
+
+    /// The queue management of a port, and what it may look at.
+    #[inline(always)]
+    pub(super) fn aqm(&mut self, port: usize, now: Instant) -> (&mut aqm::State, aqm::View<'_>) {
+        let port = &mut self.ports[port];
+        let control = port.queues.len() - 1;
+        let view = aqm::View {
+            queues: &port.queues[..control],
+            memory: self.occupancy.congestion(),
+            indicates: self.indication.is_some(),
+            tx: &port.tx,
+            now,
+            chance: &mut self.rng,
+        };
+        (self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm), view)
     }
 
     /// A verdict of the AQM, without marks in a queue in which a mechanism wants none.

@@ -50,6 +50,10 @@ impl Switch {
         if self.mechanisms.wants().has(Events::DROPPED) {
             self.mechanisms.on_dropped(egress, queue, reason);
         }
+        if reason.is_for_want_of_room() && queue != self.control_queue() {
+            let (aqm, mut view) = self.aqm(egress, now);
+            aqm.on_overflow(queue, packet, &mut view);
+        }
         if packet.is_data() {
             *self.lost.entry(packet.flow).or_default() += 1;
         }

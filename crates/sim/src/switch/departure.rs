@@ -4,7 +4,7 @@
 use floodway_model::Instant;
 
 use super::Switch;
-use super::aqm::{self, Verdict};
+use super::aqm::Verdict;
 use super::port::DropReason;
 use crate::engine::Context;
 
@@ -46,19 +46,10 @@ impl Switch {
 
     /// About the packet at the head; `Congested` only if it can be marked.
     fn verdict(&mut self, index: usize, queue: usize, now: Instant) -> Verdict {
-        let port = &mut self.ports[index];
-        let control = port.queues.len() - 1;
-        let head = port.queues[queue].head().expect("a queue that was selected has a packet");
-        let mut view = aqm::View {
-            queues: &port.queues[..control],
-            memory: self.occupancy.congestion(),
-            indicates: self.indication.is_some(),
-            tx: &port.tx,
-            now,
-            chance: &mut self.rng,
-        };
-        let packet = head.packet;
-        let verdict = port.aqm.on_departure(queue, &packet, &mut view);
+        let head = self.ports[index].queues[queue].head();
+        let packet = head.expect("a queue that was selected has a packet").packet;
+        let (aqm, mut view) = self.aqm(index, now);
+        let verdict = aqm.on_departure(queue, &packet, &mut view);
         match self.in_queue(queue, verdict) {
             Verdict::Congested if !self.can_tell(&packet) => Verdict::Drop,
             verdict => verdict,

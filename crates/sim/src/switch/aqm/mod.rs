@@ -6,6 +6,7 @@
 //! between only time goes on.
 
 pub mod bernoulli;
+pub mod blue;
 pub mod codel;
 #[cfg(test)]
 mod conformance;
@@ -119,6 +120,11 @@ macro_rules! algorithms {
                 match self { $(Self::$variant(aqm) => aqm.on_departure(queue, packet, view),)+ }
             }
 
+            /// See [`Aqm::on_overflow`].
+            pub fn on_overflow(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) {
+                match self { $(Self::$variant(aqm) => aqm.on_overflow(queue, packet, view),)+ }
+            }
+
             /// See [`Aqm::on_empty`].
             pub fn on_empty(&mut self, now: Instant) {
                 match self { $(Self::$variant(aqm) => aqm.on_empty(now),)+ }
@@ -137,6 +143,7 @@ algorithms! {
     Pie = "pie" in pie, boxed: "Proportional integral controller of the delay (RFC 8033).",
     Bernoulli = "bernoulli" in bernoulli: "Congestion at random, with a constant probability.",
     Regular = "regular" in regular: "Congestion at even distances: every n-th packet with data.",
+    Blue = "blue" in blue: "One probability that losses raise and an idle link lowers (BLUE).",
     Coupled = "coupled" in coupled:
         "Marks scalable packets by the queue from the origin, drops classic ones by the square.",
     Pi2 = "pi2" in pi2:
@@ -323,6 +330,10 @@ pub trait Aqm {
     fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass
     }
+
+    /// A packet of `queue` is dropped for want of room: one that has arrived, after [`Aqm::on_arrival`] about it,
+    /// or one that has waited and is dropped in its place.
+    fn on_overflow(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) {}
 
     /// The last packet has left the memory of the switch. Only told if that is
     /// [measured](Aqm::measured_on).

@@ -66,6 +66,11 @@ impl Stand {
         }
     }
 
+    /// Frames were on the wire until this time after zero.
+    pub fn transmit_until(&mut self, time: Duration) {
+        self.tx.busy_until = Instant::ZERO + time;
+    }
+
     /// Time goes on.
     pub fn wait(&mut self, time: Duration) {
         self.now += time;

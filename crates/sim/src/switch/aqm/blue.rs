@@ -1,0 +1,177 @@
+//! BLUE (Feng, Kandlur, Saha and Shin, University of Michigan CSE-TR-387-99, 1999; IEEE/ACM Transactions on Networking
+//! 10(4), 2002): one probability for all packets of a queue, which rises when packets are lost for want of room and
+//! falls when the link is idle. The length of the queue says nothing, unless `above` is set.
+
+use floodway_model::{Bytes, Duration, Instant, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Verdict, View};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// What a loss adds to the probability: d1, above 0 and at most 1. Default 0.02 (paper; it has 0.0025 and 0.02).
+    pub increment: f64,
+    /// What an idle link takes from it: d2, above 0 and at most 1. Default 0.002 (paper: a tenth of d1, because a link
+    /// that is idle costs less than packets that are lost).
+    pub decrement: f64,
+    /// How long the probability stays after a change, so that the change takes effect before the next. Default 100ms
+    /// (paper; it has 10 and 100 ms, of the order of the round-trip time).
+    pub freeze_time: Duration,
+    /// A queue that is longer than this when a packet arrives counts as a loss: L. Default none: only a lost packet does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<Bytes>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { increment: 0.02, decrement: 0.002, freeze_time: Duration::from_ms(100), above: None }
+    }
+}
+
+/// The probabilities of the queues of a port.
+#[derive(Debug)]
+pub struct State {
+    spec: Spec,
+    queues: Box<[Marking]>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Marking {
+    probability: f64,
+    /// When it was changed last.
+    changed: Instant,
+}
+
+impl Marking {
+    fn change(&mut self, spec: &Spec, by: f64, now: Instant) {
+        if now.since(self.changed) > spec.freeze_time {
+            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.changed = now;
+        }
+    }
+}
+
+impl Aqm for State {
+    type Spec = Spec;
+
+    fn new(spec: &Spec, queues: usize) -> Self {
+        Self { spec: spec.clone(), queues: vec![Marking::default(); queues].into() }
+    }
+
+    /// The link became idle when its last frame ended. Nothing of the probability is needed before the next packet
+    /// arrives, so it is changed only then, as of that time.
+    fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
+        let idle_since = view.tx.busy_until;
+        if idle_since < view.now && view.queues.iter().all(|queue| queue.is_empty()) {
+            for marking in self.queues.iter_mut().filter(|one| one.changed < idle_since) {
+                marking.change(&self.spec, -self.spec.decrement, idle_since);
+            }
+        }
+        let marking = &mut self.queues[queue];
+        if self.spec.above.is_some_and(|above| view.backlog(queue) > above.0) {
+            marking.change(&self.spec, self.spec.increment, view.now);
+        }
+        Verdict::congested(view.chance.chance(marking.probability))
+    }
+
+    fn on_overflow(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) {
+        self.queues[queue].change(&self.spec, self.spec.increment, view.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::aqm::stand::Stand;
+    use floodway_model::Ecn;
+
+    fn blue(above: Option<u64>) -> State {
+        let freeze_time = Duration::from_ms(10);
+        State::new(&Spec { freeze_time, above: above.map(Bytes), ..Spec::default() }, 2)
+    }
+
+    fn lose(blue: &mut State, stand: &mut Stand) {
+        blue.on_overflow(0, &Stand::packet(Ecn::Ect0), &mut stand.view());
+    }
+
+    fn percent(blue: &State) -> [i64; 2] {
+        [0, 1].map(|queue: usize| (blue.queues[queue].probability * 1_000.0).round() as i64)
+    }
+
+    #[test]
+    fn losses_raise_the_probability_of_their_queue_once_in_a_freeze_time() {
+        let (mut blue, mut stand) = (blue(None), Stand::new(2));
+        stand.fill(0, Ecn::Ect0, 10);
+        for (wait_ms, expected) in [(10, 0), (1, 20), (10, 20), (1, 40), (11, 60), (5, 60), (6, 80)]
+        {
+            stand.wait(Duration::from_ms(wait_ms));
+            lose(&mut blue, &mut stand);
+            lose(&mut blue, &mut stand);
+            assert_eq!(percent(&blue), [expected, 0]);
+        }
+    }
+
+    #[test]
+    fn it_marks_as_often_as_it_says_however_long_the_queue_is() {
+        let (mut blue, mut stand) = (blue(None), Stand::new(2));
+        blue.queues[0].probability = 0.1;
+        stand.fill(0, Ecn::Ect0, 1);
+        // Mean 10000, standard deviation 95: five of them.
+        let mut marks = |stand: &mut Stand| {
+            (0..100_000).filter(|_| stand.arrives(&mut blue, 0, Ecn::Ect0) != Verdict::Pass).count()
+        };
+        assert!((9_525..10_475).contains(&marks(&mut stand)));
+        stand.fill(0, Ecn::Ect0, 500);
+        assert!((9_525..10_475).contains(&marks(&mut stand)));
+    }
+
+    /// The link has been idle since time zero, which is one change, however late and often it is noticed.
+    #[test]
+    fn an_idle_link_lowers_the_probability_of_all_queues_once() {
+        let (mut blue, mut stand) = (blue(None), Stand::new(2));
+        stand.transmit_until(Duration::from_ms(50));
+        for marking in &mut blue.queues {
+            (marking.probability, marking.changed) = (0.1, Instant(30_000_000_000));
+        }
+        stand.wait(Duration::from_ms(500));
+        for _ in 0..2 {
+            stand.arrives(&mut blue, 0, Ecn::Ect0);
+            assert_eq!(percent(&blue), [98, 98]);
+        }
+        assert_eq!(blue.queues[0].changed, Instant(50_000_000_000));
+        // The next time it is idle soon after, within the freeze time, and then not.
+        for (until_ms, expected) in [(60, 98), (61, 96)] {
+            stand.transmit_until(Duration::from_ms(until_ms));
+            stand.arrives(&mut blue, 0, Ecn::Ect0);
+            assert_eq!(percent(&blue), [expected, expected]);
+        }
+    }
+
+    #[test]
+    fn a_link_that_still_sends_or_has_packets_is_not_idle() {
+        let (mut blue, mut stand) = (blue(None), Stand::new(2));
+        blue.queues[0].probability = 0.1;
+        stand.transmit_until(Duration::from_ms(50));
+        stand.wait(Duration::from_ms(50));
+        stand.arrives(&mut blue, 0, Ecn::Ect0);
+        stand.wait(Duration::from_ms(50));
+        stand.fill(1, Ecn::Ect0, 1);
+        stand.arrives(&mut blue, 0, Ecn::Ect0);
+        assert_eq!(percent(&blue), [100, 0]);
+    }
+
+    #[test]
+    fn a_queue_above_its_threshold_counts_as_a_loss() {
+        let (mut blue, mut stand) = (blue(Some(5_000)), Stand::new(2));
+        stand.fill(0, Ecn::Ect0, 5);
+        stand.wait(Duration::from_ms(20));
+        stand.arrives(&mut blue, 0, Ecn::Ect0);
+        assert_eq!(percent(&blue), [0, 0]);
+        stand.fill(0, Ecn::Ect0, 1);
+        stand.arrives(&mut blue, 0, Ecn::Ect0);
+        assert_eq!(percent(&blue), [20, 0]);
+    }
+}
