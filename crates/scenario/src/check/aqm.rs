@@ -31,7 +31,7 @@ fn check_blue(spec: &blue::Spec, findings: &mut Findings<'_>) {
             findings.error(
                 &[&format!("switch.aqm.blue.{field}")],
                 format!("the {field} of the probability is {}", number(step)),
-                format!("write a number above 0 and at most 1; the paper has {usual}"),
+                format!("write a number above 0 and at most 1; usual is {usual}"),
             );
         }
     }

@@ -12,13 +12,13 @@ use super::{Aqm, Verdict, View};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What a loss adds to the probability: d1, above 0 and at most 1. Default 0.02 (paper; it has 0.0025 and 0.02).
+    /// What a loss adds to the probability: d1, above 0 and at most 1. Default 0.02 (assumed).
     pub increment: f64,
-    /// What an idle link takes from it: d2, above 0 and at most 1. Default 0.002 (paper: a tenth of d1, because a link
-    /// that is idle costs less than packets that are lost).
+    /// What an idle link takes from it: d2, above 0 and at most 1. Default 0.002 (assumed: a
+    /// tenth of d1, because the paper wants it far below).
     pub decrement: f64,
     /// How long the probability stays after a change, so that the change takes effect before the next. Default 100ms
-    /// (paper; it has 10 and 100 ms, of the order of the round-trip time).
+    /// (assumed: a round-trip time, as the paper wants it).
     pub freeze_time: Duration,
     /// A queue that is longer than this when a packet arrives counts as a loss: L. Default none: only a lost packet does.
     #[serde(skip_serializing_if = "Option::is_none")]
