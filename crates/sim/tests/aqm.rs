@@ -44,13 +44,6 @@ fn overload(aqm: aqm::Spec, end: Duration) -> Spec {
     spec
 }
 
-/// The drops of the switch for this reason.
-fn drops(outcome: &Outcome, reason: &str) -> u64 {
-    let table = outcome.table("drops");
-    let rows = table.texts("reason").iter().zip(table.u64s("packets"));
-    rows.filter(|row| row.0 == reason).map(|row| row.1).sum()
-}
-
 #[test]
 fn codel_drops_as_often_as_the_square_root_says() {
     // The queue grows from 0.3 us on. Its head has waited for 1 us when 23 packets have left, at 2.3

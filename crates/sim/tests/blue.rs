@@ -5,10 +5,10 @@ use crate::common::overload::datagrams;
 use crate::common::timeline::star_to;
 use crate::common::*;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, Rate};
+use floodway_sim::Spec;
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::udp;
 use floodway_sim::switch::aqm::{self, blue};
-use floodway_sim::{Outcome, Spec};
 
 /// Packets that come in a millisecond.
 const COME: f64 = 1_015.9;
@@ -31,12 +31,6 @@ fn overload(stop_us: u64, more: Vec<FlowSpec>, end_us: u64) -> Spec {
     spec
 }
 
-fn drops(outcome: &Outcome, reason: &str) -> f64 {
-    let table = outcome.table("drops");
-    let rows = table.texts("reason").iter().zip(table.u64s("packets"));
-    rows.filter(|(of, _)| *of == reason).map(|(_, packets)| *packets as f64).sum()
-}
-
 /// The first packet that is lost after each millisecond adds 0.02: k times that after k milliseconds. After 9.5 ms
 /// 1016 packets have met each of 0.02 to 0.16, and those of 0.4 ms (it takes 5 to 50 us until a packet is lost) 0.18: 731 and 73
 /// drops, and ten more for what comes while a loss is waited for. Their standard deviation is 27: five of them.
@@ -45,7 +39,7 @@ fn losses_raise_the_probability_in_even_steps() {
     let outcome = run(overload(9_500, Vec::new(), 9_500));
     let expected: f64 =
         (1..=8).map(|k| 0.02 * f64::from(k) * COME).sum::<f64>() + 0.18 * 0.4 * COME;
-    let dropped = drops(&outcome, "aqm");
+    let dropped = drops(&outcome, "aqm") as f64;
     assert!((dropped - expected - 10.0).abs() < 135.0, "{dropped}, {expected} expected");
 }
 
@@ -56,7 +50,7 @@ fn losses_raise_the_probability_in_even_steps() {
 fn it_settles_where_what_is_left_fits_the_link() {
     let outcome = run(overload(200_000, Vec::new(), 200_000));
     let sent = outcome.counter("data_packets_sent") as f64;
-    let (dropped, lost) = (drops(&outcome, "aqm"), drops(&outcome, "queue_full"));
+    let [dropped, lost] = ["aqm", "queue_full"].map(|reason| drops(&outcome, reason) as f64);
     let share = (dropped + lost) / sent;
     assert!((0.199..0.222).contains(&share), "{share}");
     assert!((1_000.0..2_000.0).contains(&lost), "{lost} of {sent}");

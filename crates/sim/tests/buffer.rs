@@ -80,12 +80,6 @@ fn backlogs(outcome: &Outcome, ports: u32) -> Vec<(f64, f64)> {
     rows.map(backlog).take(ports as usize).collect()
 }
 
-fn drops(outcome: &Outcome, reason: &str) -> u64 {
-    let drops = outcome.table("drops");
-    let rows = drops.texts("reason").iter().zip(drops.u64s("packets"));
-    rows.filter(|(name, _)| *name == reason).map(|(_, packets)| packets).sum()
-}
-
 /// A memory of 150 KB that all queues share without a limit for each.
 #[test]
 fn complete_sharing_gives_all_to_whoever_comes_first() {

@@ -49,12 +49,6 @@ fn on_the_link(packets: u64, full: u64, down: u64, known: u64) -> u64 {
     (0..packets).filter(lost).count() as u64
 }
 
-fn drops(outcome: &Outcome, reason: &str) -> u64 {
-    let table = outcome.table("drops");
-    let rows = table.texts("reason").iter().zip(table.u64s("packets"));
-    rows.filter(|(why, _)| *why == reason).map(|(_, packets)| *packets).sum()
-}
-
 #[test]
 fn what_is_sent_until_the_failure_is_known_is_lost() {
     // Datagrams: nothing is sent again, and nothing comes back.

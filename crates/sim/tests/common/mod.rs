@@ -122,3 +122,10 @@ pub fn run(spec: Spec) -> Outcome {
 pub fn fct_ps(outcome: &Outcome) -> Vec<u64> {
     outcome.table("flows").f64s("fct_ns").iter().map(|ns| (ns * 1e3).round() as u64).collect()
 }
+
+/// Packets that switches dropped for this reason.
+pub fn drops(outcome: &Outcome, reason: &str) -> u64 {
+    let table = outcome.table("drops");
+    let rows = table.texts("reason").iter().zip(table.u64s("packets"));
+    rows.filter(|row| row.0 == reason).map(|row| row.1).sum()
+}

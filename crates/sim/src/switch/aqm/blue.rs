@@ -97,7 +97,7 @@ mod tests {
         blue.on_overflow(0, &Stand::packet(Ecn::Ect0), &mut stand.view());
     }
 
-    fn percent(blue: &State) -> [i64; 2] {
+    fn thousandths(blue: &State) -> [i64; 2] {
         [0, 1].map(|queue: usize| (blue.queues[queue].probability * 1_000.0).round() as i64)
     }
 
@@ -110,7 +110,7 @@ mod tests {
             stand.wait(Duration::from_ms(wait_ms));
             lose(&mut blue, &mut stand);
             lose(&mut blue, &mut stand);
-            assert_eq!(percent(&blue), [expected, 0]);
+            assert_eq!(thousandths(&blue), [expected, 0]);
         }
     }
 
@@ -139,14 +139,14 @@ mod tests {
         stand.wait(Duration::from_ms(500));
         for _ in 0..2 {
             stand.arrives(&mut blue, 0, Ecn::Ect0);
-            assert_eq!(percent(&blue), [98, 98]);
+            assert_eq!(thousandths(&blue), [98, 98]);
         }
         assert_eq!(blue.queues[0].changed, Instant(50_000_000_000));
         // The next time it is idle soon after, within the freeze time, and then not.
         for (until_ms, expected) in [(60, 98), (61, 96)] {
             stand.transmit_until(Duration::from_ms(until_ms));
             stand.arrives(&mut blue, 0, Ecn::Ect0);
-            assert_eq!(percent(&blue), [expected, expected]);
+            assert_eq!(thousandths(&blue), [expected, expected]);
         }
     }
 
@@ -160,7 +160,7 @@ mod tests {
         stand.wait(Duration::from_ms(50));
         stand.fill(1, Ecn::Ect0, 1);
         stand.arrives(&mut blue, 0, Ecn::Ect0);
-        assert_eq!(percent(&blue), [100, 0]);
+        assert_eq!(thousandths(&blue), [100, 0]);
     }
 
     #[test]
@@ -169,9 +169,9 @@ mod tests {
         stand.fill(0, Ecn::Ect0, 5);
         stand.wait(Duration::from_ms(20));
         stand.arrives(&mut blue, 0, Ecn::Ect0);
-        assert_eq!(percent(&blue), [0, 0]);
+        assert_eq!(thousandths(&blue), [0, 0]);
         stand.fill(0, Ecn::Ect0, 1);
         stand.arrives(&mut blue, 0, Ecn::Ect0);
-        assert_eq!(percent(&blue), [20, 0]);
+        assert_eq!(thousandths(&blue), [20, 0]);
     }
 }

@@ -18,10 +18,11 @@ impl Checks for Spec {
         }
         if self.additive_increase == Rate(0) {
             findings.warn(
-            &[&path("additive_increase")],
-            "without additive increase all rates change by the same factor",
-            "flows of unequal rates would never come to equal shares: write for example \"40Mbps\"",
-        );
+                &[&path("additive_increase")],
+                "without additive increase all rates change by the same factor",
+                "flows of unequal rates would never come to equal shares: write for example \
+                 \"40Mbps\"",
+            );
         }
         if let Some(base_rtt) = self.base_rtt {
             findings.positive(&path("base_rtt"), base_rtt);
