@@ -20,10 +20,81 @@ pub struct Entry {
 /// In a scenario file the member's name is part of the table header, `[switch.scheduler.drr]`,
 /// so that a mistake inside is reported with its own line and column.
 ///
-/// With `as Trait` after the path, `member()` gives the parameters as that trait, so that what the
-/// members have in common is asked of each in its own file.
+/// What the members have in common is a trait, which each implements in its own file. There are
+/// three ways to name it after the path:
+///
+/// - `as Trait`: the parameters implement it, and `member()` gives them as `&dyn Trait`.
+/// - `as Trait { … }`: the parameters implement it, and `Spec` has the listed methods, which call
+///   the member's without a table of pointers. For what is asked per packet.
+/// - `with Trait { … }`: a member has a `State` of its own beside its `Spec`, which implements it.
+///   The macro makes an enum `State` of all of them, by `new`, which gets the parameters and the
+///   listed arguments. What is listed under `parameters` are functions of the trait that get the
+///   parameters, and become methods of `Spec`; what is listed under `state` and `mut state` are
+///   methods that get `&self` and `&mut self`. A large state is `boxed`, so that the enum is not
+///   larger for it.
+///
+/// In the last two, rows name the module of the member, in which `Spec` and `State` are. They make
+/// `Spec::all()` for tests, so that a test of the family goes through every member.
 #[macro_export]
 macro_rules! family {
+    (
+        $(#[$doc:meta])*
+        $path:literal with $trait:ident {
+            new($($given:ident: $what:ty),*);
+            parameters $of_parameters:tt
+            state $of_state:tt
+            mut state $of_mut_state:tt
+        }
+        $($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+
+    ) => {
+        $crate::family! {
+            $(#[$doc])*
+            $path: $($variant = $name ($module::Spec): $summary,)+
+        }
+
+        impl Spec {
+            $crate::family! { @all $($variant $module)+ }
+            $crate::family! {
+                @methods (&self) self (static $trait) ($($variant $module)+) $of_parameters
+            }
+        }
+
+        /// What a member remembers.
+        #[derive(Debug)]
+        pub enum State {
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`].")]
+                $variant($crate::family!(@type $module $($boxed)?)),
+            )+
+        }
+
+        impl State {
+            #[doc = concat!("See [`", stringify!($trait), "::new`].")]
+            pub fn new(spec: &Spec $(, $given: $what)*) -> Self {
+                $crate::family!(@new spec $trait ($($variant $module)+) ($($given),*))
+            }
+
+            $crate::family! { @methods (&self) self (of $trait) ($($variant $module)+) $of_state }
+            $crate::family! {
+                @methods (&mut self) self (of $trait) ($($variant $module)+) $of_mut_state
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $path:literal as $trait:ident $methods:tt
+        $($variant:ident = $name:literal in $module:ident: $summary:literal,)+
+    ) => {
+        $crate::family! {
+            $(#[$doc])*
+            $path: $($variant = $name ($module::Spec): $summary,)+
+        }
+
+        impl Spec {
+            $crate::family! { @all $($variant $module)+ }
+            $crate::family! { @methods (&self) self (of $trait) ($($variant $module)+) $methods }
+        }
+    };
     (
         $(#[$doc:meta])*
         $path:literal as $trait:path:
@@ -70,5 +141,60 @@ macro_rules! family {
         pub const CATALOGUE: &[$crate::family::Entry] = &[
             $($crate::family::Entry { family: $path, name: $name, summary: $summary },)+
         ];
+    };
+
+    // What follows is for the rules above only. A rule cannot repeat arguments within members, so
+    // that arguments go through these as one group.
+    (@type $module:ident) => { $module::State };
+    (@type $module:ident boxed) => { Box<$module::State> };
+    (@all $($variant:ident $module:ident)+) => {
+        /// Every member with its default parameters, in the order of the catalogue.
+        #[cfg(test)]
+        pub fn all() -> Vec<Self> {
+            vec![$(Self::$variant($module::Spec::default()),)+]
+        }
+    };
+    (@new $spec:ident $trait:ident ($($variant:ident $module:ident)+) $pass:tt) => {
+        match $spec {
+            $(Spec::$variant(spec) => {
+                Self::$variant($crate::family!(@call (static $trait) $module new spec $pass).into())
+            })+
+        }
+    };
+    (
+        @methods $receiver:tt $self:ident $call:tt $members:tt
+        { $($name:ident $takes:tt $(-> $gives:ty)?;)* }
+    ) => {
+        $($crate::family! {
+            @method $receiver $self $call $members $name $takes ($($gives)?)
+        })*
+    };
+    (
+        @method ($($receiver:tt)+) $self:ident $call:tt $members:tt
+        $name:ident ($($argument:ident: $type:ty),*) ($($gives:ty)?)
+    ) => {
+        $crate::family! {
+            @doc $call
+            #[inline]
+            pub fn $name($($receiver)+ $(, $argument: $type)*) $(-> $gives)? {
+                $crate::family!(@match $self $call $members $name ($($argument),*))
+            }
+        }
+    };
+    (@doc ($kind:tt $trait:ident) $(#[$attribute:meta])* pub fn $name:ident $($rest:tt)*) => {
+        #[doc = concat!("See [`", stringify!($trait), "::", stringify!($name), "`].")]
+        $(#[$attribute])*
+        pub fn $name $($rest)*
+    };
+    (@match $self:ident $call:tt ($($variant:ident $module:ident)+) $name:ident $pass:tt) => {
+        match $self {
+            $(Self::$variant(member) => $crate::family!(@call $call $module $name member $pass),)+
+        }
+    };
+    (@call (static $trait:ident) $module:ident $name:ident $member:ident ($($argument:ident),*)) => {
+        <$module::State as $trait>::$name($member $(, $argument)*)
+    };
+    (@call (of $trait:ident) $module:ident $name:ident $member:ident ($($argument:ident),*)) => {
+        $member.$name($($argument),*)
     };
 }

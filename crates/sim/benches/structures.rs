@@ -163,7 +163,7 @@ fn scheduler_select(bencher: Bencher, name: &str) {
         .collect();
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         let sojourn = |queue| Duration::from_ns(queue as u64 * 500);
-        heads.iter().map(|heads| spec.select(heads, sojourn, &mut state)).sum::<usize>()
+        heads.iter().map(|heads| state.select(heads, sojourn)).sum::<usize>()
     });
 }
 

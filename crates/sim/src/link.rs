@@ -36,6 +36,21 @@ pub struct Link {
     pub largest_frame: u16,
 }
 
+#[cfg(test)]
+impl Link {
+    /// 100 Gb/s, without any delay.
+    pub const PLAIN: Self = Self {
+        peer: NodeId(0),
+        peer_port: PortIx(0),
+        rate: Rate::from_gbps(100),
+        delay: Duration::ZERO,
+        latency: Duration::ZERO,
+        response: Duration::ZERO,
+        wire_overhead: 20,
+        largest_frame: 1_522,
+    };
+}
+
 /// The sending end of a link. What every frame needs comes first, and is one cache line.
 #[derive(Debug)]
 #[repr(C)]

@@ -43,6 +43,24 @@ fn losses_raise_the_probability_in_even_steps() {
     assert!((dropped - expected - 10.0).abs() < 135.0, "{dropped}, {expected} expected");
 }
 
+/// The memory is large enough, and more than 1 MB in the queue counts as a loss. 659 packets are that, which wait after 3.24 ms,
+/// because 203 more come in a millisecond than leave. From then on a millisecond adds 0.02: after 9.5 ms 1016 packets have met each
+/// of 0.02 to 0.12, and those of 0.26 ms 0.14. That makes 464 drops with a standard deviation of 22: five of them.
+#[test]
+fn a_long_queue_raises_the_probability_in_even_steps() {
+    let mut spec = overload(9_500, Vec::new(), 9_500);
+    spec.switch.queue.size = Bytes(10_000_000);
+    let above = Some(Bytes(1_000_000));
+    let freeze_time = Duration::from_ms(1);
+    spec.switch.aqm = aqm::Spec::Blue(blue::Spec { freeze_time, above, ..Default::default() });
+    let outcome = run(spec);
+    assert_eq!(drops(&outcome, "queue_full"), 0);
+    let expected: f64 =
+        (1..=6).map(|k| 0.02 * f64::from(k) * COME).sum::<f64>() + 0.14 * 0.26 * COME;
+    let dropped = drops(&outcome, "aqm") as f64;
+    assert!((dropped - expected).abs() < 110.0, "{dropped}, {expected} expected");
+}
+
 /// It settles where a fifth of the packets is dropped, so that as many are left as can leave, and not a step of 0.02
 /// above that. Until then, for ten milliseconds, 203 - 20.3 k packets per millisecond find no room: 1118. A loss after that
 /// raises the probability by so much that the queue needs ten idle times to fill again.

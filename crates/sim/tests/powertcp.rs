@@ -7,7 +7,7 @@
 
 use crate::common::*;
 use floodway_model::graph::NodeKind;
-use floodway_model::{Duration, FlowSpec, Graph, NodeId};
+use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
 use floodway_sim::host::congestion::{self, powertcp};
 use floodway_sim::{Outcome, Spec};
 use powertcp::Variant;
@@ -117,6 +117,21 @@ fn the_queue_is_the_sum_of_the_betas() {
             let shares = shares(&outcome);
             assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.1), "{case}: {shares:?}");
         }
+    }
+}
+
+/// With hardly any beta the window of each of two flows falls to the least, that of 60 % of the line rate: whole packets,
+/// the last of them begun. What does not fit the round trip of the empty network waits.
+#[test]
+fn no_window_is_smaller_than_that_of_the_least_rate() {
+    for variant in BOTH {
+        let min_rate = Rate::from_gbps(60);
+        let control = powertcp::Spec { variant, flows: 1_000_000, min_rate, ..Default::default() };
+        let outcome = incast([2, 0], [control.clone(), control]);
+        let packet = full(variant) as f64 / 1e3;
+        let window = (0.6 * base_rtt(variant) / packet).ceil();
+        let (wait, expected) = (wait(&outcome), 2.0 * window * packet - base_rtt(variant));
+        assert!((wait - expected).abs() < packet, "{variant:?}: {wait}, {expected} expected");
     }
 }
 

@@ -112,22 +112,13 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::{Duration, NodeId, PortIx, Rate};
+    use floodway_model::Duration;
 
     use super::*;
     use crate::link::Link;
 
     fn idle() -> Transmitter {
-        Transmitter::new(Link {
-            peer: NodeId(1),
-            peer_port: PortIx(0),
-            rate: Rate::from_gbps(10),
-            delay: Duration::ZERO,
-            latency: Duration::ZERO,
-            response: Duration::ZERO,
-            wire_overhead: 20,
-            largest_frame: 1_518,
-        })
+        Transmitter::new(Link::PLAIN)
     }
 
     /// The samples that are kept of so many, known by the backlog of the second of two ports.

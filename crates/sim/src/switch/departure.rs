@@ -75,7 +75,7 @@ impl Switch {
             port.waiting &= !(1 << queue);
         }
         let length = u32::from(packet.bytes) + u32::from(port.tx.link().wire_overhead);
-        self.spec.scheduler.take_back(queue, length, &mut port.scheduler);
+        port.scheduler.take_back(queue, length);
         self.drop(index, queue, DropReason::Aqm, &packet, now, context);
         self.release(index, queue, &packet, now, context);
     }

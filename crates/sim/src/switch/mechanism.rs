@@ -3,8 +3,6 @@
 //! mechanism sees queues and counters as the one before has left them. The order is that of the rows in
 //! [`flow_control`](super::flow_control).
 
-#[cfg(test)]
-use floodway_model::Rate;
 use std::sync::Arc;
 
 use floodway_model::graph::NodeKind;
@@ -121,19 +119,7 @@ static NO_PEERS: Peers = Peers::NONE;
 #[cfg(test)]
 impl SitePort {
     /// To a host, with 100 Gb/s.
-    pub const HOST: Self = Self {
-        link: Link {
-            peer: NodeId(0),
-            peer_port: PortIx(0),
-            rate: Rate::from_gbps(100),
-            delay: Duration::ZERO,
-            latency: Duration::ZERO,
-            response: Duration::ZERO,
-            wire_overhead: 20,
-            largest_frame: 1_522,
-        },
-        peer: NodeKind::Host,
-    };
+    pub const HOST: Self = Self { link: Link::PLAIN, peer: NodeKind::Host };
 }
 
 /// A port of a switch in which a mechanism is to run.

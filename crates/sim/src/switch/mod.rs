@@ -399,8 +399,7 @@ impl Switch {
         if some {
             let queues = &port.queues;
             let sojourn = |queue: usize| queues[queue].sojourn(now);
-            let state = &mut port.scheduler;
-            return Some(self.spec.scheduler.select(&heads[..control], sojourn, state));
+            return Some(port.scheduler.select(&heads[..control], sojourn));
         }
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use floodway_model::{Graph, Instant, Packet, PortIx};
 
 use super::Switch;
+use super::path::NextHops;
 use super::port::{DropReason, Port};
 use crate::engine::Context;
 use crate::failure::{Failure, Outages};
@@ -16,9 +17,9 @@ impl Switch {
     #[inline(never)]
     pub(super) fn choose_way(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         let Hops::Equal(ports @ [_, ..]) = self.routes.towards(packet.dst) else { return None };
-        let equal = (ports, self.routes.group(packet.dst));
-        let port = self.path.choose(&self.spec.path, (packet, self.id), equal, &self.ports, now);
-        Some(usize::from(port))
+        let group = self.routes.group(packet.dst);
+        let hops = NextHops { at: self.id, group, equal: ports, ports: &self.ports };
+        Some(usize::from(self.path.choose(packet, &hops, now)))
     }
 
     /// A packet has come to which no way leads on. It is counted where it came in.

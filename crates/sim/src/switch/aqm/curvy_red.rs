@@ -73,7 +73,10 @@ impl State {
 impl Aqm for State {
     type Spec = Spec;
     const JUDGES_DEPARTURES: bool = true;
-    const TWO_QUEUES: bool = true;
+
+    fn is_for_two_queues(_: &Self::Spec) -> bool {
+        true
+    }
 
     fn new(spec: &Spec, _: usize) -> Self {
         Self { spec: spec.clone(), average: 0.0 }

@@ -66,7 +66,10 @@ pub type State = Spec;
 impl Aqm for Spec {
     type Spec = Self;
     const JUDGES_DEPARTURES: bool = true;
-    const TWO_QUEUES: bool = true;
+
+    fn is_for_two_queues(_: &Self::Spec) -> bool {
+        true
+    }
 
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()

@@ -23,7 +23,7 @@ pub mod ramp;
 pub mod red;
 pub mod regular;
 #[cfg(test)]
-mod stand;
+pub(super) mod stand;
 pub mod step;
 
 use floodway_model::random::Stream;
@@ -33,107 +33,25 @@ use super::queue::Queue;
 use crate::link::Transmitter;
 pub use red::MeasuredOn;
 
-/// Makes the family from one row per algorithm: the [`Spec`] that a scenario chooses, the catalogue,
-/// the [`State`] of a port, and what both are asked. Each row names a module with `Spec`, and with
-/// `State`, which is an [`Aqm`]; a state that is large is `boxed`, so that ports are not larger for it.
-macro_rules! algorithms {
-    (@type $module:ident) => { $module::State };
-    (@type $module:ident boxed) => { Box<$module::State> };
-    ($($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+) => {
-        floodway_model::family! {
-            /// How an egress queue tells its senders of congestion.
-            "switch.aqm":
-            $($variant = $name ($module::Spec): $summary,)+
+floodway_model::family! {
+    /// How an egress queue tells its senders of congestion.
+    "switch.aqm" with Aqm {
+        new(queues: usize);
+        parameters {
+            judges_lone_packets() -> bool;
+            judges_departures() -> bool;
+            is_for_two_queues() -> bool;
+            needs_times() -> bool;
+            measured_on() -> MeasuredOn;
         }
-
-        impl Spec {
-            /// Every member with its default parameters, in the order of the catalogue.
-            #[cfg(test)]
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$variant($module::Spec::default()),)+]
-            }
-
-            /// See [`Aqm::judges_lone_packets`].
-            pub fn judges_lone_packets(&self) -> bool {
-                match self { $(Self::$variant(spec) => $module::State::judges_lone_packets(spec),)+ }
-            }
-
-            /// See [`Aqm::judges_departures`].
-            pub fn judges_departures(&self) -> bool {
-                match self { $(Self::$variant(spec) => $module::State::judges_departures(spec),)+ }
-            }
-
-            /// See [`Aqm::TWO_QUEUES`].
-            pub const fn is_for_two_queues(&self) -> bool {
-                match self { $(Self::$variant(_) => $module::State::TWO_QUEUES,)+ }
-            }
-
-            /// See [`Aqm::needs_times`].
-            pub fn needs_times(&self) -> bool {
-                match self { $(Self::$variant(spec) => $module::State::needs_times(spec),)+ }
-            }
-
-            /// See [`Aqm::measured_on`].
-            pub fn measured_on(&self) -> MeasuredOn {
-                match self { $(Self::$variant(spec) => $module::State::measured_on(spec),)+ }
-            }
+        state {}
+        mut state {
+            on_arrival(queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict;
+            on_departure(queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict;
+            on_overflow(queue: usize, packet: &Packet, view: &mut View<'_>);
+            on_empty(now: Instant);
         }
-
-        /// The queue management of one port: an algorithm with what it remembers.
-        #[derive(Debug)]
-        pub enum State {
-            $(
-                #[doc = concat!("See [`", stringify!($module), "`].")]
-                $variant(algorithms!(@type $module $($boxed)?)),
-            )+
-        }
-
-        impl State {
-            /// See [`Aqm::new`].
-            pub fn new(spec: &Spec, queues: usize) -> Self {
-                match spec {
-                    $(Spec::$variant(spec) => {
-                        Self::$variant(<$module::State as Aqm>::new(spec, queues).into())
-                    })+
-                }
-            }
-
-            /// See [`Aqm::on_arrival`].
-            #[inline]
-            pub fn on_arrival(
-                &mut self,
-                queue: usize,
-                packet: &Packet,
-                view: &mut View<'_>,
-            ) -> Verdict {
-                match self { $(Self::$variant(aqm) => aqm.on_arrival(queue, packet, view),)+ }
-            }
-
-            /// See [`Aqm::on_departure`].
-            #[inline]
-            pub fn on_departure(
-                &mut self,
-                queue: usize,
-                packet: &Packet,
-                view: &mut View<'_>,
-            ) -> Verdict {
-                match self { $(Self::$variant(aqm) => aqm.on_departure(queue, packet, view),)+ }
-            }
-
-            /// See [`Aqm::on_overflow`].
-            pub fn on_overflow(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) {
-                match self { $(Self::$variant(aqm) => aqm.on_overflow(queue, packet, view),)+ }
-            }
-
-            /// See [`Aqm::on_empty`].
-            pub fn on_empty(&mut self, now: Instant) {
-                match self { $(Self::$variant(aqm) => aqm.on_empty(now),)+ }
-            }
-        }
-    };
-}
-
-algorithms! {
+    }
     DropTail = "drop_tail" in drop_tail: "Takes everything until the queue is full.",
     Ramp = "ramp" in ramp:
         "Marks by instantaneous depth, from 0 at a low to a maximum at a high threshold (WRED/ECN).",
@@ -290,9 +208,11 @@ pub trait Aqm {
 
     /// Whether it is for two queues, one for low latency and one for classic packets, as
     /// [`classify::ecn`](super::classify::ecn) numbers them.
-    const TWO_QUEUES: bool = false;
+    fn is_for_two_queues(_spec: &Self::Spec) -> bool {
+        false
+    }
 
-    /// Whether it does so with these parameters.
+    /// Whether it is to see packets that leave with these parameters.
     fn judges_departures(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
     }

@@ -22,16 +22,7 @@ pub struct Stand {
 impl Stand {
     /// Empty queues at time zero.
     pub fn new(queues: usize) -> Self {
-        let link = Link {
-            peer: NodeId(0),
-            peer_port: PortIx(0),
-            rate: Rate::from_mbps(40),
-            delay: Duration::ZERO,
-            latency: Duration::ZERO,
-            response: Duration::ZERO,
-            wire_overhead: 20,
-            largest_frame: 1_000,
-        };
+        let link = Link { rate: Rate::from_mbps(40), largest_frame: 1_000, ..Link::PLAIN };
         Self {
             queues: (0..queues).map(|_| Queue::timed(false)).collect(),
             tx: Transmitter::new(link),

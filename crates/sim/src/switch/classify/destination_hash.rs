@@ -2,15 +2,24 @@
 //! Congestion Isolation simulations compare with ("flows are mapped to one of the two queues by
 //! hash of destination IP").
 
-use floodway_model::NodeId;
 use floodway_model::random::mix;
+use floodway_model::{Dscp, Ecn, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Classifier;
 
 /// It has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Classifier for Spec {
+    #[inline]
+    fn queue(&self, _: Dscp, _: Ecn, dst: NodeId, queues: u8) -> u8 {
+        queue(dst, queues)
+    }
+}
 
 /// A queue below `queues`, the same at every switch and NIC.
 #[inline]

@@ -5,9 +5,11 @@
 //! marked goes to the low latency queue of the next switch, and may overtake those of its flow that
 //! were not: RFC 9331 section 5.1 accepts that. With `ecn_capable` a mark changes nothing.
 
-use floodway_model::Ecn;
+use floodway_model::{Dscp, Ecn, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Classifier;
 
 /// The queue for low latency: the first, so that it goes first where priority is strict.
 pub const LOW_LATENCY: usize = 0;
@@ -47,11 +49,14 @@ impl Scalable {
     }
 }
 
-impl Spec {
-    /// See [`super::Spec::queue`].
+impl Classifier for Spec {
     #[inline]
-    pub const fn queue(&self, ecn: Ecn) -> u8 {
+    fn queue(&self, _: Dscp, ecn: Ecn, _: NodeId, _: u8) -> u8 {
         if self.low_latency.includes(ecn) { LOW_LATENCY as u8 } else { CLASSIC as u8 }
+    }
+
+    fn keeps_order(&self) -> bool {
+        false
     }
 }
 
@@ -62,7 +67,9 @@ mod tests {
     #[test]
     fn the_field_decides() {
         let fields = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
-        let queues = |low_latency| fields.map(|ecn| Spec { low_latency }.queue(ecn));
+        let queues = |low_latency| {
+            fields.map(|ecn| Spec { low_latency }.queue(Dscp::DEFAULT, ecn, NodeId(0), 2))
+        };
         assert_eq!(queues(Scalable::Ect1), [1, 1, 0, 0]);
         assert_eq!(queues(Scalable::EcnCapable), [1, 0, 0, 0]);
     }

@@ -4,11 +4,11 @@
 //! A switch cannot know how long a flow will be. The sending host does, and tells by the DSCP of
 //! its packets.
 
-use floodway_model::{Bytes, Dscp, FlowSpec, NodeId};
+use floodway_model::{Bytes, Dscp, Ecn, FlowSpec, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::destination_hash;
+use super::{Classifier, destination_hash};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,15 +29,13 @@ impl Default for Spec {
     }
 }
 
-impl Spec {
-    /// What a host writes into the packets of a flow.
-    pub fn dscp(&self, flow: &FlowSpec) -> Dscp {
+impl Classifier for Spec {
+    fn dscp(&self, flow: &FlowSpec) -> Dscp {
         if flow.bytes < self.below.0 { Dscp::LOW_LATENCY } else { Dscp::DEFAULT }
     }
 
-    /// See [`super::Spec::queue`].
     #[inline]
-    pub fn queue(&self, dscp: Dscp, dst: NodeId, queues: u8) -> u8 {
+    fn queue(&self, dscp: Dscp, _: Ecn, dst: NodeId, queues: u8) -> u8 {
         if dscp == Dscp::LOW_LATENCY {
             return self.mice;
         }
@@ -79,8 +77,8 @@ mod tests {
     fn each_kind_has_its_queue() {
         let spec = Spec { mice: 2, elephants: Some(1), ..Spec::default() };
         for host in 0..100 {
-            assert_eq!(spec.queue(Dscp::LOW_LATENCY, NodeId(host), 3), 2);
-            assert_eq!(spec.queue(Dscp::DEFAULT, NodeId(host), 3), 1);
+            assert_eq!(spec.queue(Dscp::LOW_LATENCY, Ecn::NotEct, NodeId(host), 3), 2);
+            assert_eq!(spec.queue(Dscp::DEFAULT, Ecn::NotEct, NodeId(host), 3), 1);
         }
     }
 
@@ -90,7 +88,7 @@ mod tests {
             let spec = Spec { mice, ..Spec::default() };
             let mut flows = [0; 3];
             for host in 0..10_000 {
-                flows[usize::from(spec.queue(Dscp::DEFAULT, NodeId(host), 3))] += 1;
+                flows[usize::from(spec.queue(Dscp::DEFAULT, Ecn::NotEct, NodeId(host), 3))] += 1;
             }
             assert_eq!(flows[usize::from(mice)], 0);
             // Binomial with 1/2: five standard deviations are 250.

@@ -3,8 +3,7 @@
 
 use floodway_model::random::Stream;
 use floodway_model::{
-    Body, Bytes, Class, Dscp, Duration, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
-    Tos,
+    Body, Bytes, Class, Dscp, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Tos,
 };
 
 use super::islip::{Free, Islip};
@@ -128,16 +127,7 @@ struct Bench {
 
 impl Bench {
     fn new(spec: &Spec, ports: usize) -> Self {
-        let link = Link {
-            peer: NodeId(0),
-            peer_port: PortIx(0),
-            rate: Rate::from_gbps(100),
-            delay: Duration::ZERO,
-            latency: Duration::ZERO,
-            response: Duration::ZERO,
-            wire_overhead: 20,
-            largest_frame: 64,
-        };
+        let link = Link { largest_frame: 64, ..Link::PLAIN };
         let crossbar = Crossbar::new(spec, &vec![link; ports], 1, false).expect("it has one");
         Self {
             crossbar,

@@ -7,18 +7,43 @@
 //! Hosts have the numbers of their order in the network. In networks whose tiers have different
 //! numbers of ways up, k is that of the switch itself.
 
-use floodway_model::NodeId;
+use floodway_model::random::Stream;
+use floodway_model::{Instant, NodeId, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{NextHops, PathChoice};
 
 /// It has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
 
+/// It remembers the tier of its switch.
+#[derive(Debug)]
+pub struct State {
+    tier: u8,
+}
+
+impl PathChoice for State {
+    type Spec = Spec;
+
+    fn keeps_order(_: &Spec) -> bool {
+        true
+    }
+
+    fn new(_: &Spec, tier: u8, _: impl FnOnce() -> Stream) -> Self {
+        Self { tier }
+    }
+
+    fn choose(&mut self, packet: &Packet, hops: &NextHops<'_>, _: Instant) -> u16 {
+        hops.equal[choose(packet.dst, self.tier, hops.equal.len())]
+    }
+}
+
 /// Which of `count` equal next hops leads to `dst` at a switch of this tier, 0 next to the hosts.
 #[inline]
-pub fn choose(dst: NodeId, tier: u8, count: usize) -> usize {
+fn choose(dst: NodeId, tier: u8, count: usize) -> usize {
     let decided_below = count.saturating_pow(tier.into());
     dst.index() / decided_below % count
 }

@@ -1,10 +1,12 @@
 //! Equal-cost multipath by hash: all packets of a flow take one path (RFC 2992). Each switch
 //! hashes differently, so that the choices at successive tiers are independent.
 
-use floodway_model::random::mix;
-use floodway_model::{FlowId, NodeId, Rate};
+use floodway_model::random::{Stream, mix};
+use floodway_model::{FlowId, Instant, NodeId, Packet, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{NextHops, PathChoice};
 
 /// Parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,18 +17,39 @@ pub struct Spec {
     pub weighted: bool,
 }
 
+/// It remembers nothing.
+pub type State = Spec;
+
+impl PathChoice for Spec {
+    type Spec = Self;
+
+    #[inline]
+    fn by_flow(spec: &Self, flow: FlowId, at: NodeId, count: usize) -> Option<usize> {
+        (!spec.weighted).then(|| choose(flow, at, count))
+    }
+
+    fn keeps_order(_: &Self) -> bool {
+        true
+    }
+
+    fn new(spec: &Self, _: u8, _: impl FnOnce() -> Stream) -> Self {
+        spec.clone()
+    }
+
+    fn choose(&mut self, packet: &Packet, hops: &NextHops<'_>, _: Instant) -> u16 {
+        let rates = hops.equal.iter().map(|&port| hops.ports[usize::from(port)].tx.link().rate);
+        hops.equal[choose_weighted(packet.flow, hops.at, rates)]
+    }
+}
+
 /// Which of `count` equal next hops `flow` takes at the switch `at`.
 #[inline]
-pub fn choose(flow: FlowId, at: NodeId, count: usize) -> usize {
+fn choose(flow: FlowId, at: NodeId, count: usize) -> usize {
     ((u64::from(hash(flow, at)) * count as u64) >> 32) as usize
 }
 
 /// Which of the ports with these rates `flow` takes at the switch `at`; 0 if there are none.
-pub fn choose_weighted(
-    flow: FlowId,
-    at: NodeId,
-    rates: impl Iterator<Item = Rate> + Clone,
-) -> usize {
+fn choose_weighted(flow: FlowId, at: NodeId, rates: impl Iterator<Item = Rate> + Clone) -> usize {
     let total: u128 = rates.clone().map(|rate| u128::from(rate.0)).sum();
     let drawn = (u128::from(hash(flow, at)) * total) >> 32;
     let mut sum = 0;

@@ -8,9 +8,11 @@
 //! the gap, so that it takes one to two gaps; here the time is exact.
 
 use floodway_model::random::{Stream, mix};
-use floodway_model::{Duration, FlowId, Instant, NodeId};
+use floodway_model::{Duration, FlowId, Instant, NodeId, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{NextHops, PathChoice};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +35,8 @@ impl Default for Spec {
 /// The table of one switch.
 #[derive(Debug)]
 pub struct State {
-    chance: Stream,
+    gap: Duration,
+    rng: Stream,
     /// By entry: from when on a packet begins a new flowlet; 0 if there has been none.
     fresh_from: Vec<u64>,
     /// By entry: the port of the last packet.
@@ -41,29 +44,39 @@ pub struct State {
 }
 
 impl State {
-    pub(super) fn new(spec: &Spec, chance: Stream) -> Self {
+    fn of(spec: &Spec, rng: Stream) -> Self {
         let entries = spec.entries as usize;
-        Self { chance, fresh_from: vec![0; entries], port: vec![0; entries] }
+        Self { gap: spec.gap, rng, fresh_from: vec![0; entries], port: vec![0; entries] }
     }
 
     /// The port, one of `ports`, by which a packet of `flow` goes that comes now. Feedback goes the
-    /// other way and is told from data by `dst`.
-    pub(super) fn choose(
-        &mut self,
-        spec: &Spec,
-        (flow, dst): (FlowId, NodeId),
-        ports: &[u16],
-        now: Instant,
-    ) -> u16 {
+    /// other way and is distinguished from data by `dst`.
+    fn next(&mut self, (flow, dst): (FlowId, NodeId), ports: &[u16], now: Instant) -> u16 {
         let hash = mix(u64::from(dst.0) << 32 | u64::from(flow.0)) as u32;
-        let entry = ((u64::from(hash) * u64::from(spec.entries)) >> 32) as usize;
+        let entry = ((u64::from(hash) * self.port.len() as u64) >> 32) as usize;
         // Another flow with the same hash may go elsewhere.
         let fresh = now.0 >= self.fresh_from[entry] || !ports.contains(&self.port[entry]);
         if fresh {
-            self.port[entry] = ports[self.chance.below(ports.len() as u64) as usize];
+            self.port[entry] = ports[self.rng.below(ports.len() as u64) as usize];
         }
-        self.fresh_from[entry] = (now + spec.gap).0.saturating_add(1);
+        self.fresh_from[entry] = (now + self.gap).0.saturating_add(1);
         self.port[entry]
+    }
+}
+
+impl PathChoice for State {
+    type Spec = Spec;
+
+    fn keeps_order(_: &Spec) -> bool {
+        false
+    }
+
+    fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
+        Self::of(spec, rng())
+    }
+
+    fn choose(&mut self, packet: &Packet, hops: &NextHops<'_>, now: Instant) -> u16 {
+        self.next((packet.flow, packet.dst), hops.equal, now)
     }
 }
 
@@ -72,10 +85,10 @@ mod tests {
     use super::*;
 
     /// The ports of packets of one flow that come at these times, in nanoseconds.
-    fn ports(state: &mut State, spec: &Spec, flow: u32, times: &[u64]) -> Vec<u16> {
+    fn ports(state: &mut State, flow: u32, times: &[u64]) -> Vec<u16> {
         let choose = |&ns: &u64| {
             let flow = (FlowId(flow), NodeId(9));
-            state.choose(spec, flow, &[3, 5, 7, 8], Instant(ns * 1_000))
+            state.next(flow, &[3, 5, 7, 8], Instant(ns * 1_000))
         };
         times.iter().map(choose).collect()
     }
@@ -85,9 +98,9 @@ mod tests {
         let spec = Spec { gap: Duration::from_us(1), entries: 16 };
         let mut changes = 0;
         for seed in 0..1_000 {
-            let mut state = State::new(&spec, Stream::from_seed(seed));
+            let mut state = State::of(&spec, Stream::from_seed(seed));
             // 1000 ns apart is not longer than the gap; 1001 is.
-            let taken = ports(&mut state, &spec, 1, &[0, 0, 1_000, 2_000, 3_001, 4_001]);
+            let taken = ports(&mut state, 1, &[0, 0, 1_000, 2_000, 3_001, 4_001]);
             assert_eq!((taken[0], taken[0], taken[0]), (taken[1], taken[2], taken[3]));
             assert_eq!(taken[4], taken[5]);
             changes += u32::from(taken[3] != taken[4]);
@@ -99,15 +112,15 @@ mod tests {
     #[test]
     fn flows_with_one_hash_share_an_entry() {
         let spec = Spec { gap: Duration::from_us(1), entries: 1 };
-        let mut state = State::new(&spec, Stream::from_seed(1));
-        let first = ports(&mut state, &spec, 1, &[0]);
+        let mut state = State::of(&spec, Stream::from_seed(1));
+        let first = ports(&mut state, 1, &[0]);
         for flow in 2..50 {
-            assert_eq!(ports(&mut state, &spec, flow, &[500]), first);
+            assert_eq!(ports(&mut state, flow, &[500]), first);
         }
         // Where that port leads nowhere, another one is taken.
         let elsewhere: Vec<u16> =
             [3, 5, 7, 8].into_iter().filter(|&port| port != first[0]).collect();
-        let taken = state.choose(&spec, (FlowId(60), NodeId(4)), &elsewhere, Instant(600_000));
+        let taken = state.next((FlowId(60), NodeId(4)), &elsewhere, Instant(600_000));
         assert!(elsewhere.contains(&taken));
     }
 
@@ -116,9 +129,8 @@ mod tests {
         let spec = Spec::default();
         let mut together = 0;
         for seed in 0..400 {
-            let mut state = State::new(&spec, Stream::from_seed(seed));
-            let mut choose =
-                |dst| state.choose(&spec, (FlowId(1), NodeId(dst)), &[0, 1], Instant::ZERO);
+            let mut state = State::of(&spec, Stream::from_seed(seed));
+            let mut choose = |dst| state.next((FlowId(1), NodeId(dst)), &[0, 1], Instant::ZERO);
             together += u32::from(choose(1) == choose(2));
         }
         // Half of them, standard deviation 10.

@@ -6,10 +6,12 @@
 //! left of the frame on the wire and all that waits behind it. DRILL's second half, by which an
 //! asymmetric network is cut into symmetric ones, is not here.
 
-use floodway_model::Duration;
 use floodway_model::random::Stream;
+use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{NextHops, PathChoice};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +33,9 @@ impl Default for Spec {
 /// What one switch remembers.
 #[derive(Debug)]
 pub struct State {
-    chance: Stream,
+    choices: usize,
+    memory: usize,
+    rng: Stream,
     /// By set of next hops: the ports that were the shortest.
     best: Vec<Vec<u16>>,
     /// Ports that are looked at, with how long they are.
@@ -39,30 +43,20 @@ pub struct State {
 }
 
 impl State {
-    pub(super) fn new(chance: Stream) -> Self {
-        Self { chance, best: Vec::new(), seen: Vec::new() }
-    }
-
-    /// The sets of next hops are others from now on.
-    pub(super) fn forget(&mut self) {
-        self.best.clear();
+    fn of(spec: &Spec, rng: Stream) -> Self {
+        let (choices, memory) = (spec.choices.into(), spec.memory.into());
+        Self { choices, memory, rng, best: Vec::new(), seen: Vec::new() }
     }
 
     /// The port, one of `ports`, which are the set `group`, by which a packet goes; `load` says how
     /// long the queue of a port is.
-    pub(super) fn choose(
-        &mut self,
-        spec: &Spec,
-        group: u16,
-        ports: &[u16],
-        load: impl Fn(u16) -> Duration,
-    ) -> u16 {
+    fn next(&mut self, group: u16, ports: &[u16], load: impl Fn(u16) -> Duration) -> u16 {
         let group = usize::from(group);
         if self.best.len() <= group {
             self.best.resize_with(group + 1, Vec::new);
         }
         self.seen.clear();
-        self.draw(usize::from(spec.choices), ports);
+        self.draw(ports);
         for &port in &self.best[group] {
             if !self.seen.iter().any(|seen| seen.1 == port) {
                 self.seen.push((Duration::ZERO, port));
@@ -76,26 +70,47 @@ impl State {
         // Among several that are equally short the order of the ports must not decide.
         let which = match equal.clone().count() {
             1 => 0,
-            several => self.chance.below(several as u64) as usize,
+            several => self.rng.below(several as u64) as usize,
         };
         let chosen = equal.clone().nth(which).expect("it was counted").1;
         self.seen.sort_unstable_by_key(|&(length, port)| (length, port != chosen, port));
-        let best = self.seen.iter().take(spec.memory.into()).map(|seen| seen.1);
+        let best = self.seen.iter().take(self.memory).map(|seen| seen.1);
         self.best[group].clear();
         self.best[group].extend(best);
         chosen
     }
 
-    /// Puts `choices` different ones of the ports into `seen` (Floyd's algorithm).
-    fn draw(&mut self, choices: usize, ports: &[u16]) {
-        if choices >= ports.len() {
+    /// Puts as many different ones of the ports into `seen` as there are choices (Floyd's algorithm).
+    fn draw(&mut self, ports: &[u16]) {
+        if self.choices >= ports.len() {
             return self.seen.extend(ports.iter().map(|&port| (Duration::ZERO, port)));
         }
-        for last in ports.len() - choices..ports.len() {
-            let port = ports[self.chance.below(last as u64 + 1) as usize];
+        for last in ports.len() - self.choices..ports.len() {
+            let port = ports[self.rng.below(last as u64 + 1) as usize];
             let again = self.seen.iter().any(|seen| seen.1 == port);
             self.seen.push((Duration::ZERO, if again { ports[last] } else { port }));
         }
+    }
+}
+
+impl PathChoice for State {
+    type Spec = Spec;
+
+    fn keeps_order(_: &Spec) -> bool {
+        false
+    }
+
+    fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
+        Self::of(spec, rng())
+    }
+
+    fn choose(&mut self, _: &Packet, hops: &NextHops<'_>, now: Instant) -> u16 {
+        let load = |port: u16| hops.ports[usize::from(port)].time_to_drain(now);
+        self.next(hops.group, hops.equal, load)
+    }
+
+    fn forget(&mut self) {
+        self.best.clear();
     }
 }
 
@@ -105,25 +120,25 @@ mod tests {
 
     const PORTS: [u16; 4] = [10, 11, 12, 13];
 
-    fn spec(choices: u16, memory: u16) -> Spec {
-        Spec { choices, memory }
+    fn state(choices: u16, memory: u16) -> State {
+        State::of(&Spec { choices, memory }, Stream::from_seed(1))
     }
 
     #[test]
     fn of_all_ports_the_shortest() {
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = state(9, 1);
         for shortest in PORTS {
             let load = |port| Duration(if port == shortest { 3 } else { 4 });
-            assert_eq!(state.choose(&spec(9, 1), 0, &PORTS, load), shortest);
+            assert_eq!(state.next(0, &PORTS, load), shortest);
         }
     }
 
     #[test]
     fn one_choice_and_no_memory_is_spraying() {
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = state(1, 0);
         let mut count = [0; 4];
         for _ in 0..4_000 {
-            let port = state.choose(&spec(1, 0), 0, &PORTS, |port| Duration(port.into()));
+            let port = state.next(0, &PORTS, |port| Duration(port.into()));
             count[usize::from(port) - 10] += 1;
         }
         // Mean 1000, standard deviation 27.
@@ -133,10 +148,10 @@ mod tests {
     #[test]
     fn two_choices_without_memory() {
         // The shortest of two different ones among four: 3/6, 2/6, 1/6 and never the longest.
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = state(2, 0);
         let mut count = [0i32; 4];
         for _ in 0..6_000 {
-            let port = state.choose(&spec(2, 0), 0, &PORTS, |port| Duration(port.into()));
+            let port = state.next(0, &PORTS, |port| Duration(port.into()));
             count[usize::from(port) - 10] += 1;
         }
         // Standard deviation at most 39.
@@ -147,26 +162,24 @@ mod tests {
 
     #[test]
     fn the_best_is_looked_at_again() {
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = state(1, 1);
         let load = |port: u16| Duration(port.into());
         // Once the shortest has been seen it is never lost; other next hops have a memory of their
         // own.
-        let taken: Vec<u16> =
-            (0..100).map(|_| state.choose(&spec(1, 1), 0, &PORTS, load)).collect();
+        let taken: Vec<u16> = (0..100).map(|_| state.next(0, &PORTS, load)).collect();
         let found = taken.iter().position(|&port| port == 10).unwrap();
         assert!(taken[found..].iter().all(|&port| port == 10) && taken.is_sorted_by(|a, b| a >= b));
-        let others: Vec<u16> =
-            (0..100).map(|_| state.choose(&spec(1, 1), 1, &[12, 13], load)).collect();
+        let others: Vec<u16> = (0..100).map(|_| state.next(1, &[12, 13], load)).collect();
         assert!(others.contains(&12) && !others.contains(&10));
     }
 
     #[test]
     fn equally_short_ports_are_equally_likely() {
         for choices in [2, 3, 4] {
-            let mut state = State::new(Stream::from_seed(1));
+            let mut state = state(choices, 0);
             let mut count = [0; 4];
             for _ in 0..4_000 {
-                let port = state.choose(&spec(choices, 0), 0, &PORTS, |_| Duration::ZERO);
+                let port = state.next(0, &PORTS, |_| Duration::ZERO);
                 count[usize::from(port) - 10] += 1;
             }
             assert!(count.iter().all(|n| (863..1137).contains(n)), "{choices}: {count:?}");

@@ -3,8 +3,11 @@
 //! equally long.
 
 use floodway_model::random::Stream;
+use floodway_model::{Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{NextHops, PathChoice};
 
 /// Parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,37 +29,53 @@ pub enum Order {
     RoundRobin,
 }
 
-/// Where one switch is.
+/// Which ports are next at one switch.
 #[derive(Debug)]
 pub struct State {
-    chance: Stream,
+    order: Order,
+    rng: Stream,
     /// By set of next hops: the place of the port that is next, once there has been one.
     next: Vec<Option<u16>>,
 }
 
 impl State {
-    pub(super) fn new(chance: Stream) -> Self {
-        Self { chance, next: Vec::new() }
-    }
-
-    /// The sets of next hops are others from now on.
-    pub(super) fn forget(&mut self) {
-        self.next.clear();
+    fn of(spec: &Spec, rng: Stream) -> Self {
+        Self { order: spec.order, rng, next: Vec::new() }
     }
 
     /// The port, one of `ports`, which are the set `group`, by which a packet goes.
-    pub(super) fn choose(&mut self, spec: &Spec, group: u16, ports: &[u16]) -> u16 {
+    fn next(&mut self, group: u16, ports: &[u16]) -> u16 {
         let count = ports.len() as u64;
-        if spec.order == Order::Random {
-            return ports[self.chance.below(count) as usize];
+        if self.order == Order::Random {
+            return ports[self.rng.below(count) as usize];
         }
         let group = usize::from(group);
         if self.next.len() <= group {
             self.next.resize(group + 1, None);
         }
-        let place = self.next[group].unwrap_or_else(|| self.chance.below(count) as u16);
+        let place = self.next[group].unwrap_or_else(|| self.rng.below(count) as u16);
         self.next[group] = Some((place + 1) % ports.len() as u16);
         ports[usize::from(place)]
+    }
+}
+
+impl PathChoice for State {
+    type Spec = Spec;
+
+    fn keeps_order(_: &Spec) -> bool {
+        false
+    }
+
+    fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
+        Self::of(spec, rng())
+    }
+
+    fn choose(&mut self, _: &Packet, hops: &NextHops<'_>, _: Instant) -> u16 {
+        self.next(hops.group, hops.equal)
+    }
+
+    fn forget(&mut self) {
+        self.next.clear();
     }
 }
 
@@ -67,11 +86,11 @@ mod tests {
     #[test]
     fn ports_take_turns_by_next_hops() {
         let spec = Spec { order: Order::RoundRobin };
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = State::of(&spec, Stream::from_seed(1));
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for _ in 0..6 {
-            first.push(state.choose(&spec, 0, &[4, 5, 6]));
-            second.push(state.choose(&spec, 2, &[4, 9]));
+            first.push(state.next(0, &[4, 5, 6]));
+            second.push(state.next(2, &[4, 9]));
         }
         // Whatever comes first: every three, and every two, are different and repeat.
         let mut turn = first[..3].to_vec();
@@ -86,7 +105,7 @@ mod tests {
     #[test]
     fn switches_are_not_in_step() {
         let spec = Spec { order: Order::RoundRobin };
-        let begins = |seed| State::new(Stream::from_seed(seed)).choose(&spec, 0, &[0, 1, 2, 3]);
+        let begins = |seed| State::of(&spec, Stream::from_seed(seed)).next(0, &[0, 1, 2, 3]);
         let mut count = [0; 4];
         (0..4_000).for_each(|seed| count[usize::from(begins(seed))] += 1);
         // Mean 1000, standard deviation 27.
@@ -95,10 +114,10 @@ mod tests {
 
     #[test]
     fn random_ports_are_equally_likely() {
-        let mut state = State::new(Stream::from_seed(1));
+        let mut state = State::of(&Spec::default(), Stream::from_seed(1));
         let mut count = [0; 4];
         for _ in 0..4_000 {
-            count[usize::from(state.choose(&Spec::default(), 0, &[0, 1, 2, 3]))] += 1;
+            count[usize::from(state.next(0, &[0, 1, 2, 3]))] += 1;
         }
         assert!(count.iter().all(|n| (863..1137).contains(n)), "{count:?}");
     }

@@ -4,10 +4,13 @@
 //! The first queues may have strict priority above that, as switches combine the two (enhanced
 //! transmission selection, IEEE 802.1Q clause 8.6.8.3, leaves what strict priority does not take).
 
-use floodway_model::Bytes;
 use floodway_model::id::CLASSES;
+use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Scheduler;
+use crate::link::Link;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,68 +33,78 @@ impl Default for Spec {
     }
 }
 
-/// The round at one port.
-#[derive(Clone, Copy, Debug, Default)]
+impl Spec {
+    /// The weight of a queue.
+    fn weight(&self, queue: usize) -> u32 {
+        self.weights.get(queue).copied().unwrap_or(1)
+    }
+}
+
+/// Where the round is at one port.
+#[derive(Clone, Copy, Debug)]
 pub struct State {
     /// Whose turn it is.
     turn: u8,
     /// Whether that queue has had its quantum for this turn.
     served: bool,
+    /// How many queues have strict priority.
+    strict: u8,
+    /// By queue: bytes that it may still send at its turn.
     deficit: [u32; CLASSES],
+    /// By queue: bytes that it gets at each of its turns.
+    quantum: [u32; CLASSES],
 }
 
-impl Spec {
-    /// See [`super::Spec::select`].
+impl Scheduler for State {
+    type Spec = Spec;
+
+    fn share(spec: &Spec, queue: usize, waiting: u8, count: u8) -> (u64, u64) {
+        let strict = usize::from(spec.strict);
+        if queue < strict {
+            return (1, 1);
+        }
+        let shares = |other: &usize| *other == queue || waiting >> other & 1 != 0;
+        let others = (strict..usize::from(count)).filter(shares);
+        let all: u64 = others.map(|other| u64::from(spec.weight(other))).sum();
+        (spec.weight(queue).into(), all)
+    }
+
+    fn new(spec: &Spec, _: &Link) -> Self {
+        let quantum = std::array::from_fn(|queue| spec.quantum.0 as u32 * spec.weight(queue));
+        Self { turn: 0, served: false, strict: spec.strict, deficit: [0; CLASSES], quantum }
+    }
+
     #[inline]
-    pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+    fn select(&mut self, heads: &[u32], _: impl Fn(usize) -> Duration) -> usize {
         let prior = usize::from(self.strict);
         if let Some(queue) = heads[..prior].iter().position(|&head| head > 0) {
             return queue;
         }
         // Ends: every round adds at least one byte of deficit to some queue that can send.
         loop {
-            let queue = usize::from(state.turn);
+            let queue = usize::from(self.turn);
             if heads[queue] > 0 {
-                if !state.served {
-                    state.deficit[queue] += self.quantum.0 as u32 * self.weight(queue);
-                    state.served = true;
+                if !self.served {
+                    self.deficit[queue] += self.quantum[queue];
+                    self.served = true;
                 }
-                if state.deficit[queue] >= heads[queue] {
-                    state.deficit[queue] -= heads[queue];
+                if self.deficit[queue] >= heads[queue] {
+                    self.deficit[queue] -= heads[queue];
                     return queue;
                 }
             } else {
                 // A queue that cannot send keeps no credit for later (section 3 of the paper).
-                state.deficit[queue] = 0;
+                self.deficit[queue] = 0;
             }
-            state.turn = if queue + 1 == heads.len() { 0 } else { state.turn + 1 };
-            state.served = false;
+            self.turn = if queue + 1 == heads.len() { 0 } else { self.turn + 1 };
+            self.served = false;
         }
     }
-}
 
-impl Spec {
-    /// See [`super::Spec::take_back`].
-    pub fn take_back(&self, queue: usize, length: u32, state: &mut State) {
+    fn take_back(&mut self, queue: usize, length: u32) {
         if queue >= usize::from(self.strict) {
-            state.deficit[queue] += length;
+            self.deficit[queue] += length;
         }
-    }
-
-    fn weight(&self, queue: usize) -> u32 {
-        self.weights.get(queue).copied().unwrap_or(1)
-    }
-
-    /// See [`super::Spec::share`].
-    pub fn share(&self, queue: usize, waiting: u8, count: u8) -> (u64, u64) {
-        let strict = usize::from(self.strict);
-        if queue < strict {
-            return (1, 1);
-        }
-        let shares = |other: &usize| *other == queue || waiting >> other & 1 != 0;
-        let others = (strict..usize::from(count)).filter(shares);
-        let all: u64 = others.map(|other| u64::from(self.weight(other))).sum();
-        (self.weight(queue).into(), all)
     }
 }
 
@@ -99,11 +112,19 @@ impl Spec {
 mod tests {
     use super::*;
 
+    fn state(spec: &Spec) -> State {
+        State::new(spec, &Link::PLAIN)
+    }
+
+    fn select(state: &mut State, heads: &[u32]) -> usize {
+        state.select(heads, |_| Duration::ZERO)
+    }
+
     fn shares(spec: &Spec, heads: &[u32], rounds: usize) -> Vec<u64> {
-        let mut state = State::default();
+        let mut state = state(spec);
         let mut sent = vec![0; heads.len()];
         for _ in 0..rounds {
-            let queue = spec.select(heads, &mut state);
+            let queue = select(&mut state, heads);
             sent[queue] += u64::from(heads[queue]);
         }
         sent
@@ -127,26 +148,27 @@ mod tests {
     #[test]
     fn the_share_is_of_those_that_wait() {
         let spec = Spec { weights: vec![3, 1, 4], ..Spec::default() };
-        assert_eq!(spec.share(0, 0b001, 3), (3, 3));
-        assert_eq!(spec.share(1, 0b111, 3), (1, 8));
+        let share = |queue, waiting, count| State::share(&spec, queue, waiting, count);
+        assert_eq!(share(0, 0b001, 3), (3, 3));
+        assert_eq!(share(1, 0b111, 3), (1, 8));
         // The one that asks counts whether it waits yet or not; others beyond do not.
-        assert_eq!(spec.share(1, 0b1_000_100, 3), (1, 5));
-        let strict = Spec { strict: 1, ..spec };
-        assert_eq!(strict.share(0, 0b111, 3), (1, 1));
-        assert_eq!(strict.share(2, 0b111, 3), (4, 5));
+        assert_eq!(share(1, 0b1_000_100, 3), (1, 5));
+        let strict = Spec { strict: 1, ..spec.clone() };
+        assert_eq!(State::share(&strict, 0, 0b111, 3), (1, 1));
+        assert_eq!(State::share(&strict, 2, 0b111, 3), (4, 5));
     }
 
     #[test]
     fn strict_queues_go_first_and_the_others_share_what_is_left() {
         let spec = Spec { strict: 2, weights: vec![9, 9, 3, 1], ..Spec::default() };
-        let mut state = State::default();
-        assert_eq!(spec.select(&[64, 1106, 1106, 1106], &mut state), 0);
-        assert_eq!(spec.select(&[0, 1106, 1106, 1106], &mut state), 1);
+        let mut state = state(&spec);
+        assert_eq!(select(&mut state, &[64, 1106, 1106, 1106]), 0);
+        assert_eq!(select(&mut state, &[0, 1106, 1106, 1106]), 1);
         // Priority takes every second turn; what is left is shared 3 to 1 all the same.
         let mut sent = [0; 4];
         for round in 0..20_000 {
             let prior = if round % 2 == 0 { 1106 } else { 0 };
-            sent[spec.select(&[0, prior, 1106, 1106], &mut state)] += 1;
+            sent[select(&mut state, &[0, prior, 1106, 1106])] += 1;
         }
         assert_eq!(sent[..2], [0, 10_000]);
         let ratio = f64::from(sent[2]) / f64::from(sent[3]);
@@ -162,15 +184,15 @@ mod tests {
 
     #[test]
     fn what_is_dropped_costs_nothing() {
-        let (spec, mut state) = (Spec::default(), State::default());
+        let mut state = state(&Spec::default());
         // The quantum of 1500 is for one frame of 1000. Each time it is dropped, and the deficit is
         // there for the next one, which is sent: then it is the turn of the other queue.
         for _ in 0..5 {
-            assert_eq!(spec.select(&[1000, 1000], &mut state), 0);
-            spec.take_back(0, 1000, &mut state);
+            assert_eq!(select(&mut state, &[1000, 1000]), 0);
+            state.take_back(0, 1000);
         }
-        assert_eq!(spec.select(&[1000, 1000], &mut state), 0);
-        assert_eq!(spec.select(&[1000, 1000], &mut state), 1);
+        assert_eq!(select(&mut state, &[1000, 1000]), 0);
+        assert_eq!(select(&mut state, &[1000, 1000]), 1);
     }
 
     #[test]

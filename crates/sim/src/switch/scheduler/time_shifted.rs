@@ -6,6 +6,8 @@ use floodway_model::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Scheduler;
+use crate::link::Link;
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 
 /// Parameters.
@@ -24,10 +26,22 @@ impl Default for Spec {
     }
 }
 
-impl Spec {
-    /// See [`super::Spec::select`].
+/// It remembers nothing.
+pub type State = Spec;
+
+impl Scheduler for Spec {
+    type Spec = Self;
+
+    fn needs_times(_: &Self) -> bool {
+        true
+    }
+
+    fn new(spec: &Self, _: &Link) -> Self {
+        spec.clone()
+    }
+
     #[inline]
-    pub fn select(&self, heads: &[u32], sojourn: impl Fn(usize) -> Duration) -> usize {
+    fn select(&mut self, heads: &[u32], sojourn: impl Fn(usize) -> Duration) -> usize {
         if heads[CLASSIC] == 0 {
             return LOW_LATENCY;
         }
@@ -42,22 +56,22 @@ mod tests {
 
     #[test]
     fn the_order_by_hand() {
-        let spec = Spec::default();
-        let select = |heads: [u32; 2], waited_ms: [u64; 2]| {
+        let mut spec = Spec::default();
+        let mut select = |heads: [u32; 2], waited_ms: [u64; 2]| {
             spec.select(&heads, |queue| Duration::from_ms(waited_ms[queue]))
         };
         // Alone, whatever the times.
         assert_eq!(select([84, 0], [0, 0]), LOW_LATENCY);
         assert_eq!(select([0, 84], [0, 0]), CLASSIC);
         // Classic goes first from more than 50 ms ahead on.
-        let both = |waited| select([84, 84], waited);
+        let mut both = |waited| select([84, 84], waited);
         assert_eq!([both([0, 49]), both([0, 50]), both([0, 51])], [0, 0, 1]);
         assert_eq!([both([7, 57]), both([7, 58])], [0, 1]);
     }
 
     #[test]
     fn without_shift_it_is_one_queue() {
-        let spec = Spec { shift: Duration::ZERO };
+        let mut spec = Spec { shift: Duration::ZERO };
         // Arrivals in ms, of the one queue and the other; each packet takes 1 ms.
         let arrivals: [&[u64]; 2] = [&[1, 2, 6], &[0, 3, 4]];
         let mut next = [0; 2];

@@ -7,9 +7,12 @@
 //! latency queue away, and its sign says who is next. Linux forgets it when both queues are empty;
 //! here it stays as it is, which can change which of two packets goes first after a pause.
 
+use floodway_model::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Scheduler;
+use crate::link::Link;
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 
 /// Parameters.
@@ -27,56 +30,63 @@ impl Default for Spec {
     }
 }
 
-/// The round at one port.
-#[derive(Clone, Copy, Debug, Default)]
+impl Spec {
+    /// The weight of a queue in per cent.
+    fn weight(&self, queue: usize) -> i64 {
+        let classic = i64::from(self.classic_weight);
+        if queue == CLASSIC { classic } else { 100 - classic }
+    }
+}
+
+/// Where the round is at one port.
+#[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// Above zero it is the classic queue's turn; in bytes times per cent.
+    /// Whose turn it is: the classic queue's above zero. In bytes times per cent.
     credit: i64,
     /// What the packet that was selected last has changed.
     change: i64,
+    /// By queue: its weight in per cent.
+    weight: [i64; 2],
 }
 
 impl State {
     /// Both queues empty: the difference of the weights in full packets, of `largest` bytes on the
     /// wire, so that the heavier queue begins.
-    pub fn new(spec: &Spec, largest: u64) -> Self {
-        let difference = spec.weight(CLASSIC) - spec.weight(LOW_LATENCY);
-        Self { credit: largest as i64 * difference, change: 0 }
+    fn of(spec: &Spec, largest: u64) -> Self {
+        let weight = [0, 1].map(|queue| spec.weight(queue));
+        Self { credit: largest as i64 * (weight[CLASSIC] - weight[LOW_LATENCY]), change: 0, weight }
     }
 }
 
-impl Spec {
-    /// A queue's weight in per cent.
-    fn weight(&self, queue: usize) -> i64 {
-        let classic = i64::from(self.classic_weight);
-        if queue == CLASSIC { classic } else { 100 - classic }
+impl Scheduler for State {
+    type Spec = Spec;
+
+    fn share(spec: &Spec, queue: usize, waiting: u8, _: u8) -> (u64, u64) {
+        let other = if queue == CLASSIC { LOW_LATENCY } else { CLASSIC };
+        if waiting >> other & 1 == 0 { (1, 1) } else { (spec.weight(queue) as u64, 100) }
     }
 
-    /// See [`super::Spec::select`].
+    fn new(spec: &Spec, link: &Link) -> Self {
+        Self::of(spec, u64::from(link.largest_frame) + u64::from(link.wire_overhead))
+    }
+
     #[inline]
-    pub fn select(&self, heads: &[u32], state: &mut State) -> usize {
+    fn select(&mut self, heads: &[u32], _: impl Fn(usize) -> Duration) -> usize {
         let lengths = [heads[LOW_LATENCY], heads[CLASSIC]];
         let (queue, change) = match lengths.map(i64::from) {
             [0, _] => (CLASSIC, 0),
             [_, 0] => (LOW_LATENCY, 0),
-            [length, _] if state.credit <= 0 => (LOW_LATENCY, self.weight(CLASSIC) * length),
-            [_, length] => (CLASSIC, -self.weight(LOW_LATENCY) * length),
+            [length, _] if self.credit <= 0 => (LOW_LATENCY, self.weight[CLASSIC] * length),
+            [_, length] => (CLASSIC, -self.weight[LOW_LATENCY] * length),
         };
-        state.credit += change;
-        state.change = change;
+        self.credit += change;
+        self.change = change;
         queue
     }
 
-    /// See [`super::Spec::take_back`].
-    pub fn take_back(&self, state: &mut State) {
-        state.credit -= state.change;
-        state.change = 0;
-    }
-
-    /// See [`super::Spec::share`].
-    pub fn share(&self, queue: usize, waiting: u8) -> (u64, u64) {
-        let other = if queue == CLASSIC { LOW_LATENCY } else { CLASSIC };
-        if waiting >> other & 1 == 0 { (1, 1) } else { (self.weight(queue) as u64, 100) }
+    fn take_back(&mut self, _: usize, _: u32) {
+        self.credit -= self.change;
+        self.change = 0;
     }
 }
 
@@ -85,26 +95,28 @@ mod tests {
     use super::*;
 
     /// Which queues send, with frames of these lengths at the heads.
-    fn turns(spec: &Spec, state: &mut State, heads: [u32; 2], count: usize) -> Vec<usize> {
-        (0..count).map(|_| spec.select(&heads, state)).collect()
+    fn turns(state: &mut State, heads: [u32; 2], count: usize) -> Vec<usize> {
+        (0..count).map(|_| select(state, heads)).collect()
+    }
+
+    fn select(state: &mut State, heads: [u32; 2]) -> usize {
+        state.select(&heads, |_| Duration::ZERO)
     }
 
     #[test]
     fn nine_to_one_by_hand() {
-        let spec = Spec::default();
-        let mut state = State::new(&spec, 1_500);
+        let mut state = State::of(&Spec::default(), 1_500);
         // In full packets the credit begins at -80 and grows by 10: after eight packets it is 0,
         // the ninth makes it 10. One classic packet takes 90, and it is -80 again.
         let cycle = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-        assert_eq!(turns(&spec, &mut state, [1_500; 2], 20), [cycle, cycle].concat());
+        assert_eq!(turns(&mut state, [1_500; 2], 20), [cycle, cycle].concat());
         assert_eq!(state.credit, -80 * 1_500);
     }
 
     #[test]
     fn alternate_with_equal_weights() {
-        let spec = Spec { classic_weight: 50 };
-        let mut state = State::new(&spec, 1_500);
-        assert_eq!(turns(&spec, &mut state, [1_500; 2], 6), [0, 1, 0, 1, 0, 1]);
+        let mut state = State::of(&Spec { classic_weight: 50 }, 1_500);
+        assert_eq!(turns(&mut state, [1_500; 2], 6), [0, 1, 0, 1, 0, 1]);
     }
 
     #[test]
@@ -112,11 +124,10 @@ mod tests {
         // wc·L - wl·C is how far the credit has gone from its beginning, and C is wc % of the sum
         // less a hundredth of that. The credit stays above -wl and at most wc full packets.
         for (weight, lengths) in [(10, [1_500, 1_500]), (10, [84, 1_500]), (30, [1_500, 700])] {
-            let spec = Spec { classic_weight: weight };
-            let mut state = State::new(&spec, 1_500);
+            let mut state = State::of(&Spec { classic_weight: weight }, 1_500);
             let mut sent = [0; 2];
             for _ in 0..10_000 {
-                let queue = spec.select(&lengths, &mut state);
+                let queue = select(&mut state, lengths);
                 sent[queue] += i64::from(lengths[queue]);
                 let (classic, all) = (100 * sent[CLASSIC], sent[CLASSIC] + sent[LOW_LATENCY]);
                 assert!((classic - i64::from(weight) * all).abs() <= 100 * 1_500, "{sent:?}");
@@ -126,28 +137,26 @@ mod tests {
 
     #[test]
     fn the_credit_counts_only_while_both_wait() {
-        let spec = Spec::default();
-        let mut state = State::new(&spec, 1_500);
-        assert_eq!(turns(&spec, &mut state, [1_500, 0], 100), vec![0; 100]);
-        assert_eq!(turns(&spec, &mut state, [0, 1_500], 100), vec![1; 100]);
+        let mut state = State::of(&Spec::default(), 1_500);
+        assert_eq!(turns(&mut state, [1_500, 0], 100), vec![0; 100]);
+        assert_eq!(turns(&mut state, [0, 1_500], 100), vec![1; 100]);
         assert_eq!(state.credit, -80 * 1_500);
     }
 
     #[test]
     fn what_is_dropped_costs_nothing() {
-        let spec = Spec { classic_weight: 50 };
-        let mut state = State::new(&spec, 1_500);
+        let mut state = State::of(&Spec { classic_weight: 50 }, 1_500);
         for _ in 0..5 {
-            assert_eq!(spec.select(&[1_500, 1_500], &mut state), 0);
-            spec.take_back(&mut state);
+            assert_eq!(select(&mut state, [1_500; 2]), 0);
+            state.take_back(0, 1_500);
         }
-        assert_eq!(turns(&spec, &mut state, [1_500; 2], 2), [0, 1]);
+        assert_eq!(turns(&mut state, [1_500; 2], 2), [0, 1]);
     }
 
     #[test]
     fn the_share_is_the_weight_if_the_other_waits() {
-        let spec = Spec::default();
-        assert_eq!([spec.share(0, 0b11), spec.share(1, 0b11)], [(90, 100), (10, 100)]);
-        assert_eq!([spec.share(0, 0b01), spec.share(1, 0b00)], [(1, 1), (1, 1)]);
+        let share = |queue, waiting| State::share(&Spec::default(), queue, waiting, 2);
+        assert_eq!([share(0, 0b11), share(1, 0b11)], [(90, 100), (10, 100)]);
+        assert_eq!([share(0, 0b01), share(1, 0b00)], [(1, 1), (1, 1)]);
     }
 }
