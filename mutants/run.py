@@ -26,7 +26,7 @@ TREE = WORK / "tree"
 STATE = WORK / "state.json"
 COPIED = ["Cargo.toml", "Cargo.lock", "crates"]
 PACKAGES = ["floodway-sim", "floodway-model"]
-LONGEST = 4
+LONGEST = 10
 """Seconds. Tests that take longer are not asked: they check invariants of random networks."""
 BUDGET = 30
 """Seconds of tests that a mutant is given, as long as they take without it."""
