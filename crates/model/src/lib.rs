@@ -17,6 +17,7 @@ pub mod interval;
 pub mod packet;
 pub mod random;
 pub mod table;
+pub mod tables;
 pub mod units;
 
 pub use flow::{FlowSpec, Operation, Trigger};

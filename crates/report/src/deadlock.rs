@@ -1,18 +1,18 @@
 //! Deadlocks in words: which ports wait for each other, since when, and what became of the rest.
 
 use floodway_model::Table;
+use floodway_model::tables::{counters, deadlocks};
 
-use crate::metrics::table;
 use crate::words;
 
 /// One sentence or two for each circle of ports in a run; `simulated_ns` is when it ended.
 pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
-    let Some(found) = table(tables, "deadlocks").filter(|found| found.rows() > 0) else {
+    let Some(found) = deadlocks::View::of(tables).filter(|found| found.rows() > 0) else {
         return Vec::new();
     };
-    let (nodes, cycles) = (found.texts("node"), found.u64s("cycle"));
-    let (since, backlogs) = (found.f64s("paused_since_ns"), found.u64s("backlog_bytes"));
-    let classes = found.u64s("class");
+    let (nodes, cycles) = (found.node, found.cycle);
+    let (since, backlogs) = (found.paused_since_ns, found.backlog_bytes);
+    let classes = found.class;
     let mut sentences: Vec<String> = cycles
         .chunk_by(|a, b| a == b)
         .scan(0, |first, rows| {
@@ -39,10 +39,10 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
             )
         })
         .collect();
-    let counters = table(tables, "counters");
+    let counters = counters::View::of(tables);
     let number = |name: &str| {
-        let at = counters?.texts("name").iter().position(|other| other == name)?;
-        Some(counters?.u64s("value")[at] as f64)
+        let at = counters?.name.iter().position(|other| other == name)?;
+        Some(counters?.value[at] as f64)
     };
     let last = sentences.last_mut().expect("there is a cycle");
     if let Some(behind) = number("ports_behind_deadlocks").filter(|&behind| behind > 0.0) {
@@ -61,19 +61,22 @@ pub fn sentences(tables: &[Table], simulated_ns: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     fn tables(cycles: &[u64], behind: u64, moved: u64) -> Vec<Table> {
         let rows = cycles.len();
         let nodes = (0..rows).map(|row| format!("leaf {row}")).collect();
         let names = ["ports_behind_deadlocks", "last_moved_ns"].map(str::to_owned).to_vec();
-        let found = Table::new("deadlocks", "")
-            .u64("cycle", "", cycles.to_vec())
-            .text("node", "", nodes)
-            .u64("class", "", vec![1; rows])
-            .f64("paused_since_ns", "", (0..rows).map(|row| 1e6 + 1e5 * row as f64).collect())
-            .u64("backlog_bytes", "", vec![2_000; rows]);
-        let counters = Table::new("counters", "");
-        vec![found, counters.text("name", "", names).u64("value", "", vec![behind, moved])]
+        let found = complete(
+            Table::new("deadlocks", "")
+                .u64("cycle", "", cycles.to_vec())
+                .text("node", "", nodes)
+                .u64("class", "", vec![1; rows])
+                .f64("paused_since_ns", "", (0..rows).map(|row| 1e6 + 1e5 * row as f64).collect())
+                .u64("backlog_bytes", "", vec![2_000; rows]),
+        );
+        let counters = Table::new("counters", "").text("name", "", names);
+        vec![found, complete(counters.u64("value", "", vec![behind, moved]))]
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Database entries: how long they take, and how much of them is completed.
 
 use floodway_model::Table;
+use floodway_model::tables::{entries, flows};
 use std::collections::BTreeMap;
 
-use crate::metrics::table;
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
 use crate::summary::Summary;
@@ -23,13 +23,13 @@ struct Entry {
 }
 
 fn entries(tables: &[Table]) -> Vec<Entry> {
-    let (Some(flows), Some(entries)) = (table(tables, "flows"), table(tables, "entries")) else {
+    let (Some(flows), Some(entries)) = (flows::View::of(tables), entries::View::of(tables)) else {
         return Vec::new();
     };
     let workloads: BTreeMap<u64, u64> =
-        flows.u64s("flow").iter().copied().zip(flows.u64s("workload").iter().copied()).collect();
-    let (bytes, measured) = (entries.u64s("bytes"), entries.u64s("measured"));
-    let (requested, completed) = (entries.f64s("requested_ns"), entries.f64s("completed_ns"));
+        flows.flow.iter().copied().zip(flows.workload.iter().copied()).collect();
+    let (bytes, measured) = (entries.bytes, entries.measured);
+    let (requested, completed) = (entries.requested_ns, entries.completed_ns);
     let entry = |(at, flow): (usize, &u64)| Entry {
         workload: workloads[flow],
         bytes: bytes[at],
@@ -37,7 +37,7 @@ fn entries(tables: &[Table]) -> Vec<Entry> {
         requested_ns: requested[at],
         completed_ns: completed[at],
     };
-    entries.u64s("flow").iter().enumerate().map(entry).collect()
+    entries.flow.iter().enumerate().map(entry).collect()
 }
 
 /// Adds `workload_<n>_entries`, `workload_<n>_entries_unfinished`,
@@ -148,24 +148,33 @@ pub(crate) fn throughputs_of(summary: &Summary) -> Vec<Shown> {
 mod tests {
     use super::*;
     use crate::scalars::scalars;
+    use floodway_model::tables::complete;
 
     fn tables() -> [Table; 3] {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
         [
-            Table::new("flows", "").u64("flow", "", vec![0, 1]).u64("workload", "", vec![0, 3]),
-            Table::new("counters", "")
-                .text("name", "", texts(&["warmup_ns", "measured_ns"]))
-                .u64("value", "", vec![100, 800])
-                .text("meaning", "", texts(&["", ""])),
+            complete(Table::new("flows", "").u64("flow", "", vec![0, 1]).u64(
+                "workload",
+                "",
+                vec![0, 3],
+            )),
+            complete(
+                Table::new("counters", "")
+                    .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                    .u64("value", "", vec![100, 800])
+                    .text("meaning", "", texts(&["", ""])),
+            ),
             // Of workload 3: one of the warm-up, four that are measured, of which one never ends
             // and one is completed after the measurement, and one of later.
-            Table::new("entries", "")
-                .u64("flow", "", vec![1; 6])
-                .f64("requested_ns", "", vec![50.0, 100.0, 200.0, 300.0, 850.0, 900.0])
-                .u64("bytes", "", vec![1, 10, 100, 1_000, 10_000, 100_000])
-                .f64("arrived_ns", "", vec![f64::NAN; 6])
-                .f64("completed_ns", "", vec![150.0, 130.0, 260.0, f64::NAN, 940.0, 1_000.0])
-                .u64("measured", "", vec![0, 1, 1, 1, 1, 0]),
+            complete(
+                Table::new("entries", "")
+                    .u64("flow", "", vec![1; 6])
+                    .f64("requested_ns", "", vec![50.0, 100.0, 200.0, 300.0, 850.0, 900.0])
+                    .u64("bytes", "", vec![1, 10, 100, 1_000, 10_000, 100_000])
+                    .f64("arrived_ns", "", vec![f64::NAN; 6])
+                    .f64("completed_ns", "", vec![150.0, 130.0, 260.0, f64::NAN, 940.0, 1_000.0])
+                    .u64("measured", "", vec![0, 1, 1, 1, 1, 0]),
+            ),
         ]
     }
 

@@ -2,9 +2,9 @@
 //! of an experiment in which hosts send as fast as they can.
 
 use floodway_model::Table;
+use floodway_model::tables::latencies;
 use std::collections::BTreeMap;
 
-use crate::metrics::table;
 use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
 use crate::shapes::{Depths, quantile};
 use crate::summary::Summary;
@@ -29,15 +29,15 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
         let meaning = "payload that arrived during the measurement, over its length, of all flows";
         put(scalars, "throughput_bps", bytes * 8e9 / time, "b/s", meaning);
     }
-    let Some(latencies) = table(tables, "latencies") else { return };
+    let Some(latencies) = latencies::View::of(tables) else { return };
     let mut all = Latencies::default();
     let mut by_workload: BTreeMap<u64, Latencies> = BTreeMap::new();
-    for (at, workload) in latencies.u64s("workload").iter().enumerate() {
+    for (at, workload) in latencies.workload.iter().enumerate() {
         for sum in [&mut all, by_workload.entry(*workload).or_default()] {
-            let packets = latencies.u64s("packets")[at];
+            let packets = latencies.packets[at];
             sum.packets += packets;
-            sum.total_ns += latencies.f64s("total_ns")[at];
-            *sum.times.entry(latencies.u64s("up_to_ns")[at]).or_default() += packets;
+            sum.total_ns += latencies.total_ns[at];
+            *sum.times.entry(latencies.up_to_ns[at]).or_default() += packets;
         }
     }
     numbers("", "", &all, scalars);
@@ -100,22 +100,27 @@ pub(crate) fn all(summary: &Summary) -> Vec<Shown> {
 mod tests {
     use super::*;
     use crate::scalars::scalars;
+    use floodway_model::tables::complete;
 
     fn counters() -> Table {
         let texts = |texts: [&str; 2]| texts.map(String::from).to_vec();
-        Table::new("counters", "")
-            .text("name", "", texts(["data_bytes_delivered", "measured_ns"]))
-            .u64("value", "", vec![1_250_000, 1_000_000])
-            .text("meaning", "", texts(["", ""]))
+        complete(
+            Table::new("counters", "")
+                .text("name", "", texts(["data_bytes_delivered", "measured_ns"]))
+                .u64("value", "", vec![1_250_000, 1_000_000])
+                .text("meaning", "", texts(["", ""])),
+        )
     }
 
     /// Nine packets of workload 0 that took 100 ns, and one of workload 2 that took 1005.
     fn latencies() -> Table {
-        Table::new("latencies", "")
-            .u64("workload", "", vec![0, 2])
-            .u64("up_to_ns", "", vec![100, 1_007])
-            .u64("packets", "", vec![9, 1])
-            .f64("total_ns", "", vec![900.0, 1_005.0])
+        complete(
+            Table::new("latencies", "")
+                .u64("workload", "", vec![0, 2])
+                .u64("up_to_ns", "", vec![100, 1_007])
+                .u64("packets", "", vec![9, 1])
+                .f64("total_ns", "", vec![900.0, 1_005.0]),
+        )
     }
 
     #[test]
@@ -135,11 +140,13 @@ mod tests {
 
     #[test]
     fn where_nothing_was_recorded_there_is_no_latency() {
-        let empty = Table::new("latencies", "")
-            .u64("workload", "", vec![])
-            .u64("up_to_ns", "", vec![])
-            .u64("packets", "", vec![])
-            .f64("total_ns", "", vec![]);
+        let empty = complete(
+            Table::new("latencies", "")
+                .u64("workload", "", vec![])
+                .u64("up_to_ns", "", vec![])
+                .u64("packets", "", vec![])
+                .f64("total_ns", "", vec![]),
+        );
         let scalars = scalars(&[counters(), empty]);
         assert!(scalars.contains_key("throughput_bps"));
         assert!(!scalars.keys().any(|name| name.contains("latency")));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
+use floodway_model::tables::{links, pauses, switches};
 
-use crate::metrics::table;
 use crate::scalars::HOSTS;
 
 /// One direction of a link, by its sending end.
@@ -31,17 +31,17 @@ pub struct Direction {
 /// with fewer than two switches, of which there is no map to draw. With the tables `switches` and
 /// `pauses`; without the latter nothing was paused.
 pub fn directions(tables: &[Table], simulated_ns: f64) -> Vec<Direction> {
-    let both = table(tables, "links").zip(table(tables, "switches"));
+    let both = links::View::of(tables).zip(switches::View::of(tables));
     let Some((links, switches)) = both else { return Vec::new() };
-    let names = switches.texts("node").iter().map(|name| name.as_str());
-    let tiers: BTreeMap<&str, u64> = names.zip(switches.u64s("tier").iter().copied()).collect();
+    let names = switches.node.iter().map(|name| name.as_str());
+    let tiers: BTreeMap<&str, u64> = names.zip(switches.tier.iter().copied()).collect();
     if tiers.len() < 2 {
         return Vec::new();
     }
     let tier = |node: &str| tiers.get(node).copied().unwrap_or(HOSTS);
-    let paused = table(tables, "pauses").map(longest).unwrap_or_default();
-    let ends = links.texts("node").iter().zip(links.u64s("port")).zip(links.texts("peer"));
-    let busy = links.f64s("utilisation").iter();
+    let paused = pauses::View::of(tables).map(longest).unwrap_or_default();
+    let ends = links.node.iter().zip(links.port).zip(links.peer);
+    let busy = links.utilisation.iter();
     let direction = |(((node, port), peer), busy): (((&String, &u64), &String), &f64)| Direction {
         node: node.clone(),
         tier: tier(node),
@@ -55,10 +55,10 @@ pub fn directions(tables: &[Table], simulated_ns: f64) -> Vec<Direction> {
 }
 
 /// How long each port was paused in the class that was so longest.
-fn longest(pauses: &Table) -> BTreeMap<(&str, u64), f64> {
+fn longest(pauses: pauses::View<'_>) -> BTreeMap<(&str, u64), f64> {
     let mut paused = BTreeMap::new();
-    let ports = pauses.texts("node").iter().zip(pauses.u64s("port"));
-    for ((node, port), ns) in ports.zip(pauses.f64s("paused_ns")) {
+    let ports = pauses.node.iter().zip(pauses.port);
+    for ((node, port), ns) in ports.zip(pauses.paused_ns) {
         let most: &mut f64 = paused.entry((node.as_str(), *port)).or_default();
         *most = most.max(*ns);
     }
@@ -73,6 +73,7 @@ fn share(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     fn texts(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| text.to_string()).collect()
@@ -80,23 +81,27 @@ mod tests {
 
     #[test]
     fn ports_have_the_share_of_their_longest_class() {
-        let links = Table::new("links", "")
-            .text("node", "", texts(&["host 0", "leaf 0", "leaf 0", "spine 0"]))
-            .u64("port", "", vec![0, 0, 1, 0])
-            .text("peer", "", texts(&["leaf 0", "host 0", "spine 0", "leaf 0"]))
-            .f64("utilisation", "", vec![0.25, 1.0 / 3.0, 0.0, 0.5]);
+        let links = complete(
+            Table::new("links", "")
+                .text("node", "", texts(&["host 0", "leaf 0", "leaf 0", "spine 0"]))
+                .u64("port", "", vec![0, 0, 1, 0])
+                .text("peer", "", texts(&["leaf 0", "host 0", "spine 0", "leaf 0"]))
+                .f64("utilisation", "", vec![0.25, 1.0 / 3.0, 0.0, 0.5]),
+        );
         let switches = |names: &[&str]| {
-            Table::new("switches", "").text("node", "", texts(names)).u64(
+            complete(Table::new("switches", "").text("node", "", texts(names)).u64(
                 "tier",
                 "",
                 (0..names.len() as u64).collect(),
-            )
+            ))
         };
         // Two classes: 100 and 250 ns of 1000, and one that was paused for 40 ns.
-        let pauses = Table::new("pauses", "")
-            .text("node", "", texts(&["leaf 0", "leaf 0", "host 0"]))
-            .u64("port", "", vec![1, 1, 0])
-            .f64("paused_ns", "", vec![100.0, 250.0, 40.0]);
+        let pauses = complete(
+            Table::new("pauses", "")
+                .text("node", "", texts(&["leaf 0", "leaf 0", "host 0"]))
+                .u64("port", "", vec![1, 1, 0])
+                .f64("paused_ns", "", vec![100.0, 250.0, 40.0]),
+        );
         let tables = [links.clone(), switches(&["leaf 0", "spine 0"]), pauses];
         let all = directions(&tables, 1_000.0);
         let ends = |at: usize| (all[at].node.as_str(), all[at].tier, all[at].peer_tier);

@@ -1,6 +1,7 @@
 //! What is kept of one run: completion times by size class, and [`scalars`](crate::scalars).
 
 use floodway_model::Table;
+use floodway_model::tables::flows;
 use std::collections::BTreeMap;
 
 use crate::scalars::{Scalar, scalars};
@@ -102,11 +103,11 @@ pub struct FlowTime {
 /// completed count with the time that they had taken by then: their means are restricted means
 /// (Royston and Parmar, "Restricted mean survival time", BMC Medical Research Methodology 13, 2013).
 pub fn flow_times(tables: &[Table], end_ns: f64) -> Vec<FlowTime> {
-    let Some(flows) = table(tables, "flows") else { return Vec::new() };
-    let numbers = flows.u64s("flow");
-    let (bytes, measured) = (flows.u64s("bytes"), flows.u64s("measured"));
-    let (workloads, starts) = (flows.u64s("workload"), flows.f64s("start_ns"));
-    let (fct, ideal) = (flows.f64s("fct_ns"), flows.f64s("ideal_fct_ns"));
+    let Some(flows) = flows::View::of(tables) else { return Vec::new() };
+    let numbers = flows.flow;
+    let (bytes, measured) = (flows.bytes, flows.measured);
+    let (workloads, starts) = (flows.workload, flows.start_ns);
+    let (fct, ideal) = (flows.fct_ns, flows.ideal_fct_ns);
     let row = |at: usize| {
         let finished = !fct[at].is_nan();
         let fct_ns = if finished { fct[at] } else { end_ns - starts[at] };
@@ -341,14 +342,10 @@ impl RunMetrics {
     }
 }
 
-/// The table of this name, if the run has it.
-pub(crate) fn table<'a>(tables: &'a [Table], name: &str) -> Option<&'a Table> {
-    tables.iter().find(|table| table.name == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     fn flow(flow: u64, bytes: u64, fct_ns: f64) -> FlowTime {
         FlowTime { flow, bytes, workload: 0, fct_ns, slowdown: fct_ns / 10.0, finished: true }
@@ -399,14 +396,16 @@ mod tests {
 
     #[test]
     fn the_time_so_far_is_that_from_the_start_to_the_end_of_the_run() {
-        let flows = Table::new("flows", "")
-            .u64("flow", "", vec![1, 0, 2])
-            .u64("workload", "", vec![0, 0, 1])
-            .u64("bytes", "", vec![10, 10, 10])
-            .f64("start_ns", "", vec![200.0, 100.0, 0.0])
-            .f64("fct_ns", "", vec![f64::NAN, 50.0, 7.0])
-            .f64("ideal_fct_ns", "", vec![100.0, 25.0, 7.0])
-            .u64("measured", "", vec![1, 1, 0]);
+        let flows = complete(
+            Table::new("flows", "")
+                .u64("flow", "", vec![1, 0, 2])
+                .u64("workload", "", vec![0, 0, 1])
+                .u64("bytes", "", vec![10, 10, 10])
+                .f64("start_ns", "", vec![200.0, 100.0, 0.0])
+                .f64("fct_ns", "", vec![f64::NAN, 50.0, 7.0])
+                .f64("ideal_fct_ns", "", vec![100.0, 25.0, 7.0])
+                .u64("measured", "", vec![1, 1, 0]),
+        );
         let tables = [flows];
         let times = flow_times(&tables, 1_000.0);
         let seen: Vec<_> =

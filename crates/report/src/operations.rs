@@ -1,9 +1,9 @@
 //! Calls and collectives: how long they take, and how many are completed.
 
 use floodway_model::Table;
+use floodway_model::tables::operations;
 use std::collections::BTreeMap;
 
-use crate::metrics::table;
 use crate::scalars::{Scalar, put};
 use crate::statistics::{mean, quantile};
 use crate::summary::Summary;
@@ -13,13 +13,13 @@ use crate::throughput::Shown;
 /// `workload_<n>_<mean|p50|p99|max>_operation_ns` and `workload_<n>_operations_per_s`, where there
 /// are calls or collectives.
 pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
-    let Some(operations) = table(tables, "operations") else { return };
+    let Some(operations) = operations::View::of(tables) else { return };
     let value = |name: &str| scalars.get(name).map_or(0.0, |scalar| scalar.value);
     let (from, length) = (value("warmup_ns"), value("measured_ns"));
-    let (starts, ends) = (operations.f64s("start_ns"), operations.f64s("finish_ns"));
-    let measured = operations.u64s("measured");
+    let (starts, ends) = (operations.start_ns, operations.finish_ns);
+    let measured = operations.measured;
     let mut by_workload: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (row, workload) in operations.u64s("workload").iter().enumerate() {
+    for (row, workload) in operations.workload.iter().enumerate() {
         by_workload.entry(*workload).or_default().push(row);
     }
     for (workload, rows) in by_workload {
@@ -75,22 +75,27 @@ pub(crate) fn rates_of(summary: &Summary) -> Vec<Shown> {
 mod tests {
     use super::*;
     use crate::scalars::scalars;
+    use floodway_model::tables::complete;
 
     #[test]
     fn by_hand() {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect();
         let tables = [
-            Table::new("counters", "")
-                .text("name", "", texts(&["warmup_ns", "measured_ns"]))
-                .u64("value", "", vec![1_000, 2_000])
-                .text("meaning", "", texts(&["", ""])),
+            complete(
+                Table::new("counters", "")
+                    .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                    .u64("value", "", vec![1_000, 2_000])
+                    .text("meaning", "", texts(&["", ""])),
+            ),
             // Of workload 2: one of the warm-up that ends in the measurement, three that are
             // measured, of which one ends after it and one never.
-            Table::new("operations", "")
-                .u64("workload", "", vec![2; 4])
-                .f64("start_ns", "", vec![900.0, 1_000.0, 1_500.0, 2_000.0])
-                .f64("finish_ns", "", vec![1_100.0, 1_300.0, 3_200.0, f64::NAN])
-                .u64("measured", "", vec![0, 1, 1, 1]),
+            complete(
+                Table::new("operations", "")
+                    .u64("workload", "", vec![2; 4])
+                    .f64("start_ns", "", vec![900.0, 1_000.0, 1_500.0, 2_000.0])
+                    .f64("finish_ns", "", vec![1_100.0, 1_300.0, 3_200.0, f64::NAN])
+                    .u64("measured", "", vec![0, 1, 1, 1]),
+            ),
         ];
         let scalars = scalars(&tables);
         let value = |name: &str| scalars[&format!("workload_2_{name}")].value;

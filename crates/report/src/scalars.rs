@@ -1,10 +1,10 @@
 //! Numbers about whole runs: pauses, marks, drops, backlogs, goodput.
 
 use floodway_model::Table;
+use floodway_model::tables::{counters, drops, occupancy, queues, switches};
 use std::collections::BTreeMap;
 
 use crate::latency;
-use crate::metrics::table;
 use crate::shapes::{occupancy, quantile};
 use crate::statistics::{Scale, mean};
 use crate::{entries, operations, throughput};
@@ -45,9 +45,9 @@ impl Scalar {
 /// by `workload_<n>_`.
 pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     let mut scalars = BTreeMap::new();
-    if let Some(counters) = table(tables, "counters") {
-        let (names, meanings) = (counters.texts("name"), counters.texts("meaning"));
-        for ((name, value), meaning) in names.iter().zip(counters.u64s("value")).zip(meanings) {
+    if let Some(counters) = counters::View::of(tables) {
+        let (names, meanings) = (counters.name, counters.meaning);
+        for ((name, value), meaning) in names.iter().zip(counters.value).zip(meanings) {
             let unit = match name {
                 name if name.ends_with("_ns") => "ns",
                 name if name.split('_').any(|word| word == "bytes") => "bytes",
@@ -56,17 +56,18 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
             put(&mut scalars, name, *value as f64, unit, meaning);
         }
     }
-    if let Some(drops) = table(tables, "drops") {
-        for (reason, packets) in drops.texts("reason").iter().zip(drops.u64s("packets")) {
+    if let Some(drops) = drops::View::of(tables) {
+        for (reason, packets) in drops.reason.iter().zip(drops.packets) {
             let name = format!("dropped_packets_{reason}");
             let meaning = format!("packets dropped in the whole run for the reason {reason}");
             add(&mut scalars, &name, *packets as f64, "", &meaning);
         }
     }
-    if let Some(queues) = table(tables, "queues") {
+    if let Some(queues) = queues::View::of(tables) {
         backlogs(queues, &mut scalars);
     }
-    if let (Some(switches), Some(samples)) = (table(tables, "switches"), table(tables, "occupancy"))
+    if let (Some(switches), Some(samples)) =
+        (switches::View::of(tables), occupancy::View::of(tables))
     {
         occupancies(switches, samples, &mut scalars);
     }
@@ -78,10 +79,10 @@ pub fn scalars(tables: &[Table]) -> BTreeMap<String, Scalar> {
     scalars
 }
 
-fn backlogs(queues: &Table, scalars: &mut BTreeMap<String, Scalar>) {
-    let (means, maxima) = (queues.f64s("mean_backlog_bytes"), queues.u64s("max_backlog_bytes"));
+fn backlogs(queues: queues::View<'_>, scalars: &mut BTreeMap<String, Scalar>) {
+    let (means, maxima) = (queues.mean_backlog_bytes, queues.max_backlog_bytes);
     let mut by_queue: BTreeMap<u64, (Vec<f64>, u64)> = BTreeMap::new();
-    for (at, queue) in queues.u64s("queue").iter().enumerate() {
+    for (at, queue) in queues.queue.iter().enumerate() {
         let (of_ports, most) = by_queue.entry(*queue).or_default();
         if !means[at].is_nan() {
             of_ports.push(means[at]);
@@ -106,16 +107,20 @@ const OCCUPANCY_BINS: f64 = 1.0 - 0.840_896_415_253_714_6;
 pub(crate) const TIME_BINS: f64 = 1.0 / 64.0;
 
 /// How much memory data takes in ports and in switches.
-fn occupancies(switches: &Table, samples: &Table, scalars: &mut BTreeMap<String, Scalar>) {
-    let means = switches.f64s("mean_occupancy_bytes");
-    let ports: u64 = switches.u64s("ports").iter().sum();
+fn occupancies(
+    switches: switches::View<'_>,
+    samples: occupancy::View<'_>,
+    scalars: &mut BTreeMap<String, Scalar>,
+) {
+    let means = switches.mean_occupancy_bytes;
+    let ports: u64 = switches.ports.iter().sum();
     let of_switch = mean(means);
     let of_port = of_switch * switches.rows() as f64 / ports as f64;
-    let most = |column: &str| switches.u64s(column).iter().copied().max().unwrap_or(0);
+    let most = |column: &[u64]| column.iter().copied().max().unwrap_or(0);
     let distributions = occupancy(samples);
     for (scope, mean, most) in [
-        ("port", of_port, most("max_port_occupancy_bytes")),
-        ("switch", of_switch, most("max_occupancy_bytes")),
+        ("port", of_port, most(switches.max_port_occupancy_bytes)),
+        ("switch", of_switch, most(switches.max_occupancy_bytes)),
     ] {
         let mut put = |name: &str, value: (f64, f64), meaning: String| {
             let name = format!("{scope}_{name}_occupancy_bytes");

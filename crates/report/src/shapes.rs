@@ -1,11 +1,12 @@
 //! What the charts need of a run, thinned so that many runs fit in memory.
 
 use floodway_model::Table;
+use floodway_model::tables::{deliveries, depths, occupancy, switches, timeline};
 use std::collections::BTreeMap;
 
 use crate::entries::{Window, windows};
 use crate::links::{Direction, directions};
-use crate::metrics::{FlowTime, SizeClasses, table};
+use crate::metrics::{FlowTime, SizeClasses};
 use crate::recording::Recording;
 
 /// How many points a thinned distribution or time series has at most.
@@ -161,19 +162,19 @@ impl Shapes {
             let time = |flow: &FlowTime| if flow.finished { flow.fct_ns } else { f64::NAN };
             Sketch::of(flows.iter().filter(member).map(time))
         };
-        let delivered = table(tables, "deliveries").map(deliveries).unwrap_or_default();
+        let delivered = deliveries::View::of(tables).map(deliveries).unwrap_or_default();
         let few = delivered.len() <= MOST_RATES;
         let rates = delivered.iter().filter(|_| few).map(|(flow, of)| (*flow, rates(of, POINTS)));
         Self {
             rates: rates.collect(),
             responses: windows(tables),
             fct: (0..classes.count()).map(sketch).collect(),
-            timeline: table(tables, "timeline").map(timeline).unwrap_or_default(),
+            timeline: timeline::View::of(tables).map(timeline).unwrap_or_default(),
             memory: in_use(&memory(tables)),
             links: directions(tables, simulated_ns),
             recording: Recording::of(tables),
-            depths: table(tables, "depths").map(depths).unwrap_or_default(),
-            occupancy: table(tables, "occupancy").map(occupancy).unwrap_or_default(),
+            depths: depths::View::of(tables).map(depths).unwrap_or_default(),
+            occupancy: occupancy::View::of(tables).map(occupancy).unwrap_or_default(),
         }
     }
 
@@ -188,10 +189,10 @@ impl Shapes {
     }
 }
 
-fn timeline(table: &Table) -> BTreeMap<u64, Vec<Moment>> {
-    let (times, queues) = (table.f64s("time_ns"), table.u64s("queue"));
-    let (means, maxima) = (table.f64s("mean_backlog_bytes"), table.u64s("max_backlog_bytes"));
-    let paused = table.u64s("paused_ports");
+fn timeline(table: timeline::View<'_>) -> BTreeMap<u64, Vec<Moment>> {
+    let (times, queues) = (table.time_ns, table.queue);
+    let (means, maxima) = (table.mean_backlog_bytes, table.max_backlog_bytes);
+    let paused = table.paused_ports;
     let mut series: BTreeMap<u64, Vec<Moment>> = BTreeMap::new();
     for at in 0..table.rows() {
         series.entry(queues[at]).or_default().push(Moment {
@@ -225,12 +226,12 @@ fn one(moments: &[Moment]) -> Moment {
 /// how many bytes (tables `timeline` and `switches`). All data queues, without those of feedback,
 /// which are the last of each port. Of a network with one switch it is that switch's memory.
 pub fn memory(tables: &[Table]) -> Vec<(f64, f64)> {
-    let both = table(tables, "timeline").zip(table(tables, "switches"));
+    let both = timeline::View::of(tables).zip(switches::View::of(tables));
     let Some((timeline, switches)) = both else { return Vec::new() };
-    let ports: u64 = switches.u64s("ports").iter().sum();
-    let queues = timeline.u64s("queue");
+    let ports: u64 = switches.ports.iter().sum();
+    let queues = timeline.queue;
     let feedback = queues.iter().max();
-    let rows = timeline.f64s("time_ns").iter().zip(timeline.f64s("mean_backlog_bytes"));
+    let rows = timeline.time_ns.iter().zip(timeline.mean_backlog_bytes);
     // In order of time, which is above zero, so that its bits are in the same order.
     let mut samples: BTreeMap<u64, f64> = BTreeMap::new();
     for ((time, mean), _) in rows.zip(queues).filter(|(_, queue)| Some(*queue) != feedback) {
@@ -255,10 +256,10 @@ fn in_use(samples: &[(f64, f64)]) -> Vec<InUse> {
 }
 
 /// How often the queues of each number had which backlog, over all tiers (table `depths`).
-pub fn depths(table: &Table) -> BTreeMap<u64, Depths> {
-    let (queues, edges) = (table.u64s("queue"), table.u64s("up_to_bytes"));
+pub fn depths(table: depths::View<'_>) -> BTreeMap<u64, Depths> {
+    let (queues, edges) = (table.queue, table.up_to_bytes);
     let mut depths: BTreeMap<u64, Depths> = BTreeMap::new();
-    for (at, samples) in table.u64s("samples").iter().enumerate() {
+    for (at, samples) in table.samples.iter().enumerate() {
         *depths.entry(queues[at]).or_default().entry(edges[at]).or_default() += samples;
     }
     depths
@@ -266,10 +267,10 @@ pub fn depths(table: &Table) -> BTreeMap<u64, Depths> {
 
 /// How often data took how much of the memory of a `port` and of a `switch`, over all tiers (table
 /// `occupancy`).
-pub fn occupancy(table: &Table) -> BTreeMap<String, Depths> {
-    let (scopes, edges) = (table.texts("scope"), table.u64s("up_to_bytes"));
+pub fn occupancy(table: occupancy::View<'_>) -> BTreeMap<String, Depths> {
+    let (scopes, edges) = (table.scope, table.up_to_bytes);
     let mut occupancy: BTreeMap<String, Depths> = BTreeMap::new();
-    for (at, samples) in table.u64s("samples").iter().enumerate() {
+    for (at, samples) in table.samples.iter().enumerate() {
         let of_scope = occupancy.entry(scopes[at].to_string()).or_default();
         *of_scope.entry(edges[at]).or_default() += samples;
     }
@@ -277,10 +278,10 @@ pub fn occupancy(table: &Table) -> BTreeMap<String, Depths> {
 }
 
 /// What the flows that have no size had delivered over time, by flow (table `deliveries`).
-pub fn deliveries(table: &Table) -> BTreeMap<u64, Deliveries> {
-    let (times, bytes) = (table.f64s("time_ns"), table.u64s("delivered_bytes"));
+pub fn deliveries(table: deliveries::View<'_>) -> BTreeMap<u64, Deliveries> {
+    let (times, bytes) = (table.time_ns, table.delivered_bytes);
     let mut deliveries: BTreeMap<u64, Deliveries> = BTreeMap::new();
-    for (at, flow) in table.u64s("flow").iter().enumerate() {
+    for (at, flow) in table.flow.iter().enumerate() {
         deliveries.entry(*flow).or_default().push((times[at], bytes[at]));
     }
     deliveries
@@ -316,6 +317,7 @@ pub fn quantile(depths: &Depths, p: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     #[test]
     fn a_small_distribution_is_kept_as_it_is() {
@@ -330,11 +332,13 @@ mod tests {
         let backlogs = [[700, 14, 66], [0, 0, 0], [35, 7, 132]];
         let rows = || (0..9).map(|row| (row / 3, row % 3));
         let mean = |(sample, queue): (usize, usize)| f64::from(backlogs[sample][queue]) / 7.0;
-        let timeline = Table::new("timeline", "")
-            .f64("time_ns", "", rows().map(|row| row.0 as f64 * 500.0).collect())
-            .u64("queue", "", rows().map(|row| row.1 as u64).collect())
-            .f64("mean_backlog_bytes", "", rows().map(mean).collect());
-        let switches = Table::new("switches", "").u64("ports", "", vec![3, 4]);
+        let timeline = complete(
+            Table::new("timeline", "")
+                .f64("time_ns", "", rows().map(|row| row.0 as f64 * 500.0).collect())
+                .u64("queue", "", rows().map(|row| row.1 as u64).collect())
+                .f64("mean_backlog_bytes", "", rows().map(mean).collect()),
+        );
+        let switches = complete(Table::new("switches", "").u64("ports", "", vec![3, 4]));
         let samples = memory(&[timeline.clone(), switches]);
         assert_eq!(samples, [(0.0, 714.0), (500.0, 0.0), (1_000.0, 42.0)]);
         assert_eq!(memory(&[timeline]), []);
@@ -383,16 +387,18 @@ mod tests {
 
     #[test]
     fn occupancy_is_summed_over_tiers() {
-        let table = Table::new("occupancy", "")
-            .u64("tier", "", vec![0, 0, 0, 1, 1])
-            .text(
-                "scope",
-                "",
-                ["port", "port", "switch", "port", "switch"].map(String::from).into(),
-            )
-            .u64("up_to_bytes", "", vec![0, 1_000, 2_000, 1_000, u64::MAX])
-            .u64("samples", "", vec![90, 6, 5, 4, 1]);
-        let occupancy = occupancy(&table);
+        let table = complete(
+            Table::new("occupancy", "")
+                .u64("tier", "", vec![0, 0, 0, 1, 1])
+                .text(
+                    "scope",
+                    "",
+                    ["port", "port", "switch", "port", "switch"].map(String::from).into(),
+                )
+                .u64("up_to_bytes", "", vec![0, 1_000, 2_000, 1_000, u64::MAX])
+                .u64("samples", "", vec![90, 6, 5, 4, 1]),
+        );
+        let occupancy = occupancy(occupancy::View::of_table(&table).unwrap());
         assert_eq!(occupancy["port"], Depths::from([(0, 90), (1_000, 10)]));
         assert_eq!(occupancy["switch"], Depths::from([(2_000, 5), (u64::MAX, 1)]));
         // Of a hundred samples ninety are empty.
@@ -407,11 +413,13 @@ mod tests {
     #[test]
     fn rates_are_of_stretches() {
         // Two flows: 1250 bytes in each 100 ns are 100 Gb/s.
-        let table = Table::new("deliveries", "")
-            .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0, 300.0, 300.0])
-            .u64("flow", "", vec![2, 7, 2, 7, 2, 7])
-            .u64("delivered_bytes", "", vec![1_250, 0, 1_875, 1_250, 3_125, 1_250]);
-        let deliveries = deliveries(&table);
+        let table = complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0, 300.0, 300.0])
+                .u64("flow", "", vec![2, 7, 2, 7, 2, 7])
+                .u64("delivered_bytes", "", vec![1_250, 0, 1_875, 1_250, 3_125, 1_250]),
+        );
+        let deliveries = deliveries(deliveries::View::of_table(&table).unwrap());
         assert_eq!(rates(&deliveries[&2], 10), [(50.0, 100.0), (150.0, 50.0), (250.0, 100.0)]);
         assert_eq!(rates(&deliveries[&7], 10), [(50.0, 0.0), (150.0, 100.0), (250.0, 0.0)]);
         // The first two samples together, and the last by itself.
@@ -422,13 +430,15 @@ mod tests {
     #[test]
     fn a_long_series_is_thinned_and_keeps_its_peaks() {
         let rows = 5_000;
-        let table = Table::new("timeline", "")
-            .f64("time_ns", "", (0..rows).map(f64::from).collect())
-            .u64("queue", "", vec![1; rows as usize])
-            .f64("mean_backlog_bytes", "", vec![10.0; rows as usize])
-            .u64("max_backlog_bytes", "", (0..rows as u64).map(|at| at % 1_000).collect())
-            .u64("paused_ports", "", (0..rows as u64).map(|at| u64::from(at == 777)).collect());
-        let series = &timeline(&table)[&1];
+        let table = complete(
+            Table::new("timeline", "")
+                .f64("time_ns", "", (0..rows).map(f64::from).collect())
+                .u64("queue", "", vec![1; rows as usize])
+                .f64("mean_backlog_bytes", "", vec![10.0; rows as usize])
+                .u64("max_backlog_bytes", "", (0..rows as u64).map(|at| at % 1_000).collect())
+                .u64("paused_ports", "", (0..rows as u64).map(|at| u64::from(at == 777)).collect()),
+        );
+        let series = &timeline(timeline::View::of_table(&table).unwrap())[&1];
         assert!(series.len() <= POINTS);
         assert_eq!(series.iter().map(|moment| moment.max_backlog_bytes).max(), Some(999));
         assert_eq!(series.iter().map(|moment| moment.paused_ports).sum::<u64>(), 1);

@@ -2,9 +2,9 @@
 //! whose flows never complete.
 
 use floodway_model::Table;
+use floodway_model::tables::{deliveries, departures, flows, sojourns};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::metrics::table;
 use crate::scalars::{Scalar, TIME_BINS, put, put_binned};
 use crate::shapes::{Deliveries, Depths, deliveries, quantile};
 use crate::statistics::mean;
@@ -15,7 +15,7 @@ use crate::summary::Summary;
 pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
     goodputs(tables, scalars);
     if let (Some(sojourns), Some(departures)) =
-        (table(tables, "sojourns"), table(tables, "departures"))
+        (sojourns::View::of(tables), departures::View::of(tables))
     {
         waits(sojourns, departures, scalars);
     }
@@ -23,13 +23,14 @@ pub(crate) fn add(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
 
 /// The mean over the flows of each workload of what arrived during the measurement.
 fn goodputs(tables: &[Table], scalars: &mut BTreeMap<String, Scalar>) {
-    let (Some(flows), Some(samples)) = (table(tables, "flows"), table(tables, "deliveries")) else {
+    let (Some(flows), Some(samples)) = (flows::View::of(tables), deliveries::View::of(tables))
+    else {
         return;
     };
     let value = |name: &str| scalars.get(name).map(|scalar| scalar.value);
     let (Some(from), Some(length)) = (value("warmup_ns"), value("measured_ns")) else { return };
     let workloads: BTreeMap<u64, u64> =
-        flows.u64s("flow").iter().copied().zip(flows.u64s("workload").iter().copied()).collect();
+        flows.flow.iter().copied().zip(flows.workload.iter().copied()).collect();
     let mut by_workload: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (flow, delivered) in deliveries(samples) {
         let Some(rate) = rate(&delivered, from, from + length) else { continue };
@@ -58,25 +59,29 @@ fn rate(delivered: &Deliveries, from: f64, to: f64) -> Option<f64> {
 }
 
 /// Of the queues of the port at which packets have waited most in all.
-fn waits(sojourns: &Table, departures: &Table, scalars: &mut BTreeMap<String, Scalar>) {
-    let port = |table: &Table, at: usize| (table.texts("node")[at].clone(), table.u64s("port")[at]);
-    let (queues, means) = (sojourns.u64s("queue"), sojourns.f64s("mean_sojourn_ns"));
-    let left = sojourns.u64s("departures");
-    let mut waited: BTreeMap<(String, u64), f64> = BTreeMap::new();
+fn waits(
+    sojourns: sojourns::View<'_>,
+    departures: departures::View<'_>,
+    scalars: &mut BTreeMap<String, Scalar>,
+) {
+    let port = |at: usize| (sojourns.node[at].as_str(), sojourns.port[at]);
+    let (queues, means) = (sojourns.queue, sojourns.mean_sojourn_ns);
+    let left = sojourns.departures;
+    let mut waited: BTreeMap<(&str, u64), f64> = BTreeMap::new();
     for at in 0..sojourns.rows() {
-        *waited.entry(port(sojourns, at)).or_default() += means[at] * left[at] as f64;
+        *waited.entry(port(at)).or_default() += means[at] * left[at] as f64;
     }
     // The first of equal ones.
     let most = waited.iter().rev().max_by(|a, b| a.1.total_cmp(b.1));
     let Some((busiest, _)) = most else { return };
-    let (kinds, edges) = (departures.texts("kind"), departures.u64s("up_to"));
-    let (of_queue, counts) = (departures.u64s("queue"), departures.u64s("departures"));
-    for at in (0..sojourns.rows()).filter(|at| port(sojourns, *at) == *busiest) {
+    let (kinds, edges) = (departures.kind, departures.up_to);
+    let (of_queue, counts) = (departures.queue, departures.departures);
+    for at in (0..sojourns.rows()).filter(|at| port(*at) == *busiest) {
         let queue = queues[at];
         let is_its = |bin: &usize| {
             kinds[*bin] == "sojourn_ns"
                 && of_queue[*bin] == queue
-                && port(departures, *bin) == *busiest
+                && (departures.node[*bin].as_str(), departures.port[*bin]) == *busiest
         };
         let bins = (0..departures.rows()).filter(is_its);
         let times: Depths = bins.map(|bin| (edges[bin], counts[bin])).collect();
@@ -158,34 +163,39 @@ pub(crate) fn numbers(summary: &Summary, begin: &str, end: &str) -> BTreeSet<u64
 mod tests {
     use super::*;
     use crate::scalars::scalars;
+    use floodway_model::tables::complete;
 
     fn texts(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_string()).collect()
     }
 
     fn counters(warmup_ns: u64, measured_ns: u64) -> Table {
-        Table::new("counters", "")
-            .text("name", "", texts(&["warmup_ns", "measured_ns"]))
-            .u64("value", "", vec![warmup_ns, measured_ns])
-            .text("meaning", "", texts(&["", ""]))
+        complete(
+            Table::new("counters", "")
+                .text("name", "", texts(&["warmup_ns", "measured_ns"]))
+                .u64("value", "", vec![warmup_ns, measured_ns])
+                .text("meaning", "", texts(&["", ""])),
+        )
     }
 
     #[test]
     fn goodput_is_that_of_the_measurement_by_workload() {
-        let flows = Table::new("flows", "").u64("flow", "", vec![0, 1, 2]).u64(
+        let flows = complete(Table::new("flows", "").u64("flow", "", vec![0, 1, 2]).u64(
             "workload",
             "",
             vec![0, 1, 1],
-        );
+        ));
         // Samples every 100 ns; the measurement is from 100 to 300 ns.
-        let deliveries = Table::new("deliveries", "")
-            .f64("time_ns", "", [100.0, 200.0, 300.0, 400.0].repeat(3))
-            .u64("flow", "", [[0; 4], [1; 4], [2; 4]].concat())
-            .u64(
-                "delivered_bytes",
-                "",
-                vec![50, 100, 150, 999, 0, 25, 100, 999, 10, 110, 210, 210],
-            );
+        let deliveries = complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", [100.0, 200.0, 300.0, 400.0].repeat(3))
+                .u64("flow", "", [[0; 4], [1; 4], [2; 4]].concat())
+                .u64(
+                    "delivered_bytes",
+                    "",
+                    vec![50, 100, 150, 999, 0, 25, 100, 999, 10, 110, 210, 210],
+                ),
+        );
         let scalars = scalars(&[flows, deliveries, counters(100, 200)]);
         let value = |name: &str| scalars[name].value;
         // 100 bytes in 200 ns are 4 Gb/s; the two others have 100 and 200 bytes.
@@ -206,30 +216,34 @@ mod tests {
     #[test]
     fn waiting_is_that_of_the_port_where_most_is_waited() {
         // Two packets wait 100 ns at port 0, ten wait 50 and one 600 ns at port 1.
-        let sojourns = Table::new("sojourns", "")
-            .text("node", "", texts(&["left", "left", "left"]))
-            .u64("port", "", vec![0, 1, 1])
-            .u64("queue", "", vec![0, 0, 1])
-            .u64("departures", "", vec![2, 10, 1])
-            .f64("mean_sojourn_ns", "", vec![100.0, 50.0, 600.0]);
-        let departures = Table::new("departures", "")
-            .text("node", "", texts(&["left"; 6]))
-            .u64("port", "", vec![0, 1, 1, 1, 1, 1])
-            .u64("queue", "", vec![0, 0, 0, 0, 0, 1])
-            .text(
-                "kind",
-                "",
-                texts(&[
-                    "sojourn_ns",
-                    "packets",
-                    "sojourn_ns",
-                    "sojourn_ns",
-                    "packets",
-                    "sojourn_ns",
-                ]),
-            )
-            .u64("up_to", "", vec![100, 1, 40, 140, 2, 600])
-            .u64("departures", "", vec![2, 9, 9, 1, 1, 1]);
+        let sojourns = complete(
+            Table::new("sojourns", "")
+                .text("node", "", texts(&["left", "left", "left"]))
+                .u64("port", "", vec![0, 1, 1])
+                .u64("queue", "", vec![0, 0, 1])
+                .u64("departures", "", vec![2, 10, 1])
+                .f64("mean_sojourn_ns", "", vec![100.0, 50.0, 600.0]),
+        );
+        let departures = complete(
+            Table::new("departures", "")
+                .text("node", "", texts(&["left"; 6]))
+                .u64("port", "", vec![0, 1, 1, 1, 1, 1])
+                .u64("queue", "", vec![0, 0, 0, 0, 0, 1])
+                .text(
+                    "kind",
+                    "",
+                    texts(&[
+                        "sojourn_ns",
+                        "packets",
+                        "sojourn_ns",
+                        "sojourn_ns",
+                        "packets",
+                        "sojourn_ns",
+                    ]),
+                )
+                .u64("up_to", "", vec![100, 1, 40, 140, 2, 600])
+                .u64("departures", "", vec![2, 9, 9, 1, 1, 1]),
+        );
         let scalars = scalars(&[sojourns, departures]);
         let value = |name: &str| scalars[name].value;
         assert_eq!(value("queue_0_mean_sojourn_ns"), 50.0);

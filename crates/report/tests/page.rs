@@ -1,5 +1,6 @@
 //! The page: whole, self-contained, honest about what is missing.
 
+use floodway_model::tables::complete;
 use std::collections::BTreeSet;
 
 use crate::check::{HOSTILE, SHOWN, check, data, offline, printable, scripts};
@@ -202,16 +203,18 @@ fn little_makes_a_page_too() {
 /// Two flows of 64 KB each, which were measured or not.
 fn two_flows(measured: u64) -> Table {
     let fct = vec![10e3, 20e3];
-    Table::new("flows", "flows")
-        .u64("flow", "number", vec![0, 1])
-        .u64("workload", "workload", vec![0, 0])
-        .u64("bytes", "size", vec![64_000; 2])
-        .f64("start_ns", "start", vec![2e6; 2])
-        .f64("slowdown", "slowdown", fct.iter().map(|time| time / 5e3).collect())
-        .f64("fct_ns", "completion time", fct)
-        .f64("ideal_fct_ns", "ideal", vec![5e3; 2])
-        .u64("delivered_bytes", "delivered", vec![64_000; 2])
-        .u64("measured", "measured", vec![measured; 2])
+    complete(
+        Table::new("flows", "flows")
+            .u64("flow", "number", vec![0, 1])
+            .u64("workload", "workload", vec![0, 0])
+            .u64("bytes", "size", vec![64_000; 2])
+            .f64("start_ns", "start", vec![2e6; 2])
+            .f64("slowdown", "slowdown", fct.iter().map(|time| time / 5e3).collect())
+            .f64("fct_ns", "completion time", fct)
+            .f64("ideal_fct_ns", "ideal", vec![5e3; 2])
+            .u64("delivered_bytes", "delivered", vec![64_000; 2])
+            .u64("measured", "measured", vec![measured; 2]),
+    )
 }
 
 #[test]
@@ -241,10 +244,12 @@ fn sizes_without_flows_and_changes_without_pairs_are_not_in_the_way() {
 fn what_failed_links_lose_is_lost_too() {
     let counters = |lost: u64| {
         let names = ["measured_ns", "dropped_packets", "lost_on_links"].map(String::from).to_vec();
-        Table::new("counters", "counters")
-            .text("name", "name", names.clone())
-            .u64("value", "value", vec![1_000_000, 0, lost])
-            .text("meaning", "meaning", names)
+        complete(
+            Table::new("counters", "counters")
+                .text("name", "name", names.clone())
+                .u64("value", "value", vec![1_000_000, 0, lost])
+                .text("meaning", "meaning", names),
+        )
     };
     let experiment_with = |lost: u64| {
         let mut manifest = manifest(SOUND);

@@ -5,6 +5,7 @@ use crate::synthetic::{Case, ending, experiment, manifest, run};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::html::page;
 use floodway_report::{Experiment, Manifest};
 use miniz_oxide::inflate::decompress_to_vec_zlib;
@@ -17,28 +18,38 @@ const CASE: Case = Case { replications: 1, flows: 100, unfinished: false, drops:
 /// waits for host 1.
 fn recorded(moments: u64, backlog: u64) -> Vec<Table> {
     let texts = |texts: &[&str]| -> Vec<String> { texts.iter().map(|s| s.to_string()).collect() };
-    let switches = Table::new("switches", "")
-        .text("node", "", texts(&["leaf <b>0</b>", "spine 0"]))
-        .u64("tier", "", vec![0, 1]);
+    let switches = complete(
+        Table::new("switches", "").text("node", "", texts(&["leaf <b>0</b>", "spine 0"])).u64(
+            "tier",
+            "",
+            vec![0, 1],
+        ),
+    );
     let leaf = "leaf <b>0</b>";
-    let links = Table::new("links", "")
-        .text("node", "", texts(&["host 0", "host 1", leaf, leaf, leaf, "spine 0"]))
-        .u64("port", "", vec![0, 0, 0, 1, 2, 0])
-        .text("peer", "", texts(&[leaf, leaf, "host 0", "host 1", "spine 0", leaf]))
-        .f64("utilisation", "", vec![0.5; 6]);
-    let record = Table::new("record", "")
-        .u64("moments", "", vec![moments])
-        .f64("first_ns", "", vec![1_000.0])
-        .f64("interval_ns", "", vec![1_000.0]);
+    let links = complete(
+        Table::new("links", "")
+            .text("node", "", texts(&["host 0", "host 1", leaf, leaf, leaf, "spine 0"]))
+            .u64("port", "", vec![0, 0, 0, 1, 2, 0])
+            .text("peer", "", texts(&[leaf, leaf, "host 0", "host 1", "spine 0", leaf]))
+            .f64("utilisation", "", vec![0.5; 6]),
+    );
+    let record = complete(
+        Table::new("record", "")
+            .u64("moments", "", vec![moments])
+            .f64("first_ns", "", vec![1_000.0])
+            .f64("interval_ns", "", vec![1_000.0]),
+    );
     let rows = moments as usize;
     let each = |of: fn(u64) -> f64| (0..moments).flat_map(|at| [of(at); 2]).collect::<Vec<_>>();
-    let moments = Table::new("moments", "")
-        .f64("time_ns", "", each(|at| 1_000.0 * (at + 1) as f64))
-        .text("node", "", texts(&["host 0", leaf].repeat(rows)))
-        .u64("port", "", [0, 1].repeat(rows))
-        .f64("busy_ns", "", [1_000.0, 250.0].repeat(rows))
-        .f64("paused_ns", "", [500.0, 0.0].repeat(rows))
-        .u64("backlog_bytes", "", [0, backlog].repeat(rows));
+    let moments = complete(
+        Table::new("moments", "")
+            .f64("time_ns", "", each(|at| 1_000.0 * (at + 1) as f64))
+            .text("node", "", texts(&["host 0", leaf].repeat(rows)))
+            .u64("port", "", [0, 1].repeat(rows))
+            .f64("busy_ns", "", [1_000.0, 250.0].repeat(rows))
+            .f64("paused_ns", "", [500.0, 0.0].repeat(rows))
+            .u64("backlog_bytes", "", [0, backlog].repeat(rows)),
+    );
     vec![switches, links, record, moments]
 }
 

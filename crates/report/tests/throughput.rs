@@ -3,6 +3,7 @@
 use crate::check::{check, same};
 use crate::synthetic::{self, Case, ending, manifest, run};
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::html::page;
 use floodway_report::terminal::{Style, table};
 use floodway_report::{Experiment, Summary};
@@ -25,36 +26,46 @@ fn tables(mbps: [u64; 2], wait_us: u64) -> Vec<Table> {
         ("measured_ns", 1_000_000_000),
     ];
     vec![
-        Table::new("flows", "")
-            .u64("flow", "", vec![0, 1])
-            .u64("workload", "", vec![0, 1])
-            .u64("bytes", "", vec![0, 0])
-            .u64("measured", "", vec![0, 0])
-            .f64("start_ns", "", vec![0.0; 2])
-            .f64("ideal_fct_ns", "", vec![f64::NAN; 2])
-            .f64("fct_ns", "", vec![f64::NAN; 2])
-            .f64("slowdown", "", vec![f64::NAN; 2]),
-        Table::new("deliveries", "")
-            .f64("time_ns", "", vec![1e9, 1e9, 2e9, 2e9])
-            .u64("flow", "", vec![0, 1, 0, 1])
-            .u64("delivered_bytes", "", [bytes(1), bytes(2)].concat()),
-        Table::new("sojourns", "")
-            .text("node", "", texts(&["left switch"]))
-            .u64("port", "", vec![20])
-            .u64("queue", "", vec![0])
-            .u64("departures", "", vec![3_000])
-            .f64("mean_sojourn_ns", "", vec![wait_us as f64 * 1e3]),
-        Table::new("departures", "")
-            .text("node", "", texts(&["left switch"; 2]))
-            .u64("port", "", vec![20; 2])
-            .u64("queue", "", vec![0; 2])
-            .text("kind", "", texts(&["sojourn_ns"; 2]))
-            .u64("up_to", "", vec![wait_us * 1_000, wait_us * 2_000])
-            .u64("departures", "", vec![2_900, 100]),
-        Table::new("counters", "")
-            .text("name", "", counters.iter().map(|row| row.0.to_string()).collect())
-            .u64("value", "", counters.iter().map(|row| row.1).collect())
-            .text("meaning", "", vec![String::new(); counters.len()]),
+        complete(
+            Table::new("flows", "")
+                .u64("flow", "", vec![0, 1])
+                .u64("workload", "", vec![0, 1])
+                .u64("bytes", "", vec![0, 0])
+                .u64("measured", "", vec![0, 0])
+                .f64("start_ns", "", vec![0.0; 2])
+                .f64("ideal_fct_ns", "", vec![f64::NAN; 2])
+                .f64("fct_ns", "", vec![f64::NAN; 2])
+                .f64("slowdown", "", vec![f64::NAN; 2]),
+        ),
+        complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", vec![1e9, 1e9, 2e9, 2e9])
+                .u64("flow", "", vec![0, 1, 0, 1])
+                .u64("delivered_bytes", "", [bytes(1), bytes(2)].concat()),
+        ),
+        complete(
+            Table::new("sojourns", "")
+                .text("node", "", texts(&["left switch"]))
+                .u64("port", "", vec![20])
+                .u64("queue", "", vec![0])
+                .u64("departures", "", vec![3_000])
+                .f64("mean_sojourn_ns", "", vec![wait_us as f64 * 1e3]),
+        ),
+        complete(
+            Table::new("departures", "")
+                .text("node", "", texts(&["left switch"; 2]))
+                .u64("port", "", vec![20; 2])
+                .u64("queue", "", vec![0; 2])
+                .text("kind", "", texts(&["sojourn_ns"; 2]))
+                .u64("up_to", "", vec![wait_us * 1_000, wait_us * 2_000])
+                .u64("departures", "", vec![2_900, 100]),
+        ),
+        complete(
+            Table::new("counters", "")
+                .text("name", "", counters.iter().map(|row| row.0.to_string()).collect())
+                .u64("value", "", counters.iter().map(|row| row.1).collect())
+                .text("meaning", "", vec![String::new(); counters.len()]),
+        ),
     ]
 }
 
@@ -121,7 +132,7 @@ fn with_entries(response_us: u64) -> Vec<Table> {
     let time = |at: usize| response_us as f64 * if at == 50 { 1e4 } else { 1e3 };
     let completed = requested.iter().enumerate().map(|(at, from)| from + time(at)).collect();
     let mut tables = tables([4, 36], 1_000);
-    tables.push(
+    tables.push(complete(
         Table::new("entries", "")
             .u64("flow", "", vec![1; 100])
             .f64("requested_ns", "", requested.clone())
@@ -129,7 +140,7 @@ fn with_entries(response_us: u64) -> Vec<Table> {
             .f64("arrived_ns", "", requested)
             .f64("completed_ns", "", completed)
             .u64("measured", "", vec![1; 100]),
-    );
+    ));
     tables
 }
 
@@ -165,18 +176,20 @@ fn with_latencies(megabytes: u64, took_ns: [u64; 2]) -> Vec<Table> {
     let names = [counters.texts("name"), &texts(&["data_bytes_delivered"])].concat();
     let values = [counters.u64s("value"), &[megabytes * 1_000_000]].concat();
     let count = names.len();
-    tables.push(Table::new("counters", "").text("name", "", names).u64("value", "", values).text(
-        "meaning",
-        "",
-        vec![String::new(); count],
+    tables.push(complete(
+        Table::new("counters", "").text("name", "", names).u64("value", "", values).text(
+            "meaning",
+            "",
+            vec![String::new(); count],
+        ),
     ));
-    tables.push(
+    tables.push(complete(
         Table::new("latencies", "")
             .u64("workload", "", vec![0, 1])
             .u64("up_to_ns", "", took_ns.to_vec())
             .u64("packets", "", vec![30, 10])
             .f64("total_ns", "", vec![30.0 * took_ns[0] as f64, 10.0 * took_ns[1] as f64]),
-    );
+    ));
     tables
 }
 

@@ -13,6 +13,7 @@ mod record;
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
+use floodway_model::tables::{counters, depths, drops, flows, links, pauses, queues, timeline};
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 
 use crate::Spec;
@@ -22,8 +23,7 @@ use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
-use crate::metric::{History, bin_edge};
-use crate::switch::Switch;
+use crate::metric::{History, Moment, bin_edge};
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
 
@@ -101,9 +101,9 @@ impl Outcome {
 
     /// The counter of this name; panics like [`Outcome::table`].
     pub fn counter(&self, name: &str) -> u64 {
-        let table = self.table("counters");
-        let row = table.texts("name").iter().position(|other| other == name);
-        table.u64s("value")[row.unwrap_or_else(|| panic!("there is no counter {name}"))]
+        let counters = counters::View::of(&self.tables).expect("every run has counters");
+        let row = counters.name.iter().position(|other| other == name);
+        counters.value[row.unwrap_or_else(|| panic!("there is no counter {name}"))]
     }
 }
 
@@ -163,177 +163,100 @@ impl<'a> FlowFacts<'a> {
 }
 
 fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> Table {
-    let flows: Vec<(usize, Instant, &FlowSpec)> = facts.begun(spec).collect();
     let ideal = Ideal::new(spec);
-    let ideal: Vec<f64> = flows
-        .iter()
-        .map(|&(place, _, flow)| {
-            let finished = facts.receivers[place].finished.unwrap_or(Instant::NEVER);
-            ideal.completion_time(flow, finished).map_or(f64::NAN, |time| time.as_ns())
-        })
-        .collect();
-    let fct: Vec<f64> = flows
-        .iter()
-        .map(|&(place, start, _)| {
-            facts.receivers[place].finished.map_or(f64::NAN, |at| (at - start).as_ns())
-        })
-        .collect();
-    let impossible = fct.iter().zip(&ideal).filter(|(fct, ideal)| fct < ideal).count();
+    let mut impossible = 0;
+    let row = |(place, start, flow): (usize, Instant, &FlowSpec)| {
+        let (sent, receiver) = (&facts.sent[place], facts.receivers[place]);
+        let after_start = |at: Option<Instant>| at.map_or(f64::NAN, |at| (at - start).as_ns());
+        let fct_ns = after_start(receiver.finished);
+        let finished = receiver.finished.unwrap_or(Instant::NEVER);
+        let ideal = ideal.completion_time(flow, finished);
+        let ideal_fct_ns = ideal.map_or(f64::NAN, |time| time.as_ns());
+        impossible += u64::from(fct_ns < ideal_fct_ns);
+        let ends = !flow.is_persistent();
+        flows::Row {
+            flow: place as u64,
+            workload: flow.workload.into(),
+            src: flow.src.0.into(),
+            dst: flow.dst.0.into(),
+            bytes: if ends { flow.bytes } else { 0 },
+            start_ns: nanoseconds(start),
+            stop_ns: match flow.sends_until() {
+                Instant::NEVER => f64::NAN,
+                stop => nanoseconds(stop),
+            },
+            fct_ns,
+            // By the last acknowledgement: of flows that end, whose transport has any.
+            acked_fct_ns: after_start(sent.acknowledged.filter(|_| ends)),
+            ideal_fct_ns,
+            slowdown: fct_ns / ideal_fct_ns,
+            delivered_bytes: receiver.delivered(),
+            packets_sent: sent.packets,
+            retransmitted_packets: sent.retransmitted,
+            lost_packets: facts.lost[place],
+            mean_rtt_ns: sent.mean_rtt().map_or(f64::NAN, Duration::as_ns),
+            marked_packets: receiver.marked,
+            measured: u64::from(start.0 >= spec.warmup.0 && ends),
+        }
+    };
+    let table = facts.begun(spec).map(row).collect();
     if impossible > 0 {
         violations.push(format!("{impossible} flows completed faster than an idle network allows"));
     }
-    let slowdown = fct.iter().zip(&ideal).map(|(fct, ideal)| fct / ideal).collect();
-    let column = |of: fn(&FlowSpec) -> u64| flows.iter().map(|(.., flow)| of(flow)).collect();
-    let sent = |of: fn(&Sent) -> u64| flows.iter().map(|flow| of(&facts.sent[flow.0])).collect();
-    let received =
-        |of: fn(&Receiver) -> u64| flows.iter().map(|flow| of(facts.receivers[flow.0])).collect();
-    let measured = |(_, start, flow): &(usize, Instant, &FlowSpec)| {
-        u64::from(start.0 >= spec.warmup.0 && !flow.is_persistent())
-    };
-    // By the last acknowledgement: of flows that end, whose transport has any.
-    let acknowledged = |&(place, start, flow): &(usize, Instant, &FlowSpec)| {
-        let at = facts.sent[place].acknowledged.filter(|_| !flow.is_persistent());
-        at.map_or(f64::NAN, |at| (at - start).as_ns())
-    };
-    let stop = |(.., flow): &(usize, Instant, &FlowSpec)| match flow.sends_until() {
-        Instant::NEVER => f64::NAN,
-        stop => stop.0 as f64 / 1e3,
-    };
-    let rtt = |(place, ..): &(usize, Instant, &FlowSpec)| {
-        facts.sent[*place].mean_rtt().map_or(f64::NAN, Duration::as_ns)
-    };
-    Table::new("flows", "One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after the other, and others when those have come that they wait for.")
-        .u64("flow", "Number of the flow.", flows.iter().map(|flow| flow.0 as u64).collect())
-        .u64("workload", "Which workload of the scenario made it, counted from 0.", column(|flow| flow.workload.into()))
-        .u64("src", "Node number of the sending host.", column(|flow| flow.src.0.into()))
-        .u64("dst", "Node number of the receiving host.", column(|flow| flow.dst.0.into()))
-        .u64("bytes", "Payload of the message; 0 for a flow that never ends.", column(|flow| {
-            if flow.is_persistent() { 0 } else { flow.bytes }
-        }))
-        .f64("start_ns", "When the sender was given the message; of one in turn, when its turn came; of one that waits for others, when the last of them had arrived or been handed over.", flows.iter().map(|flow| flow.1.0 as f64 / 1e3).collect())
-        .f64("stop_ns", "When a flow without a size was to send nothing new; empty for one without such an end.", flows.iter().map(stop).collect())
-        .f64("fct_ns", "Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not happen before the run ended.", fct)
-        .f64("acked_fct_ns", "Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which the whole message is acknowledged; empty if that did not happen before the run ended (a run that is measured until a time or the end of the arrivals ends as soon as all messages have arrived, with acknowledgements under way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the simulator of HPCC's authors writes to fct.txt.", flows.iter().map(acknowledged).collect())
-        .f64("ideal_fct_ns", "The completion time on an idle network, by closed form; empty for a flow that never ends.", ideal)
-        .f64("slowdown", "fct_ns over ideal_fct_ns; empty if the flow did not complete.", slowdown)
-        .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
-        .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
-        .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
-        .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
-        .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for all others, and if there was none.", flows.iter().map(rtt).collect())
-        .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
-        .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())
+    table
 }
 
-/// A table with the columns that say which switch each row is of.
-fn of_switches<'a>(
-    table: Table,
-    spec: &Spec,
-    rows: impl Iterator<Item = &'a Switch> + Clone,
-) -> Table {
-    let name = |switch: &Switch| spec.graph.node(switch.id()).name.clone();
-    table.text("node", "Name of the switch.", rows.clone().map(name).collect()).u64(
-        "tier",
-        "Tier of the switch: 0 is next to the hosts.",
-        rows.map(|switch| switch.tier().into()).collect(),
-    )
+fn nanoseconds(at: Instant) -> f64 {
+    at.0 as f64 / 1e3
+}
+
+/// The names of nodes, as rows have them.
+fn name_of(spec: &Spec, node: NodeId) -> String {
+    spec.graph.node(node).name.clone()
 }
 
 fn queue_table(spec: &Spec, finished: &Finished) -> Table {
-    let mut rows = Vec::new();
     let samples = finished.metrics.sampling().measured(finished.now);
+    let mut rows = Vec::new();
     for switch in &finished.switches {
-        for (number, port) in switch.ports.iter().enumerate() {
-            for (queue, books) in port.queues.iter().enumerate() {
-                rows.push((switch, number as u64, queue as u64, books));
-            }
+        for (port, books) in switch.ports.iter().enumerate() {
+            rows.extend(books.queues.iter().enumerate().map(|(queue, books)| queues::Row {
+                node: name_of(spec, switch.id()),
+                tier: switch.tier().into(),
+                port: port as u64,
+                queue: queue as u64,
+                samples,
+                mean_backlog_bytes: books.sampled as f64 / samples as f64,
+                max_backlog_bytes: books.max_backlog,
+                packets: books.packets_in,
+                bytes: books.bytes_in,
+                marked_packets: books.marked,
+            }));
         }
     }
-    let table = Table::new(
-        "queues",
-        "One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the measurement, the rest of the whole run.",
-    );
-    of_switches(table, spec, rows.iter().map(|row| row.0))
-        .u64("port", "Port of the switch.", rows.iter().map(|row| row.1).collect())
-        .u64(
-            "queue",
-            "Queue of the port; the last is the control queue.",
-            rows.iter().map(|row| row.2).collect(),
-        )
-        .u64("samples", "Samples taken during the measurement.", vec![samples; rows.len()])
-        .f64(
-            "mean_backlog_bytes",
-            "Mean of the sampled backlogs; empty if no sample was taken.",
-            rows.iter().map(|row| row.3.sampled as f64 / samples as f64).collect(),
-        )
-        .u64(
-            "max_backlog_bytes",
-            "Largest backlog of the whole run, not only of the samples.",
-            rows.iter().map(|row| row.3.max_backlog).collect(),
-        )
-        .u64(
-            "packets",
-            "Packets that joined the queue.",
-            rows.iter().map(|row| row.3.packets_in).collect(),
-        )
-        .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.3.bytes_in).collect())
-        .u64(
-            "marked_packets",
-            "Packets that were marked with CE, or with a layer 2 indication, on joining or leaving.",
-            rows.iter().map(|row| row.3.marked).collect(),
-        )
+    rows.into_iter().collect()
 }
 
 fn depth_table(finished: &Finished) -> Table {
-    let rows: Vec<_> = finished.metrics.depths().collect();
-    Table::new("depths", "How often the queues of a tier had which backlog when they were sampled during the measurement.")
-        .u64("tier", "Tier of the switches.", rows.iter().map(|row| row.0 as u64).collect())
-        .u64(
-            "queue",
-            "Number of the queue within its port.",
-            rows.iter().map(|row| row.1 as u64).collect(),
-        )
-        .u64(
-            "up_to_bytes",
-            "Upper edge of the bin, inclusive; 0 is an empty queue.",
-            rows.iter().map(|row| bin_edge(row.2)).collect(),
-        )
-        .u64(
-            "samples",
-            "Samples in the bin, over all ports of the tier.",
-            rows.iter().map(|row| row.3).collect(),
-        )
+    let row = |(tier, queue, bin, samples)| depths::Row {
+        tier: tier as u64,
+        queue: queue as u64,
+        up_to_bytes: bin_edge(bin),
+        samples,
+    };
+    finished.metrics.depths().map(row).collect()
 }
 
 fn timeline_table(finished: &Finished) -> Table {
     let ports: usize = finished.switches.iter().map(|switch| switch.ports.len()).sum();
-    let rows: Vec<_> = finished.metrics.timeline(finished.now).collect();
-    Table::new("timeline", "The queues of one number, over all switches, at each sample.")
-        .f64(
-            "time_ns",
-            "When the sample was taken.",
-            rows.iter().map(|row| row.0.0 as f64 / 1e3).collect(),
-        )
-        .u64(
-            "queue",
-            "Number of the queue within its port.",
-            rows.iter().map(|row| row.1 as u64).collect(),
-        )
-        .f64(
-            "mean_backlog_bytes",
-            "Mean backlog over all switch ports.",
-            rows.iter().map(|row| row.2.sum as f64 / ports as f64).collect(),
-        )
-        .u64(
-            "max_backlog_bytes",
-            "Largest backlog of any switch port.",
-            rows.iter().map(|row| row.2.max).collect(),
-        )
-        .u64(
-            "paused_ports",
-            "Ports, of switches and hosts, that may not send this class.",
-            rows.iter().map(|row| row.3).collect(),
-        )
+    let row = |(at, queue, moment, paused_ports): (Instant, usize, Moment, u64)| timeline::Row {
+        time_ns: nanoseconds(at),
+        queue: queue as u64,
+        mean_backlog_bytes: moment.sum as f64 / ports as f64,
+        max_backlog_bytes: moment.max,
+        paused_ports,
+    };
+    finished.metrics.timeline(finished.now).map(row).collect()
 }
 
 /// A sending end and the names around it.
@@ -376,86 +299,42 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
 }
 
 fn pause_table(spec: &Spec, finished: &Finished) -> Table {
-    let classes = usize::from(spec.switch.queue.count);
-    let ends = ends(finished);
-    let rows: Vec<(&End, usize)> =
-        ends.iter().flat_map(|end| (0..classes).map(move |class| (end, class))).collect();
-    let told = |of: fn(&Paused) -> u64| {
-        rows.iter().map(|(end, class)| end.told[*class].map_or(0, of)).collect()
+    let row = |end: &End, class: usize| {
+        let told = |of: fn(&Paused) -> u64| end.told[class].map_or(0, of);
+        let pause = end.tx.pauses()[class];
+        pauses::Row {
+            node: name_of(spec, end.node),
+            tier: end.tier,
+            port: end.port as u64,
+            class: class as u64,
+            xoff_frames: told(|told| told.xoffs),
+            refresh_frames: told(|told| told.refreshes),
+            xon_frames: told(|told| told.xons),
+            paused_ns: pause.total.as_ns(),
+            longest_pause_ns: pause.longest.as_ns(),
+        }
     };
-    let pause = |row: &(&End, usize)| row.0.tx.pauses()[row.1];
-    Table::new(
-        "pauses",
-        "One row per port, of switches and hosts, and data class, over the whole run. PAUSE, which stops all classes, has its frames in the row of class 0.",
-    )
-    .text(
-        "node",
-        "Name of the node.",
-        rows.iter().map(|row| spec.graph.node(row.0.node).name.clone()).collect(),
-    )
-    .u64(
-        "tier",
-        "Tier of the node: 0 is next to the hosts, 255 a host.",
-        rows.iter().map(|row| row.0.tier).collect(),
-    )
-    .u64("port", "Port of the node.", rows.iter().map(|row| row.0.port as u64).collect())
-    .u64("class", "Traffic class.", rows.iter().map(|row| row.1 as u64).collect())
-    .u64(
-        "xoff_frames",
-        "Pause frames that the port sent to stop its neighbour, without refreshes.",
-        told(|told| told.xoffs),
-    )
-    .u64("refresh_frames", "Pause frames that prolonged a pause.", told(|told| told.refreshes))
-    .u64("xon_frames", "Pause frames that let the neighbour go on.", told(|told| told.xons))
-    .f64(
-        "paused_ns",
-        "Time during which the port itself was not allowed to send the class.",
-        rows.iter().map(|row| pause(row).total.as_ns()).collect(),
-    )
-    .f64(
-        "longest_pause_ns",
-        "The longest such time at a stretch.",
-        rows.iter().map(|row| pause(row).longest.as_ns()).collect(),
-    )
+    let classes = usize::from(spec.switch.queue.count);
+    ends(finished).iter().flat_map(|end| (0..classes).map(move |class| row(end, class))).collect()
 }
 
 fn link_table(spec: &Spec, finished: &Finished) -> Table {
-    let ends = ends(finished);
-    let name = |node: NodeId| spec.graph.node(node).name.clone();
-    let link = |end: &End| -> Link { *end.tx.link() };
-    let utilisation = |end: &End| {
+    let row = |end: End| {
+        let (tx, link): (_, &Link) = (end.tx, end.tx.link());
         let span = finished.now.since(Instant::ZERO);
-        let sent = end.tx.busy.0 - end.tx.unfinished(finished.now).0;
-        if span == Duration::ZERO { 0.0 } else { sent as f64 / span.0 as f64 }
+        let sent = tx.busy.0 - tx.unfinished(finished.now).0;
+        let used = if span == Duration::ZERO { 0.0 } else { sent as f64 / span.0 as f64 };
+        links::Row {
+            node: name_of(spec, end.node),
+            port: end.port as u64,
+            peer: name_of(spec, link.peer),
+            rate_gbps: link.rate.as_gbps(),
+            frames: tx.frames,
+            bytes: tx.bytes,
+            utilisation: used,
+        }
     };
-    Table::new("links", "One row per direction of a link, by its sending end, over the whole run.")
-        .text("node", "Name of the sending node.", ends.iter().map(|end| name(end.node)).collect())
-        .u64("port", "Port of the sending node.", ends.iter().map(|end| end.port as u64).collect())
-        .text(
-            "peer",
-            "Name of the receiving node.",
-            ends.iter().map(|end| name(link(end).peer)).collect(),
-        )
-        .f64(
-            "rate_gbps",
-            "Rate of the link.",
-            ends.iter().map(|end| link(end).rate.as_gbps()).collect(),
-        )
-        .u64(
-            "frames",
-            "Frames sent, of every kind.",
-            ends.iter().map(|end| end.tx.frames).collect(),
-        )
-        .u64(
-            "bytes",
-            "Their bytes, without preamble and gap.",
-            ends.iter().map(|end| end.tx.bytes).collect(),
-        )
-        .f64(
-            "utilisation",
-            "Fraction of the simulated time in which the wire was busy, preamble and gap included.",
-            ends.iter().map(utilisation).collect(),
-        )
+    ends(finished).into_iter().map(row).collect()
 }
 
 fn drop_table(spec: &Spec, finished: &Finished) -> Table {
@@ -475,13 +354,15 @@ fn drop_table(spec: &Spec, finished: &Finished) -> Table {
             rows.extend(drops.into_iter().map(|drops| (switch.id(), number as u64, drops)));
         }
     }
-    Table::new("drops", "One row per port, queue and reason for which packets were dropped, over the whole run.")
-        .text("node", "Name of the switch; of what was lost on links also that of a host.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
-        .u64("port", "Egress port; of what had no route the port by which it came.", rows.iter().map(|row| row.1).collect())
-        .u64("queue", "Egress queue for which the packets were bound.", rows.iter().map(|row| row.2.queue.into()).collect())
-        .text("reason", "queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or more than a mark was needed; link_down: the link was known to be down; no_route: no way was left; lost_on_link: it was on the link when that failed, or was sent before that was known; watchdog: bound for a queue in a storm of pauses; pushed_out: dropped by the queue discipline to make room for another.", rows.iter().map(|row| row.2.reason.name().to_owned()).collect())
-        .u64("packets", "Packets dropped.", rows.iter().map(|row| row.2.packets).collect())
-        .u64("bytes", "Their frame bytes.", rows.iter().map(|row| row.2.bytes).collect())
+    let row = |(node, port, of): (NodeId, u64, Drops)| drops::Row {
+        node: name_of(spec, node),
+        port,
+        queue: of.queue.into(),
+        reason: of.reason.name().to_owned(),
+        packets: of.packets,
+        bytes: of.bytes,
+    };
+    rows.into_iter().map(row).collect()
 }
 
 fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
@@ -520,17 +401,6 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
     deadlocks::counters(finished, &mut of_run);
     let of_run = of_run.into_iter();
     rows.extend(of_run.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned())));
-    let (mut names, mut values, mut meanings) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, value, meaning) in rows {
-        names.push(name);
-        values.push(value);
-        meanings.push(meaning);
-    }
-    Table::new(
-        "counters",
-        "What the mechanisms did during the measured interval, from `warmup_ns` on for `measured_ns`. What they did before and after it is in the tables of ports and queues only, which cover the whole run.",
-    )
-    .text("name", "Name of the counter.", names)
-    .u64("value", "Its value.", values)
-    .text("meaning", "What it counts.", meanings)
+    let row = |(name, value, meaning)| counters::Row { name, value, meaning };
+    rows.into_iter().map(row).collect()
 }

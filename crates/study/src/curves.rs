@@ -187,6 +187,7 @@ pub fn power_law(
 #[cfg(test)]
 mod tests {
     use floodway_model::Table;
+    use floodway_model::tables::complete;
 
     use super::*;
 
@@ -217,18 +218,22 @@ mod tests {
 
     #[test]
     fn shares_of_a_link_are_steps_while_a_flow_is_there() {
-        let flows = Table::new("flows", "")
-            .u64("flow", "", vec![0, 1])
-            .u64("workload", "", vec![0, 1])
-            .f64("start_ns", "", vec![0.0, 100.0])
-            .f64("fct_ns", "", vec![150.0, 200.0])
-            .f64("stop_ns", "", vec![f64::NAN; 2]);
+        let flows = complete(
+            Table::new("flows", "")
+                .u64("flow", "", vec![0, 1])
+                .u64("workload", "", vec![0, 1])
+                .f64("start_ns", "", vec![0.0, 100.0])
+                .f64("fct_ns", "", vec![150.0, 200.0])
+                .f64("stop_ns", "", vec![f64::NAN; 2]),
+        );
         // 1000 bytes in 100 ns are 80 Gb/s.
-        let deliveries = Table::new("deliveries", "")
-            .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
-            .u64("flow", "", vec![0, 0, 1, 1])
-            .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]);
-        let of = Deliveries::of(&deliveries, &flows).unwrap();
+        let deliveries = complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", vec![100.0, 200.0, 200.0, 300.0])
+                .u64("flow", "", vec![0, 0, 1, 1])
+                .u64("delivered_bytes", "", vec![1_000, 1_250, 500, 1_500]),
+        );
+        let of = Deliveries::of(&[deliveries, flows]).unwrap();
         let lines = share_lines(&of, 100.0, 80.0);
         assert_eq!(lines[0].points, [(0.0, 1.0), (100.0, 0.25), (200.0, 0.25)]);
         assert_eq!(lines[1].points, [(100.0, 0.5), (200.0, 1.0), (300.0, 1.0)]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
+use floodway_model::tables::{deliveries, flows};
 
 use crate::fairness::mean_jain;
 
@@ -87,17 +88,17 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// From the tables of a run: `deliveries` (`time_ns`, `flow`, `delivered_bytes`) and `flows`.
-    /// None if no flow was followed.
-    pub fn of(deliveries: &Table, flows: &Table) -> Option<Self> {
+    /// From the tables of a run, `deliveries` and `flows`. None if no flow was followed.
+    pub fn of(tables: &[Table]) -> Option<Self> {
+        let (deliveries, flows) = (deliveries::View::of(tables)?, flows::View::of(tables)?);
         let mut samples: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
-        let (times, bytes) = (deliveries.f64s("time_ns"), deliveries.u64s("delivered_bytes"));
-        for (at, flow) in deliveries.u64s("flow").iter().enumerate() {
+        let (times, bytes) = (deliveries.time_ns, deliveries.delivered_bytes);
+        for (at, flow) in deliveries.flow.iter().enumerate() {
             samples.entry(*flow).or_default().push((times[at], bytes[at] as f64));
         }
-        let (starts, fct) = (flows.f64s("start_ns"), flows.f64s("fct_ns"));
-        let (stops, workloads) = (flows.f64s("stop_ns"), flows.u64s("workload"));
-        let numbers = flows.u64s("flow").iter().enumerate();
+        let (starts, fct) = (flows.start_ns, flows.fct_ns);
+        let (stops, workloads) = (flows.stop_ns, flows.workload);
+        let numbers = flows.flow.iter().enumerate();
         let places: BTreeMap<u64, usize> = numbers
             .filter(|(_, flow)| samples.contains_key(flow))
             .map(|(at, flow)| (*flow, at))
@@ -148,16 +149,19 @@ impl Deliveries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     /// Two flows of 1000 bytes: the first from 0 to 200 ns, the second from 100 to 200 ns; a third
     /// never ends and starves.
     fn tables() -> (Table, Table) {
-        let flows = Table::new("flows", "")
-            .u64("flow", "", vec![4, 5, 6, 7])
-            .u64("workload", "", vec![0, 0, 1, 1])
-            .f64("start_ns", "", vec![0.0, 100.0, 100.0, 0.0])
-            .f64("fct_ns", "", vec![200.0, 100.0, f64::NAN, 1.0])
-            .f64("stop_ns", "", vec![f64::NAN; 4]);
+        let flows = complete(
+            Table::new("flows", "")
+                .u64("flow", "", vec![4, 5, 6, 7])
+                .u64("workload", "", vec![0, 0, 1, 1])
+                .f64("start_ns", "", vec![0.0, 100.0, 100.0, 0.0])
+                .f64("fct_ns", "", vec![200.0, 100.0, f64::NAN, 1.0])
+                .f64("stop_ns", "", vec![f64::NAN; 4]),
+        );
         // Sampled every 50 ns; the first flow has 600 bytes in the first half.
         let rows = [
             (50.0, 4, 300),
@@ -173,16 +177,18 @@ mod tests {
             (250.0, 6, 0),
             (300.0, 6, 0),
         ];
-        let deliveries = Table::new("deliveries", "")
-            .f64("time_ns", "", rows.iter().map(|row| row.0).collect())
-            .u64("flow", "", rows.iter().map(|row| row.1).collect())
-            .u64("delivered_bytes", "", rows.iter().map(|row| row.2).collect());
+        let deliveries = complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", rows.iter().map(|row| row.0).collect())
+                .u64("flow", "", rows.iter().map(|row| row.1).collect())
+                .u64("delivered_bytes", "", rows.iter().map(|row| row.2).collect()),
+        );
         (deliveries, flows)
     }
 
     fn example() -> Deliveries {
         let (deliveries, flows) = tables();
-        Deliveries::of(&deliveries, &flows).unwrap()
+        Deliveries::of(&[deliveries, flows]).unwrap()
     }
 
     #[test]
@@ -219,26 +225,33 @@ mod tests {
     #[test]
     fn without_samples_there_is_nothing() {
         let (_, flows) = tables();
-        let empty = Table::new("deliveries", "")
-            .f64("time_ns", "", vec![])
-            .u64("flow", "", vec![])
-            .u64("delivered_bytes", "", vec![]);
-        assert_eq!(Deliveries::of(&empty, &flows), None);
+        let empty = complete(
+            Table::new("deliveries", "").f64("time_ns", "", vec![]).u64("flow", "", vec![]).u64(
+                "delivered_bytes",
+                "",
+                vec![],
+            ),
+        );
+        assert_eq!(Deliveries::of(&[empty, flows]), None);
     }
 
     #[test]
     fn a_flow_that_was_stopped_ends_there() {
-        let flows = Table::new("flows", "")
-            .u64("flow", "", vec![0, 1])
-            .u64("workload", "", vec![0, 0])
-            .f64("start_ns", "", vec![0.0, 0.0])
-            .f64("stop_ns", "", vec![100.0, f64::NAN])
-            .f64("fct_ns", "", vec![f64::NAN; 2]);
-        let deliveries = Table::new("deliveries", "")
-            .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0])
-            .u64("flow", "", vec![0, 1, 0, 1])
-            .u64("delivered_bytes", "", vec![500, 500, 510, 1_500]);
-        let of = Deliveries::of(&deliveries, &flows).unwrap();
+        let flows = complete(
+            Table::new("flows", "")
+                .u64("flow", "", vec![0, 1])
+                .u64("workload", "", vec![0, 0])
+                .f64("start_ns", "", vec![0.0, 0.0])
+                .f64("stop_ns", "", vec![100.0, f64::NAN])
+                .f64("fct_ns", "", vec![f64::NAN; 2]),
+        );
+        let deliveries = complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0])
+                .u64("flow", "", vec![0, 1, 0, 1])
+                .u64("delivered_bytes", "", vec![500, 500, 510, 1_500]),
+        );
+        let of = Deliveries::of(&[deliveries, flows]).unwrap();
         assert_eq!(of.flows[0].end_ns(), 100.0);
         // Equal shares while both are there; afterwards there is one only, and nothing to share.
         assert_eq!(of.fairness(100.0), Some(1.0));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::Table;
+use floodway_model::tables::departures;
 use floodway_report::statistics::Scale;
 
 /// A data queue of a switch.
@@ -33,11 +34,12 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// From the table (`node`, `port`, `queue`, `kind`, `up_to`, `departures`).
-    pub fn of(table: &Table) -> Self {
-        let (nodes, kinds) = (table.texts("node"), table.texts("kind"));
-        let (ports, queues) = (table.u64s("port"), table.u64s("queue"));
-        let (edges, departures) = (table.u64s("up_to"), table.u64s("departures"));
+    /// From the tables of a run; none without the table.
+    pub fn of(tables: &[Table]) -> Self {
+        let Some(table) = departures::View::of(tables) else { return Self::default() };
+        let (nodes, kinds) = (table.node, table.kind);
+        let (ports, queues) = (table.port, table.queue);
+        let (edges, departures) = (table.up_to, table.departures);
         let place =
             |at: usize| Place { node: nodes[at].clone(), port: ports[at], queue: queues[at] };
         let mut of: BTreeMap<Place, [Counts; 2]> = BTreeMap::new();
@@ -186,6 +188,7 @@ fn value(edge: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     type Row = (&'static str, u64, u64, &'static str, u64, u64);
 
@@ -203,19 +206,21 @@ mod tests {
             ("right", 2, 0, "packets", u64::MAX, 1),
         ];
         let number = |of: fn(&Row) -> u64| rows.iter().map(of).collect();
-        Table::new("departures", "")
-            .text("node", "", rows.iter().map(|row| row.0.to_owned()).collect())
-            .u64("tier", "", vec![0; rows.len()])
-            .u64("port", "", number(|row| row.1))
-            .u64("queue", "", number(|row| row.2))
-            .text("kind", "", rows.iter().map(|row| row.3.to_owned()).collect())
-            .u64("up_to", "", number(|row| row.4))
-            .u64("departures", "", number(|row| row.5))
+        complete(
+            Table::new("departures", "")
+                .text("node", "", rows.iter().map(|row| row.0.to_owned()).collect())
+                .u64("tier", "", vec![0; rows.len()])
+                .u64("port", "", number(|row| row.1))
+                .u64("queue", "", number(|row| row.2))
+                .text("kind", "", rows.iter().map(|row| row.3.to_owned()).collect())
+                .u64("up_to", "", number(|row| row.4))
+                .u64("departures", "", number(|row| row.5)),
+        )
     }
 
     #[test]
     fn counts_are_by_queue_and_kind() {
-        let of = Departures::of(&table());
+        let of = Departures::of(&[table()]);
         let places: Vec<_> = of.places().map(|at| (at.node.as_str(), at.port, at.queue)).collect();
         assert_eq!(places, [("left", 0, 0), ("left", 0, 1), ("right", 2, 0)]);
         let left = |place: &Place| place.node == "left" && place.queue == 0;

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use floodway_model::Table;
+use floodway_model::tables::{depths, drops, flows, occupancy, queues};
 use floodway_report::metrics::flow_times;
 use floodway_report::scalars::scalars;
-use floodway_report::shapes::{Depths, depths, memory};
+use floodway_report::shapes::{self, Depths, memory};
 use floodway_report::{INTERRUPTED, Run, entries};
 use floodway_scenario::Scenario;
 
@@ -86,11 +86,8 @@ pub struct QueueFact {
 impl Facts {
     /// Of a run.
     fn of(run: &Run, study: &Study) -> Self {
-        let found = |name: &str| run.tables.iter().find(|table| table.name == name);
-        let table =
-            |name: &str| found(name).unwrap_or_else(|| panic!("every run has a table {name}"));
-        let rows = table("flows");
-        let lost = rows.u64s("lost_packets").iter().zip(rows.u64s("measured"));
+        let rows = flows::View::of(run.tables).expect("every run has a table of its flows");
+        let lost = rows.lost_packets.iter().zip(rows.measured);
         let flows = flow_times(run.tables, run.simulated_ns);
         let entries = entries::windows(run.tables);
         let summary = |group: &FlowGroup| {
@@ -103,14 +100,14 @@ impl Facts {
                 as u64,
             groups: study.groups.iter().map(summary).collect(),
             scalars: scalars(run.tables).into_iter().map(|(name, of)| (name, of.value)).collect(),
-            queues: queues(table("queues")),
-            depths: depths(table("depths")),
-            occupancy: found("occupancy").map(occupancy).unwrap_or_default(),
-            drops: drops(table("drops")),
-            deliveries: found("deliveries").and_then(|followed| Deliveries::of(followed, rows)),
-            departures: found("departures").map(Departures::of).unwrap_or_default(),
+            queues: queues::View::of(run.tables).map(queues).unwrap_or_default(),
+            depths: depths::View::of(run.tables).map(shapes::depths).unwrap_or_default(),
+            occupancy: occupancy::View::of(run.tables).map(occupancy).unwrap_or_default(),
+            drops: drops::View::of(run.tables).map(drops).unwrap_or_default(),
+            deliveries: Deliveries::of(run.tables),
+            departures: Departures::of(run.tables),
             traffic: Traffic::of(rows),
-            frames: found("frames").map(Frames::of).unwrap_or_default(),
+            frames: Frames::of(run.tables),
             memory: if entries.is_empty() { Vec::new() } else { memory(run.tables) },
             entries,
             flows: if study.keeps_flows { flows } else { Vec::new() },
@@ -183,9 +180,9 @@ impl Facts {
     }
 }
 
-fn queues(table: &Table) -> Vec<QueueFact> {
-    let (tiers, queues) = (table.u64s("tier"), table.u64s("queue"));
-    let (means, maxima) = (table.f64s("mean_backlog_bytes"), table.u64s("max_backlog_bytes"));
+fn queues(table: queues::View<'_>) -> Vec<QueueFact> {
+    let (tiers, queues) = (table.tier, table.queue);
+    let (means, maxima) = (table.mean_backlog_bytes, table.max_backlog_bytes);
     let fact = |at: usize| QueueFact {
         tier: tiers[at],
         queue: queues[at],
@@ -195,20 +192,20 @@ fn queues(table: &Table) -> Vec<QueueFact> {
     (0..table.rows()).map(fact).collect()
 }
 
-fn drops(table: &Table) -> BTreeMap<u64, u64> {
+fn drops(table: drops::View<'_>) -> BTreeMap<u64, u64> {
     let mut drops = BTreeMap::new();
-    for (queue, packets) in table.u64s("queue").iter().zip(table.u64s("packets")) {
+    for (queue, packets) in table.queue.iter().zip(table.packets) {
         *drops.entry(*queue).or_default() += packets;
     }
     drops
 }
 
 /// How often the buffers of each scope and tier held how much (table `occupancy`).
-fn occupancy(table: &Table) -> BTreeMap<(String, u64), Depths> {
-    let (scopes, tiers) = (table.texts("scope"), table.u64s("tier"));
-    let edges = table.u64s("up_to_bytes");
+fn occupancy(table: occupancy::View<'_>) -> BTreeMap<(String, u64), Depths> {
+    let (scopes, tiers) = (table.scope, table.tier);
+    let edges = table.up_to_bytes;
     let mut occupancy: BTreeMap<(String, u64), Depths> = BTreeMap::new();
-    for (at, samples) in table.u64s("samples").iter().enumerate() {
+    for (at, samples) in table.samples.iter().enumerate() {
         let of = occupancy.entry((scopes[at].clone(), tiers[at])).or_default();
         *of.entry(edges[at]).or_default() += samples;
     }
@@ -429,16 +426,20 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::Table;
+    use floodway_model::tables::complete;
 
     #[test]
     fn occupancy_is_kept_by_scope_and_tier() {
         let text = |scopes: &[&str]| scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        let table = Table::new("occupancy", "")
-            .u64("tier", "", vec![0, 0, 1, 0])
-            .text("scope", "", text(&["port", "port", "port", "switch"]))
-            .u64("up_to_bytes", "", vec![0, 1_000, 1_000, 0])
-            .u64("samples", "", vec![5, 2, 4, 1]);
-        let of = occupancy(&table);
+        let table = complete(
+            Table::new("occupancy", "")
+                .u64("tier", "", vec![0, 0, 1, 0])
+                .text("scope", "", text(&["port", "port", "port", "switch"]))
+                .u64("up_to_bytes", "", vec![0, 1_000, 1_000, 0])
+                .u64("samples", "", vec![5, 2, 4, 1]),
+        );
+        let of = occupancy(occupancy::View::of_table(&table).unwrap());
         assert_eq!(of.len(), 3);
         assert_eq!(of[&("port".to_owned(), 0)], Depths::from([(0, 5), (1_000, 2)]));
         assert_eq!(sum(of.values()), Depths::from([(0, 6), (1_000, 6)]));

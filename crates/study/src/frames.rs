@@ -1,6 +1,7 @@
 //! How old the frames of interactive applications were when they had arrived.
 
 use floodway_model::Table;
+use floodway_model::tables::frames;
 
 use crate::histogram::Histogram;
 
@@ -23,15 +24,16 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// From the table (`made_ns`, `bytes`, `arrived_ns`).
-    pub fn of(table: &Table) -> Self {
-        let (made, arrived) = (table.f64s("made_ns"), table.f64s("arrived_ns"));
+    /// From the tables of a run; none without the table.
+    pub fn of(tables: &[Table]) -> Self {
+        let Some(table) = frames::View::of(tables) else { return Self::default() };
+        let (made, arrived) = (table.made_ns, table.arrived_ns);
         let frame = |(at, bytes): (usize, &u64)| {
             let latency = Some(arrived[at] - made[at]).filter(|time| time.is_finite());
             let latency_ns = latency.unwrap_or(f64::INFINITY);
             Frame { made_ns: made[at], bytes: *bytes, latency_ns }
         };
-        Self { frames: table.u64s("bytes").iter().enumerate().map(frame).collect() }
+        Self { frames: table.bytes.iter().enumerate().map(frame).collect() }
     }
 
     /// Those that were made from one time to another, both in nanoseconds.
@@ -74,15 +76,18 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::tables::complete;
 
     #[test]
     fn latencies_are_from_making_to_arrival() {
-        let table = Table::new("frames", "")
-            .u64("flow", "", vec![2; 4])
-            .f64("made_ns", "", vec![0.0, 20.0, 40.0, 60.0])
-            .u64("bytes", "", vec![100, 200, 300, 400])
-            .f64("arrived_ns", "", vec![5.0, 28.0, 47.0, f64::NAN]);
-        let all = Frames::of(&table);
+        let table = complete(
+            Table::new("frames", "")
+                .u64("flow", "", vec![2; 4])
+                .f64("made_ns", "", vec![0.0, 20.0, 40.0, 60.0])
+                .u64("bytes", "", vec![100, 200, 300, 400])
+                .f64("arrived_ns", "", vec![5.0, 28.0, 47.0, f64::NAN]),
+        );
+        let all = Frames::of(&[table]);
         assert_eq!((all.count(), all.bytes()), (4, 1_000));
         // 5, 7, 8, never.
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Table;
+use floodway_model::tables::flows;
 
 /// The packets of the flows of a workload, over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,13 +18,12 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// By workload, from the table `flows` (`workload`, `packets_sent`, `marked_packets`,
-    /// `lost_packets`).
-    pub fn of(flows: &Table) -> BTreeMap<u64, Self> {
-        let (sent, marked) = (flows.u64s("packets_sent"), flows.u64s("marked_packets"));
-        let lost = flows.u64s("lost_packets");
+    /// By workload, from the table `flows`.
+    pub fn of(flows: flows::View<'_>) -> BTreeMap<u64, Self> {
+        let (sent, marked) = (flows.packets_sent, flows.marked_packets);
+        let lost = flows.lost_packets;
         let mut of: BTreeMap<u64, Self> = BTreeMap::new();
-        for (at, workload) in flows.u64s("workload").iter().enumerate() {
+        for (at, workload) in flows.workload.iter().enumerate() {
             let traffic = of.entry(*workload).or_default();
             traffic.flows += 1;
             traffic.sent += sent[at];
@@ -49,15 +48,19 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use floodway_model::Table;
+    use floodway_model::tables::complete;
 
     #[test]
     fn packets_are_summed_by_workload() {
-        let table = Table::new("flows", "")
-            .u64("workload", "", vec![0, 1, 0])
-            .u64("packets_sent", "", vec![100, 50, 300])
-            .u64("marked_packets", "", vec![0, 25, 10])
-            .u64("lost_packets", "", vec![4, 0, 6]);
-        let of = Traffic::of(&table);
+        let table = complete(
+            Table::new("flows", "")
+                .u64("workload", "", vec![0, 1, 0])
+                .u64("packets_sent", "", vec![100, 50, 300])
+                .u64("marked_packets", "", vec![0, 25, 10])
+                .u64("lost_packets", "", vec![4, 0, 6]),
+        );
+        let of = Traffic::of(flows::View::of_table(&table).unwrap());
         assert_eq!((of[&0].flows, of[&0].sent), (2, 400));
         assert_eq!((of[&0].arrived(), of[&1].arrived()), (390.0, 50.0));
         assert_eq!((of[&0].signalled(), of[&1].signalled()), (0.05, 0.5));

@@ -1,5 +1,6 @@
 //! The measures of the study of the DualQ, by claims on evidence that can be computed by hand.
 
+use floodway_model::tables::complete;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::synthetic::{self, begin, claim, near};
@@ -14,25 +15,27 @@ fn rates(of: &[(u64, f64)]) -> Vec<Table> {
     let mut tables = synthetic::tables(&flows);
     let samples = || (0..=10_u64).flat_map(|at| (0..of.len()).map(move |flow| (at * 100, flow)));
     let bytes = |(second, flow): (u64, usize)| (of[flow].1 * second as f64 * 125e3).round() as u64;
-    tables.push(
+    tables.push(complete(
         Table::new("deliveries", "")
             .f64("time_ns", "", samples().map(|of| of.0 as f64 * 1e9).collect())
             .u64("flow", "", samples().map(|of| of.1 as u64).collect())
             .u64("delivered_bytes", "", samples().map(bytes).collect()),
-    );
+    ));
     tables
 }
 
 /// Two queues before the bottleneck with constant waits, and a third elsewhere that does not count.
 fn waits(low_latency_ns: u64, classic_ns: u64) -> Table {
     let text = |of: [&str; 3]| of.map(str::to_owned).to_vec();
-    Table::new("departures", "")
-        .text("node", "", text(["left switch", "left switch", "right switch"]))
-        .u64("port", "", vec![20; 3])
-        .u64("queue", "", vec![0, 1, 0])
-        .text("kind", "", text(["sojourn_ns"; 3]))
-        .u64("up_to", "", vec![low_latency_ns, classic_ns, 7])
-        .u64("departures", "", vec![10, 10, 1_000])
+    complete(
+        Table::new("departures", "")
+            .text("node", "", text(["left switch", "left switch", "right switch"]))
+            .u64("port", "", vec![20; 3])
+            .u64("queue", "", vec![0, 1, 0])
+            .text("kind", "", text(["sojourn_ns"; 3]))
+            .u64("up_to", "", vec![low_latency_ns, classic_ns, 7])
+            .u64("departures", "", vec![10, 10, 1_000]),
+    )
 }
 
 #[test]
@@ -121,11 +124,13 @@ fn ages_of_frames_are_those_made_after_the_warm_up() {
         let made: Vec<f64> = (0..100).map(|at| at as f64 * 1e9 + 1.0).collect();
         // Those of the warm-up, ten of them, take ten times as long.
         let age = |made: &f64| made + if *made < 10e9 { 10.0 * age_ns } else { age_ns };
-        Table::new("frames", "")
-            .u64("flow", "", vec![2; 100])
-            .u64("bytes", "", vec![1_000; 100])
-            .f64("arrived_ns", "", made.iter().map(age).collect())
-            .f64("made_ns", "", made)
+        complete(
+            Table::new("frames", "")
+                .u64("flow", "", vec![2; 100])
+                .u64("bytes", "", vec![1_000; 100])
+                .f64("arrived_ns", "", made.iter().map(age).collect())
+                .f64("made_ns", "", made),
+        )
     };
     for (variant, age_ns) in [("red", 80e6), ("dualq", 20e6)] {
         for replication in 0..2 {

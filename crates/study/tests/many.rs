@@ -2,6 +2,7 @@
 
 use floodway_model::Table;
 use floodway_model::family::Entry;
+use floodway_model::tables::complete;
 use floodway_report::chart::{Axis, Cell, Colours};
 use floodway_report::study::{Exhibit, Section};
 use floodway_study::curves::{departure_line, rate_lines};
@@ -110,22 +111,30 @@ fn tables(cubic: usize, dctcp: usize) -> Vec<Table> {
     let text = |text: &str| vec![text.to_owned(); 4];
     let mut tables = synthetic::tables(&flows);
     tables.extend([
-        Table::new("deliveries", "")
-            .f64("time_ns", "", samples().map(|of| of.0 as f64 * 1e9).collect())
-            .u64("flow", "", samples().map(|of| of.1 as u64).collect())
-            .u64("delivered_bytes", "", samples().map(|of| of.0 * rate).collect()),
-        Table::new("departures", "")
-            .text("node", "", text("bottleneck"))
-            .u64("tier", "", vec![0; 4])
-            .u64("port", "", vec![1; 4])
-            .u64("queue", "", vec![0, 0, 1, 1])
-            .text(
-                "kind",
-                "",
-                ["packets", "sojourn_ns"].repeat(2).iter().map(|kind| (*kind).to_owned()).collect(),
-            )
-            .u64("up_to", "", vec![40, 12_000_000, 1, 0])
-            .u64("departures", "", vec![100, 100, 50, 50]),
+        complete(
+            Table::new("deliveries", "")
+                .f64("time_ns", "", samples().map(|of| of.0 as f64 * 1e9).collect())
+                .u64("flow", "", samples().map(|of| of.1 as u64).collect())
+                .u64("delivered_bytes", "", samples().map(|of| of.0 * rate).collect()),
+        ),
+        complete(
+            Table::new("departures", "")
+                .text("node", "", text("bottleneck"))
+                .u64("tier", "", vec![0; 4])
+                .u64("port", "", vec![1; 4])
+                .u64("queue", "", vec![0, 0, 1, 1])
+                .text(
+                    "kind",
+                    "",
+                    ["packets", "sojourn_ns"]
+                        .repeat(2)
+                        .iter()
+                        .map(|kind| (*kind).to_owned())
+                        .collect(),
+                )
+                .u64("up_to", "", vec![40, 12_000_000, 1, 0])
+                .u64("departures", "", vec![100, 100, 50, 50]),
+        ),
     ]);
     tables
 }

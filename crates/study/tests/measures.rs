@@ -2,6 +2,7 @@
 
 use floodway_model::Table;
 use floodway_model::family::Entry;
+use floodway_model::tables::complete;
 use floodway_report::chart::Rows;
 use floodway_report::statistics::NoInterval;
 use floodway_report::study::Exhibit;
@@ -154,19 +155,19 @@ fn a_group_that_the_study_did_not_declare_is_a_mistake() {
 fn what_a_run_followed_is_kept() {
     let mut evidence = Evidence::new(&STUDY, Level::Quick, &[]);
     let mut with = tables(&[(2_000, 0, Some(200.0)), (2_000, 0, Some(200.0))]);
-    with.push(
+    with.push(complete(
         Table::new("deliveries", "")
             .f64("time_ns", "", vec![100.0, 100.0, 200.0, 200.0])
             .u64("flow", "", vec![0, 1, 0, 1])
             .u64("delivered_bytes", "", vec![1_500, 500, 2_000, 2_000]),
-    );
-    with.push(
+    ));
+    with.push(complete(
         Table::new("occupancy", "")
             .u64("tier", "", vec![0, 1, 0])
             .text("scope", "", ["port", "port", "switch"].map(str::to_owned).to_vec())
             .u64("up_to_bytes", "", vec![1_000, 2_000, 8_000])
             .u64("samples", "", vec![3, 1, 2]),
-    );
+    ));
     add(&mut evidence, "x", "a", 0, &with);
     add(&mut evidence, "x", "b", 0, &tables(&[(10, 0, Some(10.0))]));
     // 3 : 1 and 1 : 3 in windows of 100 ns, (3 + 1)² / (2 · 10); equal in one of 200 ns.

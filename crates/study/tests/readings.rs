@@ -1,6 +1,7 @@
 //! Verdicts over readings, and the search among them, on evidence that can be computed by hand.
 
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::study::Verdict;
 use floodway_sim::switch::aqm;
 use floodway_study::{CATALOGUE, Closest, Evidence, Experiment, Level, Study};
@@ -28,10 +29,12 @@ fn run(replication: u32, mice: f64, elephants: f64, pauses: u64) -> Vec<Table> {
     ];
     let mut tables = synthetic::tables(&flows);
     let counters = tables.iter_mut().find(|table| table.name == "counters").unwrap();
-    *counters = Table::new("counters", "")
-        .text("name", "", vec!["pause_frames".to_owned()])
-        .u64("value", "", vec![pauses])
-        .text("meaning", "", vec![String::new()]);
+    *counters = complete(
+        Table::new("counters", "")
+            .text("name", "", vec!["pause_frames".to_owned()])
+            .u64("value", "", vec![pauses])
+            .text("meaning", "", vec![String::new()]),
+    );
     tables
 }
 

@@ -3,6 +3,7 @@
 
 use crate::synthetic::{self, begin, claim, near};
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_study::short_range::STUDY;
 use floodway_study::{Evidence, Level};
 
@@ -10,18 +11,18 @@ use floodway_study::{Evidence, Level};
 fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {
     let mut tables = synthetic::tables(&[(1_000, 0, None)]);
     tables.retain(|table| !["counters", "drops"].contains(&&*table.name));
-    tables.push(
+    tables.push(complete(
         Table::new("counters", "")
             .text("name", "", counters.iter().map(|of| of.0.to_owned()).collect())
             .u64("value", "", counters.iter().map(|of| of.1).collect())
             .text("meaning", "", vec![String::new(); counters.len()]),
-    );
-    tables.push(
+    ));
+    tables.push(complete(
         Table::new("drops", "")
             .text("reason", "", vec!["queue_full".to_owned()])
             .u64("queue", "", vec![0])
             .u64("packets", "", vec![drops]),
-    );
+    ));
     tables
 }
 
@@ -29,13 +30,13 @@ fn run(counters: &[(&str, u64)], drops: u64) -> Vec<Table> {
 fn frames(gbps: u64, latency_ns: u64) -> Vec<Table> {
     let bytes = gbps * 1_000_000_000 / 8;
     let mut tables = run(&[("data_bytes_delivered", bytes), ("measured_ns", 1_000_000_000)], 0);
-    tables.push(
+    tables.push(complete(
         Table::new("latencies", "")
             .u64("workload", "", vec![0])
             .u64("up_to_ns", "", vec![latency_ns])
             .u64("packets", "", vec![10])
             .f64("total_ns", "", vec![10.0 * latency_ns as f64]),
-    );
+    ));
     tables
 }
 
@@ -77,7 +78,7 @@ fn entries(responses_ns: [&[f64]; 2], dropped: u64, measured_drops: u64) -> Vec<
         .flat_map(|flow| responses_ns[flow as usize].iter().map(move |time| (flow, *time)))
         .collect();
     let count = all.len();
-    tables.push(
+    tables.push(complete(
         Table::new("entries", "")
             .u64("flow", "", all.iter().map(|of| of.0).collect())
             .f64("requested_ns", "", vec![0.0; count])
@@ -85,7 +86,7 @@ fn entries(responses_ns: [&[f64]; 2], dropped: u64, measured_drops: u64) -> Vec<
             .f64("arrived_ns", "", all.iter().map(|of| of.1).collect())
             .f64("completed_ns", "", all.iter().map(|of| of.1).collect())
             .u64("measured", "", vec![1; count]),
-    );
+    ));
     tables
 }
 

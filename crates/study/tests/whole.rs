@@ -1,5 +1,6 @@
 //! Every study comes to a whole report when all of its experiments have been run.
 
+use floodway_model::tables::complete;
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::Table;
@@ -11,33 +12,39 @@ use crate::synthetic;
 /// What arrived of flows without an end; here of all, 1 MB a second.
 fn deliveries(flows: u64) -> Table {
     let samples = || (0..=2_u64).flat_map(|at| (0..flows).map(move |flow| (at, flow)));
-    Table::new("deliveries", "")
-        .f64("time_ns", "", samples().map(|of| of.0 as f64 * 300e9).collect())
-        .u64("flow", "", samples().map(|of| of.1).collect())
-        .u64("delivered_bytes", "", samples().map(|of| of.0 * 300_000_000).collect())
+    complete(
+        Table::new("deliveries", "")
+            .f64("time_ns", "", samples().map(|of| of.0 as f64 * 300e9).collect())
+            .u64("flow", "", samples().map(|of| of.1).collect())
+            .u64("delivered_bytes", "", samples().map(|of| of.0 * 300_000_000).collect()),
+    )
 }
 
 /// Two queues before a bottleneck; waiting takes so many times as long.
 fn departures(factor: u64) -> Table {
     let text = |text: &str| vec![text.to_owned(); 4];
     let kinds = ["packets", "sojourn_ns"].repeat(2);
-    Table::new("departures", "")
-        .text("node", "", text("left switch"))
-        .u64("tier", "", vec![0; 4])
-        .u64("port", "", vec![1; 4])
-        .u64("queue", "", vec![0, 0, 1, 1])
-        .text("kind", "", kinds.iter().map(|kind| (*kind).to_owned()).collect())
-        .u64("up_to", "", vec![2, 300_000 * factor, 40, 12_000_000 * factor])
-        .u64("departures", "", vec![100, 100, 50, 50])
+    complete(
+        Table::new("departures", "")
+            .text("node", "", text("left switch"))
+            .u64("tier", "", vec![0; 4])
+            .u64("port", "", vec![1; 4])
+            .u64("queue", "", vec![0, 0, 1, 1])
+            .text("kind", "", kinds.iter().map(|kind| (*kind).to_owned()).collect())
+            .u64("up_to", "", vec![2, 300_000 * factor, 40, 12_000_000 * factor])
+            .u64("departures", "", vec![100, 100, 50, 50]),
+    )
 }
 
 /// Frames of an interactive application.
 fn frames() -> Table {
-    Table::new("frames", "")
-        .u64("flow", "", vec![2; 3])
-        .f64("made_ns", "", vec![20e9, 21e9, 22e9])
-        .u64("bytes", "", vec![1_000; 3])
-        .f64("arrived_ns", "", vec![20.004e9, 21.004e9, f64::NAN])
+    complete(
+        Table::new("frames", "")
+            .u64("flow", "", vec![2; 3])
+            .f64("made_ns", "", vec![20e9, 21e9, 22e9])
+            .u64("bytes", "", vec![1_000; 3])
+            .f64("arrived_ns", "", vec![20.004e9, 21.004e9, f64::NAN]),
+    )
 }
 
 /// Two replications of every variant of every experiment, with flows of all sizes and workloads. In the

@@ -6,6 +6,7 @@ mod export;
 
 use std::path::Path;
 
+use floodway_model::tables::flows;
 use floodway_report::Directory;
 use floodway_report::directory::Results;
 use floodway_report::manifest::Record;
@@ -34,7 +35,8 @@ fn flows(options: &RunSelection) -> Result<Vec<Flow>, Failure> {
     let flows = fct::of_run((&scenario, variant), &spec, &table, completed)
         .map_err(|unfit| Failure::Unknown(unfit.to_string()))?;
     let acknowledged = |flow: &Flow| flow.fct_ns.is_some();
-    let received = table.f64s("fct_ns").iter().any(|time| time.is_finite());
+    let received = flows::View::of_table(&table)
+        .is_some_and(|flows| flows.fct_ns.iter().any(|time| time.is_finite()));
     if completed == Completed::Acked && received && !flows.iter().any(acknowledged) {
         return Err(Failure::Unknown(
             "no flow of this run has been acknowledged to its end; count completion at the receiver \

@@ -1,5 +1,6 @@
 //! The tables of results, from those of the smallest run that has them all.
 
+use floodway_model::tables::counters;
 use floodway_report::{Experiment, Manifest, Run};
 use floodway_scenario::{Overrides, Scenario};
 use floodway_sim::{Outcome, Simulation};
@@ -54,9 +55,9 @@ pub fn section() -> Result<String, Failure> {
 
 /// The rows that the table `counters` always has.
 fn counters(outcome: &Outcome) -> String {
-    let table = outcome.table("counters");
+    let table = counters::View::of(&outcome.tables).expect("every run has counters");
     let mut text = String::from(COUNTERS);
-    for (name, meaning) in table.texts("name").iter().zip(table.texts("meaning")) {
+    for (name, meaning) in table.name.iter().zip(table.meaning) {
         text += &format!("| `{name}` | {meaning} |\n");
     }
     text

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use floodway_model::Table;
 use floodway_model::table::fingerprint;
+use floodway_model::tables::missing;
 
 use super::owner::{owner, refuse_links};
 use super::{Error, MANIFEST, READABLE, read_json};
@@ -111,7 +112,13 @@ pub(super) fn read_table(folder: &Path, table: &TableFile) -> Result<Table, Erro
     if hex(files::checksum(&path)?.0) != table.checksum {
         return Err(changed(format!("the checksum of table `{}` is another", table.name)));
     }
-    parquet::read(&path).map_err(|error| changed(error.to_string()))
+    let read = parquet::read(&path).map_err(|error| changed(error.to_string()))?;
+    match missing(&read) {
+        None => Ok(read),
+        Some((column, kind)) => {
+            Err(Error::NoColumn(folder.into(), table.name.clone(), column, kind))
+        }
+    }
 }
 
 impl Loaded {

@@ -47,6 +47,12 @@ pub enum Error {
         "the run in `{0}` has no table `{1}` as `parquet`; `manifest.json` lists those that it has"
     )]
     NoTable(PathBuf, String),
+    /// A table that another version wrote: where, its name, a column, and its type in words.
+    #[error(
+        "table `{1}` in `{0}` has no column `{2}` with {3}: another version of floodway wrote it; run the experiment \
+         again with this one"
+    )]
+    NoColumn(PathBuf, String, &'static str, &'static str),
     /// There is something else.
     #[error(
         "`{0}` is not empty and not a results directory, so nothing is written there; choose \

@@ -4,6 +4,7 @@ use super::journal::Pace;
 use super::*;
 use crate::manifest::{Scenario, Status, Variant};
 use crate::owned::JOURNAL;
+use floodway_model::tables::complete;
 use std::mem;
 use std::ops::Range;
 use std::time::Duration;
@@ -54,7 +55,7 @@ fn run<'a>(variant: &'a str, replication: u32, tables: &'a [Table]) -> Run<'a> {
 }
 
 fn tables(names: &[&'static str]) -> Vec<Table> {
-    names.iter().map(|name| Table::new(*name, "").u64("flow", "", vec![1])).collect()
+    names.iter().map(|name| complete(Table::new(*name, "").u64("flow", "", vec![1]))).collect()
 }
 
 /// A directory whose manifest is only written when it has to be.
@@ -243,4 +244,25 @@ fn a_file_that_somebody_puts_where_a_run_will_be_is_refused_and_stays() {
     drop(directory);
     assert_eq!(listed(&folder.manifest()), paths(0..4, &["flows"]));
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+}
+
+#[test]
+fn a_table_of_another_version_is_refused_by_name() {
+    let folder = Folder::new("columns");
+    let mut directory = lazy(&folder, 1);
+    let narrow =
+        Table::new("flows", "").u64("flow", "", vec![1]).text("workload", "", vec![String::new()]);
+    directory.add_run(&run("a", 0, &[narrow])).unwrap();
+    drop(directory);
+    let results = Directory::open(&folder.0).unwrap();
+    let error = results.table(&results.manifest.runs[0], "flows").unwrap_err();
+    let place = folder.0.join("runs/a/0");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "table `flows` in `{}` has no column `workload` with whole numbers: another version of floodway wrote it; \
+             run the experiment again with this one",
+            place.display()
+        )
+    );
 }

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use floodway_model::Table;
-
-use crate::metrics::table;
+use floodway_model::tables::{links, switches};
 
 /// More hosts than these are drawn as bundles.
 pub const MOST_HOSTS: usize = 256;
@@ -72,15 +71,13 @@ impl Fabric {
     /// From the tables `links` and `switches`: the fabric, and by row of `links` its end. `None` of a
     /// network that is too large or has no switch.
     pub fn of(tables: &[Table]) -> Option<(Self, Vec<usize>)> {
-        let (links, switches) = table(tables, "links").zip(table(tables, "switches"))?;
+        let (links, switches) = links::View::of(tables).zip(switches::View::of(tables))?;
         if links.rows() == 0 || links.rows() > MOST_ENDS {
             return None;
         }
-        let names = links.texts("node").iter().zip(links.texts("peer"));
-        let rows: Vec<Link> = names
-            .zip(links.u64s("port"))
-            .map(|((node, peer), &port)| Link { node, port, peer })
-            .collect();
+        let names = links.node.iter().zip(links.peer);
+        let rows: Vec<Link> =
+            names.zip(links.port).map(|((node, peer), &port)| Link { node, port, peer }).collect();
         let mut fabric = Self::default();
         let at = fabric.add_nodes(&rows, switches);
         if rows.iter().any(|link| !at.contains_key(link.node) || !at.contains_key(link.peer)) {
@@ -100,13 +97,13 @@ impl Fabric {
     fn add_nodes<'a>(
         &mut self,
         links: &[Link<'a>],
-        switches: &'a Table,
+        switches: switches::View<'a>,
     ) -> HashMap<&'a str, usize> {
-        let mut tiers = switches.u64s("tier").to_vec();
+        let mut tiers = switches.tier.to_vec();
         tiers.sort_unstable();
         tiers.dedup();
         let mut at = HashMap::new();
-        for (name, tier) in switches.texts("node").iter().zip(switches.u64s("tier")) {
+        for (name, tier) in switches.node.iter().zip(switches.tier) {
             let row = tiers.partition_point(|other| other < tier);
             at.insert(name.as_str(), self.nodes.len());
             self.nodes.push(Node { row, ..Node::new(name, 0) });

@@ -7,8 +7,8 @@ pub mod fabric;
 use std::collections::HashMap;
 
 use floodway_model::Table;
+use floodway_model::tables::{links, moments, record};
 
-use crate::metrics::table;
 pub use cell::{Cell, LEVELS_PER_DOUBLING, ROOT, SMALLEST};
 pub use fabric::{End, Fabric, Node};
 
@@ -60,18 +60,18 @@ struct Sum {
 
 /// Whether a run was recorded and its network is too large to be drawn.
 pub fn too_large(tables: &[Table]) -> bool {
-    table(tables, "record").is_some()
-        && table(tables, "links").is_some_and(|links| links.rows() > fabric::MOST_ENDS)
+    record::View::of(tables).is_some()
+        && links::View::of(tables).is_some_and(|links| links.rows() > fabric::MOST_ENDS)
 }
 
 impl Recording {
     /// From the tables of a run; `None` if it was not recorded or is too large to be drawn.
     pub fn of(tables: &[Table]) -> Option<Self> {
-        let record = table(tables, "record")?;
-        let recorded = *record.u64s("moments").first()? as usize;
-        let (first_ns, step_ns) = (record.f64s("first_ns")[0], record.f64s("interval_ns")[0]);
+        let record = record::View::of(tables)?;
+        let recorded = *record.moments.first()? as usize;
+        let (first_ns, step_ns) = (record.first_ns[0], record.interval_ns[0]);
         let (fabric, of_row) = Fabric::of(tables)?;
-        let links = table(tables, "links")?;
+        let links = links::View::of(tables)?;
         let most = (MOST_CELLS / fabric.ends.len()).clamp(1, MOST_MOMENTS);
         let every = recorded.div_ceil(most).max(1);
         let moments = recorded.div_ceil(every);
@@ -158,18 +158,18 @@ impl Recording {
 /// moment: what they did is summed over the moments between, what waits is that of the moment.
 fn sums(
     tables: &[Table],
-    links: &Table,
+    links: links::View<'_>,
     (first_ns, step_ns): (f64, f64),
     (every, moments): (usize, usize),
 ) -> Option<Vec<Sum>> {
-    let ports = links.texts("node").iter().map(String::as_str).zip(links.u64s("port").iter());
+    let ports = links.node.iter().map(String::as_str).zip(links.port.iter());
     let row_of: HashMap<(&str, u64), usize> =
         ports.enumerate().map(|(row, (node, &port))| ((node, port), row)).collect();
-    let rows = table(tables, "moments")?;
+    let rows = moments::View::of(tables)?;
     let mut sums = vec![Sum::default(); links.rows() * moments];
-    let (times, nodes, ports) = (rows.f64s("time_ns"), rows.texts("node"), rows.u64s("port"));
-    let (busy, paused) = (rows.f64s("busy_ns"), rows.f64s("paused_ns"));
-    let backlogs = rows.u64s("backlog_bytes");
+    let (times, nodes, ports) = (rows.time_ns, rows.node, rows.port);
+    let (busy, paused) = (rows.busy_ns, rows.paused_ns);
+    let backlogs = rows.backlog_bytes;
     for row in 0..rows.rows() {
         let number = libm::round((times[row] - first_ns) / step_ns.max(1e-3)) as usize;
         let moment = number.div_ceil(every);

@@ -1,6 +1,7 @@
 //! Layout, sums, roots and bytes, by hand.
 
 use super::*;
+use floodway_model::tables::complete;
 
 fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| text.to_string()).collect()
@@ -25,13 +26,17 @@ fn network(switches: &[(&str, u64)], links: &[(&str, &str)]) -> Vec<Table> {
         rows.extend((0..).zip(peers).map(|(port, peer)| (node.into(), port, peer.into())));
     }
     vec![
-        Table::new("switches", "")
-            .text("node", "", switches.iter().map(|(name, _)| name.to_string()).collect())
-            .u64("tier", "", switches.iter().map(|(_, tier)| *tier).collect()),
-        Table::new("links", "")
-            .text("node", "", rows.iter().map(|row| row.0.clone()).collect())
-            .u64("port", "", rows.iter().map(|row| row.1).collect())
-            .text("peer", "", rows.iter().map(|row| row.2.clone()).collect()),
+        complete(
+            Table::new("switches", "")
+                .text("node", "", switches.iter().map(|(name, _)| name.to_string()).collect())
+                .u64("tier", "", switches.iter().map(|(_, tier)| *tier).collect()),
+        ),
+        complete(
+            Table::new("links", "")
+                .text("node", "", rows.iter().map(|row| row.0.clone()).collect())
+                .u64("port", "", rows.iter().map(|row| row.1).collect())
+                .text("peer", "", rows.iter().map(|row| row.2.clone()).collect()),
+        ),
     ]
 }
 
@@ -40,13 +45,13 @@ type Row = (f64, &'static str, u64, f64, f64, u64);
 
 fn with_record(mut tables: Vec<Table>, record: (u64, f64, f64), rows: &[Row]) -> Vec<Table> {
     let (moments, first, interval) = record;
-    tables.push(
+    tables.push(complete(
         Table::new("record", "")
             .u64("moments", "", vec![moments])
             .f64("first_ns", "", vec![first])
             .f64("interval_ns", "", vec![interval]),
-    );
-    tables.push(
+    ));
+    tables.push(complete(
         Table::new("moments", "")
             .f64("time_ns", "", rows.iter().map(|row| row.0).collect())
             .text("node", "", rows.iter().map(|row| row.1.to_string()).collect())
@@ -54,7 +59,7 @@ fn with_record(mut tables: Vec<Table>, record: (u64, f64, f64), rows: &[Row]) ->
             .f64("busy_ns", "", rows.iter().map(|row| row.3).collect())
             .f64("paused_ns", "", rows.iter().map(|row| row.4).collect())
             .u64("backlog_bytes", "", rows.iter().map(|row| row.5).collect()),
-    );
+    ));
     tables
 }
 
@@ -169,13 +174,26 @@ fn a_network_that_is_too_large_or_was_not_recorded_is_not_played_back() {
     assert_eq!(Recording::of(&clos()), None);
     let names: Vec<String> = (0..10_001).map(|host| format!("host {host}")).collect();
     let links: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "switch")).collect();
-    let links = Table::new("links", "")
-        .text("node", "", links.iter().flat_map(|(a, b)| [a.to_string(), b.to_string()]).collect())
-        .u64("port", "", (0..20_002).collect())
-        .text("peer", "", links.iter().flat_map(|(a, b)| [b.to_string(), a.to_string()]).collect());
-    let switches =
-        Table::new("switches", "").text("node", "", texts(&["switch"])).u64("tier", "", vec![0]);
-    let record = Table::new("record", "").u64("moments", "", vec![1]);
+    let links = complete(
+        Table::new("links", "")
+            .text(
+                "node",
+                "",
+                links.iter().flat_map(|(a, b)| [a.to_string(), b.to_string()]).collect(),
+            )
+            .u64("port", "", (0..20_002).collect())
+            .text(
+                "peer",
+                "",
+                links.iter().flat_map(|(a, b)| [b.to_string(), a.to_string()]).collect(),
+            ),
+    );
+    let switches = complete(Table::new("switches", "").text("node", "", texts(&["switch"])).u64(
+        "tier",
+        "",
+        vec![0],
+    ));
+    let record = complete(Table::new("record", "").u64("moments", "", vec![1]));
     assert!(!super::too_large(&clos()));
     assert!(
         super::too_large(&[links.clone(), record])

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use floodway_model::Table;
 use floodway_model::family::Entry;
+use floodway_model::tables::moments;
 
 use crate::Run;
 use crate::manifest::folder;
-use crate::metrics::table;
 
 /// What writes the tables of a recorded run as a trace.
 pub type Write = fn(&[Table], &mut (dyn io::Write + Send)) -> io::Result<()>;
@@ -48,7 +48,7 @@ pub fn named(name: &str) -> Option<&'static Form> {
 
 /// Whether a run was recorded, so that there is something to trace.
 pub fn recorded(run: &Run) -> bool {
-    table(run.tables, perfetto::MOMENTS).is_some()
+    moments::View::of(run.tables).is_some()
 }
 
 /// The trace of a run in a results directory.

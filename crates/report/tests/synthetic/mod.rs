@@ -2,6 +2,7 @@
 //! a lot, and variants that do less of it. Nothing here is simulated.
 
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::{Ending, Experiment, Manifest, Run, Scenario, Status, Variant};
 
 /// What is made up.
@@ -169,16 +170,18 @@ fn flows(case: Case, variant: usize, replication: u32) -> Table {
     }
     let delivered = bytes.iter().map(|bytes| if *bytes == 0 { 6_000_000 } else { *bytes });
     let delivered: Vec<u64> = delivered.collect();
-    Table::new("flows", "one flow that a host was asked to send")
-        .u64("workload", "which workload made it", vec![0; numbers.len()])
-        .u64("flow", "its number, the same in every variant", numbers)
-        .u64("bytes", "its size; 0 if it never ends", bytes)
-        .f64("start_ns", "when it began", start)
-        .f64("fct_ns", "its completion time; NaN if it did not finish", fct)
-        .f64("ideal_fct_ns", "the same on an idle network; NaN if it never ends", ideal)
-        .f64("slowdown", "the first over the second; NaN if it did not finish", slowdown)
-        .u64("delivered_bytes", "what arrived of it", delivered)
-        .u64("measured", "1 if it began after the warm-up and has an end", measured)
+    complete(
+        Table::new("flows", "one flow that a host was asked to send")
+            .u64("workload", "which workload made it", vec![0; numbers.len()])
+            .u64("flow", "its number, the same in every variant", numbers)
+            .u64("bytes", "its size; 0 if it never ends", bytes)
+            .f64("start_ns", "when it began", start)
+            .f64("fct_ns", "its completion time; NaN if it did not finish", fct)
+            .f64("ideal_fct_ns", "the same on an idle network; NaN if it never ends", ideal)
+            .f64("slowdown", "the first over the second; NaN if it did not finish", slowdown)
+            .u64("delivered_bytes", "what arrived of it", delivered)
+            .u64("measured", "1 if it began after the warm-up and has an end", measured),
+    )
 }
 
 fn queues(variant: usize, chance: &mut Chance) -> Table {
@@ -191,13 +194,19 @@ fn queues(variant: usize, chance: &mut Chance) -> Table {
     };
     let means: Vec<f64> = (0..rows).map(|row| load(row) * (0.5 + chance.uniform())).collect();
     let maxima = means.iter().map(|mean| (mean * 12.0).min(1e6) as u64).collect();
-    Table::new("queues", "one egress queue")
-        .text("node", "the switch", (0..rows).map(|row| format!("leaf {}", row / 3)).collect())
-        .u64("tier", "how far from the hosts it is", (0..rows as u64).map(|r| r / 36).collect())
-        .u64("port", "the port", vec![0; rows])
-        .u64("queue", "the queue; the last is for control frames", (0..rows).map(queue).collect())
-        .f64("mean_backlog_bytes", "mean backlog over samples", means)
-        .u64("max_backlog_bytes", "the largest backlog it ever had", maxima)
+    complete(
+        Table::new("queues", "one egress queue")
+            .text("node", "the switch", (0..rows).map(|row| format!("leaf {}", row / 3)).collect())
+            .u64("tier", "how far from the hosts it is", (0..rows as u64).map(|r| r / 36).collect())
+            .u64("port", "the port", vec![0; rows])
+            .u64(
+                "queue",
+                "the queue; the last is for control frames",
+                (0..rows).map(queue).collect(),
+            )
+            .f64("mean_backlog_bytes", "mean backlog over samples", means)
+            .u64("max_backlog_bytes", "the largest backlog it ever had", maxima),
+    )
 }
 
 fn depths(variant: usize) -> Table {
@@ -217,23 +226,27 @@ fn depths(variant: usize) -> Table {
             samples.push((1e5 * weight) as u64);
         }
     }
-    Table::new("depths", "a range of sampled backlogs")
-        .u64("tier", "of the switch", tier)
-        .u64("queue", "the queue", queue)
-        .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
-        .u64("samples", "how many samples lay in it", samples)
+    complete(
+        Table::new("depths", "a range of sampled backlogs")
+            .u64("tier", "of the switch", tier)
+            .u64("queue", "the queue", queue)
+            .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
+            .u64("samples", "how many samples lay in it", samples),
+    )
 }
 
 fn switches(variant: usize) -> Table {
     let rows = 24;
     let most = (4e6 * QUEUEING[variant].0) as u64;
-    Table::new("switches", "one switch")
-        .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
-        .u64("tier", "how far from the hosts it is", vec![0; rows])
-        .u64("ports", "its ports", vec![16; rows])
-        .f64("mean_occupancy_bytes", "mean over samples", vec![most as f64 / 12.0; rows])
-        .u64("max_occupancy_bytes", "the most there was", vec![most; rows])
-        .u64("max_port_occupancy_bytes", "the most there was in a port", vec![most / 3; rows])
+    complete(
+        Table::new("switches", "one switch")
+            .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
+            .u64("tier", "how far from the hosts it is", vec![0; rows])
+            .u64("ports", "its ports", vec![16; rows])
+            .f64("mean_occupancy_bytes", "mean over samples", vec![most as f64 / 12.0; rows])
+            .u64("max_occupancy_bytes", "the most there was", vec![most; rows])
+            .u64("max_port_occupancy_bytes", "the most there was in a port", vec![most / 3; rows]),
+    )
 }
 
 /// A host at every switch, which sends to it for a tenth of the time and hears from it for a part of
@@ -247,11 +260,13 @@ fn links(variant: usize) -> Table {
         peer.extend(ends.into_iter().rev());
         busy.extend([0.1, f64::from(row) / 50.0 * QUEUEING[variant].0]);
     }
-    Table::new("links", "one direction of a link")
-        .text("node", "who sends", node)
-        .u64("port", "by which port", vec![0; 48])
-        .text("peer", "who receives", peer)
-        .f64("utilisation", "share of the time in which it is busy", busy)
+    complete(
+        Table::new("links", "one direction of a link")
+            .text("node", "who sends", node)
+            .u64("port", "by which port", vec![0; 48])
+            .text("peer", "who receives", peer)
+            .f64("utilisation", "share of the time in which it is busy", busy),
+    )
 }
 
 fn occupancy(variant: usize) -> Table {
@@ -266,11 +281,13 @@ fn occupancy(variant: usize) -> Table {
             samples.push((1e5 * weight) as u64);
         }
     }
-    Table::new("occupancy", "a range of sampled occupancies")
-        .u64("tier", "of the switches", tier)
-        .text("scope", "port or switch", scope)
-        .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
-        .u64("samples", "how many samples lay in it", samples)
+    complete(
+        Table::new("occupancy", "a range of sampled occupancies")
+            .u64("tier", "of the switches", tier)
+            .text("scope", "port or switch", scope)
+            .u64("up_to_bytes", "the upper edge of the range; 0 is empty", up_to)
+            .u64("samples", "how many samples lay in it", samples),
+    )
 }
 
 fn timeline(variant: usize, chance: &mut Chance) -> Table {
@@ -294,12 +311,14 @@ fn timeline(variant: usize, chance: &mut Chance) -> Table {
             paused.push((ramp * stops * chance.uniform()) as u64);
         }
     }
-    Table::new("timeline", "a moment of one queue number, over all ports of the fabric")
-        .f64("time_ns", "when", times)
-        .u64("queue", "the queue", queue)
-        .f64("mean_backlog_bytes", "mean backlog over ports", means)
-        .u64("max_backlog_bytes", "largest backlog of any port", maxima)
-        .u64("paused_ports", "how many ports stood paused", paused)
+    complete(
+        Table::new("timeline", "a moment of one queue number, over all ports of the fabric")
+            .f64("time_ns", "when", times)
+            .u64("queue", "the queue", queue)
+            .f64("mean_backlog_bytes", "mean backlog over ports", means)
+            .u64("max_backlog_bytes", "largest backlog of any port", maxima)
+            .u64("paused_ports", "how many ports stood paused", paused),
+    )
 }
 
 /// Two flows that take turns and share what is left of 100 Gb/s.
@@ -316,10 +335,12 @@ fn deliveries(variant: usize) -> Table {
             bytes.push(*sum);
         }
     }
-    Table::new("deliveries", "what a flow without a size had delivered")
-        .f64("time_ns", "when", times)
-        .u64("flow", "the flow", flow)
-        .u64("delivered_bytes", "how much until then", bytes)
+    complete(
+        Table::new("deliveries", "what a flow without a size had delivered")
+            .f64("time_ns", "when", times)
+            .u64("flow", "the flow", flow)
+            .u64("delivered_bytes", "how much until then", bytes),
+    )
 }
 
 fn pauses(variant: usize, chance: &mut Chance) -> Table {
@@ -332,13 +353,15 @@ fn pauses(variant: usize, chance: &mut Chance) -> Table {
         (0..rows).map(|row| (many(row) * scale * (0.7 + 0.6 * chance.uniform())) as u64).collect();
     let paused: Vec<f64> =
         (0..rows).map(|row| stopped(row) * scale * (0.7 + 0.6 * chance.uniform())).collect();
-    Table::new("pauses", "one traffic class of one port")
-        .text("node", "whose port", (0..rows).map(|row| format!("node {row}")).collect())
-        .u64("tier", "how far from the hosts it is; hosts: 255", (0..rows).map(tier).collect())
-        .u64("port", "the port", vec![0; rows])
-        .u64("class", "the traffic class", vec![0; rows])
-        .u64("xoff_frames", "XOFF frames sent, without refreshes", frames)
-        .f64("paused_ns", "how long the port was stopped from sending", paused)
+    complete(
+        Table::new("pauses", "one traffic class of one port")
+            .text("node", "whose port", (0..rows).map(|row| format!("node {row}")).collect())
+            .u64("tier", "how far from the hosts it is; hosts: 255", (0..rows).map(tier).collect())
+            .u64("port", "the port", vec![0; rows])
+            .u64("class", "the traffic class", vec![0; rows])
+            .u64("xoff_frames", "XOFF frames sent, without refreshes", frames)
+            .f64("paused_ns", "how long the port was stopped from sending", paused),
+    )
 }
 
 fn drops(case: Case, variant: usize, chance: &mut Chance) -> Table {
@@ -346,11 +369,17 @@ fn drops(case: Case, variant: usize, chance: &mut Chance) -> Table {
     let packets = (0..rows).map(|_| (900.0 * QUEUEING[variant].0 * chance.uniform()) as u64);
     let packets: Vec<u64> = packets.collect();
     let reason = |row: usize| ["queue_full", "aqm"][row % 2].to_string();
-    Table::new("drops", "packets dropped at one queue for one reason")
-        .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
-        .text("reason", "why", (0..rows).map(reason).collect())
-        .u64("packets", "how many packets", packets.clone())
-        .u64("bytes", "how many bytes", packets.iter().map(|packets| packets * 1_048).collect())
+    complete(
+        Table::new("drops", "packets dropped at one queue for one reason")
+            .text("node", "the switch", (0..rows).map(|row| format!("leaf {row}")).collect())
+            .text("reason", "why", (0..rows).map(reason).collect())
+            .u64("packets", "how many packets", packets.clone())
+            .u64(
+                "bytes",
+                "how many bytes",
+                packets.iter().map(|packets| packets * 1_048).collect(),
+            ),
+    )
 }
 
 fn counters(case: Case, variant: usize, chance: &mut Chance) -> Table {
@@ -381,8 +410,10 @@ fn counters(case: Case, variant: usize, chance: &mut Chance) -> Table {
         ("persistent_bytes_delivered", near(12e6), "payload of flows that never end"),
     ];
     let text = |value: &str| value.to_string();
-    Table::new("counters", "a number about the measurement")
-        .text("name", "its name", rows.iter().map(|row| text(row.0)).collect())
-        .u64("value", "the number", rows.iter().map(|row| row.1).collect())
-        .text("meaning", "what it says", rows.iter().map(|row| text(row.2)).collect())
+    complete(
+        Table::new("counters", "a number about the measurement")
+            .text("name", "its name", rows.iter().map(|row| text(row.0)).collect())
+            .u64("value", "the number", rows.iter().map(|row| row.1).collect())
+            .text("meaning", "what it says", rows.iter().map(|row| text(row.2)).collect()),
+    )
 }

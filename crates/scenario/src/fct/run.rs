@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use floodway_model::packet::length;
-use floodway_model::{Graph, NodeId, Table};
+use floodway_model::{Graph, NodeId, Table, tables};
 use floodway_sim::Spec;
 use floodway_sim::host::transport;
 
@@ -72,19 +72,22 @@ pub fn of_run(
     table: &Table,
     completed: Completed,
 ) -> Result<Vec<Flow>, Unfit> {
-    check(spec, table)?;
+    let table = tables::flows::View::of_table(table).ok_or_else(|| {
+        Unfit("the table of flows lacks columns that this version has".to_owned())
+    })?;
+    check(spec, &table)?;
     let numbers = numbers(&spec.graph)?;
     let transports = variant.settings.profiles().into_iter().map(|profile| profile.transport);
     let transports: Vec<transport::Spec> = transports.collect();
     let mut ports = Ports::of(scenario, variant);
     let mut source_ports: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut distances: BTreeMap<NodeId, Vec<Option<u32>>> = BTreeMap::new();
-    let times = table.f64s(match completed {
-        Completed::Acked => "acked_fct_ns",
-        Completed::Received => "fct_ns",
-    });
+    let times = match completed {
+        Completed::Acked => table.acked_fct_ns,
+        Completed::Received => table.fct_ns,
+    };
     let mut flows = Vec::new();
-    for (row, &number) in table.u64s("flow").iter().enumerate() {
+    for (row, &number) in table.flow.iter().enumerate() {
         let flow = &spec.flows[number as usize];
         let [src, dst] = [flow.src, flow.dst].map(|node| numbers[node.index()]);
         // Those without a size have none there.
@@ -94,7 +97,7 @@ pub fn of_run(
         let src_port = source_ports.entry((src, dst)).or_insert(FIRST_SOURCE_PORT);
         let transport = &transports[usize::from(flow.workload)];
         let to = distances.entry(flow.dst).or_insert_with(|| spec.graph.distances(flow.dst));
-        let start = (table.f64s("start_ns")[row] * 1e3).round() as u64;
+        let start = (table.start_ns[row] * 1e3).round() as u64;
         flows.push(Flow {
             number,
             src,
@@ -112,8 +115,8 @@ pub fn of_run(
 }
 
 /// Whether the table is of this simulation.
-fn check(spec: &Spec, table: &Table) -> Result<(), Unfit> {
-    let columns = ["flow", "workload", "src", "dst", "bytes"].map(|name| table.u64s(name));
+fn check(spec: &Spec, table: &tables::flows::View<'_>) -> Result<(), Unfit> {
+    let columns = [table.flow, table.workload, table.src, table.dst, table.bytes];
     for row in 0..table.rows() {
         let [number, workload, src, dst, bytes] = columns.map(|column| column[row]);
         let same = spec.flows.get(number as usize).is_some_and(|flow| {

@@ -1,50 +1,53 @@
 //! The tables about ports that wait for each other in a circle, and about storms of pauses.
 
 use floodway_model::table::Table;
+use floodway_model::tables::{deadlocks, watchdog_events};
 use floodway_model::{Instant, NodeId};
 
+use super::{name_of, nanoseconds};
 use crate::Spec;
 use crate::engine::Finished;
+use crate::switch::Switch;
 use crate::switch::flow_control::pfc::watchdog::Event;
 use crate::switch::stopped::Stopped;
 
 /// In order of the cycles, and within a cycle in the order in which its members wait.
 pub fn table(spec: &Spec, finished: &Finished) -> Table {
+    let row = |cycle: usize, place: usize, node: NodeId, stopped: &Stopped| deadlocks::Row {
+        cycle: cycle as u64,
+        place: place as u64,
+        node: name_of(spec, node),
+        port: stopped.port as u64,
+        class: stopped.class as u64,
+        peer: name_of(spec, stopped.peer),
+        paused_since_ns: nanoseconds(stopped.since),
+        backlog_bytes: stopped.backlog,
+        flows: stopped.flows.len() as u64,
+    };
     let cycles = finished.deadlocks.cycles.iter().enumerate();
-    let rows: Vec<(u64, u64, NodeId, &Stopped)> = cycles
+    cycles
         .flat_map(|(cycle, found)| {
             let members = found.members.iter().enumerate();
-            members.map(move |(place, (node, at))| (cycle as u64, place as u64, *node, at))
+            members.map(move |(place, (node, stopped))| row(cycle, place, *node, stopped))
         })
-        .collect();
-    let name = |node: NodeId| spec.graph.node(node).name.clone();
-    Table::new("deadlocks", "Ports that wait for each other in a circle when the run ends, so that none of them will ever send: one row per port and class. Empty without a deadlock; a pause that only lasts long is none.")
-        .u64("cycle", "Number of the cycle.", rows.iter().map(|row| row.0).collect())
-        .u64("place", "Place in the cycle: each waits for the next, the last for the first.", rows.iter().map(|row| row.1).collect())
-        .text("node", "Name of the switch.", rows.iter().map(|row| name(row.2)).collect())
-        .u64("port", "Egress port that is paused.", rows.iter().map(|row| row.3.port as u64).collect())
-        .u64("class", "Traffic class; 0 with PAUSE, which stops all.", rows.iter().map(|row| row.3.class as u64).collect())
-        .text("peer", "Name of the switch that pauses it.", rows.iter().map(|row| name(row.3.peer)).collect())
-        .f64("paused_since_ns", "When its pause began.", rows.iter().map(|row| row.3.since.0 as f64 / 1e3).collect())
-        .u64("backlog_bytes", "Bytes that wait in it.", rows.iter().map(|row| row.3.backlog).collect())
-        .u64("flows", "Flows of these bytes.", rows.iter().map(|row| row.3.flows.len() as u64).collect())
+        .collect()
 }
 
 /// In order of node and time.
 pub fn storms(spec: &Spec, finished: &Finished) -> Table {
-    let rows: Vec<(NodeId, &Event)> = finished
-        .switches
-        .iter()
-        .flat_map(|switch| switch.storms().map(|event| (switch.id(), event)))
-        .collect();
-    let ns = |at: Instant| if at == Instant::NEVER { f64::NAN } else { at.0 as f64 / 1e3 };
-    Table::new("watchdog_events", "Storms of pauses that the watchdog of PFC has found, one row per storm; empty without switch.flow_control.pfc.watchdog.")
-        .text("node", "Name of the switch.", rows.iter().map(|row| spec.graph.node(row.0).name.clone()).collect())
-        .u64("port", "Egress port.", rows.iter().map(|row| row.1.queue.port() as u64).collect())
-        .u64("class", "Traffic class, the number of the queue.", rows.iter().map(|row| row.1.queue.class() as u64).collect())
-        .f64("detected_ns", "When it was detected.", rows.iter().map(|row| ns(row.1.detected)).collect())
-        .f64("restored_ns", "When it was over; empty if the run ended before.", rows.iter().map(|row| ns(row.1.restored)).collect())
-        .u64("dropped_packets", "Packets dropped because of it.", rows.iter().map(|row| row.1.dropped).collect())
+    let row = |switch: &Switch, event: &Event| watchdog_events::Row {
+        node: name_of(spec, switch.id()),
+        port: event.queue.port() as u64,
+        class: event.queue.class() as u64,
+        detected_ns: nanoseconds(event.detected),
+        restored_ns: match event.restored {
+            Instant::NEVER => f64::NAN,
+            at => nanoseconds(at),
+        },
+        dropped_packets: event.dropped,
+    };
+    let switches = finished.switches.iter();
+    switches.flat_map(|switch| switch.storms().map(move |event| row(switch, event))).collect()
 }
 
 /// Numbers of the run, if there is a deadlock.

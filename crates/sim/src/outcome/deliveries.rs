@@ -2,6 +2,7 @@
 
 use floodway_model::flow::numbered;
 use floodway_model::table::Table;
+use floodway_model::tables::deliveries;
 
 use super::FlowFacts;
 use crate::Spec;
@@ -16,17 +17,10 @@ pub fn table(spec: &Spec, facts: &FlowFacts) -> Table {
         .collect();
     // All were asked until the same moment.
     let samples = flows.first().map_or(0, |(_, samples)| samples.len());
-    let rows = || (0..samples).flat_map(|at| flows.iter().map(move |flow| (at, flow)));
-    Table::new("deliveries", "What each flow that has no size, because it never ends or is stopped, has delivered at every multiple of flow_samples until the run ended; empty without that key.")
-        .f64(
-            "time_ns",
-            "When the sample was taken.",
-            rows().map(|(at, _)| ((at as u64 + 1) * interval) as f64 / 1e3).collect(),
-        )
-        .u64("flow", "Number of the flow.", rows().map(|(_, flow)| flow.0).collect())
-        .u64(
-            "delivered_bytes",
-            "Payload that had arrived before this moment, each byte once.",
-            rows().map(|(at, flow)| flow.1[at]).collect(),
-        )
+    let row = |at: usize, (flow, samples): &(u64, &[u64])| deliveries::Row {
+        time_ns: ((at as u64 + 1) * interval) as f64 / 1e3,
+        flow: *flow,
+        delivered_bytes: samples[at],
+    };
+    (0..samples).flat_map(|at| flows.iter().map(move |flow| row(at, flow))).collect()
 }

@@ -3,12 +3,11 @@
 
 use floodway_model::Instant;
 use floodway_model::table::Table;
+use floodway_model::tables::{entries, frames};
 
-use super::FlowFacts;
+use super::{FlowFacts, nanoseconds};
 use crate::Spec;
 use crate::engine::Finished;
-use crate::host::application::entries::Entry;
-use crate::host::application::interactive::Frame;
 use crate::host::application::{Application, State};
 
 /// When what ends with a segment had arrived with everything before it, in order of numbers, in
@@ -27,48 +26,41 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-fn nanoseconds(at: Instant) -> f64 {
-    at.0 as f64 / 1e3
-}
-
 fn applications(finished: &Finished) -> impl Iterator<Item = &Application> {
     finished.hosts.iter().flat_map(|host| &host.applications)
 }
 
 /// In order of host, of flow, and of making.
 pub fn table(finished: &Finished, facts: &FlowFacts) -> Table {
-    // Of a frame, when it had arrived completely.
-    let mut rows: Vec<(u64, Frame, f64)> = Vec::new();
+    let mut rows = Vec::new();
     for application in applications(finished) {
         let State::Interactive(state) = &application.state else { continue };
         let mut arrivals = Arrivals::of(application, facts);
-        for frame in &state.frames {
-            rows.push((application.flow.0.into(), *frame, arrivals.next(frame.last)));
-        }
+        rows.extend(state.frames.iter().map(|frame| frames::Row {
+            flow: application.flow.0.into(),
+            made_ns: nanoseconds(frame.made),
+            bytes: frame.bytes,
+            arrived_ns: arrivals.next(frame.last),
+        }));
     }
-    Table::new("frames", "One row per frame that an interactive application handed to its transport; empty without such applications.")
-        .u64("flow", "Number of the flow.", rows.iter().map(|row| row.0).collect())
-        .f64("made_ns", "When it was made.", rows.iter().map(|row| nanoseconds(row.1.made)).collect())
-        .u64("bytes", "Its payload.", rows.iter().map(|row| row.1.bytes).collect())
-        .f64("arrived_ns", "When it had arrived completely and in order; empty if that did not happen before the run ended.", rows.iter().map(|row| row.2).collect())
+    rows.into_iter().collect()
 }
 
 /// In order of host, of flow, and of request.
 pub fn entries(spec: &Spec, finished: &Finished, facts: &FlowFacts) -> Table {
-    let mut rows: Vec<(u64, Entry, f64)> = Vec::new();
+    let measured = spec.warmup.0..finished.metrics.sampling().measured_until.0;
+    let mut rows = Vec::new();
     for application in applications(finished) {
         let State::Entries(state) = &application.state else { continue };
         let mut arrivals = Arrivals::of(application, facts);
-        for entry in &state.entries {
-            rows.push((application.flow.0.into(), *entry, arrivals.next(entry.last)));
-        }
+        rows.extend(state.entries.iter().map(|entry| entries::Row {
+            flow: application.flow.0.into(),
+            requested_ns: nanoseconds(entry.requested),
+            bytes: entry.bytes,
+            arrived_ns: arrivals.next(entry.last),
+            completed_ns: entry.completed.map_or(f64::NAN, nanoseconds),
+            measured: u64::from(measured.contains(&entry.requested.0)),
+        }));
     }
-    let measured = spec.warmup.0..finished.metrics.sampling().measured_until.0;
-    Table::new("entries", "One row per database entry that a client handed to its transport; empty without such applications.")
-        .u64("flow", "Number of the flow.", rows.iter().map(|row| row.0).collect())
-        .f64("requested_ns", "When it was handed over.", rows.iter().map(|row| nanoseconds(row.1.requested)).collect())
-        .u64("bytes", "Its payload.", rows.iter().map(|row| row.1.bytes).collect())
-        .f64("arrived_ns", "When it had arrived completely and in order at the server; empty if that did not happen before the run ended.", rows.iter().map(|row| row.2).collect())
-        .f64("completed_ns", "When the client had an acknowledgement of all of it; empty if that did not happen before the run ended.", rows.iter().map(|row| row.1.completed.map_or(f64::NAN, nanoseconds)).collect())
-        .u64("measured", "1 if it was handed over during the measured interval.", rows.iter().map(|row| u64::from(measured.contains(&row.1.requested.0))).collect())
+    rows.into_iter().collect()
 }

@@ -1,6 +1,7 @@
 //! Runs that nobody simulated, for evidence that can be computed by hand.
 
 use floodway_model::Table;
+use floodway_model::tables::complete;
 use floodway_report::Run;
 use floodway_report::study::Part;
 use floodway_study::{Evidence, Level, Study};
@@ -35,19 +36,21 @@ pub type Flow = (u64, u64, Option<f64>);
 pub fn flows(flows: &[Flow]) -> Table {
     let number = |of: fn(&Flow) -> u64| flows.iter().map(of).collect::<Vec<u64>>();
     let times: Vec<f64> = flows.iter().map(|flow| flow.2.unwrap_or(f64::NAN)).collect();
-    Table::new("flows", "")
-        .u64("flow", "", (0..flows.len() as u64).collect())
-        .u64("workload", "", number(|flow| flow.1))
-        .u64("bytes", "", number(|flow| flow.0))
-        .f64("start_ns", "", vec![0.0; flows.len()])
-        .f64("stop_ns", "", vec![f64::NAN; flows.len()])
-        .f64("fct_ns", "", times.clone())
-        .f64("ideal_fct_ns", "", vec![10.0; flows.len()])
-        .f64("slowdown", "", times.iter().map(|time| time / 10.0).collect())
-        .u64("packets_sent", "", vec![100; flows.len()])
-        .u64("marked_packets", "", vec![2; flows.len()])
-        .u64("lost_packets", "", vec![0; flows.len()])
-        .u64("measured", "", vec![1; flows.len()])
+    complete(
+        Table::new("flows", "")
+            .u64("flow", "", (0..flows.len() as u64).collect())
+            .u64("workload", "", number(|flow| flow.1))
+            .u64("bytes", "", number(|flow| flow.0))
+            .f64("start_ns", "", vec![0.0; flows.len()])
+            .f64("stop_ns", "", vec![f64::NAN; flows.len()])
+            .f64("fct_ns", "", times.clone())
+            .f64("ideal_fct_ns", "", vec![10.0; flows.len()])
+            .f64("slowdown", "", times.iter().map(|time| time / 10.0).collect())
+            .u64("packets_sent", "", vec![100; flows.len()])
+            .u64("marked_packets", "", vec![2; flows.len()])
+            .u64("lost_packets", "", vec![0; flows.len()])
+            .u64("measured", "", vec![1; flows.len()]),
+    )
 }
 
 /// All tables that every run has.
@@ -55,24 +58,32 @@ pub fn tables(of: &[Flow]) -> Vec<Table> {
     let text = |text: &str| vec![text.to_owned()];
     vec![
         flows(of),
-        Table::new("counters", "")
-            .text("name", "", ["pause_frames", "data_packets_sent"].map(str::to_owned).to_vec())
-            .u64("value", "", vec![12, 1_000])
-            .text("meaning", "", vec![String::new(); 2]),
-        Table::new("drops", "")
-            .text("reason", "", text("queue_full"))
-            .u64("queue", "", vec![0])
-            .u64("packets", "", vec![3]),
-        Table::new("queues", "")
-            .u64("tier", "", vec![0, 1])
-            .u64("queue", "", vec![0, 1])
-            .f64("mean_backlog_bytes", "", vec![100.0, 200.0])
-            .u64("max_backlog_bytes", "", vec![1_000, 2_000]),
-        Table::new("depths", "")
-            .u64("tier", "", vec![0, 0, 0])
-            .u64("queue", "", vec![0, 0, 1])
-            .u64("up_to_bytes", "", vec![0, 2_000, 4_000])
-            .u64("samples", "", vec![8, 2, 10]),
+        complete(
+            Table::new("counters", "")
+                .text("name", "", ["pause_frames", "data_packets_sent"].map(str::to_owned).to_vec())
+                .u64("value", "", vec![12, 1_000])
+                .text("meaning", "", vec![String::new(); 2]),
+        ),
+        complete(
+            Table::new("drops", "")
+                .text("reason", "", text("queue_full"))
+                .u64("queue", "", vec![0])
+                .u64("packets", "", vec![3]),
+        ),
+        complete(
+            Table::new("queues", "")
+                .u64("tier", "", vec![0, 1])
+                .u64("queue", "", vec![0, 1])
+                .f64("mean_backlog_bytes", "", vec![100.0, 200.0])
+                .u64("max_backlog_bytes", "", vec![1_000, 2_000]),
+        ),
+        complete(
+            Table::new("depths", "")
+                .u64("tier", "", vec![0, 0, 0])
+                .u64("queue", "", vec![0, 0, 1])
+                .u64("up_to_bytes", "", vec![0, 2_000, 4_000])
+                .u64("samples", "", vec![8, 2, 10]),
+        ),
     ]
 }
 

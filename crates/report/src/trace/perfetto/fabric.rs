@@ -4,18 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use floodway_model::Table;
+use floodway_model::tables::{backlogs, links, moments, pauses, stretches};
 
 use super::message::Counter;
 use super::writer::{TrackId, Writer};
-use crate::metrics::table;
 use crate::scalars::tier_label;
-
-/// The table of what ports did from moment to moment.
-pub const MOMENTS: &str = "moments";
-/// The table of what waited in queues.
-const BACKLOGS: &str = "backlogs";
-/// The table of pauses.
-const STRETCHES: &str = "stretches";
 
 /// A port: its node's name and its number.
 type Place<'a> = (&'a str, u64);
@@ -30,34 +23,36 @@ struct Port {
 
 /// Writes what was recorded, ports that did nothing left out.
 pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
-    let (Some(links), Some(pauses)) = (table(tables, "links"), table(tables, "pauses")) else {
+    let (Some(links), Some(pauses)) = (links::View::of(tables), pauses::View::of(tables)) else {
         return Ok(());
     };
     let mut recorded: HashMap<Place, Port> = HashMap::new();
-    let moments = table(tables, MOMENTS);
-    for (row, place) in places(moments) {
-        recorded.entry(place).or_default().moments.push(row);
+    let moments = moments::View::of(tables);
+    if let Some(moments) = &moments {
+        for (row, place) in places(moments.node, moments.port) {
+            recorded.entry(place).or_default().moments.push(row);
+        }
     }
-    let backlogs = table(tables, BACKLOGS);
-    for (row, place) in places(backlogs) {
-        let queue = backlogs.map_or(0, |backlogs| backlogs.u64s("queue")[row]);
-        recorded.entry(place).or_default().backlogs.entry(queue).or_default().push(row);
+    let backlogs = backlogs::View::of(tables);
+    if let Some(backlogs) = &backlogs {
+        for (row, place) in places(backlogs.node, backlogs.port) {
+            let queues = &mut recorded.entry(place).or_default().backlogs;
+            queues.entry(backlogs.queue[row]).or_default().push(row);
+        }
     }
-    let stretches = table(tables, STRETCHES);
-    for (row, place) in places(stretches) {
-        let class = stretches.map_or(0, |stretches| stretches.u64s("class")[row]);
-        recorded.entry(place).or_default().stretches.entry(class).or_default().push(row);
+    let stretches = stretches::View::of(tables);
+    if let Some(stretches) = &stretches {
+        for (row, place) in places(stretches.node, stretches.port) {
+            let classes = &mut recorded.entry(place).or_default().stretches;
+            classes.entry(stretches.class[row]).or_default().push(row);
+        }
     }
 
-    let tiers: HashMap<&str, u64> = pauses
-        .texts("node")
-        .iter()
-        .map(String::as_str)
-        .zip(pauses.u64s("tier").iter().copied())
-        .collect();
+    let tiers: HashMap<&str, u64> =
+        pauses.node.iter().map(String::as_str).zip(pauses.tier.iter().copied()).collect();
     let mut groups: BTreeMap<u64, TrackId> = BTreeMap::new();
     let mut nodes: HashMap<&str, TrackId> = HashMap::new();
-    for (row, place) in places(Some(links)) {
+    for (row, place) in places(links.node, links.port) {
         let Some(port) = recorded.get(&place) else { continue };
         let tier = tiers.get(place.0).copied().unwrap_or_default();
         let group = match groups.get(&tier) {
@@ -75,17 +70,17 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
                 *nodes.entry(place.0).or_insert(node)
             }
         };
-        let name = format!("port {} → {}", place.1, links.texts("peer")[row]);
+        let name = format!("port {} → {}", place.1, links.peer[row]);
         let track = writer.group(Some(node), place.1 as usize, &name, "")?;
-        if let Some(moments) = moments {
+        if let Some(moments) = &moments {
             busy(writer, track, moments, &port.moments)?;
         }
         for (&queue, rows) in &port.backlogs {
-            let backlogs = backlogs.expect("rows are of a table");
+            let backlogs = backlogs.as_ref().expect("rows are of a table");
             waiting(writer, track, queue, backlogs, rows)?;
         }
         for (&class, rows) in &port.stretches {
-            let stretches = stretches.expect("rows are of a table");
+            let stretches = stretches.as_ref().expect("rows are of a table");
             paused(writer, track, class, stretches, rows)?;
         }
     }
@@ -93,15 +88,19 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
 }
 
 /// The rows of a table with the ports that they are of.
-fn places(table: Option<&Table>) -> impl Iterator<Item = (usize, Place<'_>)> {
-    let named = table.map(|table| table.texts("node").iter().zip(table.u64s("port")));
-    named.into_iter().flatten().map(|(node, &port)| (node.as_str(), port)).enumerate()
+fn places<'a>(nodes: &'a [String], ports: &'a [u64]) -> impl Iterator<Item = (usize, Place<'a>)> {
+    nodes.iter().zip(ports).map(|(node, &port)| (node.as_str(), port)).enumerate()
 }
 
 /// How busy the port's wire was between one moment and the next, in percent.
-fn busy(writer: &mut Writer, port: TrackId, table: &Table, rows: &[usize]) -> io::Result<()> {
-    let (times, spans) = (table.f64s("time_ns"), table.f64s("interval_ns"));
-    let busy = table.f64s("busy_ns");
+fn busy(
+    writer: &mut Writer,
+    port: TrackId,
+    table: &moments::View<'_>,
+    rows: &[usize],
+) -> io::Result<()> {
+    let (times, spans) = (table.time_ns, table.interval_ns);
+    let busy = table.busy_ns;
     if rows.iter().all(|row| busy[*row] == 0.0) {
         return Ok(());
     }
@@ -130,7 +129,7 @@ fn waiting(
     writer: &mut Writer,
     port: TrackId,
     queue: u64,
-    table: &Table,
+    table: &backlogs::View<'_>,
     rows: &[usize],
 ) -> io::Result<()> {
     let counter = Counter {
@@ -141,8 +140,8 @@ fn waiting(
     let rank = 1 + queue as usize;
     let track = writer.counter(port, rank, &format!("queue {queue}"), counter)?;
     for &row in rows {
-        let backlog = table.u64s("backlog_bytes")[row];
-        writer.whole(track, table.f64s("time_ns")[row], backlog)?;
+        let backlog = table.backlog_bytes[row];
+        writer.whole(track, table.time_ns[row], backlog)?;
     }
     Ok(())
 }
@@ -152,13 +151,13 @@ fn paused(
     writer: &mut Writer,
     port: TrackId,
     class: u64,
-    table: &Table,
+    table: &stretches::View<'_>,
     rows: &[usize],
 ) -> io::Result<()> {
     let name = format!("paused {class}");
     let track = writer.group(Some(port), 100 + class as usize, &name, "")?;
     for &row in rows {
-        let span = (table.f64s("from_ns")[row], table.f64s("until_ns")[row]);
+        let span = (table.from_ns[row], table.until_ns[row]);
         writer.slice(track, span, ("pause", &name), Vec::new())?;
     }
     Ok(())

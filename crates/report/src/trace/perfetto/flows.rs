@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io;
 
 use floodway_model::Table;
+use floodway_model::tables::{flows, moments, nodes};
 
 use super::FLOWS;
 use super::message::Annotation;
 use super::writer::{TrackId, Writer};
-use crate::metrics::table;
 use crate::words;
 
 /// Writes all flows that began; one that had not ended ends with the record.
 pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
-    let Some(flows) = table(tables, "flows").filter(|flows| flows.rows() > 0) else {
+    let Some(flows) = flows::View::of(tables).filter(|flows| flows.rows() > 0) else {
         return Ok(());
     };
     let names = Names::of(tables);
-    let (starts, times) = (flows.f64s("start_ns"), flows.f64s("fct_ns"));
+    let (starts, times) = (flows.start_ns, flows.fct_ns);
     let mut order: Vec<usize> = (0..flows.rows()).collect();
     order.sort_by(|a, b| starts[*a].total_cmp(&starts[*b]));
     let left_out = order.len().saturating_sub(FLOWS);
@@ -32,7 +32,7 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
     let group = writer.group(None, 0, "flows", &description)?;
     let mut hosts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for row in order {
-        hosts.entry(flows.u64s("src")[row]).or_default().push(row);
+        hosts.entry(flows.src[row]).or_default().push(row);
     }
     for (rank, (host, rows)) in hosts.into_iter().enumerate() {
         let host = writer.group(Some(group), rank, &names.of_node(host), "")?;
@@ -40,25 +40,34 @@ pub fn write(tables: &[Table], writer: &mut Writer) -> io::Result<()> {
         for row in rows {
             let until = if times[row].is_nan() { end } else { starts[row] + times[row] };
             let lane = lanes.take(writer, host, (starts[row], until))?;
-            let receiver = names.of_node(flows.u64s("dst")[row]);
-            let size = match flows.u64s("bytes")[row] {
+            let receiver = names.of_node(flows.dst[row]);
+            let size = match flows.bytes[row] {
                 0 => "no size".to_owned(),
                 bytes => words::bytes(bytes as f64),
             };
             let name = format!("{size} → {receiver}");
-            writer.slice(lane, (starts[row], until), ("flow", &name), facts(flows, row))?;
+            writer.slice(lane, (starts[row], until), ("flow", &name), facts(&flows, row))?;
         }
     }
     Ok(())
 }
 
 /// What is told of a flow beside its name.
-fn facts(flows: &Table, row: usize) -> Vec<Annotation> {
-    let whole = |name| Annotation::whole(name, flows.u64s(name)[row]);
-    let mut facts: Vec<_> =
-        ["flow", "workload", "src", "dst", "bytes", "delivered_bytes"].map(whole).into();
-    facts.extend(["retransmitted_packets", "lost_packets", "marked_packets"].map(whole));
-    let slowdown = flows.f64s("slowdown")[row];
+fn facts(flows: &flows::View<'_>, row: usize) -> Vec<Annotation> {
+    let mut facts: Vec<_> = [
+        ("flow", flows.flow),
+        ("workload", flows.workload),
+        ("src", flows.src),
+        ("dst", flows.dst),
+        ("bytes", flows.bytes),
+        ("delivered_bytes", flows.delivered_bytes),
+        ("retransmitted_packets", flows.retransmitted_packets),
+        ("lost_packets", flows.lost_packets),
+        ("marked_packets", flows.marked_packets),
+    ]
+    .map(|(name, values)| Annotation::whole(name, values[row]))
+    .into();
+    let slowdown = flows.slowdown[row];
     facts.push(match slowdown.is_nan() {
         true => Annotation::text("slowdown", "did not end"),
         false => Annotation::real("slowdown", slowdown),
@@ -68,8 +77,8 @@ fn facts(flows: &Table, row: usize) -> Vec<Annotation> {
 
 /// When the trace ends: with the last thing that is known to have happened.
 fn end(tables: &[Table], starts: &[f64], times: &[f64]) -> f64 {
-    let moments = table(tables, super::fabric::MOMENTS);
-    let last = moments.map_or(&[][..], |moments| moments.f64s("time_ns")).iter().copied();
+    let moments = moments::View::of(tables);
+    let last = moments.map_or(&[][..], |moments| moments.time_ns).iter().copied();
     let ends = starts.iter().zip(times).map(|(start, time)| start + time);
     // NaN, of a flow that did not end, is less than everything for `max`.
     last.chain(ends).chain(starts.iter().copied()).fold(0.0, f64::max)
@@ -80,9 +89,8 @@ struct Names(HashMap<u64, String>);
 
 impl Names {
     fn of(tables: &[Table]) -> Self {
-        let nodes = table(tables, "nodes");
-        let named =
-            nodes.map(|nodes| nodes.u64s("number").iter().copied().zip(nodes.texts("node")));
+        let nodes = nodes::View::of(tables);
+        let named = nodes.map(|nodes| nodes.number.iter().copied().zip(nodes.node));
         Self(named.into_iter().flatten().map(|(number, name)| (number, name.clone())).collect())
     }
 

@@ -23,7 +23,6 @@ use std::io::{self, Write};
 
 use floodway_model::Table;
 
-pub(super) use fabric::MOMENTS;
 use writer::Writer;
 
 /// Flows that a trace has at most; of more, those that began first. Viewers become slow beyond some

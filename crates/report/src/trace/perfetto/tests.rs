@@ -2,6 +2,7 @@
 //! schema, from Python.
 
 use floodway_model::Table;
+use floodway_model::tables::{backlogs, complete, stretches};
 use prost::Message;
 
 use super::message::{Event, Kind, Packet};
@@ -45,30 +46,34 @@ fn texts(values: &[&str]) -> Vec<String> {
 /// A host with one link, to a switch with one.
 fn fabric() -> Vec<Table> {
     vec![
-        Table::new("nodes", "").u64("number", "", vec![5, 7]).text(
+        complete(Table::new("nodes", "").u64("number", "", vec![5, 7]).text(
             "node",
             "",
             texts(&["leaf0", "h0"]),
+        )),
+        complete(
+            Table::new("links", "")
+                .text("node", "", texts(&["leaf0", "h0"]))
+                .u64("port", "", vec![3, 0])
+                .text("peer", "", texts(&["h0", "leaf0"])),
         ),
-        Table::new("links", "")
-            .text("node", "", texts(&["leaf0", "h0"]))
-            .u64("port", "", vec![3, 0])
-            .text("peer", "", texts(&["h0", "leaf0"])),
-        Table::new("pauses", "").text("node", "", texts(&["leaf0", "h0"])).u64(
+        complete(Table::new("pauses", "").text("node", "", texts(&["leaf0", "h0"])).u64(
             "tier",
             "",
             vec![0, 255],
-        ),
+        )),
     ]
 }
 
 fn moments() -> Table {
-    Table::new("moments", "")
-        .f64("time_ns", "", vec![0.0, 2_000.0, 4_000.0, 4_000.0])
-        .f64("interval_ns", "", vec![0.0, 1_000.0, 1_000.0, 1_000.0])
-        .text("node", "", texts(&["leaf0", "leaf0", "leaf0", "h0"]))
-        .u64("port", "", vec![3, 3, 3, 0])
-        .f64("busy_ns", "", vec![0.0, 1_000.0, 500.0, 0.0])
+    complete(
+        Table::new("moments", "")
+            .f64("time_ns", "", vec![0.0, 2_000.0, 4_000.0, 4_000.0])
+            .f64("interval_ns", "", vec![0.0, 1_000.0, 1_000.0, 1_000.0])
+            .text("node", "", texts(&["leaf0", "leaf0", "leaf0", "h0"]))
+            .u64("port", "", vec![3, 3, 3, 0])
+            .f64("busy_ns", "", vec![0.0, 1_000.0, 500.0, 0.0]),
+    )
 }
 
 #[test]
@@ -95,17 +100,22 @@ fn links_are_counters_and_idle_between_their_rows() {
 
 #[test]
 fn queues_are_counters_and_pauses_slices() {
-    let place = |name| {
-        Table::new(name, "").text("node", "", texts(&["leaf0"; 2])).u64("port", "", vec![3; 2])
+    let backlog = |(time_ns, backlog_bytes)| backlogs::Row {
+        time_ns,
+        node: "leaf0".to_owned(),
+        port: 3,
+        queue: 1,
+        backlog_bytes,
     };
-    let backlogs = place("backlogs")
-        .u64("queue", "", vec![1; 2])
-        .f64("time_ns", "", vec![2_000.0, 3_000.0])
-        .u64("backlog_bytes", "", vec![4_500, 0]);
-    let stretches = place("stretches")
-        .u64("class", "", vec![0; 2])
-        .f64("from_ns", "", vec![10.4, 20.0])
-        .f64("until_ns", "", vec![20.0, 31.6]);
+    let backlogs = [(2_000.0, 4_500), (3_000.0, 0)].map(backlog).into_iter().collect();
+    let stretch = |(from_ns, until_ns)| stretches::Row {
+        node: "leaf0".to_owned(),
+        port: 3,
+        class: 0,
+        from_ns,
+        until_ns,
+    };
+    let stretches = [(10.4, 20.0), (20.0, 31.6)].map(stretch).into_iter().collect();
     let tracks = read(&[fabric(), vec![backlogs, stretches]].concat());
     let [.., queue, paused] = &tracks[..] else { panic!("{tracks:?}") };
     assert!(queue.0.ends_with("leaf0/port 3 → h0/queue 1"), "{}", queue.0);
@@ -124,19 +134,21 @@ fn flows_that_overlap_have_tracks_of_their_own() {
     // The second begins while the first is under way; the third when that has ended; the last never
     // ends, so it lasts as long as anything is known.
     let whole = |value| vec![value; 4];
-    let flows = Table::new("flows", "")
-        .u64("flow", "", vec![0, 1, 2, 3])
-        .u64("workload", "", whole(0))
-        .u64("src", "", whole(7))
-        .u64("dst", "", vec![5, 5, 5, 9])
-        .u64("bytes", "", vec![1_000, 2_000_000, 3_000, 0])
-        .u64("delivered_bytes", "", whole(0))
-        .u64("retransmitted_packets", "", whole(0))
-        .u64("lost_packets", "", whole(0))
-        .u64("marked_packets", "", whole(0))
-        .f64("start_ns", "", vec![0.0, 50.0, 100.0, 90.0])
-        .f64("fct_ns", "", vec![100.0, 500.0, 10.0, f64::NAN])
-        .f64("slowdown", "", vec![1.5, 2.5, 1.0, f64::NAN]);
+    let flows = complete(
+        Table::new("flows", "")
+            .u64("flow", "", vec![0, 1, 2, 3])
+            .u64("workload", "", whole(0))
+            .u64("src", "", whole(7))
+            .u64("dst", "", vec![5, 5, 5, 9])
+            .u64("bytes", "", vec![1_000, 2_000_000, 3_000, 0])
+            .u64("delivered_bytes", "", whole(0))
+            .u64("retransmitted_packets", "", whole(0))
+            .u64("lost_packets", "", whole(0))
+            .u64("marked_packets", "", whole(0))
+            .f64("start_ns", "", vec![0.0, 50.0, 100.0, 90.0])
+            .f64("fct_ns", "", vec![100.0, 500.0, 10.0, f64::NAN])
+            .f64("slowdown", "", vec![1.5, 2.5, 1.0, f64::NAN]),
+    );
     let tracks = read(&[fabric(), vec![flows, moments()]].concat());
     let lanes: Vec<_> = tracks.iter().filter(|track| track.0 == "flows/h0/flows").collect();
     let slices = |lane: usize| -> Vec<_> {

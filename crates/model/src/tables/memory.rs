@@ -1,0 +1,152 @@
+//! Tables about queues and the memory of switches.
+
+tables! {
+    /// One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the
+    /// measurement, the rest of the whole run.
+    queues {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Port of the switch.
+        port: u64,
+        /// Queue of the port; the last is the control queue.
+        queue: u64,
+        /// Samples taken during the measurement.
+        samples: u64,
+        /// Mean of the sampled backlogs; empty if no sample was taken.
+        mean_backlog_bytes: f64,
+        /// Largest backlog of the whole run, not only of the samples.
+        max_backlog_bytes: u64,
+        /// Packets that joined the queue.
+        packets: u64,
+        /// Their frame bytes.
+        bytes: u64,
+        /// Packets that were marked with CE, or with a layer 2 indication, on joining or leaving.
+        marked_packets: u64,
+    }
+
+    /// How often the queues of a tier had which backlog when they were sampled during the measurement.
+    depths {
+        /// Tier of the switches.
+        tier: u64,
+        /// Number of the queue within its port.
+        queue: u64,
+        /// Upper edge of the bin, inclusive; 0 is an empty queue.
+        up_to_bytes: u64,
+        /// Samples in the bin, over all ports of the tier.
+        samples: u64,
+    }
+
+    /// How long the data queues of switches were, and how long packets had waited, when packets with payload left them
+    /// during the measurement. Departures of acknowledgments and other feedback are not counted, although they may be
+    /// in the queue too. Empty without the key departures.
+    departures {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Port of the switch.
+        port: u64,
+        /// Data queue of the port.
+        queue: u64,
+        /// packets: by the length of the queue in packets of any kind, the one that leaves included; sojourn_ns: by the
+        /// time from joining the queue to the begin of the transmission. A packet that finds the port idle leaves a
+        /// queue of 1 packet after 0 ns.
+        kind: String,
+        /// Upper edge of the bin, inclusive, in packets or nanoseconds. Every length up to 4095 has a bin of its own,
+        /// and the largest number of 64 bits stands for all above; times have 64 bins per doubling.
+        up_to: u64,
+        /// Packets with payload in the bin.
+        departures: u64,
+    }
+
+    /// One row per data queue of a switch that packets with payload left during the measurement: how long they had
+    /// waited. Acknowledgments and other feedback are not counted, although they may be in the queue too. Empty without
+    /// the key departures.
+    sojourns {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Port of the switch.
+        port: u64,
+        /// Data queue of the port.
+        queue: u64,
+        /// Packets with payload that left.
+        departures: u64,
+        /// Mean of the times from joining the queue to the begin of the transmission.
+        mean_sojourn_ns: f64,
+        /// The longest such time.
+        max_sojourn_ns: f64,
+    }
+
+    /// The queues of one number, over all switches, at each sample.
+    timeline {
+        /// When the sample was taken.
+        time_ns: f64,
+        /// Number of the queue within its port.
+        queue: u64,
+        /// Mean backlog over all switch ports.
+        mean_backlog_bytes: f64,
+        /// Largest backlog of any switch port.
+        max_backlog_bytes: u64,
+        /// Ports, of switches and hosts, that may not send this class.
+        paused_ports: u64,
+    }
+
+    /// One row per switch: how much of its memory data takes; samples are of the measurement, the rest of the whole
+    /// run.
+    switches {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Its ports.
+        ports: u64,
+        /// Samples taken during the measurement.
+        samples: u64,
+        /// Mean over samples of what waits in all data queues of the switch; empty if no sample was taken.
+        mean_occupancy_bytes: f64,
+        /// The most that ever waited in all data queues of the switch at a time, not only when it was sampled.
+        max_occupancy_bytes: u64,
+        /// The most that ever waited in all data queues of one of its ports at a time.
+        max_port_occupancy_bytes: u64,
+    }
+
+    /// How often data took how much of the memory of ports and of switches when they were sampled during the
+    /// measurement: all data queues together, without the control queue.
+    occupancy {
+        /// Tier of the switches.
+        tier: u64,
+        /// port: the data queues of one port; switch: those of all its ports.
+        scope: String,
+        /// Upper edge of the bin, inclusive; 0 is empty.
+        up_to_bytes: u64,
+        /// Samples in the bin, over all ports or switches of the tier.
+        samples: u64,
+    }
+
+    /// One row per ingress port of a switch with a crossbar: data that waits to cross, which the egress queues that it
+    /// is for count too; samples are of the measurement, the rest of the whole run.
+    inputs {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Port of the switch.
+        port: u64,
+        /// Samples taken during the measurement.
+        samples: u64,
+        /// Mean of the sampled bytes that waited or were crossing; empty if no sample was taken.
+        mean_backlog_bytes: f64,
+        /// The most bytes that ever waited or were crossing, not only when they were sampled.
+        max_backlog_bytes: u64,
+        /// Data packets that came to wait.
+        packets: u64,
+        /// Their frame bytes.
+        bytes: u64,
+        /// Time in which data waited and none crossed: for a slot, for an output, or for the head before it.
+        blocked_ns: f64,
+    }
+}

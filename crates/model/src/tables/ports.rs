@@ -1,0 +1,105 @@
+//! Tables about ports and links.
+
+tables! {
+    /// One row per port, of switches and hosts, and data class, over the whole run. PAUSE, which stops all classes, has
+    /// its frames in the row of class 0.
+    pauses {
+        /// Name of the node.
+        node: String,
+        /// Tier of the node: 0 is next to the hosts, 255 a host.
+        tier: u64,
+        /// Port of the node.
+        port: u64,
+        /// Traffic class.
+        class: u64,
+        /// Pause frames that the port sent to stop its neighbour, without refreshes.
+        xoff_frames: u64,
+        /// Pause frames that prolonged a pause.
+        refresh_frames: u64,
+        /// Pause frames that let the neighbour go on.
+        xon_frames: u64,
+        /// Time during which the port itself was not allowed to send the class.
+        paused_ns: f64,
+        /// The longest such time at a stretch.
+        longest_pause_ns: f64,
+    }
+
+    /// One row per direction of a link, by its sending end, over the whole run.
+    links {
+        /// Name of the sending node.
+        node: String,
+        /// Port of the sending node.
+        port: u64,
+        /// Name of the receiving node.
+        peer: String,
+        /// Rate of the link.
+        rate_gbps: f64,
+        /// Frames sent, of every kind.
+        frames: u64,
+        /// Their bytes, without preamble and gap.
+        bytes: u64,
+        /// Fraction of the simulated time in which the wire was busy, preamble and gap included.
+        utilisation: f64,
+    }
+
+    /// One row per port, queue and reason for which packets were dropped, over the whole run.
+    drops {
+        /// Name of the switch; of what was lost on links also that of a host.
+        node: String,
+        /// Egress port; of what had no route the port by which it came.
+        port: u64,
+        /// Egress queue for which the packets were bound.
+        queue: u64,
+        /// queue_full: no room in the egress queue; headroom_exceeded: no room for the ingress port and class, headroom
+        /// included; egress_threshold: above what the egress pool lets the queue have; ingress_threshold: above what
+        /// the ingress pool lets the port and class have; aqm: chosen by the queue management and not ECN-capable, or
+        /// more than a mark was needed; link_down: the link was known to be down; no_route: no way was left;
+        /// lost_on_link: it was on the link when that failed, or was sent before that was known; watchdog: bound for a
+        /// queue in a storm of pauses; pushed_out: dropped by the queue discipline to make room for another.
+        reason: String,
+        /// Packets dropped.
+        packets: u64,
+        /// Their frame bytes.
+        bytes: u64,
+    }
+
+    /// Ports that wait for each other in a circle when the run ends, so that none of them will ever send: one row per
+    /// port and class. Empty without a deadlock; a pause that only lasts long is none.
+    deadlocks {
+        /// Number of the cycle.
+        cycle: u64,
+        /// Place in the cycle: each waits for the next, the last for the first.
+        place: u64,
+        /// Name of the switch.
+        node: String,
+        /// Egress port that is paused.
+        port: u64,
+        /// Traffic class; 0 with PAUSE, which stops all.
+        class: u64,
+        /// Name of the switch that pauses it.
+        peer: String,
+        /// When its pause began.
+        paused_since_ns: f64,
+        /// Bytes that wait in it.
+        backlog_bytes: u64,
+        /// Flows of these bytes.
+        flows: u64,
+    }
+
+    /// Storms of pauses that the watchdog of PFC has found, one row per storm; empty without
+    /// switch.flow_control.pfc.watchdog.
+    watchdog_events {
+        /// Name of the switch.
+        node: String,
+        /// Egress port.
+        port: u64,
+        /// Traffic class, the number of the queue.
+        class: u64,
+        /// When it was detected.
+        detected_ns: f64,
+        /// When it was over; empty if the run ended before.
+        restored_ns: f64,
+        /// Packets dropped because of it.
+        dropped_packets: u64,
+    }
+}

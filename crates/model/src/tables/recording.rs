@@ -1,0 +1,84 @@
+//! Tables of the record of a run, which there are only with the key `record`.
+
+tables! {
+    /// What the record of the run holds, in one row. Only with the key record, of the first replication; so are the
+    /// tables moments, backlogs and stretches.
+    record {
+        /// Samples from the warm-up to the end of the run.
+        samples: u64,
+        /// Each of so many samples is a moment of the record, the first one included.
+        every: u64,
+        /// Moments of the record.
+        moments: u64,
+        /// The first moment: the end of the warm-up.
+        first_ns: f64,
+        /// Time between two moments.
+        interval_ns: f64,
+        /// Rows of the table stretches.
+        stretches: u64,
+        /// Pauses that are not in it because they began after those, of which there are as many as it holds.
+        stretches_left_out: u64,
+    }
+
+    /// The hosts and switches of the fabric, one row each.
+    nodes {
+        /// Number of the node, as src and dst in the table flows.
+        number: u64,
+        /// Name of the node.
+        node: String,
+    }
+
+    /// The ports of the fabric over time: one row per moment of the record and port, of switches and hosts, that sent,
+    /// was paused, or had something waiting. A port without a row did nothing. Only with the key record.
+    moments {
+        /// The moment.
+        time_ns: f64,
+        /// Time since the moment before it, or since the beginning of the run.
+        interval_ns: f64,
+        /// Name of the sending node.
+        node: String,
+        /// Port of the sending node.
+        port: u64,
+        /// Bytes of the frames that it began to send in that time, of every kind, without preamble and gap.
+        sent_bytes: u64,
+        /// How much of that time the wire was busy, preamble and gap included; over interval_ns it is the utilisation.
+        busy_ns: f64,
+        /// How much of that time it was not allowed to send, summed over the classes of data: at most interval_ns for
+        /// each.
+        paused_ns: f64,
+        /// What waits at the moment, in all data queues of the port; of a host in the memory of its NIC, and what its
+        /// receivers answer as data.
+        backlog_bytes: u64,
+    }
+
+    /// What waits in the data queues of ports at the moments of the record: one row per queue in which something waits,
+    /// or did at the moment before. The others are empty. Only with the key record.
+    backlogs {
+        /// The moment.
+        time_ns: f64,
+        /// Name of the sending node.
+        node: String,
+        /// Port of the sending node.
+        port: u64,
+        /// Data queue of the port; of a host its class.
+        queue: u64,
+        /// What waits in it.
+        backlog_bytes: u64,
+    }
+
+    /// Pauses of ports, of switches and hosts, from beginning to end, over the whole run: one row per port, class of
+    /// data and time during which it was not allowed to send the class. If there are more than 100,000, those that
+    /// began first. Only with the key record.
+    stretches {
+        /// Name of the sending node.
+        node: String,
+        /// Port of the sending node.
+        port: u64,
+        /// Traffic class.
+        class: u64,
+        /// When it began.
+        from_ns: f64,
+        /// When it ended; if it had not when the run did, the end of the run.
+        until_ns: f64,
+    }
+}

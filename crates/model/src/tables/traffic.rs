@@ -1,0 +1,127 @@
+//! Tables about flows and what they carry.
+
+tables! {
+    /// One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after
+    /// the other, and others when those have come that they wait for.
+    flows {
+        /// Number of the flow.
+        flow: u64,
+        /// Which workload of the scenario made it, counted from 0.
+        workload: u64,
+        /// Node number of the sending host.
+        src: u64,
+        /// Node number of the receiving host.
+        dst: u64,
+        /// Payload of the message; 0 for a flow that never ends.
+        bytes: u64,
+        /// When the sender was given the message; of one in turn, when its turn came; of one that waits for others,
+        /// when the last of them had arrived or been handed over.
+        start_ns: f64,
+        /// When a flow without a size was to send nothing new; empty for one without such an end.
+        stop_ns: f64,
+        /// Flow completion time: from the start to the arrival of the last byte at the receiver; empty if that did not
+        /// happen before the run ended.
+        fct_ns: f64,
+        /// Flow completion time at the sender: from the start to the arrival of the last acknowledgement, with which
+        /// the whole message is acknowledged; empty if that did not happen before the run ended (a run that is measured
+        /// until a time or the end of the arrivals ends as soon as all messages have arrived, with acknowledgements
+        /// under way), for flows without a size, and where nothing is acknowledged (UDP, Ethernet). It is what the
+        /// simulator of HPCC's authors writes to fct.txt.
+        acked_fct_ns: f64,
+        /// The completion time on an idle network, by closed form; empty for a flow that never ends.
+        ideal_fct_ns: f64,
+        /// fct_ns over ideal_fct_ns; empty if the flow did not complete.
+        slowdown: f64,
+        /// Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is
+        /// in it.
+        delivered_bytes: u64,
+        /// Data packets that the sender put on the wire, repetitions included.
+        packets_sent: u64,
+        /// Of these, repetitions.
+        retransmitted_packets: u64,
+        /// Data packets of the flow that switches dropped or that were lost on links that failed.
+        lost_packets: u64,
+        /// Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP
+        /// always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for
+        /// all others, and if there was none.
+        mean_rtt_ns: f64,
+        /// Data packets that arrived with CE.
+        marked_packets: u64,
+        /// 1 if the flow started after the warm-up and ends; statistics are over these flows.
+        measured: u64,
+    }
+
+    /// What each flow that has no size, because it never ends or is stopped, has delivered at every multiple of
+    /// flow_samples until the run ended; empty without that key.
+    deliveries {
+        /// When the sample was taken.
+        time_ns: f64,
+        /// Number of the flow.
+        flow: u64,
+        /// Payload that had arrived before this moment, each byte once.
+        delivered_bytes: u64,
+    }
+
+    /// One row per frame that an interactive application handed to its transport; empty without such applications.
+    frames {
+        /// Number of the flow.
+        flow: u64,
+        /// When it was made.
+        made_ns: f64,
+        /// Its payload.
+        bytes: u64,
+        /// When it had arrived completely and in order; empty if that did not happen before the run ended.
+        arrived_ns: f64,
+    }
+
+    /// One row per database entry that a client handed to its transport; empty without such applications.
+    entries {
+        /// Number of the flow.
+        flow: u64,
+        /// When it was handed over.
+        requested_ns: f64,
+        /// Its payload.
+        bytes: u64,
+        /// When it had arrived completely and in order at the server; empty if that did not happen before the run
+        /// ended.
+        arrived_ns: f64,
+        /// When the client had an acknowledgement of all of it; empty if that did not happen before the run ended.
+        completed_ns: f64,
+        /// 1 if it was handed over during the measured interval.
+        measured: u64,
+    }
+
+    /// One row per operation that began: a remote procedure call, which is a request and its response, or one round of
+    /// a collective, which is all of its messages. Empty without such workloads.
+    operations {
+        /// Which workload of the scenario it is of, counted from 0.
+        workload: u64,
+        /// Its number among those of the workload, counted from 0: of a collective the round.
+        operation: u64,
+        /// Node number of the host that sends the request; of a collective that of its first rank.
+        node: u64,
+        /// Flows that it takes.
+        flows: u64,
+        /// Payload of all of them.
+        bytes: u64,
+        /// When the first of its flows began.
+        start_ns: f64,
+        /// When the last byte of all of them had arrived; empty if that did not happen before the run ended.
+        finish_ns: f64,
+        /// 1 if it began after the warm-up; statistics are over these.
+        measured: u64,
+    }
+
+    /// How long the data packets took that arrived during the measurement, from leaving the memory of the source with
+    /// their first byte to their last byte in the memory of the destination; empty without the key latencies.
+    latencies {
+        /// Which workload of the scenario they are of, counted from 0.
+        workload: u64,
+        /// Upper edge of the bin, inclusive; there are 64 bins per doubling.
+        up_to_ns: u64,
+        /// Data packets in the bin.
+        packets: u64,
+        /// Sum of their latencies.
+        total_ns: f64,
+    }
+}
