@@ -221,7 +221,7 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
         .u64("delivered_bytes", "Payload that arrived before the run ended, each byte once; what a receiver holds behind a missing packet is in it.", received(Receiver::delivered))
         .u64("packets_sent", "Data packets that the sender put on the wire, repetitions included.", sent(|sent| sent.packets))
         .u64("retransmitted_packets", "Of these, repetitions.", sent(|sent| sent.retransmitted))
-        .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
+        .u64("lost_packets", "Data packets of the flow that switches dropped or that were lost on links that failed, headers of trimmed ones among them.", flows.iter().map(|flow| facts.lost[flow.0]).collect())
         .f64("mean_rtt_ns", "Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for all others, and if there was none.", flows.iter().map(rtt).collect())
         .u64("marked_packets", "Data packets that arrived with CE.", received(|receiver| receiver.marked))
         .u64("measured", "1 if the flow started after the warm-up and ends; statistics are over these flows.", flows.iter().map(measured).collect())

@@ -100,6 +100,11 @@ fn what_is_trimmed_is_sent_again_once() {
     let one = || trimming(star(11), incast(10, 64), 8);
     let mut dcqcn = one();
     control(&mut dcqcn, congestion::Spec::Dcqcn(quick_dcqcn()));
+    let mut hpcc = one();
+    control(&mut hpcc, congestion::Spec::Hpcc(Default::default()));
+    rocev2(&mut hpcc, |rocev2| rocev2.telemetry = true);
+    let mut swift = one();
+    control(&mut swift, congestion::Spec::Swift(Default::default()));
     let mut coin = one();
     trim(&mut coin, |trim| trim.last = 0.5);
     let mut threshold = one();
@@ -112,6 +117,8 @@ fn what_is_trimmed_is_sent_again_once() {
     for (what, spec) in [
         ("line rate", one()),
         ("DCQCN", dcqcn),
+        ("HPCC, with telemetry", hpcc),
+        ("Swift", swift),
         ("last packet", coin),
         ("threshold", threshold),
         ("two tiers", tiers),
@@ -173,6 +180,10 @@ fn headers_have_their_share_of_an_overloaded_link() {
         let data = (full - f64::from(senders) * header) / (full - header);
         let payload = 100e9 / 8.0 * 2e-3 * data * 1_024.0 / full;
         let delivered = outcome.counter("data_bytes_delivered") as f64;
+        println!(
+            "{senders} senders: data has {data:.3} of the link, {:.3} here",
+            delivered / payload * data
+        );
         assert!((delivered / payload - 1.0).abs() < 0.005, "{senders}: {delivered}, not {payload}");
         assert_eq!(outcome.counter("dropped_packets"), 0);
     }

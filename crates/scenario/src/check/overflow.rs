@@ -112,7 +112,9 @@ fn beside(settings: &Document, spec: &trim::Spec, findings: &mut Findings<'_>) {
             findings.error(
                 &[LAST, TRIM, place],
                 format!("with {what} a queue is not first in, first out, and has no last packet"),
-                format!("remove `last`, so that the packet that came is trimmed, or remove [{place}]"),
+                format!(
+                    "remove `last`, so that the packet that came is trimmed, or remove [{place}]"
+                ),
             );
         }
     }
