@@ -168,6 +168,23 @@ pub enum Body {
         /// SIGCOMM 2018, section 3.1), which plain RoCEv2 does not carry.
         arrived: u32,
     },
+    /// What is left of a data packet that a switch has trimmed: its header.
+    Trimmed {
+        /// Packet sequence number of the data packet.
+        psn: u32,
+        /// When its first bit left the sender.
+        sent_at: Instant,
+    },
+    /// Packet `psn` has arrived trimmed and is to be sent again: the negative acknowledgement of one packet (NDP,
+    /// SIGCOMM 2017, section 3.2), which acknowledges nothing.
+    TrimNak {
+        /// Whether the header arrived with CE.
+        marked: bool,
+        /// The packet sequence number of the trimmed packet.
+        psn: u32,
+        /// When that packet left its sender: which transmission of it was trimmed.
+        sent_at: Instant,
+    },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,
     /// Layer 2 congestion indication, backward: from a congested switch to the source of a packet
@@ -377,7 +394,13 @@ impl Packet {
         matches!(self.body, Body::Data { .. } | Body::Segment { .. })
     }
 
-    /// Whether it is feedback of RoCEv2 or a notification, which wait in the control queue of a port unless
+    /// Whether it is a piece of a message, or what is left of one: if it is lost, a packet of its flow is.
+    #[inline]
+    pub const fn is_of_message(&self) -> bool {
+        self.is_data() || matches!(self.body, Body::Trimmed { .. })
+    }
+
+    /// Whether it is feedback of RoCEv2, a notification, or the header of a trimmed packet, which wait in the control queue of a port unless
     /// the switch is told otherwise. TCP
     /// has its acknowledgements among the data, like every switch that looks at classes only.
     #[inline]

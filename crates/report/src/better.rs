@@ -24,7 +24,7 @@ const MORE: [&str; 7] = [
 ];
 
 /// Ends of names of which less is better.
-const LESS: [&str; 22] = [
+const LESS: [&str; 23] = [
     "unfinished",
     "latency_ns",
     "sojourn_ns",
@@ -38,6 +38,7 @@ const LESS: [&str; 22] = [
     "occupancy_bytes",
     "timeouts",
     "naks_sent",
+    "headers_dropped",
     "retransmitted_packets",
     "reordered_packets",
     "lost_on_links",

@@ -57,6 +57,8 @@ pub struct Outages {
     pub lost_of: BTreeMap<FlowId, u64>,
     /// Of these, frames of PFC and PAUSE.
     pub lost_pauses: u64,
+    /// Of these, headers of trimmed packets.
+    pub lost_headers: u64,
     /// Where switches have written into packets.
     telemetry: Option<Arc<Telemetry>>,
 }
@@ -101,10 +103,11 @@ impl Outages {
         let (frames, bytes) = &mut self.lost[packet.class.index()];
         *frames += 1;
         *bytes += u64::from(packet.bytes);
-        if packet.is_data() {
+        if packet.is_of_message() {
             *self.lost_of.entry(packet.flow).or_default() += 1;
         }
         self.lost_pauses += u64::from(matches!(packet.body, Body::Pfc { .. } | Body::Pause { .. }));
+        self.lost_headers += u64::from(matches!(packet.body, Body::Trimmed { .. }));
         if let Some(telemetry) = &self.telemetry {
             telemetry.free(packet);
         }

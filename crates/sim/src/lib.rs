@@ -130,6 +130,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Entry> {
         switch::fabric::CATALOGUE,
         switch::buffer::CATALOGUE,
         switch::discipline::CATALOGUE,
+        switch::overflow::CATALOGUE,
         switch::scheduler::CATALOGUE,
         switch::path::CATALOGUE,
         switch::flow_control::CATALOGUE,

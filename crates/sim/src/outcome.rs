@@ -9,6 +9,7 @@ mod latencies;
 mod occupancy;
 mod operations;
 mod record;
+mod trims;
 
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
@@ -32,7 +33,7 @@ use crate::switch::port::{DropReason, Drops};
 pub struct Outcome {
     /// `flows`, `queues`, `depths`, `departures`, `sojourns`, `latencies`, `switches`, `occupancy`,
     /// `inputs`, `timeline`, `deliveries`, `frames`, `entries`, `operations`, `pauses`, `links`, `drops`,
-    /// `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `moments`,
+    /// `trims`, `deadlocks`, `watchdog_events` and `counters`; of a run that is recorded also `record`, `moments`,
     /// `backlogs` and `stretches`.
     pub tables: Vec<Table>,
     /// Why it ended.
@@ -77,6 +78,7 @@ impl Outcome {
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
+            trims::table(spec, finished),
             deadlocks::table(spec, finished),
             deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
@@ -374,6 +376,9 @@ fn counter_table(spec: &Spec, finished: &Finished, flows: &FlowFacts) -> Table {
         let meaning = "PFC frames that switches made, each about one class or several; pause_frames and \
                        others count each class. There with combine_classes only.";
         rows.push(("pfc_frames".to_owned(), measured.pfc_frames, meaning.to_owned()));
+    }
+    if spec.switch.overflow.trims().is_some() {
+        rows.extend(measured.rows_of_trimming());
     }
     let end = finished.now.min(finished.metrics.sampling().measured_until).0;
     let begun: Vec<(usize, Instant, &FlowSpec)> = flows.begun(spec).collect();

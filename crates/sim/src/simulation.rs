@@ -8,7 +8,7 @@ use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{
-    Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
+    Body, Bytes, Duration, FlowId, FlowSpec, Graph, Instant, NodeId, PortIx, Rate, Trigger,
 };
 
 use crate::Spec;
@@ -393,6 +393,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         + hosts.iter().map(|host| host.nic.waiting() as u64).sum::<u64>();
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     wrong.extend(audit_telemetry(finished));
+    wrong.extend(audit_trimming(finished));
     let flies = finished.in_flight.len() as u64;
     let lost =
         switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
@@ -404,6 +405,28 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
         ));
     }
     wrong
+}
+
+/// Every packet that was trimmed is a header that has arrived, waits, is on a wire, or is counted as lost.
+fn audit_trimming(finished: &Finished) -> Option<String> {
+    let (switches, hosts) = (&finished.switches, &finished.hosts);
+    let trimming = || switches.iter().filter_map(|switch| switch.trimming.as_ref());
+    let trimmed: u64 = trimming().map(|trimming| trimming.trimmed()).sum();
+    let dropped: u64 = trimming().map(|trimming| trimming.headers_dropped).sum();
+    let arrived: u64 = hosts.iter().map(|host| host.headers).sum();
+    let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight);
+    let on_path =
+        frames.filter(|packet| matches!(packet.body, Body::Trimmed { .. })).count() as u64;
+    // Hosts forward nothing, so headers are lost on links of switches only.
+    let ports = switches.iter().flat_map(|switch| &switch.ports);
+    let lost: u64 =
+        ports.filter_map(|port| port.tx.outages()).map(|outages| outages.lost_headers).sum();
+    (trimmed != arrived + dropped + on_path + lost).then(|| {
+        format!(
+            "{trimmed} packets were trimmed; of their headers {arrived} have arrived, {dropped} were \
+             dropped, {on_path} are on their path and {lost} were lost on links"
+        )
+    })
 }
 
 /// Every telemetry record is free or has its packet, in a switch, on a wire or in a NIC.

@@ -155,6 +155,7 @@ fn messages_of_switches_wait_among_the_data() {
             let all = Some(queue);
             spec.switch.feedback = feedback::Spec {
                 ack: all,
+                trimmed: None,
                 cnp: all,
                 cim: all,
                 sfc: all,

@@ -69,6 +69,7 @@ mod telemetry;
 mod three_queues;
 mod together;
 mod triggers;
+mod trimming;
 mod turns;
 mod turns_of_queues;
 mod window;

@@ -26,6 +26,7 @@ use floodway_sim::switch::fabric::{self, CongestionAt, input_fifo, voq};
 use floodway_sim::switch::flow_control::pfc::watchdog::{self, Action};
 use floodway_sim::switch::flow_control::source_flow_control::{self, Mode};
 use floodway_sim::switch::flow_control::{congestion_isolation, drc, pause, pfc, qcn};
+use floodway_sim::switch::overflow::{self, trim};
 use floodway_sim::switch::{aqm, buffer, classify, congestion_indication, path, scheduler};
 use floodway_sim::{Outcome, Simulation, Spec};
 
@@ -430,6 +431,19 @@ fn beside(chance: &mut Stream, spec: &mut Spec, lossless: bool) {
     if chance.chance(0.5) {
         waits(chance, spec);
     }
+    if chance.chance(0.4) && spec.switch.congestion_indication.is_none() {
+        trims(chance, spec);
+    }
+}
+
+/// What finds no room is trimmed, and what is sent with RoCEv2 is repeated selectively.
+fn trims(chance: &mut Stream, spec: &mut Spec) {
+    let threshold = chance.chance(0.5).then(|| Bytes(between(chance, 5_000, 50_000)));
+    let (last, mark) = (pick(chance, &[0.0, 0.5]), chance.chance(0.5));
+    let size = Bytes(pick(chance, &[64, 128]));
+    spec.switch.overflow = overflow::Spec::Trim(trim::Spec { size, threshold, last, mark });
+    let selective = recovery::Spec::SelectiveRepeat(Default::default());
+    rocev2(spec, |rocev2| rocev2.recovery = selective.clone());
 }
 
 /// Flows that begin when others of their sender have been handed over or have come to it, and

@@ -63,6 +63,22 @@ tables! {
         bytes: u64,
     }
 
+    /// One row per port and data queue for which packets were trimmed, over the whole run.
+    trims {
+        /// Name of the switch.
+        node: String,
+        /// Tier of the switch: 0 is next to the hosts.
+        tier: u64,
+        /// Egress port.
+        port: u64,
+        /// Data queue that the packets were bound for or waited in.
+        queue: u64,
+        /// Packets trimmed.
+        packets: u64,
+        /// Bytes that they lost: the difference to the length of their headers.
+        bytes: u64,
+    }
+
     /// Ports that wait for each other in a circle when the run ends, so that none of them will ever send: one row per
     /// port and class. Empty without a deadlock; a pause that only lasts long is none.
     deadlocks {

@@ -39,7 +39,8 @@ tables! {
         packets_sent: u64,
         /// Of these, repetitions.
         retransmitted_packets: u64,
-        /// Data packets of the flow that switches dropped or that were lost on links that failed.
+        /// Data packets of the flow that switches dropped or that were lost on links that failed, headers of trimmed
+        /// ones among them.
         lost_packets: u64,
         /// Mean of the round-trip times that the sender measured, one for each acknowledgement that told one: TCP
         /// always, RoCEv2 for the congestion controls that need its acknowledgements, such as HPCC and Swift; empty for

@@ -32,7 +32,7 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order.
-const COUNTERS: [(&str, &str); 14] = [
+const COUNTERS: [(&str, &str); 16] = [
     ("xoff_frames", "XOFF frames"),
     ("paused_ns", "paused time"),
     ("marked_packets", "marked packets"),
@@ -44,13 +44,15 @@ const COUNTERS: [(&str, &str); 14] = [
     ("drc_feedback_frames", "DRC feedback frames"),
     ("reordered_packets", "reordered"),
     ("retransmitted_packets", "retransmitted"),
+    ("trimmed_packets", "trimmed packets"),
+    ("headers_dropped", "headers dropped"),
     ("lost_on_links", "lost on failed links"),
     ("dropped_packets", "dropped packets"),
     ("watchdog_drops", "by the watchdog"),
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 9] = [
+const MECHANISMS: [&str; 11] = [
     "indicated_packets",
     "isolations",
     "cims_sent",
@@ -58,6 +60,8 @@ const MECHANISMS: [&str; 9] = [
     "cnms_sent",
     "drc_feedback_frames",
     "reordered_packets",
+    "trimmed_packets",
+    "headers_dropped",
     "lost_on_links",
     "watchdog_drops",
 ];

@@ -77,7 +77,7 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Findin
     let switch = &settings.switch;
     let kind = match name {
         // They are ECN-capable if the data is.
-        "ack" => return,
+        "ack" | "trimmed" => return,
         "cnp" => "CNPs",
         "cim" => "congestion isolation messages",
         "sfc" => "source flow control messages",

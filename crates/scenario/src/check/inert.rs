@@ -221,7 +221,11 @@ pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
         "cnp" if profiles.iter().all(|profile| profile.congestion.cnp_interval().is_none()) => {
             (false, "no receiver sends CNPs")
         }
-        "cnp" => (no_marks(switch).is_none(), "nothing marks, so no receiver sends CNPs"),
+        "cnp" => (
+            no_marks(switch).is_none() || switch.overflow.trims().is_some_and(|spec| spec.mark),
+            "nothing marks, so no receiver sends CNPs",
+        ),
+        "trimmed" => (switch.overflow.trims().is_some(), "without trimming there are no headers"),
         "cim" => (
             flow_control.congestion_isolation.is_some(),
             "without Congestion Isolation no switch sends CIMs",

@@ -20,6 +20,7 @@ pub(crate) mod list;
 mod measured;
 pub(crate) mod named;
 mod network;
+mod overflow;
 mod path;
 pub(crate) mod patterns;
 mod pausing;

@@ -9,7 +9,9 @@ use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::scheduler;
 
 use super::pools::{Largest, largest_queues, places};
-use super::{Findings, aqm, congestion_indication, coupled, discipline, source_flow_control};
+use super::{
+    Findings, aqm, congestion_indication, coupled, discipline, overflow, source_flow_control,
+};
 use crate::document::Document;
 
 /// One class is left for feedback and notifications.
@@ -43,6 +45,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     check_aqm(settings, findings);
     aqm::check_times(settings, findings);
     discipline::check(settings, findings);
+    overflow::check(settings, largest_frame, findings);
     check_scheduler(&switch.scheduler, count, findings);
 }
 
@@ -85,6 +88,7 @@ pub fn check_thresholds(settings: &Document, graph: &Graph, findings: &mut Findi
         AqmSpec::Red(spec) => aqm::check_red_threshold(settings, spec, graph, findings),
         _ => {}
     }
+    overflow::check_threshold(settings, graph, findings);
     if let Some(spec) = &settings.switch.flow_control.source_flow_control {
         source_flow_control::check_trigger(settings, spec, graph, findings);
     }

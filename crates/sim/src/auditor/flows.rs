@@ -26,7 +26,7 @@ pub struct Departure {
     pub probes: u64,
 }
 
-/// A receiver has taken a packet.
+/// A receiver has taken a packet with data, or the header of a trimmed one.
 #[derive(Debug)]
 pub struct Delivery {
     /// The packet, after what layer 2 indicated has become CE.
@@ -166,10 +166,16 @@ impl Receiver {
     /// It has taken a packet.
     pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
         let Delivery { packet, .. } = delivery;
-        let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return };
         let spec = &network.spec.flows[packet.flow.index()];
         let profile = profile(network, spec);
         self.check_notification(profile, delivery, log);
+        let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else {
+            // A header delivers nothing.
+            if delivery.completes || delivery.delivered != self.bytes {
+                log.flow(packet.flow, "a trimmed packet counts as delivered");
+            }
+            return;
+        };
         let (unit, discards) = match &profile.transport {
             transport::Spec::Rocev2(rocev2) => {
                 // Go-back-N takes packets in order only.

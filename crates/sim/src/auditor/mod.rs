@@ -10,6 +10,7 @@
 //! - [`queues`]: egress queues, buffer limits, and which packets may be dropped
 //! - [`thresholds`]: pause frames that a switch must send, and those that it must not
 //! - [`scheduler`]: strict priority, and the fairness bounds of DRR and WRR
+//! - [`trims`]: which packets may lose their payload, and what is left of them
 //! - [`marks`]: what may change in a packet on its path
 //! - [`switch`], [`host`]: the events of nodes; [`flows`]: senders and receivers
 //!
@@ -31,6 +32,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod thresholds;
+mod trims;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -220,6 +222,19 @@ impl Auditor {
     ) {
         if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
             switch.drops(network, place, reason, packet, &mut log);
+        }
+    }
+
+    /// A switch makes a header of a packet that was bound for a queue or, if it `waited`, is in it.
+    pub fn trims(
+        &mut self,
+        node: NodeId,
+        place: (usize, usize),
+        trimmed: (&Packet, &Packet, bool),
+        now: Instant,
+    ) {
+        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
+            switch.trims(network, place, trimmed, &mut log);
         }
     }
 

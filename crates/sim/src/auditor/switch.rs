@@ -10,7 +10,7 @@ use super::pauses::Pauses;
 use super::queues::Queues;
 use super::scheduler::Fairness;
 use super::thresholds::Thresholds;
-use super::{Log, marks, time};
+use super::{Log, marks, time, trims};
 use crate::switch::fabric;
 use crate::switch::port::DropReason;
 
@@ -345,6 +345,37 @@ impl Switch {
             self.take_out(network, place, found, log);
         } else if !packet.is_one_hop() && !packet.is_control() {
             log.queue(port, queue, "a packet is dropped that is not here");
+        }
+    }
+
+    /// A packet loses its payload: the one that has arrived or, if it `waited`, the last of its queue.
+    pub fn trims(
+        &mut self,
+        network: &Network,
+        place: (usize, usize),
+        (packet, header, waited): (&Packet, &Packet, bool),
+        log: &mut Log,
+    ) {
+        trims::check(network, place, (packet, header, waited), log);
+        let refused = if waited { self.arrived } else { self.take_arrived(packet) };
+        match refused {
+            Some(refused) => {
+                let queues = &self.queues;
+                if queues.room(network, place, &refused).is_ok()
+                    && trims::fits(network, queues.ports[place.0][place.1].bytes, &refused)
+                {
+                    log.queue(place.0, place.1, "a packet is trimmed, and there is room");
+                }
+            }
+            None => log.queue(place.0, place.1, "a packet is trimmed, and none has arrived"),
+        }
+        if waited {
+            match self.queues.find(place, packet) {
+                Some(found) if found + 1 == self.queues.ports[place.0][place.1].packets.len() => {
+                    self.take_out(network, place, found, log);
+                }
+                _ => log.queue(place.0, place.1, "a packet is trimmed that is not the last"),
+            }
         }
     }
 

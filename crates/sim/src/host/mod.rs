@@ -146,6 +146,8 @@ pub struct Host {
     pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
+    /// Trimmed packets that have arrived.
+    pub headers: u64,
     /// By workload: how long packets of the measurement took, if it is recorded.
     pub latencies: Vec<Latencies>,
     /// Where its telemetry records are.
@@ -204,6 +206,7 @@ impl Host {
             cnps: 0,
             cnms: 0,
             naks: 0,
+            headers: 0,
             emitted: 0,
             consumed: 0,
             shared,
@@ -298,7 +301,10 @@ impl Node for Host {
             Body::Data { echo, psn, sent_at } => {
                 self.on_data(packet, (echo, psn, sent_at), now, context);
             }
-            Body::Ack { .. } | Body::Nak { .. } => self.on_feedback(packet, now),
+            Body::Trimmed { psn, sent_at } => self.on_header(packet, (psn, sent_at), now, context),
+            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => {
+                self.on_feedback(packet, now);
+            }
             Body::Cnp => self.on_cnp(packet.connection, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),
@@ -349,6 +355,7 @@ impl Node for Host {
         tally.cnps_sent += self.cnps;
         tally.cnms_received += self.cnms;
         tally.naks_sent += self.naks;
+        tally.headers_received += self.headers;
         tally.indications_mapped += self.indications.mapped;
         tally.indications_passed += self.indications.passed;
         tally.indications_received += self.indications.received;

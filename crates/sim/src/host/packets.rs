@@ -78,6 +78,47 @@ impl Host {
         }
     }
 
+    /// A trimmed packet has come: its sender is asked for it at once, unless the packet itself has come too.
+    #[inline(never)]
+    pub(super) fn on_header(
+        &mut self,
+        packet: &Packet,
+        (psn, sent_at): (u32, Instant),
+        now: Instant,
+        context: &mut Context,
+    ) {
+        self.headers += 1;
+        self.naks += 1;
+        let receiver = &mut self.receivers[packet.connection as usize];
+        let connection = receiver.back;
+        let profile = self.shared.profile(packet.flow);
+        let receiver::Transport::Rocev2(transport) = &mut receiver.transport else {
+            unreachable!("only packets are trimmed of transports that understand it");
+        };
+        let marked = packet.ecn() == Ecn::Ce;
+        let interval = profile.congestion.cnp_interval();
+        let notified = marked && transport.may_notify(interval, now);
+        let body = match transport.has(psn) {
+            false => Body::TrimNak { marked, psn, sent_at },
+            true => {
+                let echo = Echo::default().answering(packet.ecn());
+                Body::Nak { echo, psn: transport.expected(), arrived: psn }
+            }
+        };
+        if let Some(auditor) = &mut context.auditor {
+            let (completes, delivered) = (false, receiver.delivered());
+            let packet = *packet;
+            let delivery = Delivery { packet, notified, answered: None, completes, delivered };
+            auditor.delivers(self.id, &delivery, now);
+        }
+        let answer = profile.transport.answer_frame();
+        if notified {
+            self.cnps += 1;
+            self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
+        }
+        self.reply(packet, connection, answer, body);
+    }
+
     /// A packet that was sent at `sent_at` has come: how long it took, during the measurement.
     #[cold]
     pub(super) fn count_latency(
@@ -103,7 +144,9 @@ impl Host {
         let class = self.shared.switch.feedback.queue(&body);
         // Answers have the ECN field of what they answer, where anybody looks at it.
         let ecn = match (class, &body) {
-            (Some(_), Body::Ack { .. } | Body::Nak { .. }) if packet.ecn().is_capable() => {
+            (Some(_), Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. })
+                if packet.ecn().is_capable() =>
+            {
                 Ecn::Ect0
             }
             _ => Ecn::NotEct,
@@ -140,7 +183,11 @@ impl Host {
                 transport.on_nak(psn, arrived, now);
                 echo
             }
-            _ => unreachable!("it is neither"),
+            Body::TrimNak { marked, psn, sent_at } => {
+                transport.on_trimmed(psn, sent_at, now);
+                Echo::of(0, marked)
+            }
+            _ => unreachable!("it is no answer"),
         };
         if self.shared.distances.is_some() {
             self.tell_answer(slot, before, packet, now);
@@ -165,7 +212,9 @@ impl Host {
         let (echo, psn, sent_at) = match packet.body {
             Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
             Body::Nak { echo, psn, .. } => (echo, psn, None),
-            _ => unreachable!("it is neither"),
+            // It acknowledges nothing. The round trip of a header that overtakes data says nothing about data.
+            Body::TrimNak { marked, .. } => (Echo::of(0, marked), before, None),
+            _ => unreachable!("it is no answer"),
         };
         let mut hops = [Hop::default(); HOPS];
         let telemetry = self.shared.telemetry.as_ref();

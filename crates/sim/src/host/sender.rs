@@ -140,6 +140,13 @@ impl Sender {
         self.home.0 = class;
     }
 
+    /// Switches may trim its packets.
+    pub fn expect_headers(&mut self) {
+        if let Transport::Rocev2(sender) = &mut self.transport {
+            sender.expect_headers();
+        }
+    }
+
     /// The ECN field of its data.
     pub fn ecn(&self) -> Ecn {
         match &self.transport {

@@ -46,6 +46,9 @@ impl Host {
         };
         let link = self.nic.tx.link();
         let mut sender = Sender::new((flow, spec), header, profile, link, way, now);
+        if switch.overflow.trims().is_some() {
+            sender.expect_headers();
+        }
         let queue = switch.classify.queue(dscp, sender.ecn(), spec.dst, switch.queue.count);
         let class = Class(queue);
         sender.begin_in(class);

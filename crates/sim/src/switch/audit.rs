@@ -1,6 +1,6 @@
 //! What a switch has counted, and whether its books are right.
 
-use floodway_model::{Instant, Packet};
+use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
 use super::flow_control::pausing::Paused;
@@ -54,7 +54,10 @@ impl Switch {
             let (aqm, mut view) = self.aqm(egress, now);
             aqm.on_overflow(queue, packet, &mut view);
         }
-        if packet.is_data() {
+        if let (Body::Trimmed { .. }, Some(trimming)) = (packet.body, &mut self.trimming) {
+            trimming.headers_dropped += 1;
+        }
+        if packet.is_of_message() {
             *self.lost.entry(packet.flow).or_default() += 1;
         }
         let lossless = self.spec.flow_control.must_not_lose() >> packet.class.0 & 1 != 0;
@@ -109,6 +112,10 @@ impl Switch {
         self.mechanisms.count(tally);
         if let Some(indication) = &self.indication {
             tally.indications_sent += indication.sent;
+        }
+        if let Some(trimming) = &self.trimming {
+            tally.trimmed_packets += trimming.trimmed();
+            tally.headers_dropped += trimming.headers_dropped;
         }
         for (number, port) in self.ports.iter().enumerate() {
             tally.lost_on_links += port.tx.lost();

@@ -15,6 +15,7 @@ use super::flow_control::Mechanisms;
 use super::knowledge::Knowledge;
 use super::mechanism::{Actions, Events, Site, SitePort};
 use super::occupancy::Occupancy;
+use super::overflow::Trimming;
 use super::port::Port;
 use super::queue::Queue;
 use super::{Spec, Switch, aqm, path, scheduler};
@@ -52,7 +53,11 @@ impl Switch {
             peers: &knowledge.peers,
             sizes: knowledge.sizes.as_ref(),
         };
-        let mechanisms = Mechanisms::new(&spec.flow_control, &site);
+        let mut mechanisms = Mechanisms::new(&spec.flow_control, &site);
+        let trimming = Trimming::new(spec, links.len(), knowledge);
+        if trimming.as_ref().is_some_and(|trimming| trimming.has_threshold()) {
+            mechanisms.want(Events::ADMITTED);
+        }
         let kept_behind = mechanisms.keeps_behind();
         let judges_departures = spec.aqm.judges_departures();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
@@ -119,6 +124,7 @@ impl Switch {
                 .congestion_indication
                 .as_ref()
                 .map(|_| Box::new(Indication::new(&spec.with_buffer_of(&node.name), links.len()))),
+            trimming,
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,

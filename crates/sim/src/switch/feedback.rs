@@ -21,12 +21,17 @@ use crate::engine::Context;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// ACKs and NAKs of RoCEv2. Default none, the control class. InfiniBand answers in the service level
+    /// ACKs and NAKs of RoCEv2, those of trimmed packets among them. Default none, the control class. InfiniBand answers in the service level
     /// of the request, and Linux soft-RoCE (rxe) with the traffic class byte of the queue pair: the class
     /// of the data, and ECN-capable if the data is. So are they here; senders ignore marks on them. The
     /// simulator of the HPCC authors does the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<u8>,
+    /// Headers of trimmed packets (`switch.overflow.trim`). Default none, the control class, before all data. In a data
+    /// queue of their own they have the share of the link that `wrr` or `drr` gives them, as in NDP, which serves 10
+    /// headers for a packet of data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trimmed: Option<u8>,
     /// CNPs of RoCEv2; not ECN-capable. Default none, the control class: network cards have a DSCP and a
     /// priority for CNPs, for which manuals ask a class of strict priority.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +57,8 @@ impl Spec {
     #[inline]
     pub const fn queue(&self, body: &Body) -> Option<u8> {
         match body {
-            Body::Ack { .. } | Body::Nak { .. } => self.ack,
+            Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => self.ack,
+            Body::Trimmed { .. } => self.trimmed,
             Body::Cnp => self.cnp,
             Body::Cim => self.cim,
             Body::Sfc { .. } => self.sfc,
@@ -63,9 +69,10 @@ impl Spec {
     }
 
     /// Each field with its name, its value and whether switches make such frames.
-    pub const fn fields(&self) -> [(&'static str, Option<u8>, bool); 6] {
+    pub const fn fields(&self) -> [(&'static str, Option<u8>, bool); 7] {
         [
             ("ack", self.ack, false),
+            ("trimmed", self.trimmed, false),
             ("cnp", self.cnp, false),
             ("cim", self.cim, true),
             ("sfc", self.sfc, true),

@@ -15,6 +15,8 @@ pub struct Knowledge {
     pub peers: Peers,
     /// How much each flow sends; `None` if no discipline asks.
     pub sizes: Option<Arc<Sizes>>,
+    /// By flow: whether its transport understands trimmed packets; `None` if no packet is trimmed.
+    pub understand_trimming: Option<Arc<[bool]>>,
 }
 
 impl Knowledge {
@@ -25,6 +27,10 @@ impl Knowledge {
             let payload = |flow| shared.profile(floodway_model::FlowId(flow)).transport.payload();
             Arc::new(Sizes::new(flows.map(|(flow, id)| (flow.bytes, payload(id)))))
         });
-        Self { peers: Peers::of(spec, tables), sizes }
+        let understand_trimming = spec.switch.overflow.trims().map(|_| {
+            let flows = (0..).map(floodway_model::FlowId).take(shared.flows.len());
+            flows.map(|flow| shared.profile(flow).transport.understands_trimming()).collect()
+        });
+        Self { peers: Peers::of(spec, tables), sizes, understand_trimming }
     }
 }

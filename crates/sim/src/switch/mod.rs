@@ -18,6 +18,7 @@ mod knowledge;
 mod link_control;
 pub mod mechanism;
 pub mod occupancy;
+pub mod overflow;
 pub mod path;
 pub mod port;
 pub mod queue;
@@ -46,6 +47,7 @@ use flow_control::Mechanisms;
 use flow_control::pausing::source_of;
 use mechanism::{Actions, Arrived, Events, Fate, Joined, Left, Moved, Transit};
 use occupancy::Occupancy;
+use overflow::Trimming;
 use port::{DropReason, Port};
 use queue::Queued;
 
@@ -88,6 +90,8 @@ pub struct Switch {
     pub crossbar: Option<Box<Crossbar>>,
     /// `None` without layer 2 congestion indication.
     pub indication: Option<Box<Indication>>,
+    /// `None` if what finds no room is dropped.
+    pub trimming: Option<Box<Trimming>>,
     /// The memory for data, with the ingress half of the books. The egress half is kept by the
     /// queues; both count the same data packets.
     buffer: Buffer,
@@ -162,8 +166,9 @@ impl Switch {
         }
         if let Err(reason) = self.admit(egress, queue, packet)
             && (self.only_fifos || !self.push_out(egress, queue, reason, packet, now, context))
+            && !self.overflows(egress, queue, (reason, verdict), packet, now, context)
         {
-            return self.drop(egress, queue, reason, packet, now, context);
+            return;
         }
         if verdict == Verdict::Congested {
             self.mark(egress, queue, packet, now, context);
@@ -275,6 +280,7 @@ impl Switch {
     fn admit(&mut self, egress: usize, queue: usize, packet: &Packet) -> Result<(), DropReason> {
         if self.mechanisms.wants().has(Events::ADMITTED) {
             self.mechanisms.admit(egress, queue)?;
+            self.admit_trimmable(egress, queue, packet)?;
         }
         let port = &self.ports[egress];
         if port.tx.is_closed() {
@@ -479,7 +485,11 @@ impl Node for Switch {
             | Body::TcpAck { .. }
             | Body::Syn { .. }
             | Body::SynAck { .. } => self.take_in(packet, now, context),
-            Body::Ack { .. } | Body::Nak { .. } | Body::Cnp => {
+            Body::Ack { .. }
+            | Body::Nak { .. }
+            | Body::Cnp
+            | Body::Trimmed { .. }
+            | Body::TrimNak { .. } => {
                 self.take_in_control(packet, now, context);
             }
             Body::Indication { .. } | Body::Sfc { .. } | Body::Cnm { .. } => {

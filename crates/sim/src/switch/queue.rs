@@ -297,6 +297,24 @@ impl Queue {
         Some(queued)
     }
 
+    /// The packet that came last; `None` also of a queue that is not first in, first out.
+    pub fn last(&self) -> Option<&Queued> {
+        self.packets.back().filter(|_| self.is_fifo())
+    }
+
+    /// Removes the packet that came last as if it had not come: no other leaves earlier for it.
+    pub fn take_last(&mut self) -> Option<Queued> {
+        let queued = self.packets.pop_back()?;
+        let bytes = u64::from(queued.packet.bytes);
+        self.backlog -= bytes;
+        self.packets_in -= 1;
+        self.bytes_in -= bytes;
+        if let Some(times) = &mut self.times {
+            times.arrivals.pop_back();
+        }
+        Some(queued)
+    }
+
     /// The flows of the packets that wait, from the head.
     pub fn flows(&self) -> impl Iterator<Item = FlowId> {
         self.iter().map(|queued| queued.packet.flow)

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    aqm, buffer, classify, congestion_indication, discipline, fabric, feedback, flow_control, path,
-    scheduler,
+    aqm, buffer, classify, congestion_indication, discipline, fabric, feedback, flow_control,
+    overflow, path, scheduler,
 };
 
 /// What a switch is made of.
@@ -29,6 +29,9 @@ pub struct Spec {
     /// The class of feedback and notifications. Default the control class for all.
     #[serde(skip_serializing_if = "feedback::Spec::is_default")]
     pub feedback: feedback::Spec,
+    /// What happens to data that finds no room. Default `drop`.
+    #[serde(skip_serializing_if = "overflow::Spec::is_drop")]
+    pub overflow: overflow::Spec,
     /// How queues tell senders of congestion.
     pub aqm: aqm::Spec,
     /// Layer 2 congestion indication in place of marks; on if its table is there.

@@ -26,6 +26,7 @@ fn check_switch(spec: &switch::Spec, has: impl Fn(bool, &str)) {
     has(aqm, "AQM but drop_tail, step and ramp");
     let departs = |ramp: &aqm::ramp::Spec| ramp.at == aqm::ramp::At::Departure;
     has(!matches!(&spec.aqm, aqm::Spec::Ramp(ramp) if departs(ramp)), "marks on departure");
+    has(spec.overflow.is_drop(), "packet trimming");
     has(spec.congestion_indication.is_none(), "layer 2 congestion indication");
     let scheduler = matches!(spec.scheduler, scheduler::Spec::Strict(_) | scheduler::Spec::Drr(_));
     has(scheduler, "scheduler but strict and drr");

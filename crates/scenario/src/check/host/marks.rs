@@ -20,6 +20,11 @@ pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Fin
     if indication.is_some_and(|spec| spec.backward) {
         return;
     }
+    // So do the marks of trimmed packets.
+    let trims = settings.switch.overflow.trims().is_some_and(|spec| spec.mark);
+    if trims && placed.transport.understands_trimming() {
+        return;
+    }
     let Some(place) = no_marks(&settings.switch) else { return };
     findings.warn(
         &[place, &placed.congestion_table(), &placed.congestion_path],

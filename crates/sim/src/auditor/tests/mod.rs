@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod pauses;
 mod queues;
+mod trims;
 
 use floodway_model::packet::length;
 use floodway_model::{

@@ -23,7 +23,7 @@ pub struct Answer<'a> {
     pub rtt: Option<Duration>,
     /// Whether that packet arrived with CE.
     pub marked: bool,
-    /// Whether it tells of a missing packet.
+    /// Whether it tells of a missing packet, which may have been trimmed.
     pub nak: bool,
     /// What switches wrote into that packet, in the order of its way; empty without telemetry.
     pub hops: &'a [Hop],

@@ -88,6 +88,13 @@ impl Spec {
         matches!(self, Self::Rocev2(spec) if spec.telemetry)
     }
 
+    /// Whether its receivers answer trimmed packets, and its senders send exactly those again. Go-back-N does not: it
+    /// sends everything behind a missing packet again, so it gains nothing from knowing which one it was.
+    pub fn understands_trimming(&self) -> bool {
+        let Self::Rocev2(spec) = self else { return false };
+        matches!(spec.recovery, rocev2::recovery::Spec::SelectiveRepeat(_))
+    }
+
     /// The frame of a full packet.
     pub fn largest_frame(&self) -> u16 {
         self.frame(self.payload())

@@ -68,6 +68,11 @@ macro_rules! mechanisms {
                 all
             }
 
+            /// The switch itself wants these events asked about too.
+            pub fn want(&mut self, events: Events) {
+                self.wants = self.wants.and(events);
+            }
+
             /// The queue discipline of data queue `queue` at a port, if one of them brings one.
             pub fn discipline(
                 &self,

@@ -76,6 +76,16 @@ impl Receiver {
         arrived
     }
 
+    /// Whether a packet has come with its payload.
+    pub fn has(&self, psn: u32) -> bool {
+        psn < self.expected || self.held.as_ref().is_some_and(|held| held.contains(psn))
+    }
+
+    /// The first packet that has not come.
+    pub fn expected(&self) -> u32 {
+        self.expected
+    }
+
     /// The packet expected next has come: those that were held behind it follow.
     fn deliver_held(&mut self) {
         let held = self.held.as_mut().expect("something is held");

@@ -97,7 +97,7 @@ impl Sender {
         if now >= self.stop {
             self.end_here(transport);
         }
-        let psn = match self.selective.as_mut().and_then(|state| state.next_lost()) {
+        let psn = match self.selective.as_mut().and_then(|state| state.next_lost(now)) {
             Some(lost) => lost,
             None if self.may_go_on() => {
                 self.next += 1;
@@ -162,6 +162,25 @@ impl Sender {
         }
     }
 
+    /// From now on switches may trim its packets.
+    pub fn expect_headers(&mut self) {
+        if let Some(state) = &mut self.selective {
+            state.expect_headers();
+        }
+    }
+
+    /// The transmission of `psn` that began at `sent_at` has arrived trimmed. It counts as progress, because the path is
+    /// alive and the packet is known to be sent again.
+    pub fn on_trimmed(&mut self, psn: u32, sent_at: Instant, now: Instant) {
+        if psn < self.unacknowledged || psn >= self.fresh {
+            return;
+        }
+        self.last_progress = now;
+        if let Some(state) = &mut self.selective {
+            state.on_trimmed(psn, sent_at);
+        }
+    }
+
     /// When it has waited too long, for progress or for a packet that others have overtaken.
     #[inline]
     pub fn deadline(&self, transport: &Spec) -> Instant {
@@ -184,7 +203,9 @@ impl Sender {
                 return;
             }
         }
-        if self.next != self.unacknowledged && now >= self.times_out(transport) {
+        // A packet that was trimmed and is still to be sent again waits for its rate, not for an answer.
+        let waits = self.selective.as_ref().is_some_and(|state| state.wants(self.unacknowledged));
+        if !waits && self.next != self.unacknowledged && now >= self.times_out(transport) {
             match &mut self.selective {
                 Some(state) => state.on_timeout(self.unacknowledged, self.next - 1),
                 None => self.next = self.unacknowledged,

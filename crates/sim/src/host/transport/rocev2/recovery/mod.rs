@@ -2,6 +2,7 @@
 
 pub mod go_back_n;
 pub mod selective_repeat;
+mod trimmed;
 
 use floodway_model::Duration;
 

@@ -15,6 +15,9 @@
 //! After a timeout the first packet that is not acknowledged is sent again, and, beyond the paper,
 //! the last one that was sent (a tail loss probe, RFC 8985 section 7): if it arrives, its NAK tells
 //! at once what is missing between the two. In the paper a lost end of n packets takes n timeouts.
+//! Where switches trim packets (`switch.overflow.trim`), a negative acknowledgement names one packet ([`trimmed`](super::trimmed)). That
+//! one is sent again, and what comes behind it is no sign of its loss.
+//!
 //! The paper's other half, a limit on what is in flight (BDP-FC), is not here.
 
 use std::collections::VecDeque;
@@ -23,6 +26,7 @@ use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::trimmed::Trimmed;
 use crate::host::transport::numbers::Numbers;
 
 /// Parameters.
@@ -70,6 +74,8 @@ pub(in crate::host::transport::rocev2) struct State {
     /// Packets that have arrived, ascending, and when those before them that have not count as lost:
     /// only where such a one is missing.
     suspicions: VecDeque<(u32, Instant)>,
+    /// What is known of trimmed packets; `None` if no switch trims.
+    trimmed: Option<Box<Trimmed>>,
 }
 
 impl State {
@@ -78,9 +84,38 @@ impl State {
         Self { reordering: spec.reordering, ..Self::default() }
     }
 
+    /// Switches may trim packets.
+    pub fn expect_headers(&mut self) {
+        self.trimmed = Some(Box::default());
+    }
+
+    /// The transmission of `psn` that began at `sent_at` has arrived trimmed.
+    pub fn on_trimmed(&mut self, psn: u32, sent_at: Instant) {
+        if let Some(trimmed) = self.trimmed.as_mut().filter(|_| !self.arrived.contains(psn)) {
+            trimmed.add(psn, sent_at);
+        }
+        self.dispel();
+    }
+
+    /// The first packet from `from` on of which nothing is known: neither that it has arrived nor that it was trimmed.
+    fn next_missing(&self, from: u32) -> u32 {
+        let mut number = self.arrived.next_absent(from);
+        while let Some(trimmed) = &self.trimmed {
+            let untrimmed = trimmed.next_unknown(number);
+            if untrimmed == number {
+                break;
+            }
+            number = self.arrived.next_absent(untrimmed);
+        }
+        number
+    }
+
     /// Everything below `psn` has arrived.
     pub fn on_ack(&mut self, psn: u32) {
         self.arrived.forget_below(psn);
+        if let Some(trimmed) = &mut self.trimmed {
+            trimmed.forget_below(psn);
+        }
         self.again = self.again.max(psn);
         self.probe = self.probe.filter(|&probe| probe >= psn);
         self.dispel();
@@ -89,6 +124,9 @@ impl State {
     /// `psn` has arrived, above the cumulative acknowledgement.
     pub fn on_arrived(&mut self, psn: u32, now: Instant) {
         self.arrived.insert(psn);
+        if let Some(trimmed) = &mut self.trimmed {
+            trimmed.on_arrived(psn);
+        }
         self.probe = self.probe.filter(|&probe| probe != psn);
         if self.reordering == Duration::ZERO {
             self.lost_below = self.lost_below.max(psn);
@@ -105,7 +143,7 @@ impl State {
         if self.suspicions.is_empty() {
             return;
         }
-        let missing = self.arrived.next_absent(self.lost_below.max(self.again));
+        let missing = self.next_missing(self.lost_below.max(self.again));
         while self.suspicions.front().is_some_and(|&(psn, _)| psn <= missing) {
             self.suspicions.pop_front();
         }
@@ -131,20 +169,43 @@ impl State {
         self.again = first;
         self.lost_below = self.lost_below.max(first + 1);
         self.probe = Some(last).filter(|&last| last > first && !self.arrived.contains(last));
+        if let Some(trimmed) = &mut self.trimmed {
+            trimmed.on_timeout();
+            self.probe = self.probe.filter(|&probe| !trimmed.wants(probe));
+        }
+    }
+
+    /// Whether a packet was trimmed and is still to be sent again.
+    pub fn wants(&self, psn: u32) -> bool {
+        self.trimmed.as_ref().is_some_and(|trimmed| trimmed.wants(psn))
     }
 
     /// Whether a packet is to be sent again.
     pub fn has_lost(&self) -> bool {
-        self.probe.is_some() || self.arrived.next_absent(self.again) < self.lost_below
+        self.probe.is_some()
+            || self.next_missing(self.again) < self.lost_below
+            || self.trimmed.as_ref().is_some_and(|trimmed| trimmed.wants_any())
     }
 
-    /// The next packet to send again.
-    pub fn next_lost(&mut self) -> Option<u32> {
-        let lost = self.arrived.next_absent(self.again);
+    /// The next packet to send again, which leaves now.
+    pub fn next_lost(&mut self, now: Instant) -> Option<u32> {
+        if let Some(psn) = self.trimmed.as_ref().and_then(|trimmed| trimmed.next()) {
+            return self.leaves(psn, now);
+        }
+        let lost = self.next_missing(self.again);
         if lost < self.lost_below {
             self.again = lost + 1;
-            return Some(lost);
+            return self.leaves(lost, now);
         }
-        self.probe.take()
+        let probe = self.probe.take()?;
+        self.leaves(probe, now)
+    }
+
+    /// A packet is sent again.
+    fn leaves(&mut self, psn: u32, now: Instant) -> Option<u32> {
+        if let Some(trimmed) = &mut self.trimmed {
+            trimmed.on_repeated(psn, now);
+        }
+        Some(psn)
     }
 }

@@ -1,0 +1,95 @@
+//! Packet trimming: a packet that finds no room loses its payload and goes on as a header, so that its receiver
+//! learns at once which packet is missing (Cheng et al., "Catch the Whole Lot in an Action", NSDI 2014; Handley et al.,
+//! "Re-architecting datacenter networks and stacks for low latency and high performance" (NDP), SIGCOMM 2017,
+//! section 3; Ultra Ethernet 1.0, section 4.1).
+//!
+//! The header goes to the control queue, above all data, or to the data queue that `switch.feedback.trimmed` gives it.
+//! There it is limited like everything else: by `switch.queue.control_size`, or by the buffer for data.
+
+use floodway_model::packet::length;
+use floodway_model::random::Stream;
+use floodway_model::{Bytes, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Fate, Overflow};
+
+/// Parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Frame length of a trimmed packet. Default 64B (NDP, section 3). Switches on sale cut at 128B or 256B. A packet
+    /// that is not longer than this has no payload to lose and is dropped.
+    pub size: Bytes,
+    /// The most bytes of a data queue that packets may fill if they can be trimmed. One that does not fit is trimmed
+    /// although there may be room. NDP: 8 packets; Ultra Ethernet: one bandwidth-delay product of the port. Default
+    /// none: packets are trimmed when the buffer has no room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Bytes>,
+    /// Probability that the last packet of the queue is trimmed, and the one that came takes its place. Default 0
+    /// (Ultra Ethernet: the packet that came). NDP: 0.5, against flows that arrive in phase.
+    pub last: f64,
+    /// Whether a header carries CE if its packet was ECN-capable, so that the congestion control of the flow hears of
+    /// the congestion as it hears of marks. Default true (assumed). NDP has no congestion control, and Ultra Ethernet's
+    /// takes the NACK itself for the signal.
+    pub mark: bool,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { size: Bytes(length::SHORTEST_FRAME.into()), threshold: None, last: 0.0, mark: true }
+    }
+}
+
+impl Overflow for Spec {
+    fn trims(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn decide(&self, last_is_trimmable: bool, rng: &mut Stream) -> Fate {
+        // No random number without the parameter, so that results do not depend on an unused one.
+        if last_is_trimmable && self.last > 0.0 && rng.chance(self.last) {
+            Fate::TrimLast
+        } else {
+            Fate::Trim
+        }
+    }
+}
+
+impl Spec {
+    /// Frame length of a trimmed packet.
+    pub fn header(&self) -> u16 {
+        self.size.0.min(u16::MAX.into()) as u16
+    }
+
+    /// Whether a packet has something to lose.
+    pub fn shortens(&self, packet: &Packet) -> bool {
+        packet.bytes > self.header()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of 10,000 refused packets whose last one can be trimmed or not: how often the last one is trimmed.
+    fn of_last(last: f64, trimmable: bool) -> usize {
+        let (spec, mut rng) = (Spec { last, ..Spec::default() }, Stream::from_seed(7));
+        let decided = (0..10_000).map(|_| spec.decide(trimmable, &mut rng));
+        decided.filter(|fate| *fate == Fate::TrimLast).count()
+    }
+
+    #[test]
+    fn the_coin_of_ndp_is_fair() {
+        // The standard deviation of 10,000 fair coins is 50: five of them.
+        assert!(of_last(0.5, true).abs_diff(5_000) < 250);
+        assert_eq!([of_last(0.0, true), of_last(1.0, true), of_last(1.0, false)], [0, 10_000, 0]);
+    }
+
+    #[test]
+    fn without_a_coin_no_random_number_is_used() {
+        let mut used = Stream::from_seed(7);
+        Spec::default().decide(true, &mut used);
+        assert_eq!(used.below(u64::MAX), Stream::from_seed(7).below(u64::MAX));
+    }
+}
