@@ -106,8 +106,8 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The whole numbers of the column of this name; panics if there is no such column, because
-    /// names are fixed by the code that made the table.
+    /// The whole numbers of the column of this name, for tests: panics if there is no such column. Other code has a
+    /// view, see [`tables`](crate::tables).
     pub fn u64s(&self, name: &str) -> &[u64] {
         match self.column(name).map(|column| &column.values) {
             Some(Values::U64(values)) => values,

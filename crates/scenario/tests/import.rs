@@ -246,7 +246,7 @@ error: `CC_MODE` 10 is HPCC with PINT, which floodway does not have
    |
 56 | CC_MODE 10
    |         ^^
-   = help: PINT compresses the telemetry of HPCC by chance; write 3 for HPCC with all of it
+   = help: PINT compresses the telemetry of HPCC at random; write 3 for HPCC with all of it
 "
     );
     for (test, line, message) in [

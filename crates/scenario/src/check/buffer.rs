@@ -23,7 +23,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     {
         findings.error(
             &["switch.buffer.per_port.size"],
-            format!("a port with {} of memory cannot hold one frame of {frame} bytes", spec.size),
+            format!("a port with a buffer of {} cannot hold one frame of {frame} bytes", spec.size),
             "raise `switch.buffer.per_port.size`, for example to \"800KB\"",
         );
     }
@@ -53,7 +53,7 @@ pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Fin
     if spec.ingress.is_none() && spec.egress.is_none() {
         findings.warn(
             &[SHARED],
-            "neither the ingress nor the egress limits the memory, so it never ends",
+            "neither the ingress nor the egress limits the buffer, so it is infinite",
             format!("write [{EGRESS}] or [{INGRESS}]"),
         );
     }

@@ -15,7 +15,7 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
     if !spec.forward && !spec.backward {
         findings.error(
             &["switch.congestion_indication.forward", TABLE],
-            "congestion is told neither forward nor backward: marks are off, and nothing takes \
+            "congestion is signalled neither forward nor backward: marks are off, and nothing takes \
              their place",
             "write forward = true or backward = true, or remove [switch.congestion_indication]",
         );
@@ -24,7 +24,7 @@ pub fn check(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
         findings.error(
             &[TABLE, place],
             format!(
-                "layer 2 tells of what queue management finds congested, and `{}` marks nothing",
+                "layer 2 signals what queue management finds congested, and `{}` marks nothing",
                 switch.aqm.name()
             ),
             if place.ends_with(".aqm") {

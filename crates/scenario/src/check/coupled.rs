@@ -45,7 +45,7 @@ fn classifier(settings: &Document, findings: &mut Findings<'_>) {
     if switch.queue.count == 1 {
         findings.error(
             &["switch.classify.ecn", "switch.classify", "switch.queue.count"],
-            "the ECN field tells two kinds of packets apart, but there is one data queue (0)",
+            "the ECN field distinguishes two kinds of packets, but there is one data queue (0)",
             "write `switch.queue.count` = 2: queue 0 is for low latency, queue 1 for classic packets",
         );
     }

@@ -215,7 +215,7 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
         let (name, first) = (&graph.nodes[apart].name, &graph.node(first).name);
         findings.error(
             &[&place_of(spec, name)],
-            format!("there is no way between `{name}` and `{first}`"),
+            format!("there is no path between `{name}` and `{first}`"),
             "add a link that joins their parts of the network, or leave one part out",
         );
         return;

@@ -29,7 +29,7 @@ fn check_fq(spec: &fq::Spec, findings: &mut Findings<'_>) {
     if spec.quantum == Bytes(0) || spec.quantum > LARGEST_QUANTUM {
         findings.error(
             &[QUANTUM],
-            format!("a flow sends {} in a turn", spec.quantum),
+            format!("a flow sends {} in a round", spec.quantum),
             format!("write 1B to {LARGEST_QUANTUM}; a full frame, 1514B, is usual"),
         );
     }

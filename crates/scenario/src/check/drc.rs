@@ -35,7 +35,7 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
     if settings.host.memory.is_none() && settings.switch.flow_control.bfc.is_none() {
         findings.error(
             &[DRC],
-            "NICs have no memory, so there is nothing that they could hold back by direction",
+            "NICs have no buffer, so there is nothing that they could hold back by direction",
             "write how much they have, for example `host.memory` = \"64KB\"",
         );
     }
@@ -52,7 +52,7 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
         findings.error(
             &[THRESHOLDS],
             format!("the thresholds {first}, {second} and {third} do not rise from above 0 to 1"),
-            "they are parts of a port's memory, for example [0.25, 0.5, 0.75]",
+            "they are fractions of a port's buffer, for example [0.25, 0.5, 0.75]",
         );
     }
     if !(0.0..first).contains(&spec.hysteresis) {
@@ -62,7 +62,7 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
                 "a hysteresis of {} is not below the first threshold, {first}",
                 spec.hysteresis
             ),
-            "severity 1 would never end: write a part of the memory from 0, for example 0.05",
+            "severity 1 would never end: write a fraction of the buffer from 0, for example 0.05",
         );
     }
     let memory = spec.memory(settings.switch.queue.count, settings.switch.queue.size);
@@ -87,7 +87,7 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
     if spec.memory == Some(Bytes(0)) {
         findings.error(
             &[MEMORY],
-            "ports without memory have nothing to observe",
+            "ports without a buffer have nothing to observe",
             "write the bytes of which the thresholds are parts, or leave it out for those of the \
              queues",
         );
@@ -95,14 +95,14 @@ fn thresholds(settings: &Document, spec: &Spec, findings: &mut Findings<'_>) {
     if spec.memory.is_none() && matches!(settings.switch.buffer, buffer::Spec::PerPort(_)) {
         findings.error(
             &[MEMORY, DRC],
-            "queues share the memory of a port, so that it is not the sum of theirs",
+            "queues share the buffer of a port, so that it is not the sum of theirs",
             format!("write of how many bytes the thresholds are parts, as `{MEMORY}`"),
         );
     }
     if spec.memory.is_none() && matches!(settings.switch.buffer, buffer::Spec::Shared(_)) {
         findings.error(
             &[MEMORY, DRC],
-            "the memory of the switch is shared, so no part of it is a port's",
+            "the buffer of the switch is shared, so no part of it belongs to a port",
             format!("write of how many bytes the thresholds are parts, as `{MEMORY}`"),
         );
     }
@@ -163,7 +163,7 @@ fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
         findings.error(
             &[DRC],
             "Directional Rate Control and Backpressure Flow Control are both on",
-            "each divides the queues of a port in its own way: remove one of the two, for example \
+            "each divides the queues of a port differently: remove one of the two, for example \
              with `switch.flow_control.bfc = false`",
         );
     }
@@ -268,7 +268,7 @@ fn enough_memory(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut
             findings.warn(
                 &places(&largest.own, &[THRESHOLDS, MEMORY, DRC]),
                 format!(
-                    "the memory above the last threshold is {available}, but if all {} other ports \
+                    "the buffer above the last threshold is {available}, but if all {} other ports \
                      of {} send to one queue it takes {}",
                     needed.others, needed.switch, needed.all_ports
                 ),

@@ -56,7 +56,7 @@ fn out_of_reach(settings: &Document, table: &str, room: Bytes, findings: &mut Fi
                  congestion is looked for"
             ),
             format!(
-                "sources are hardly ever told: write congestion_at = \"virtual_output\", lower \
+                "sources are hardly ever notified: write congestion_at = \"virtual_output\", lower \
                  `{name}`, or raise `{table}.egress_queue`"
             ),
         );

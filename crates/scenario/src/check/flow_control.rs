@@ -153,7 +153,7 @@ fn check_pause(settings: &Document, findings: &mut Findings<'_>) {
     if sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
         findings.error(
             &[MODE, "switch.flow_control.source_flow_control", PAUSE],
-            "edge switches tell hosts to pause by PFC, and PAUSE is on",
+            "edge switches pause hosts by PFC, and PAUSE is on",
             "a port obeys one of the two: write mode = \"native\", or remove \
              [switch.flow_control.pause]",
         );

@@ -305,7 +305,7 @@ fn check_record(settings: &Document, graph: &Graph, findings: &mut Findings<'_>)
     if moments == 1 {
         findings.error(
             &["record"],
-            "a record of one moment shows nothing that happens over time",
+            "a record of one sample shows nothing that happens over time",
             "write 2 or more, such as 200, or 0 for no record",
         );
     } else if moments > most {

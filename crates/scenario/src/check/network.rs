@@ -74,7 +74,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Option<Graph> 
         findings.error(
             &[&path],
             format!(
-                "each of {} switches would need a way to {} switches that have hosts",
+                "each of {} switches would need a path to {} switches that have hosts",
                 size.switches,
                 with_hosts.len()
             ),

@@ -52,7 +52,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
 pub fn check_on(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
     // A tree.
     if graph.links().count() < graph.ids().count() {
-        inert("switch.path", "there is one way only between any two nodes", findings);
+        inert("switch.path", "there is only one path between any two nodes", findings);
         return;
     }
     let path = &settings.switch.path;
@@ -86,17 +86,17 @@ fn check_transports(settings: &Document, table: &str, findings: &mut Findings<'_
         let (what, help) = match recovery {
             recovery::Spec::GoBackN(_) => (
                 "`go_back_n` drops packets that have overtaken others, and sends them again",
-                "choose `rocev2.recovery.selective_repeat` with a `reordering` as long as the ways \
+                "choose `rocev2.recovery.selective_repeat` with a `reordering` as long as the delays of paths \
                  can differ, for example \"20us\"",
             ),
             recovery::Spec::SelectiveRepeat(spec) if spec.reordering.0 == 0 => (
                 "`selective_repeat` takes packets that others have overtaken for lost",
-                "set its `reordering` to the time by which the ways can differ, for example \
+                "set its `reordering` to the time by which the delays of paths can differ, for example \
                  \"20us\"",
             ),
             recovery::Spec::SelectiveRepeat(_) => continue,
         };
-        let message = format!("packets of a flow take different ways, and {what}");
+        let message = format!("packets of a flow take different paths, and {what}");
         return findings.warn(&[table, "switch.path"], message, help);
     }
 }

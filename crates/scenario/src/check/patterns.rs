@@ -177,11 +177,11 @@ pub fn rpc(
     let field = |name: &str| format!("{path}.{name}");
     if spec.outstanding == 0 {
         let help = "write at least 1, or remove the workload";
-        findings.error(&[&field("outstanding")], "0 calls would be under way", help);
+        findings.error(&[&field("outstanding")], "0 calls would be outstanding", help);
     } else if spec.outstanding > MOST_OUTSTANDING {
         findings.error(
             &[&field("outstanding")],
-            format!("{} calls would be under way at once", spec.outstanding),
+            format!("{} calls would be outstanding at once", spec.outstanding),
             format!("at most {MOST_OUTSTANDING} are possible"),
         );
     }

@@ -74,7 +74,7 @@ impl Measured {
             Self::IngressPool => "ingress pool",
             Self::EgressQueue => "egress queue",
             Self::EgressPort => "egress port",
-            Self::Memory => "memory",
+            Self::Memory => "buffer",
         }
     }
 }
@@ -212,7 +212,7 @@ impl Pausing {
                 graph.node(a).name,
                 graph.node(b).name
             ),
-            "a memory full of what goes to a stopped port does not drain: measure on `ingress` or \
+            "a buffer full of packets to a stopped port does not drain: measure on `ingress` or \
              `egress_port`, or take a network of one switch",
         );
     }
@@ -227,11 +227,11 @@ impl Pausing {
     ) {
         let xoff = self.path("xoff");
         let (size, path, whose) = match &settings.switch.buffer {
-            buffer::Spec::PerPort(port) => (port.size, PORT_SIZE, "the port's memory"),
+            buffer::Spec::PerPort(port) => (port.size, PORT_SIZE, "the port's buffer"),
             _ => (settings.switch.queue.size, SIZE, "the queue's size"),
         };
         if self.xoff > size {
-            let what = if path == SIZE { "queue" } else { "memory" };
+            let what = if path == SIZE { "queue" } else { "buffer" };
             findings.error(
                 &[&xoff, path],
                 format!("XOFF ({}) is above {whose} ({size})", self.xoff),
@@ -335,7 +335,7 @@ impl Pausing {
             findings.warn(
                 &[PORT_SIZE, &xoff],
                 format!(
-                    "the memory of a port is shared by {} and {lossy} that {} does not stop",
+                    "the buffer of a port is shared by {} and {lossy} that {} does not stop",
                     classes(self.lossless_classes, "lossless class"),
                     self.name
                 ),
@@ -355,7 +355,7 @@ impl Pausing {
             findings.warn(
                 &[PORT_SIZE, &xoff],
                 format!(
-                    "the memory of a port is {size}, but {} classes that are paused by themselves \
+                    "the buffer of a port is {size}, but {} classes that are paused by themselves \
                      may each take XOFF ({}) and a headroom of {headroom} ({between}): {needed}",
                     self.told_classes, self.xoff
                 ),

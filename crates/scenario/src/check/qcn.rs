@@ -63,7 +63,7 @@ pub fn check(settings: &Document, spec: &Spec, graph: &Graph, findings: &mut Fin
         TABLE,
         "q_eq",
         ("Q_eq", spec.q_eq),
-        "queues are full before sources are told much",
+        "queues are full before sources are notified much",
         findings,
     );
     let profiles = settings.profiles();

@@ -52,7 +52,7 @@ pub fn check_trigger(settings: &Document, spec: &Spec, graph: &Graph, findings: 
         "switch.flow_control.source_flow_control",
         "trigger",
         ("the trigger", spec.trigger),
-        "no source is ever told",
+        "no source is ever notified",
         findings,
     );
 }

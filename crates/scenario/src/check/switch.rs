@@ -116,7 +116,7 @@ pub fn above_queue(
     };
     let (size, remedy) = match settings.switch.buffer {
         buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
-        buffer::Spec::PerPort(_) => ("the port's memory", "raise `switch.buffer.per_port.size`"),
+        buffer::Spec::PerPort(_) => ("the port's buffer", "raise `switch.buffer.per_port.size`"),
         buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
     };
     findings.warn(
@@ -254,7 +254,7 @@ fn check_scheduler(scheduler: &scheduler::Spec, count: u8, findings: &mut Findin
     const QUANTUM: &str = "switch.scheduler.drr.quantum";
     let scheduler::Spec::Drr(spec) = scheduler else { return };
     if spec.quantum.0 == 0 {
-        let help = "write the bytes of one turn, for example \"1500B\"";
+        let help = "write the bytes of one round, for example \"1500B\"";
         findings.error(&[QUANTUM], format!("`{QUANTUM}` is zero"), help);
     }
     if spec.weights.len() > usize::from(count) {
@@ -280,7 +280,7 @@ fn check_scheduler(scheduler: &scheduler::Spec, count: u8, findings: &mut Findin
     if turn > u128::from(LARGEST_TURN) {
         findings.error(
             &[QUANTUM, WEIGHTS],
-            format!("a turn of {} times the weight {heaviest} is too long", spec.quantum),
+            format!("a quantum of {} times the weight {heaviest} is too long", spec.quantum),
             "keep quantum times weight below 1 GB; a frame's length is enough",
         );
     }

@@ -31,7 +31,7 @@ floodway_model::family! {
         "Hosts on two switches that are joined by one link, the bottleneck.",
     ParkingLot = "parking_lot" (parking_lot::Spec):
         "Hosts at a line of switches: several bottlenecks one after the other.",
-    Ring = "ring" (ring::Spec): "Hosts at a ring of switches, where ways can wait in a circle.",
+    Ring = "ring" (ring::Spec): "Hosts at a ring of switches, where buffers can wait for each other in a cycle.",
     Custom = "custom" (custom::Spec):
         "Hosts, switches and links as they are written out, each link with its rate and delay.",
     File = "file" (file::Spec):

@@ -166,12 +166,12 @@ fn loops(path: &str, spec: &entries::Spec, findings: &mut Findings<'_>) {
     match spec.outstanding {
         Some(0) => findings.error(
             &[&field("outstanding")],
-            "0 entries would be under way",
+            "0 requests would be outstanding",
             "write at least 1, or `interval` for entries that come by the clock",
         ),
         Some(count) if count > MOST_OUTSTANDING => findings.error(
             &[&field("outstanding")],
-            format!("{count} entries would be under way at once"),
+            format!("{count} requests would be outstanding at once"),
             format!("at most {MOST_OUTSTANDING} are possible"),
         ),
         _ => {}

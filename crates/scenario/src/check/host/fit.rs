@@ -15,10 +15,10 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
         (Needs::Answers, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
-            ("to hear of every packet by its acknowledgement, which only RoCEv2 tells", "rocev2")
+            ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2")
         }
         (Needs::Indications, Transport::Tcp(_)) => {
-            ("to hear how severe congestion is, which TCP takes for a mark", "udp")
+            ("the severity of congestion, which TCP takes for a mark", "udp")
         }
         (Needs::Messages, Transport::Tcp(_)) => {
             ("a transport that leaves the rate to it", "rocev2")
@@ -26,7 +26,7 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
         (
             Needs::Acknowledgements,
             Transport::Rocev2(_) | Transport::Udp(_) | Transport::Ethernet(_),
-        ) => ("acknowledgements, losses and round-trip times, which only TCP tells", "tcp"),
+        ) => ("acknowledgements, losses and round-trip times, which only TCP reports", "tcp"),
         (Needs::Nothing, Transport::Tcp(tcp)) => {
             congestion::check_unlimited(placed, tcp, findings);
             return true;

@@ -1,4 +1,4 @@
-//! Whether a congestion control that listens to marks can hear them, and is told from others where
+//! Whether a congestion control that relies on marks can get them, and is distinguished from others where
 //! scalable and classic traffic are treated differently.
 
 use floodway_model::{Ecn, EcnFeedback};
@@ -28,7 +28,7 @@ pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Fin
     let Some(place) = no_marks(&settings.switch) else { return };
     findings.warn(
         &[place, &placed.congestion_table(), &placed.congestion_path],
-        "DCQCN listens to marks, and nothing marks",
+        "DCQCN relies on ECN marks, but nothing marks packets",
         format!(
             "choose [switch.aqm.ramp], or {} if that is meant",
             placed.other_congestion("line_rate")
@@ -52,14 +52,14 @@ pub fn of_segments(
     if scalable && feedback == EcnFeedback::None {
         findings.warn(
             &[&ecn, family],
-            format!("`{name}` listens to marks, and with ecn = \"off\" nothing can be marked"),
+            format!("`{name}` relies on ECN marks, but with ecn = \"off\" no packet can be marked"),
             format!("remove `ecn`, or choose {}", other()),
         );
     } else if scalable && feedback == EcnFeedback::Classic {
         findings.warn(
             &[&ecn, family],
             format!(
-                "`{name}` counts marked segments, and classic feedback tells only that there are \
+                "`{name}` counts marked segments, and classic feedback reports only that there are \
                  some"
             ),
             "remove `ecn`: the congestion control asks for the feedback that it needs",
@@ -67,7 +67,7 @@ pub fn of_segments(
     } else if scalable && let Some(place) = no_marks(&settings.switch) {
         findings.warn(
             &[place, &format!("{family}.{name}"), family],
-            format!("`{name}` listens to marks, and nothing marks"),
+            format!("`{name}` relies on ECN marks, but nothing marks packets"),
             format!("{} {}", remedy(place), other()),
         );
     }

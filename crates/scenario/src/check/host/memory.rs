@@ -34,7 +34,7 @@ pub fn check(settings: &Document, largest_frame: u16, findings: &mut Findings<'_
     if isolation.is_some_and(|isolation| isolation.hosts && isolation.signal != Signal::Off) {
         findings.error(
             &[MEMORY, "switch.flow_control.congestion_isolation"],
-            "a flow that its NIC isolates would overtake what it has in the memory of the NIC",
+            "a flow that its NIC isolates would overtake its packets in the buffer of the NIC",
             "remove `host.memory`, or leave isolation to switches with \
              `switch.flow_control.congestion_isolation.hosts = false`",
         );

@@ -58,7 +58,7 @@ pub fn check(
                 "missing packets are waited for ({}) until the timeout ({})",
                 recovery.reordering, recovery.retransmit_timeout
             ),
-            "set `reordering` to less than `retransmit_timeout`: by how much ways can differ",
+            "set `reordering` to less than `retransmit_timeout`: by how much the delays of paths can differ",
         );
     }
     if spec.mtu.0 == 0 {

@@ -97,7 +97,7 @@ fn finish(mut graph: Graph, source: &Arc<Source>) -> Result<Graph, Problem> {
     let distances = graph.distances(NodeId(0));
     if let Some(apart) = distances.iter().position(|distance| distance.is_none()) {
         let (name, first) = (&graph.nodes[apart].name, &graph.nodes[0].name);
-        let message = format!("there is no way between `{name}` and `{first}`");
+        let message = format!("there is no path between `{name}` and `{first}`");
         return wrong(message, "add links, or leave one part of the network out");
     }
     set_tiers(&mut graph);

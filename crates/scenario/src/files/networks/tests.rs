@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_topology_of_hpcc() {
         of("1000ns 0\n\n", "1000ns\n\n"),
         "9:1 5 4 100Gbps 1000ns: a link has 5 parts, and the line has 4"
     );
-    assert_eq!(of("3 5 400Gbps", "3 1 400Gbps"), "there is no way between `host 4` and `host 0`");
+    assert_eq!(of("3 5 400Gbps", "3 1 400Gbps"), "there is no path between `host 4` and `host 0`");
     assert_eq!(
         wrong(Format::Hpcc, "3 1 2\n1\n0 1 1Gbps 1ns 0\n"),
         "1:5 2: the number of links is 2, and the file has 1"

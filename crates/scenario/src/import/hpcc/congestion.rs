@@ -48,7 +48,7 @@ impl Translation<'_> {
             8 => Ok(Mode::Dctcp),
             10 => Err(wrong(
                 "`CC_MODE` 10 is HPCC with PINT, which floodway does not have",
-                "PINT compresses the telemetry of HPCC by chance; write 3 for HPCC with all of it",
+                "PINT compresses the telemetry of HPCC at random; write 3 for HPCC with all of it",
             )),
             _ => Err(wrong(
                 &format!("`CC_MODE` is {number}, which the simulator does not know"),
@@ -140,7 +140,7 @@ impl Translation<'_> {
             self.differs(
                 "GLOBAL_T",
                 "1",
-                "all flows have the longest round-trip time, not each that of its own way",
+                "all flows have the longest round-trip time, not each that of its own path",
             );
         } else if slowest < self.network.nic_rate || self.network.host_rates().len() > 1 {
             self.differs(

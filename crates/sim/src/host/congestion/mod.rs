@@ -218,7 +218,7 @@ pub struct Path {
     pub payload: u64,
     /// Bytes of a full packet on the wire, preamble and gap included.
     pub wire: u64,
-    /// Full packets that may be sent before anything is heard of the receiver; only TCP says it
+    /// Full packets that may be sent before the receiver has answered; only TCP says it
     /// (RFC 6928).
     pub initial_window: u32,
     /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the

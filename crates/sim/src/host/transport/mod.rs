@@ -49,7 +49,7 @@ impl Spec {
         }
     }
 
-    /// Full packets that may be sent before anything is heard of the receiver.
+    /// Full packets that may be sent before the receiver has answered.
     pub fn initial_window(&self) -> u32 {
         match self {
             Self::Tcp(spec) => spec.initial_window,

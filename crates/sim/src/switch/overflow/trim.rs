@@ -29,8 +29,8 @@ pub struct Spec {
     /// Probability that the last packet of the queue is trimmed, and the one that came takes its place. Default 0
     /// (Ultra Ethernet: the packet that came). NDP: 0.5, against flows that arrive in phase.
     pub last: f64,
-    /// Whether a header carries CE if its packet was ECN-capable, so that the congestion control of the flow hears of
-    /// the congestion as it hears of marks. Default true (assumed). NDP has no congestion control, and Ultra Ethernet's
+    /// Whether a header carries CE if its packet was ECN-capable, so that trimming is a signal of congestion as a mark
+    /// is. Default true (assumed). NDP has no congestion control, and Ultra Ethernet's
     /// takes the NACK itself for the signal.
     pub mark: bool,
 }

@@ -20,8 +20,8 @@ pub fn check_telemetry(placed: &Placed, settings: &Document, findings: &mut Find
         findings.warn(
             &[&format!("switch.path.{}", paths.name()), "switch.path"],
             format!(
-                "`{}` compares what the switches on a way told last, and every packet may take \
-                 another",
+                "`{}` compares what successive packets have collected from the switches on their path, but \
+                 each may take another path",
                 placed.congestion.name()
             ),
             "what cannot be compared is left out, so rates hardly change: choose [switch.path.ecmp]",
@@ -59,7 +59,7 @@ pub fn check_length(
             format!(
                 "`{field}` is {length}, and the round trip of an empty network takes {round_trip}"
             ),
-            "the window is too short to fill the way between the hosts farthest apart: raise it, or \
+            "the window is too short to fill the path between the hosts farthest apart: raise it, or \
              remove it",
         );
     }
@@ -106,7 +106,7 @@ pub fn check_every_packet(
     if let Some(every) = every.filter(|&every| every > 1) {
         findings.warn(
             &[&placed.of_transport("ack_every")],
-            format!("`{}` hears of one packet in {every}", placed.congestion.name()),
+            format!("`{}` gets feedback about one packet in {every}", placed.congestion.name()),
             "it reacts later and by fewer observations: write ack_every = 1, as published",
         );
     }
@@ -129,9 +129,9 @@ pub fn check_hops(placed: &Placed, network: &Network<'_>, findings: &mut Finding
         findings.warn(
             &[&placed.congestion_table(), &placed.congestion_path, "topology"],
             format!(
-                "the longest way has {switches} switches, and telemetry has room for those of {HOPS}"
+                "the longest path has {switches} switches, and telemetry has room for those of {HOPS}"
             ),
-            "flows that go further do not hear of the last ones and take more than their share there: \
+            "flows that go further get no telemetry of the last ones and take more than their share there: \
              make the network shorter",
         );
     }

@@ -64,7 +64,7 @@ impl Checks for Spec {
             );
         }
         if self.window == Some(Duration::ZERO) {
-            let help = "write how long a flow may send before it hears of its receiver, for example \
+            let help = "write how long a flow may send before its receiver has answered, for example \
                         \"15us\", or remove it";
             findings.error(&[&path("window")], "the window is zero", help);
         }

@@ -37,7 +37,7 @@ impl Checks for Spec {
         }
         findings.warn(
             &["switch.congestion_indication", &placed.congestion_table(), &placed.congestion_path],
-            "`indicated_rate` listens to backward indications, and no switch sends any",
+            "`indicated_rate` relies on backward indications, but no switch sends any",
             format!(
                 "write backward = true in [switch.congestion_indication], or choose {}",
                 placed.other_congestion("line_rate")

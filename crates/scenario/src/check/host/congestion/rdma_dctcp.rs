@@ -21,7 +21,7 @@ impl Checks for Spec {
         let Some(place) = no_marks(&settings.switch) else { return };
         findings.warn(
             &[place, &placed.congestion_table(), &placed.congestion_path],
-            "`rdma_dctcp` listens to marks, and nothing marks",
+            "`rdma_dctcp` relies on ECN marks, but nothing marks packets",
             format!(
                 "choose [switch.aqm.step], or {} if that is meant",
                 placed.other_congestion("line_rate")

@@ -64,7 +64,7 @@ impl Checks for Spec {
             findings.error(
                 &[&path("initial_cwnd")],
                 format!("a flow begins with a window of {cwnd} packets"),
-                "write a number above 0, or remove it to begin with what fills the way",
+                "write a number above 0, or remove it to begin with what fills the path",
             );
         }
         if self.retx_reset_threshold == 0 {

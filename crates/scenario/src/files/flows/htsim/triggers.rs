@@ -259,6 +259,6 @@ fn circles(waiting: &BTreeMap<usize, Part<'_>>, read: &Flows) -> Result<(), Prob
         first = if step < left.len() { flow } else { first.min(flow) };
     }
     let Some(part) = waiting.get(&first) else { return Ok(()) };
-    let message = format!("{} waits for itself, by way of what it waits for", part.name.text);
-    Err(part.at.problem(message, "let one of the circle begin with a `start`"))
+    let message = format!("{} waits for itself, through what it waits for", part.name.text);
+    Err(part.at.problem(message, "let one of the cycle begin with a `start`"))
 }

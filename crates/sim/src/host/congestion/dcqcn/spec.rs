@@ -57,7 +57,7 @@ pub struct Spec {
     pub clamp_target: bool,
     /// The most payload of a flow that is sent and not acknowledged, as a time at line rate, in
     /// whole packets and at least one: 15us are 187.5 KB at 100 Gb/s. A flow that begins sends no
-    /// more than this before it hears of its receiver. Default none (paper; with it the algorithm
+    /// more than this before its receiver has answered. Default none (paper; with it the algorithm
     /// is the DCQCN+win of HPCC, SIGCOMM 2019, section 5.1, whose window is bandwidth times
     /// round-trip time).
     #[serde(skip_serializing_if = "Option::is_none")]

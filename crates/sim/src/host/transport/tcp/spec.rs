@@ -15,7 +15,7 @@ pub struct Spec {
     /// Payload of a full segment. Default 1448B: 1500 bytes of IP packet without IPv4 and TCP
     /// headers and timestamps.
     pub mss: Bytes,
-    /// Segments that may be sent before anything is heard of the receiver. Default 10 (RFC 6928).
+    /// Segments that may be sent before the receiver has answered. Default 10 (RFC 6928).
     pub initial_window: u32,
     /// The most payload that is sent and not acknowledged, in whole segments, because the receiver
     /// has room for no more. Default none: the receiver's buffer grows with the flow.
