@@ -400,9 +400,9 @@ impl Packet {
         self.is_data() || matches!(self.body, Body::Trimmed { .. })
     }
 
-    /// Whether it is feedback of RoCEv2, a notification, or the header of a trimmed packet, which wait in the control queue of a port unless
-    /// the switch is told otherwise. TCP
-    /// has its acknowledgements among the data, like every switch that looks at classes only.
+    /// Whether it is feedback of RoCEv2, a notification, or the header of a trimmed packet, which wait in the control
+    /// queue of a port unless `switch.feedback` gives them another. TCP has its acknowledgements among the data, like
+    /// every switch that looks at classes only.
     #[inline]
     pub const fn is_control(&self) -> bool {
         !matches!(

@@ -15,7 +15,7 @@
 //! After a timeout the first packet that is not acknowledged is sent again, and, beyond the paper,
 //! the last one that was sent (a tail loss probe, RFC 8985 section 7): if it arrives, its NAK tells
 //! at once what is missing between the two. In the paper a lost end of n packets takes n timeouts.
-//! Where switches trim packets (`switch.overflow.trim`), a negative acknowledgement names one packet ([`trimmed`](super::trimmed)). That
+//! Where switches trim packets (`switch.overflow.trim`), a negative acknowledgement names one packet (`trimmed.rs`). That
 //! one is sent again, and what comes behind it is no sign of its loss.
 //!
 //! The paper's other half, a limit on what is in flight (BDP-FC), is not here.
