@@ -3,7 +3,7 @@
 
 use crate::common::timeline::{star_to, traced};
 use crate::common::*;
-use floodway_model::{Body, Bytes, Duration, FlowSpec, NodeId, Rate};
+use floodway_model::{Body, Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::metric::Sent;
@@ -67,9 +67,14 @@ fn repeats_what_was_trimmed(outcome: &Outcome) -> u64 {
 /// more, at 1917.76 ns. The sender, which is idle, sends the packet at that time.
 #[test]
 fn a_burst_into_known_room() {
-    for packets in 6..=10 {
+    for (packets, threshold) in (6..=10).flat_map(|packets| [(packets, false), (packets, true)]) {
         let graph = star_to(2, Rate::from_gbps(10));
-        let spec = trimming(graph, vec![flow(0, 1, packets * 1_024, 0)], 4);
+        let mut spec = trimming(graph, vec![flow(0, 1, packets * 1_024, 0)], 4);
+        if threshold {
+            // The same with a threshold of four packets and any amount of buffer.
+            spec.switch.queue.size = Bytes(1 << 40);
+            trim(&mut spec, |trim| trim.threshold = Some(Bytes(4 * FRAME)));
+        }
         let (outcome, sent) = traced(spec);
         let (sender, receiver, switch) = (NodeId(0), NodeId(1), NodeId(2));
         let is_header = |frame: &Sent| matches!(frame.packet.body, Body::Trimmed { sent_at, .. } if sent_at.0 < 10 * FULL);
@@ -91,6 +96,27 @@ fn a_burst_into_known_room() {
         assert_eq!(again[..2], [5 * FULL, 1_917_760]);
         repeats_what_was_trimmed(&outcome);
     }
+}
+
+/// The same burst of ten packets, where each that finds no room takes the place of the last one: 0 is on the wire, 1 to 4 wait,
+/// and 5 to 9 replace 4 to 8 one after the other. So 0, 1, 2, 3 and 9 arrive whole the first time.
+#[test]
+fn the_last_of_the_queue_is_trimmed_for_one_that_comes() {
+    let mut spec = trimming(star_to(2, Rate::from_gbps(10)), vec![flow(0, 1, 10 * 1_024, 0)], 4);
+    trim(&mut spec, |trim| trim.last = 1.0);
+    let (outcome, sent) = traced(spec);
+    let to_receiver = |frame: &&Sent| frame.to.0 == NodeId(1);
+    let first = |sent_at: Instant| sent_at.0 < 10 * FULL;
+    let (mut whole, mut headers) = (Vec::new(), Vec::new());
+    for frame in sent.iter().filter(to_receiver) {
+        match frame.packet.body {
+            Body::Data { psn, sent_at, .. } if first(sent_at) => whole.push(psn),
+            Body::Trimmed { psn, sent_at } if first(sent_at) => headers.push(psn),
+            _ => {}
+        }
+    }
+    assert_eq!((whole, headers), (vec![0, 1, 2, 3, 9], vec![4, 5, 6, 7, 8]));
+    repeats_what_was_trimmed(&outcome);
 }
 
 /// Ten hosts send 64 packets each at once at line rate, with and without congestion control, through one switch and
