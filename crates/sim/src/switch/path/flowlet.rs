@@ -44,11 +44,6 @@ pub struct State {
 }
 
 impl State {
-    fn of(spec: &Spec, rng: Stream) -> Self {
-        let entries = spec.entries as usize;
-        Self { gap: spec.gap, rng, fresh_from: vec![0; entries], port: vec![0; entries] }
-    }
-
     /// The port, one of `ports`, by which a packet of `flow` goes that comes now. Feedback goes the
     /// other way and is distinguished from data by `dst`.
     fn next(&mut self, (flow, dst): (FlowId, NodeId), ports: &[u16], now: Instant) -> u16 {
@@ -67,12 +62,9 @@ impl State {
 impl PathChoice for State {
     type Spec = Spec;
 
-    fn keeps_order(_: &Spec) -> bool {
-        false
-    }
-
     fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
-        Self::of(spec, rng())
+        let entries = spec.entries as usize;
+        Self { gap: spec.gap, rng: rng(), fresh_from: vec![0; entries], port: vec![0; entries] }
     }
 
     fn choose(&mut self, packet: &Packet, hops: &NextHops<'_>, now: Instant) -> u16 {
@@ -98,7 +90,7 @@ mod tests {
         let spec = Spec { gap: Duration::from_us(1), entries: 16 };
         let mut changes = 0;
         for seed in 0..1_000 {
-            let mut state = State::of(&spec, Stream::from_seed(seed));
+            let mut state = State::new(&spec, 0, || Stream::from_seed(seed));
             // 1000 ns apart is not longer than the gap; 1001 is.
             let taken = ports(&mut state, 1, &[0, 0, 1_000, 2_000, 3_001, 4_001]);
             assert_eq!((taken[0], taken[0], taken[0]), (taken[1], taken[2], taken[3]));
@@ -112,7 +104,7 @@ mod tests {
     #[test]
     fn flows_with_one_hash_share_an_entry() {
         let spec = Spec { gap: Duration::from_us(1), entries: 1 };
-        let mut state = State::of(&spec, Stream::from_seed(1));
+        let mut state = State::new(&spec, 0, || Stream::from_seed(1));
         let first = ports(&mut state, 1, &[0]);
         for flow in 2..50 {
             assert_eq!(ports(&mut state, flow, &[500]), first);
@@ -129,7 +121,7 @@ mod tests {
         let spec = Spec::default();
         let mut together = 0;
         for seed in 0..400 {
-            let mut state = State::of(&spec, Stream::from_seed(seed));
+            let mut state = State::new(&spec, 0, || Stream::from_seed(seed));
             let mut choose = |dst| state.next((FlowId(1), NodeId(dst)), &[0, 1], Instant::ZERO);
             together += u32::from(choose(1) == choose(2));
         }

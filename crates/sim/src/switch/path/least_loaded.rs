@@ -43,11 +43,6 @@ pub struct State {
 }
 
 impl State {
-    fn of(spec: &Spec, rng: Stream) -> Self {
-        let (choices, memory) = (spec.choices.into(), spec.memory.into());
-        Self { choices, memory, rng, best: Vec::new(), seen: Vec::new() }
-    }
-
     /// The port, one of `ports`, which are the set `group`, by which a packet goes; `load` says how
     /// long the queue of a port is.
     fn next(&mut self, group: u16, ports: &[u16], load: impl Fn(u16) -> Duration) -> u16 {
@@ -96,12 +91,9 @@ impl State {
 impl PathChoice for State {
     type Spec = Spec;
 
-    fn keeps_order(_: &Spec) -> bool {
-        false
-    }
-
     fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
-        Self::of(spec, rng())
+        let (choices, memory) = (spec.choices.into(), spec.memory.into());
+        Self { choices, memory, rng: rng(), best: Vec::new(), seen: Vec::new() }
     }
 
     fn choose(&mut self, _: &Packet, hops: &NextHops<'_>, now: Instant) -> u16 {
@@ -121,7 +113,7 @@ mod tests {
     const PORTS: [u16; 4] = [10, 11, 12, 13];
 
     fn state(choices: u16, memory: u16) -> State {
-        State::of(&Spec { choices, memory }, Stream::from_seed(1))
+        State::new(&Spec { choices, memory }, 0, || Stream::from_seed(1))
     }
 
     #[test]

@@ -69,7 +69,9 @@ pub trait PathChoice {
     }
 
     /// Whether all packets of a flow take one path.
-    fn keeps_order(spec: &Self::Spec) -> bool;
+    fn keeps_order(_spec: &Self::Spec) -> bool {
+        false
+    }
 
     /// That of a switch of this tier, 0 next to the hosts, which has not forwarded anything; `rng` is for nothing
     /// else.

@@ -39,10 +39,6 @@ pub struct State {
 }
 
 impl State {
-    fn of(spec: &Spec, rng: Stream) -> Self {
-        Self { order: spec.order, rng, next: Vec::new() }
-    }
-
     /// The port, one of `ports`, which are the set `group`, by which a packet goes.
     fn next(&mut self, group: u16, ports: &[u16]) -> u16 {
         let count = ports.len() as u64;
@@ -62,12 +58,8 @@ impl State {
 impl PathChoice for State {
     type Spec = Spec;
 
-    fn keeps_order(_: &Spec) -> bool {
-        false
-    }
-
     fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
-        Self::of(spec, rng())
+        Self { order: spec.order, rng: rng(), next: Vec::new() }
     }
 
     fn choose(&mut self, _: &Packet, hops: &NextHops<'_>, _: Instant) -> u16 {
@@ -86,7 +78,7 @@ mod tests {
     #[test]
     fn ports_take_turns_by_next_hops() {
         let spec = Spec { order: Order::RoundRobin };
-        let mut state = State::of(&spec, Stream::from_seed(1));
+        let mut state = State::new(&spec, 0, || Stream::from_seed(1));
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for _ in 0..6 {
             first.push(state.next(0, &[4, 5, 6]));
@@ -105,7 +97,7 @@ mod tests {
     #[test]
     fn switches_are_not_in_step() {
         let spec = Spec { order: Order::RoundRobin };
-        let begins = |seed| State::of(&spec, Stream::from_seed(seed)).next(0, &[0, 1, 2, 3]);
+        let begins = |seed| State::new(&spec, 0, || Stream::from_seed(seed)).next(0, &[0, 1, 2, 3]);
         let mut count = [0; 4];
         (0..4_000).for_each(|seed| count[usize::from(begins(seed))] += 1);
         // Mean 1000, standard deviation 27.
@@ -114,7 +106,7 @@ mod tests {
 
     #[test]
     fn random_ports_are_equally_likely() {
-        let mut state = State::of(&Spec::default(), Stream::from_seed(1));
+        let mut state = State::new(&Spec::default(), 0, || Stream::from_seed(1));
         let mut count = [0; 4];
         for _ in 0..4_000 {
             count[usize::from(state.next(0, &[0, 1, 2, 3]))] += 1;
