@@ -29,7 +29,7 @@ setup:
 test:
 	@tools/test
 
-check-style: build
+check-style:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 

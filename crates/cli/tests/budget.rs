@@ -98,7 +98,7 @@ fn runs_that_do_not_fit_are_refused_in_place_of_an_abort() {
     let limited = |command: &str| {
         let script = format!("ulimit -v 500000; exec \"$0\" {command} \"$1\" --set seed=1");
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_floodway"), word(&file)]);
+        shell.args(["-c", &script, common::program(), word(&file)]);
         common::said(shell.output().unwrap())
     };
     for command in ["check", "run --threads 1"] {

@@ -102,7 +102,7 @@ impl Blow {
 /// Starts the program after words of the shell, in the folder of the test scenarios.
 fn started(before: &str, words: &[&str]) -> Child {
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("{before}exec \"$@\""), "sh", env!("CARGO_BIN_EXE_floodway")]);
+    shell.args(["-c", &format!("{before}exec \"$@\""), "sh", common::program()]);
     shell.args(words).current_dir(scenarios()).stdin(Stdio::null());
     shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -89,8 +89,8 @@ fn every_command_of_the_guide_works() {
         ("backplane/runs/drc", "latencies"),
         ("network/runs/indication", "entries"),
         ("crossbar/runs/voq", "inputs"),
-        ("spread/runs/ci", "moments"),
-        ("spread/runs/ci", "stretches"),
+        ("spread/runs/late", "moments"),
+        ("spread/runs/late", "stretches"),
     ] {
         let file = format!("results/{runs}/0/{table}.parquet");
         assert!(folder.join(&file).is_file(), "{file}");

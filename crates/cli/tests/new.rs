@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Said, place, said};
+use crate::common::{self, Said, place, said};
 use floodway_scenario::{Overrides, Scenario};
 
 const TEMPLATES: [&str; 6] = ["clos", "fat-tree", "training", "dumbbell", "backplane", "custom"];
@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn floodway_in(folder: &Path, words: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_floodway"));
+    let mut command = Command::new(common::program());
     said(command.args(words).current_dir(folder).output().unwrap())
 }
 

@@ -99,7 +99,7 @@ fn the_second_command_in_a_directory_is_refused() {
          --threads 1 --out {out}`, since {}; wait until it has ended, or choose another directory: \
          `--out DIR`\n",
         child.id(),
-        env!("CARGO_BIN_EXE_floodway"),
+        common::program(),
         lock["started"].as_str().unwrap(),
         out = out.display()
     );

@@ -46,7 +46,7 @@ fn a_study_judges_every_claim_and_is_not_done_twice() {
     assert_eq!((&memory["measured"], &memory["verdict"]), (&0.0.into(), &"reproduced".into()));
     assert_eq!(first["provenance"]["reused"], 0);
     assert!(first["caveats"][0].as_str().unwrap().starts_with("This is the quick version"));
-    assert!(first["caveats"][1].as_str().unwrap().contains("limit=1ms"));
+    assert!(first["caveats"][1].as_str().unwrap().contains("limit=300us"));
 
     // What is kept is what was said, and everything that it refers to is there.
     let mut kept: Value =

@@ -4,6 +4,7 @@ pub mod pages;
 pub mod results;
 
 use std::collections::HashMap;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{LazyLock, Mutex};
@@ -19,9 +20,18 @@ pub struct Said {
     pub err: String,
 }
 
+/// The program that is tested: the one that `FLOODWAY` names, if it is set, as `make test` does with the optimised one, so
+/// that it is built once and runs fast; else the one that was built with the tests.
+pub fn program() -> &'static str {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        env::var("FLOODWAY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_floodway").to_owned())
+    });
+    &PROGRAM
+}
+
 /// The program with these words after its name, in the folder of the test scenarios.
 pub fn command(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_floodway"));
+    let mut command = Command::new(program());
     command.args(words).current_dir(scenarios()).stdin(Stdio::null());
     command
 }
@@ -104,9 +114,9 @@ pub fn tiny_study(out: &Path) -> Vec<&str> {
         "workload.0.many_to_many.cluster_size=10",
         "workload.1.incast.sets=1",
         "workload.1.incast.senders=4",
-        "arrivals=300us",
-        "warmup=100us",
-        "limit=1ms",
+        "arrivals=120us",
+        "warmup=40us",
+        "limit=300us",
         "replications=2",
     ] {
         words.extend(["--set", setting]);

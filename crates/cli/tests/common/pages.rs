@@ -1,6 +1,5 @@
 //! What pages of the documentation have between their words: code, commands and links.
 
-use std::env;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,13 +37,11 @@ pub fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     found.map(|block| block.text).collect()
 }
 
-/// Runs a line that calls the program, in a folder; whatever comes of it. Pages are for a program that is optimised: if
-/// `FLOODWAY` is set, it is that one.
+/// Runs a line that calls the program, in a folder; whatever comes of it.
 pub fn tried(line: &str, folder: &Path) -> Said {
     let mut words = line.split_whitespace();
     assert_eq!(words.next(), Some("floodway"), "{line}");
-    let program = env::var_os("FLOODWAY").unwrap_or(env!("CARGO_BIN_EXE_floodway").into());
-    let mut command = Command::new(program);
+    let mut command = Command::new(super::program());
     said(command.args(words).current_dir(folder).output().unwrap())
 }
 
