@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "instructions.json"
 OUT = HERE.parent / "target" / "guard"
-ENGINE = "floodway_sim::engine::run"
+ENGINE = "floodway_sim::run::run"
 CASES = ["ci-128", "sfc-128", "dualq-tcp", "plain-128"]
 BOUND = 5.0
 BOUND_OF_OTHERS = 15.0

@@ -171,7 +171,7 @@ def sources(rows):
 
     edit("crates/model/src/lib.rs", "pub mod packet;\n", "pub mod packet;\npub mod mutant;\n")
     edit("crates/sim/src/lib.rs", "pub mod metric;\n", "pub mod metric;\npub mod mutant;\n")
-    for name in ["crates/model/src/lib.rs", "crates/sim/src/lib.rs"]:
+    for name in [f"crates/{name}/src/lib.rs" for name in ("model", "engine", "sim")]:
         files[name] = b"#![allow(warnings)]\n" + files[name]
     new = "pub fn new(spec: Spec) -> Self {\n"
     changed = new + "        let spec = crate::mutant::changed(spec);\n"

@@ -1,5 +1,5 @@
 //! Hashes everything that decides what a simulation does besides its parameters: the sources of
-//! this crate and of `model`, and the version of the one library that they compute with.
+//! this crate, of `engine` and of `model`, and the version of the one library that they compute with.
 
 #[path = "src/digest.rs"]
 mod digest;
@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use digest::Digest;
 
+const ENGINE: &str = "../engine/src";
 const MODEL: &str = "../model/src";
 const LOCK: &str = "../../Cargo.lock";
 
 fn main() {
     let mut digest = Digest::new();
-    for folder in ["src", MODEL] {
+    for folder in ["src", ENGINE, MODEL] {
         println!("cargo::rerun-if-changed={folder}");
         for file in files(Path::new(folder)) {
             let text =

@@ -4,13 +4,12 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use floodway_engine::Alarms;
 use floodway_model::random::Stream;
 use floodway_model::{
     Body, Bytes, Class, Dscp, Duration, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
     Tos,
 };
-use floodway_sim::engine::bench::{Order, Wire};
-use floodway_sim::engine::{Alarms, Windows};
 use floodway_sim::host::congestion::{Control, Path, dcqcn};
 use floodway_sim::link::{Link, Transmitter};
 use floodway_sim::metric::bin_of;
@@ -71,44 +70,6 @@ fn queue(packets: u32, timed: bool) -> Queue {
         queue.push(Queued { packet: packet(flow, 0), not_before: 0 }, Instant::ZERO);
     });
     queue
-}
-
-/// Frames to so many nodes, 16 to each in every window, from sending to reading in order.
-#[divan::bench(args = [24, 1_152])]
-fn wire_send_arrange_read(bencher: Bencher, nodes: u32) {
-    const FRAMES: u32 = 16;
-    const WINDOW: u64 = 200_000;
-    let windows = Windows::new(Duration(WINDOW), FRAMES as usize);
-    let mut wire = Wire::new(windows, 4, vec![0; nodes as usize], (0, 1));
-    let mut order = Order::new((0..nodes).collect(), FRAMES as usize, windows);
-    let offsets = numbers(WINDOW);
-    let mut window = 0;
-    bencher.counter(ItemsCount::new(nodes * FRAMES)).bench_local(|| {
-        let start = (window + 1) * WINDOW;
-        // Port by port, as switches send.
-        for frame in 0..FRAMES {
-            let port = PortIx(frame as u16);
-            for node in 0..nodes {
-                let offset = offsets[(frame * nodes + node) as usize % CALLS];
-                let at = Instant(start + offset);
-                wire.send((NodeId(node), port), at, &packet(node, 0), Class(0));
-            }
-        }
-        window += 1;
-        wire.advance(window);
-        let mut arrivals = wire.take();
-        order.arrange(&arrivals);
-        let mut next = order.next_due(0);
-        while let Some(place) = next {
-            for index in order.take(place) {
-                black_box(arrivals[index].packet.flow);
-            }
-            next = order.next_due(place + 1);
-        }
-        order.clear();
-        arrivals.clear();
-        wire.restore(arrivals);
-    });
 }
 
 /// The next alarm is looked up and set anew, as after every transmission of a port.

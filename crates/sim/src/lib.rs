@@ -1,6 +1,5 @@
-//! The simulator itself: engine, switches, hosts, and every algorithm family.
+//! The simulator itself: switches, hosts, and every algorithm family.
 //!
-//! - [`engine`]: nodes, windows and threads
 //! - [`switch`]: a packet's life in a switch; classification, queue management, scheduling, path
 //!   choice and flow control
 //! - [`host`]: NIC, transports and congestion control
@@ -13,13 +12,13 @@
 //! - [`deadlock`]: ports that wait for each other in a circle
 //! - `auditor`: checks of every event, independent of what they check
 //! - [`metric`]: what is counted while a run goes on
+//! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 mod auditor;
 pub mod deadlock;
 mod digest;
 pub mod distances;
-pub mod engine;
 pub mod failure;
 pub mod host;
 pub mod ideal;
@@ -27,6 +26,7 @@ pub mod link;
 pub mod metric;
 mod outcome;
 pub mod routing;
+mod run;
 pub mod search;
 pub mod simulation;
 #[cfg(test)]
@@ -43,7 +43,7 @@ use digest::Digest;
 use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 
-pub use engine::{Progress, Stop};
+pub use floodway_engine::{MAX_PORTS, Progress, Stop};
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 
@@ -97,8 +97,8 @@ pub struct Spec {
     pub seed: u64,
 }
 
-/// A hash of the sources that decide what a simulation does: of this crate, of `floodway-model`,
-/// and of the library that they compute logarithms with.
+/// A hash of the sources that decide what a simulation does: of this crate, of `floodway-engine`
+/// and `floodway-model`, and of the library that they compute logarithms with.
 pub const SOURCES: &str = env!("FLOODWAY_SOURCES");
 
 impl Spec {

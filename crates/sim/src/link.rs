@@ -5,11 +5,11 @@ use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
-use crate::engine::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
-#[cfg(feature = "trace")]
+#[cfg(any(debug_assertions, feature = "trace"))]
 use crate::metric::Sent;
+use crate::run::Context;
 use crate::switch::flow_control;
 use crate::switch::flow_control::pausing::pause_time;
 
@@ -173,7 +173,7 @@ impl Transmitter {
         };
         context.metrics.count_hop();
         let at = self.busy_until + flight;
-        #[cfg(feature = "trace")]
+        #[cfg(any(debug_assertions, feature = "trace"))]
         if let Some(trace) = &mut context.metrics.trace {
             let to = (self.peer, self.peer_port);
             trace.push(Sent { at: now, to, handled_at: at, class, packet: *packet });

@@ -11,6 +11,7 @@ mod operations;
 mod record;
 mod trims;
 
+use floodway_engine::Stop;
 use floodway_model::flow::numbered;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
@@ -18,13 +19,13 @@ use floodway_model::tables::{counters, depths, drops, flows, links, pauses, queu
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 
 use crate::Spec;
-use crate::engine::{Finished, Stop};
 use crate::failure::Outages;
 use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
 use crate::metric::{History, Moment, bin_edge};
+use crate::run::Finished;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
 

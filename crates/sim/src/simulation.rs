@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use floodway_engine::{Layout, Limits, Progress, Windows};
 use floodway_model::flow::numbered;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
@@ -15,16 +16,16 @@ use crate::Spec;
 use crate::auditor::Network;
 use crate::deadlock;
 use crate::distances::Distances;
-use crate::engine::{self, Finished, Limits, Nodes, Progress, Stop, Windows};
 use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
-#[cfg(feature = "trace")]
+#[cfg(any(debug_assertions, feature = "trace"))]
 use crate::metric::Sent;
 use crate::metric::{Metrics, Sampling, Stretches};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
+use crate::run::{self, Finished, Measurement, Nodes};
 use crate::switch::flow_control::bfc;
 use crate::switch::{Knowledge, Switch};
 use crate::telemetry::Telemetry;
@@ -34,6 +35,8 @@ pub struct Simulation {
     spec: Spec,
     nodes: Nodes,
     metrics: Metrics,
+    /// Nodes that belong on one thread, such as a leaf and its hosts.
+    groups: Vec<Vec<NodeId>>,
     windows: Windows,
     longest_hop: Duration,
     /// Flows until whose completion the measured interval lasts.
@@ -76,14 +79,14 @@ impl Simulation {
         let nodes = Nodes {
             switches: switches(&spec, &shared, tables, &knowledge),
             hosts: hosts(&spec, &shared, &knowledge),
-            groups: groups(&spec.graph),
             audited: None,
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
         let mut metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         metrics.stretches = spec.record.map(|_| Stretches::default());
-        let simulation = Self { spec, nodes, metrics, windows, longest_hop, awaited };
+        let groups = groups(&spec.graph);
+        let simulation = Self { spec, nodes, metrics, groups, windows, longest_hop, awaited };
         simulation.audited(cfg!(debug_assertions))
     }
 
@@ -114,7 +117,7 @@ impl Simulation {
     }
 
     /// Runs it to its end, and gives every frame that was put on a link besides.
-    #[cfg(feature = "trace")]
+    #[cfg(any(debug_assertions, feature = "trace"))]
     pub fn run_traced(mut self, run: &Run) -> (Outcome, Vec<Sent>) {
         self.metrics.trace = Some(Vec::new());
         let (spec, mut finished) = self.finish(run);
@@ -125,30 +128,31 @@ impl Simulation {
 
     /// Runs it, and gives what is left.
     pub(crate) fn finish(self, run: &Run) -> (Spec, Finished) {
-        self.finish_by(run, |nodes, limits, metrics| {
-            engine::run(nodes, run.threads, limits, metrics)
-        })
+        self.finish_by(run, run::run)
     }
 
-    /// The same, and nodes are run by `engine`.
+    /// The same, and nodes are run by `by`.
     pub(crate) fn finish_by(
         self,
         run: &Run,
-        engine: impl FnOnce(Nodes, &Limits, &Metrics) -> Finished,
+        by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
     ) -> (Spec, Finished) {
         let ending = self.spec.flows.iter().filter(|flow| !flow.is_persistent()).count();
         let limits = Limits {
-            windows: self.windows,
-            longest_hop: self.longest_hop,
             end: Instant(self.spec.end.0),
             flows: ending as u64,
-            measurement: [Instant(self.spec.warmup.0), least_end(&self.spec)],
-            awaited: self.awaited,
             until_acknowledged: self.awaited > 0,
             stop: run.stop,
             watch: run.watch,
         };
-        let mut finished = engine(self.nodes, &limits, &self.metrics);
+        let measurement = Measurement {
+            interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
+            awaited: self.awaited,
+            metrics: &self.metrics,
+        };
+        let (ports, hop) = (self.nodes.ports(), self.longest_hop);
+        let layout = Layout::new(&ports, &self.groups, self.windows, hop, run.threads);
+        let mut finished = by(self.nodes, &layout, &limits, &measurement);
         // Of the pauses that run; after this they are ended.
         finished.deadlocks = deadlock::find(&finished.switches, finished.now);
         finished.deadlocks.last_moved = last_moved(&finished);
@@ -443,16 +447,4 @@ fn audit_telemetry(finished: &Finished) -> Option<String> {
             "{taken} telemetry records are taken, and {carried} packets in the network have one"
         )
     })
-}
-
-/// The names of the ends of a run.
-impl Stop {
-    /// In results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FlowsDone => "flows_done",
-            Self::TimeLimit => "time_limit",
-            Self::Interrupted => "interrupted",
-        }
-    }
 }

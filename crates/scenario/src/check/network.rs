@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use floodway_model::{Graph, Rate};
-use floodway_sim::engine::MAX_PORTS;
+use floodway_sim::MAX_PORTS;
 
 use super::{Findings, custom, files, is_error};
 use crate::document::Document;

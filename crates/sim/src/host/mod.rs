@@ -31,13 +31,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use floodway_engine::Node;
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
 use crate::distances::Distances;
-use crate::engine::{Context, Node};
 use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::{Latencies, Tally};
+use crate::run::Context;
 use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
@@ -288,7 +289,50 @@ impl Host {
     }
 }
 
-impl Node for Host {
+/// What it has counted.
+impl Host {
+    /// Adds what it has counted until `now`, for which it need not have been woken.
+    pub(crate) fn tally(&self, now: Instant, tally: &mut Tally) {
+        for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
+            tally.data_packets_sent += sent.packets;
+            tally.retransmitted_packets += sent.retransmitted;
+            tally.timeouts += u64::from(sent.timeouts);
+        }
+        for receiver in &self.receivers {
+            tally.reordered_packets += receiver.reordered;
+            tally.data_bytes_delivered += receiver.delivered();
+            tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
+        }
+        tally.lost_on_links += self.nic.tx.lost();
+        tally.cnps_sent += self.cnps;
+        tally.cnms_received += self.cnms;
+        tally.naks_sent += self.naks;
+        tally.headers_received += self.headers;
+        tally.indications_mapped += self.indications.mapped;
+        tally.indications_passed += self.indications.passed;
+        tally.indications_received += self.indications.received;
+        tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
+        if let Some(lanes) = &self.nic.lanes {
+            tally.bfc_collisions += lanes.collisions;
+            tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
+        }
+        if let Some(regulated) = self.nic.regulated() {
+            regulated.regulator.count(now, tally);
+        }
+        // Hosts come after all tiers of switches.
+        let hosts = usize::from(self.shared.tiers);
+        let classes = usize::from(self.shared.switch.queue.count);
+        for (class, pause) in self.nic.tx.pauses()[..classes].iter().enumerate() {
+            let paused = pause.total_at(now).0;
+            tally.paused_ns += paused / 1_000;
+            tally.tier(hosts)[class].paused += paused;
+        }
+    }
+}
+
+impl Node<Context> for Host {
+    type Frame = Packet;
+
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
         if let Some(auditor) = &mut context.auditor {
@@ -338,43 +382,6 @@ impl Node for Host {
     #[inline]
     fn next_wake(&self) -> Instant {
         self.wake
-    }
-
-    fn tally(&self, now: Instant, tally: &mut Tally) {
-        for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
-            tally.data_packets_sent += sent.packets;
-            tally.retransmitted_packets += sent.retransmitted;
-            tally.timeouts += u64::from(sent.timeouts);
-        }
-        for receiver in &self.receivers {
-            tally.reordered_packets += receiver.reordered;
-            tally.data_bytes_delivered += receiver.delivered();
-            tally.persistent_bytes_delivered += receiver.delivered_of_persistent();
-        }
-        tally.lost_on_links += self.nic.tx.lost();
-        tally.cnps_sent += self.cnps;
-        tally.cnms_received += self.cnms;
-        tally.naks_sent += self.naks;
-        tally.headers_received += self.headers;
-        tally.indications_mapped += self.indications.mapped;
-        tally.indications_passed += self.indications.passed;
-        tally.indications_received += self.indications.received;
-        tally.sfc_holds_ns += self.holds.booked().0 / 1_000;
-        if let Some(lanes) = &self.nic.lanes {
-            tally.bfc_collisions += lanes.collisions;
-            tally.bfc_paused_ns += lanes.paused_at(now).0 / 1_000;
-        }
-        if let Some(regulated) = self.nic.regulated() {
-            regulated.regulator.count(now, tally);
-        }
-        // Hosts come after all tiers of switches.
-        let hosts = usize::from(self.shared.tiers);
-        let classes = usize::from(self.shared.switch.queue.count);
-        for (class, pause) in self.nic.tx.pauses()[..classes].iter().enumerate() {
-            let paused = pause.total_at(now).0;
-            tally.paused_ns += paused / 1_000;
-            tally.tier(hosts)[class].paused += paused;
-        }
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {

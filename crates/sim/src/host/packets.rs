@@ -10,8 +10,8 @@ use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
 use crate::auditor::Delivery;
-use crate::engine::Context;
 use crate::metric::Latencies;
+use crate::run::Context;
 use crate::telemetry::{HOPS, Hop};
 
 impl Host {

@@ -3,8 +3,8 @@
 use floodway_model::Instant;
 
 use super::Host;
-use crate::engine::Context;
 use crate::metric::{History, Sampling};
+use crate::run::Context;
 
 /// The record of a host.
 #[derive(Debug)]

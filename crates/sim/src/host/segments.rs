@@ -9,7 +9,7 @@ use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
 use super::{Host, receiver, sender, transport};
 use crate::auditor::Delivery;
-use crate::engine::Context;
+use crate::run::Context;
 
 impl Host {
     /// A segment has come.

@@ -7,7 +7,7 @@ use floodway_model::{Body, Duration, Echo, Instant, Packet};
 
 use super::sender::Sender;
 use super::{Host, nic, sender};
-use crate::engine::Context;
+use crate::run::Context;
 use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {

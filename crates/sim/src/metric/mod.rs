@@ -9,7 +9,7 @@ mod latency;
 mod sojourn;
 mod stretches;
 mod tally;
-#[cfg(feature = "trace")]
+#[cfg(any(debug_assertions, feature = "trace"))]
 mod trace;
 
 pub use depth::{BINS, bin_edge, bin_of};
@@ -18,7 +18,7 @@ pub use latency::Latencies;
 pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
 pub use stretches::{MOST as MOST_STRETCHES, Stretch, Stretches};
 pub use tally::Tally;
-#[cfg(feature = "trace")]
+#[cfg(any(debug_assertions, feature = "trace"))]
 pub use trace::Sent;
 
 use floodway_model::id::CLASSES;
@@ -105,7 +105,7 @@ pub struct Metrics {
     /// Pauses from beginning to end, if they are recorded.
     pub stretches: Option<Stretches>,
     /// Every frame that was put on a link, if that is traced.
-    #[cfg(feature = "trace")]
+    #[cfg(any(debug_assertions, feature = "trace"))]
     pub trace: Option<Vec<Sent>>,
 }
 
@@ -123,7 +123,7 @@ impl Metrics {
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
             stretches: None,
-            #[cfg(feature = "trace")]
+            #[cfg(any(debug_assertions, feature = "trace"))]
             trace: None,
         }
     }
@@ -260,7 +260,7 @@ impl Metrics {
         if let (Some(mine), Some(theirs)) = (&mut self.stretches, &other.stretches) {
             mine.merge(theirs);
         }
-        #[cfg(feature = "trace")]
+        #[cfg(any(debug_assertions, feature = "trace"))]
         if let (Some(mine), Some(theirs)) = (&mut self.trace, &other.trace) {
             mine.extend(theirs);
         }

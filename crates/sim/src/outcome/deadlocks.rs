@@ -6,7 +6,7 @@ use floodway_model::{Instant, NodeId};
 
 use super::{name_of, nanoseconds};
 use crate::Spec;
-use crate::engine::Finished;
+use crate::run::Finished;
 use crate::switch::Switch;
 use crate::switch::flow_control::pfc::watchdog::Event;
 use crate::switch::stopped::Stopped;

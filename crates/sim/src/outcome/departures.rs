@@ -5,8 +5,8 @@ use floodway_model::tables::{departures, sojourns};
 
 use super::name_of;
 use crate::Spec;
-use crate::engine::Finished;
 use crate::metric::Departures;
+use crate::run::Finished;
 use crate::switch::Switch;
 
 /// A data queue that packets have left.

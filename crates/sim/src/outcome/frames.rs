@@ -7,8 +7,8 @@ use floodway_model::tables::{entries, frames};
 
 use super::{FlowFacts, nanoseconds};
 use crate::Spec;
-use crate::engine::Finished;
 use crate::host::application::{Application, State};
+use crate::run::Finished;
 
 /// When what ends with a segment had arrived with everything before it, in order of numbers, in
 /// nanoseconds; NaN if it had not.

@@ -3,8 +3,8 @@
 use floodway_model::table::Table;
 use floodway_model::tables::latencies;
 
-use crate::engine::Finished;
 use crate::metric::Latencies;
+use crate::run::Finished;
 
 /// In order of workload and bin.
 pub fn table(finished: &Finished) -> Table {

@@ -5,8 +5,8 @@ use floodway_model::tables::{occupancy, switches};
 
 use super::name_of;
 use crate::Spec;
-use crate::engine::Finished;
 use crate::metric::bin_edge;
+use crate::run::Finished;
 use crate::switch::Switch;
 use crate::switch::occupancy::Scope;
 

@@ -7,8 +7,8 @@ use floodway_model::tables::{backlogs, moments, nodes, record, stretches};
 
 use super::{End, ends, name_of, nanoseconds};
 use crate::Spec;
-use crate::engine::Finished;
 use crate::metric::{Sampling, Snapshot, Stretch};
+use crate::run::Finished;
 
 /// All of them, or none if nothing was recorded.
 pub fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {

@@ -5,7 +5,7 @@ use floodway_model::tables::trims;
 
 use super::name_of;
 use crate::Spec;
-use crate::engine::Finished;
+use crate::run::Finished;
 use crate::switch::Switch;
 use crate::switch::overflow::Trimmed;
 

@@ -9,8 +9,8 @@ use super::mechanism::Events;
 use super::occupancy::Scope;
 use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
-use crate::engine::Context;
 use crate::metric::Tally;
+use crate::run::Context;
 
 impl Switch {
     /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
@@ -105,8 +105,8 @@ impl Switch {
         }
     }
 
-    /// Adds what it has counted until `now`.
-    pub(super) fn count(&self, now: Instant, tally: &mut Tally) {
+    /// Adds what it has counted until `now`, for which it need not have been woken.
+    pub(crate) fn tally(&self, now: Instant, tally: &mut Tally) {
         tally.dropped_packets += self.dropped;
         tally.pfc_frames += self.pfc_frames;
         self.mechanisms.count(tally);

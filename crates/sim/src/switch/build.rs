@@ -20,10 +20,10 @@ use super::port::Port;
 use super::queue::Queue;
 use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
-use crate::engine::Alarms;
 use crate::link::{Link, Transmitter};
 use crate::metric::History;
 use crate::routing::Routes;
+use floodway_engine::Alarms;
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.

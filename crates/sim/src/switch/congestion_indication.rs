@@ -18,7 +18,7 @@ use super::buffer::{self, shared};
 use super::mechanism::view;
 use super::rests::Rests;
 use super::{Spec as SwitchSpec, Switch};
-use crate::engine::Context;
+use crate::run::Context;
 
 /// Parameters. There is no ECN marking beside it: the switch does not know what IP is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use floodway_model::Instant;
 use super::Switch;
 use super::aqm::Verdict;
 use super::port::DropReason;
-use crate::engine::Context;
+use crate::run::Context;
 
 impl Switch {
     /// `queue` was selected on the free wire of `index`: the queue whose head leaves, once the

@@ -32,13 +32,14 @@ mod ways;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use floodway_engine::{Alarms, Node};
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
-use crate::engine::{Alarms, Context, Node};
-use crate::metric::{History, Tally};
+use crate::metric::History;
 use crate::routing::{Hops, Routes};
+use crate::run::Context;
 use aqm::Verdict;
 use buffer::Buffer;
 use congestion_indication::Indication;
@@ -447,7 +448,9 @@ impl Switch {
     }
 }
 
-impl Node for Switch {
+impl Node<Context> for Switch {
+    type Frame = Packet;
+
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         let port = usize::from(packet.ingress.0);
         if let Some(auditor) = &mut context.auditor {
@@ -501,10 +504,6 @@ impl Node for Switch {
     #[inline]
     fn next_wake(&self) -> Instant {
         self.alarms.next()
-    }
-
-    fn tally(&self, now: Instant, tally: &mut Tally) {
-        self.count(now, tally);
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {

@@ -3,7 +3,7 @@
 use floodway_model::Instant;
 
 use super::Switch;
-use crate::engine::Context;
+use crate::run::Context;
 
 impl Switch {
     /// Sets the timer for what is not about one port.

@@ -22,8 +22,8 @@ use super::mechanism::{
     Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
 };
 use super::port::DropReason;
-use crate::engine::Context;
 use crate::metric::Tally;
+use crate::run::Context;
 use pausing::{Held, Paused, Source};
 use pfc::watchdog::Event;
 

@@ -16,7 +16,7 @@ use super::Switch;
 use super::aqm::Verdict;
 use super::knowledge::Knowledge;
 use super::port::DropReason;
-use crate::engine::Context;
+use crate::run::Context;
 
 floodway_model::family! {
     /// What happens to a packet that finds no room.

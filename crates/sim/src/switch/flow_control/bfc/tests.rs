@@ -6,9 +6,9 @@ use floodway_model::random::Stream;
 use floodway_model::{Class, Duration, FlowId, FlowSpec, Instant, NodeId, PortIx, Rate};
 
 use super::*;
-use crate::engine::Finished;
 use crate::host::congestion;
 use crate::link::Link;
+use crate::run::Finished;
 use crate::simulation::{Run, Simulation};
 use crate::small::{self, flow};
 use crate::switch::discipline::{Discipline, stand};

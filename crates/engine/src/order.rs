@@ -4,9 +4,9 @@
 //! states are gone through in the order in which they lie in memory, and what arrives at one is sorted
 //! by 8-byte keys.
 
-use super::windows::{Windows, port_bits};
-use super::wire::Arrival;
-use crate::search::bits;
+use crate::frame::Frame;
+use crate::windows::{Windows, port_bits};
+use crate::wire::Arrival;
 
 /// The nodes that have something to do in one window, and what arrives at them.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Order {
     }
 
     /// Puts these in order, for the nodes at which they arrive. The order before is forgotten.
-    pub fn arrange(&mut self, arrivals: &[Arrival]) {
+    pub fn arrange<F: Frame>(&mut self, arrivals: &[Arrival<F>]) {
         assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
         for arrival in arrivals {
             let place = self.places[arrival.to.index()] as usize;
@@ -58,7 +58,10 @@ impl Order {
         }
         let mut end = 0;
         for (word, &due) in self.due.iter().enumerate() {
-            for bit in bits(due) {
+            let mut due = due;
+            while due != 0 {
+                let bit = due.trailing_zeros() as usize;
+                due &= due - 1;
                 let frames = &mut self.frames[word * WORD + bit];
                 frames.end = end;
                 end += frames.count;
@@ -66,9 +69,9 @@ impl Order {
         }
         self.keys.resize(arrivals.len(), 0);
         for (index, arrival) in arrivals.iter().enumerate() {
-            let forwarded = u64::from(!arrival.packet.is_one_hop());
+            let forwarded = u64::from(!arrival.frame.is_one_hop());
             let key = u64::from(arrival.after) << 1 | forwarded;
-            let key = key << self.port_bits | u64::from(arrival.packet.ingress.0);
+            let key = key << self.port_bits | u64::from(arrival.frame.ingress().0);
             let place = self.places[arrival.to.index()] as usize;
             let frames = &mut self.frames[place];
             self.keys[frames.end as usize] = key << self.index_bits | index as u64;
@@ -119,39 +122,25 @@ const WORD: usize = u64::BITS as usize;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::wire::MAX_PORTS;
-    use floodway_model::{
-        Body, Class, Duration, Echo, FlowId, Instant, NodeId, Packet, PortIx, Tos,
-    };
+    use crate::frame::tests::pebble;
+    use crate::wire::MAX_PORTS;
+    use floodway_model::{Duration, NodeId};
 
     #[test]
     fn arrivals_are_in_order_of_place_then_time_then_kind_then_port() {
-        let data = Body::Data { echo: Echo::default(), psn: 0, sent_at: Instant::ZERO };
-        let make = |to, after, port, body| Arrival {
+        let make = |to, after, port, one_hop| Arrival {
             after,
             to: NodeId(to),
-            packet: Packet {
-                flow: FlowId(0),
-                connection: 0,
-                src: NodeId(0),
-                dst: NodeId(1),
-                bytes: 64,
-                ingress: PortIx(port),
-                class: Class(0),
-                lane: 0,
-                tos: Tos::default(),
-                indicated: false,
-                body,
-            },
+            frame: pebble(port, one_hop),
         };
         let arrivals = [
-            make(3, 5, 2, data),
-            make(3, 1, 9, data),
-            make(1, 0, 0, data),
-            make(3, 5, 1, data),
-            make(3, 5, 7, Body::Cim),
-            make(1, 0, 0, Body::Cim),
-            make(3, 0, 16_000, data),
+            make(3, 5, 2, false),
+            make(3, 1, 9, false),
+            make(1, 0, 0, false),
+            make(3, 5, 1, false),
+            make(3, 5, 7, true),
+            make(1, 0, 0, true),
+            make(3, 0, 16_000, false),
         ];
         // Of four nodes this thread has three, with many others.
         let places = |node| [100, 140, u32::MAX, 70][node];

@@ -4,7 +4,7 @@
 //! Threads meet after every window, so all of them wait while one of them lacks a core. On a machine
 //! that is busy with other things two threads can be many times slower than one. What the machine does
 //! is not asked: when threads wait much for each other, or work with fewer than there are, another
-//! number is tried for a moment, and kept if more was done in that moment than in the one before.
+//! number is tried for an interval, and kept if more was done in it than in the one before.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct Reading {
 pub struct Governor {
     most: usize,
     active: usize,
-    /// At the beginning of this moment.
+    /// At the beginning of this interval.
     begin: Reading,
     /// The number before a trial, and what was done then per second.
     trial: Option<(usize, f64)>,
@@ -53,7 +53,7 @@ impl Governor {
     /// How many threads are to work from now on, if that changes.
     pub fn look(&mut self, now: Reading) -> Option<usize> {
         let wall = now.wall.saturating_sub(self.begin.wall);
-        if self.most == 1 || wall < MOMENT {
+        if self.most == 1 || wall < INTERVAL {
             return None;
         }
         let rate = (now.work - self.begin.work) as f64 / wall.as_secs_f64();
@@ -88,7 +88,7 @@ impl Governor {
 
 /// For how long a number of threads is judged: some turns of a scheduler that has more to run than
 /// cores.
-const MOMENT: Duration = Duration::from_millis(20);
+const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The shortest and the longest time from one trial to the next.
 const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(1_600)];
@@ -97,22 +97,22 @@ const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_mill
 mod tests {
     use super::*;
 
-    /// Lets it govern for so many moments of 20 ms, with these rates by number of threads (work in a
-    /// moment), while all but one of the threads wait or none does; gives in how many moments each number was active.
+    /// Lets it govern for so many intervals of 20 ms, with these rates by number of threads (work in an
+    /// interval), while all but one of the threads wait or none does; gives in how many intervals each number was active.
     fn govern(
         governor: &mut Governor,
         now: &mut Reading,
-        moments: usize,
+        intervals: usize,
         rates: &[u64],
         waits: bool,
     ) -> Vec<usize> {
         let mut active = vec![0; rates.len()];
-        for _ in 0..moments {
+        for _ in 0..intervals {
             active[governor.active] += 1;
-            now.wall += MOMENT;
+            now.wall += INTERVAL;
             now.work += rates[governor.active];
             if waits {
-                now.waited += MOMENT * (governor.active as u32 - 1);
+                now.waited += INTERVAL * (governor.active as u32 - 1);
             }
             governor.look(*now);
         }
@@ -131,7 +131,7 @@ mod tests {
         // Ten seconds. Two are tried after 0.1, 0.2, 0.4, 0.8 and then every 1.6 seconds.
         let active = govern(&mut governor, &mut now, 500, &[0, 100, 10], true);
         assert!((1..=12).contains(&active[2]), "{active:?}");
-        // The machine is quiet again: two work after 1.6 seconds at the latest, 80 moments.
+        // The machine is quiet again: two work after 1.6 seconds at the latest, 80 intervals.
         let active = govern(&mut governor, &mut now, 500, &[0, 100, 190], false);
         assert!(active[1] <= 82, "{active:?}");
     }

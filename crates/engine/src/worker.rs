@@ -1,0 +1,162 @@
+//! A share of a run's nodes, and how they go through a window.
+
+use std::sync::atomic::Ordering;
+
+use floodway_model::Instant;
+
+use crate::frame::Frame;
+use crate::layout::Layout;
+use crate::meeting::{Mail, Report, lock};
+use crate::order::Order;
+use crate::windows::Windows;
+use crate::wire::Arrival;
+use crate::{Node, Part};
+
+/// The nodes that one thread runs at a time, and when they have something to do.
+pub struct Worker<P: Part> {
+    pub part: P,
+    /// By place: when the node wants to wake. Looked through in every window: with a few thousand
+    /// nodes, most of them busy, that is cheaper than any order among them.
+    wakes: Vec<Instant>,
+    order: Order,
+    /// Its number, of so many workers.
+    number: usize,
+    workers: usize,
+    /// All flows that end have ended.
+    draining: bool,
+}
+
+impl<P: Part> Worker<P> {
+    /// The worker of this number, which runs these nodes.
+    pub fn new(number: usize, part: P, layout: &Layout) -> Self {
+        let mut places = vec![u32::MAX; layout.nodes()];
+        (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
+        Self {
+            wakes: part.wakes(),
+            order: Order::new(places, layout.ports(), layout.windows()),
+            part,
+            number,
+            workers: layout.parts(),
+            draining: false,
+        }
+    }
+
+    /// Reports to the others what is next, and what has been done.
+    pub fn report(&mut self, windows: Windows, reports: &[Report]) {
+        let next = self.part.wire().next_window();
+        let next = next.min(self.next_wake(windows));
+        let done = self.part.done();
+        let report = &reports[self.number];
+        report.next_window.store(next, Ordering::Relaxed);
+        report.hops.store(done.hops, Ordering::Relaxed);
+        report.flows_done.store(done.flows, Ordering::Relaxed);
+        report.awaited_done.store(done.awaited, Ordering::Relaxed);
+        if self.draining {
+            report.unacknowledged.store(self.part.unacknowledged(), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes in what the others sent.
+    pub fn take_in(&mut self, mail: &Mail<P::Frame>) {
+        let to_here = mail.iter().skip(self.number).step_by(self.workers);
+        for parcels in to_here {
+            lock(parcels).drain(..).for_each(|parcel| self.part.wire().accept(parcel));
+        }
+    }
+
+    /// Hands over what goes to others.
+    pub fn hand_over(&mut self, mail: &Mail<P::Frame>) {
+        let from = self.number * self.workers;
+        self.part.wire().hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
+    }
+
+    /// All flows that end have ended before the window that begins at `start`: from now on it reports how
+    /// many are not acknowledged.
+    pub fn drain(&mut self, start: Instant) {
+        self.part.drain(start);
+        self.draining = true;
+    }
+
+    /// Runs the nodes that have something to do in this window, each to its end.
+    pub fn run_window(&mut self, window: u64, (start, end): (Instant, Instant), past_end: bool) {
+        self.part.wire().advance(window);
+        let mut arrivals = self.part.wire().take();
+        self.order.arrange(&arrivals);
+        let waking = self.wakes.iter().enumerate().filter(|(_, wake)| **wake < end);
+        waking.for_each(|(place, _)| self.order.add(place));
+        self.part.run(&mut Window {
+            start,
+            end,
+            arrivals: &mut arrivals,
+            order: &mut self.order,
+            wakes: &mut self.wakes,
+            first: 0,
+        });
+        self.order.clear();
+        if past_end {
+            // What arrives after the end stays on the wire.
+            arrivals.retain(|arrival| after(start, arrival) >= end);
+        } else {
+            arrivals.clear();
+        }
+        self.part.wire().restore(arrivals);
+    }
+
+    fn next_wake(&self, windows: Windows) -> u64 {
+        match self.wakes.iter().min() {
+            None | Some(&Instant::NEVER) => u64::MAX,
+            Some(&at) => windows.index(at),
+        }
+    }
+}
+
+/// A window in which nodes are run.
+pub struct Window<'a, F> {
+    start: Instant,
+    end: Instant,
+    arrivals: &'a mut [Arrival<F>],
+    order: &'a mut Order,
+    wakes: &'a mut [Instant],
+    /// The place of the next nodes.
+    first: usize,
+}
+
+impl<F: Frame> Window<'_, F> {
+    /// Runs those of these nodes that have something to do. They are those whose places come after those
+    /// of the nodes of the last call. Nodes of one kind at a time: the same code runs again and again.
+    pub fn run<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
+        let first = self.first;
+        self.first += nodes.len();
+        let mut next = self.order.next_due(first);
+        while let Some(place) = next
+            && let Some(here) = place.checked_sub(first)
+            && here < nodes.len()
+        {
+            for index in self.order.take(place) {
+                let arrival = &mut self.arrivals[index];
+                let at = after(self.start, arrival);
+                if at >= self.end {
+                    break;
+                }
+                let node = &mut nodes[here];
+                // What a node does by itself comes before what arrives at the same time.
+                while node.next_wake() <= at {
+                    node.wake(node.next_wake(), context);
+                }
+                node.arrive(&mut arrival.frame, at, context);
+            }
+            let node = &mut nodes[here];
+            while node.next_wake() < self.end {
+                node.wake(node.next_wake(), context);
+            }
+            self.wakes[place] = node.next_wake();
+            next = self.order.next_due(place + 1);
+        }
+    }
+}
+
+/// When a frame arrives in the window that begins at `start`.
+#[inline]
+fn after<F>(start: Instant, arrival: &Arrival<F>) -> Instant {
+    Instant(start.0 + u64::from(arrival.after))
+}

@@ -1,0 +1,201 @@
+//! Nodes in a ring that pass tokens on, in a program of its own: nothing of switches, hosts or packets.
+//!
+//! A token takes the delay of a link and a node holds it for a fixed time, so where every token is at any
+//! time is division; and on any number of threads every node sees the same tokens at the same times.
+
+use std::sync::atomic::AtomicBool;
+
+use floodway_engine::{
+    Alarms, Done, Frame, Layout, Limits, Node, Part, Stop, Window, Windows, Wire, run, run_governed,
+};
+use floodway_model::{Duration, Instant, NodeId, PortIx};
+
+/// From sending to arrival.
+const DELAY: u64 = 1_000;
+
+/// From arrival to sending.
+const HOLD: u64 = 300;
+
+#[derive(Clone, Copy, Debug)]
+struct Token {
+    number: u32,
+    ingress: PortIx,
+}
+
+impl Frame for Token {
+    fn ingress(&self) -> PortIx {
+        self.ingress
+    }
+
+    fn is_one_hop(&self) -> bool {
+        false
+    }
+}
+
+/// Holds any number of tokens, each by a timer of its own, and remembers all that it has seen.
+struct Relay {
+    id: NodeId,
+    next: NodeId,
+    timers: Alarms,
+    seen: Vec<(Instant, u32)>,
+}
+
+/// What a relay reaches: the wire, and a count of what it sent.
+struct Reach {
+    wire: Wire<Token>,
+    sent: u64,
+}
+
+impl Node<Reach> for Relay {
+    type Frame = Token;
+
+    fn arrive(&mut self, token: &mut Token, now: Instant, _: &mut Reach) {
+        self.seen.push((now, token.number));
+        self.timers.set(token.number as usize, now + Duration(HOLD));
+    }
+
+    fn next_wake(&self) -> Instant {
+        self.timers.next()
+    }
+
+    fn wake(&mut self, now: Instant, reach: &mut Reach) {
+        let slot = self.timers.next_slot();
+        self.timers.set(slot, Instant::NEVER);
+        let token = Token { number: slot as u32, ingress: PortIx(0) };
+        reach
+            .wire
+            .send(self.next, now + Duration(DELAY), &token, |token| token.ingress = PortIx(1));
+        reach.sent += 1;
+    }
+}
+
+struct Relays {
+    nodes: Vec<Relay>,
+    reach: Reach,
+    /// When windows began.
+    windows: Vec<Instant>,
+}
+
+impl Part for Relays {
+    type Frame = Token;
+
+    fn nodes(&self) -> Vec<NodeId> {
+        self.nodes.iter().map(|node| node.id).collect()
+    }
+
+    fn wakes(&self) -> Vec<Instant> {
+        self.nodes.iter().map(Node::next_wake).collect()
+    }
+
+    fn wire(&mut self) -> &mut Wire<Token> {
+        &mut self.reach.wire
+    }
+
+    fn run(&mut self, window: &mut Window<'_, Token>) {
+        window.run(&mut self.nodes, &mut self.reach);
+    }
+
+    fn done(&self) -> Done {
+        Done { hops: self.reach.sent, ..Done::default() }
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        0
+    }
+
+    fn observe(&mut self, start: Instant, _: Instant, _: u64) {
+        self.windows.push(start);
+    }
+
+    fn drain(&mut self, _: Instant) {}
+}
+
+/// So many relays, with token t at relay t at time 7 t, on so many threads until `end`; `look` says how many
+/// work.
+fn turns(
+    relays: u32,
+    tokens: u32,
+    threads: usize,
+    end: u64,
+    look: Option<&mut dyn FnMut() -> usize>,
+) -> (Vec<Relay>, u64) {
+    let windows = Windows::new(Duration(DELAY), 2);
+    let groups: Vec<Vec<NodeId>> = (0..relays).map(|node| vec![NodeId(node)]).collect();
+    let ports = vec![2; relays as usize];
+    let layout = Layout::new(&ports, &groups, windows, Duration(DELAY), threads);
+    let mut parts: Vec<Relays> = (0..layout.parts())
+        .map(|part| Relays {
+            nodes: Vec::new(),
+            reach: Reach { wire: layout.wire(part), sent: 0 },
+            windows: Vec::new(),
+        })
+        .collect();
+    for node in 0..relays {
+        let mut timers = Alarms::new(tokens as usize);
+        if node < tokens {
+            timers.set(node as usize, Instant(7 * u64::from(node)));
+        }
+        let (id, next) = (NodeId(node), NodeId((node + 1) % relays));
+        parts[layout.part(id)].nodes.push(Relay { id, next, timers, seen: Vec::new() });
+    }
+    let stop = AtomicBool::new(false);
+    let end = Instant(end);
+    let limits = Limits { end, flows: 0, until_acknowledged: false, stop: &stop, watch: &|_| {} };
+    let (parts, stop, now) = match look {
+        None => run(parts, &layout, &limits),
+        Some(look) => run_governed(parts, &layout, &limits, |_| Some(look())),
+    };
+    assert_eq!((stop, now), (Stop::TimeLimit, end));
+    let begun = parts[0].windows.clone();
+    assert!(begun.is_sorted() && parts.iter().all(|part| part.windows == begun));
+    let sent = parts.iter().map(|part| part.reach.sent).sum();
+    let mut nodes: Vec<Relay> = parts.into_iter().flat_map(|part| part.nodes).collect();
+    nodes.sort_by_key(|node| node.id);
+    (nodes, sent)
+}
+
+/// Token t leaves relay t at 7 t and reaches relay t + k at 7 t + k DELAY + (k - 1) HOLD.
+fn expected(relays: u32, tokens: u32, end: u64) -> Vec<Vec<(Instant, u32)>> {
+    let mut seen = vec![Vec::new(); relays as usize];
+    for token in 0..tokens {
+        let mut at = 7 * u64::from(token) + DELAY;
+        let mut node = (token + 1) % relays;
+        while at < end {
+            seen[node as usize].push((Instant(at), token));
+            (at, node) = (at + HOLD + DELAY, (node + 1) % relays);
+        }
+    }
+    seen.iter_mut().for_each(|seen| seen.sort());
+    seen
+}
+
+#[test]
+fn tokens_are_where_division_says_on_any_number_of_threads() {
+    let (relays, tokens, end) = (13, 5, 1_000_000);
+    let expected = expected(relays, tokens, end);
+    // 1 + floor((end - 1 - 7 t) / 1300) times sent, for each token.
+    let sends: u64 = (0..5).map(|token| 1 + (end - 1 - 7 * token) / (HOLD + DELAY)).sum();
+    for threads in [1, 2, 3, 8, 40] {
+        let (nodes, sent) = turns(relays, tokens, threads, end, None);
+        assert_eq!(sent, sends, "{threads} threads");
+        for (node, expected) in nodes.iter().zip(&expected) {
+            assert_eq!(&node.seen, expected, "{} on {threads} threads", node.id.0);
+        }
+    }
+}
+
+#[test]
+fn it_does_not_matter_how_many_threads_work_when() {
+    let expected = expected(13, 5, 300_000);
+    for threads in 2..5 {
+        let mut looks = 0;
+        let mut look = || {
+            looks += 1;
+            1 + looks * 7 / 3 % threads
+        };
+        let (nodes, _) = turns(13, 5, threads, 300_000, Some(&mut look));
+        assert!(looks > 20, "{looks}");
+        let seen: Vec<_> = nodes.into_iter().map(|node| node.seen).collect();
+        assert_eq!(seen, expected, "{threads} threads");
+    }
+}

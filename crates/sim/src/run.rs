@@ -1,0 +1,309 @@
+//! A run: switches and hosts shared out among the threads of the engine, what they send, and what is
+//! observed of them.
+
+use std::sync::Arc;
+
+#[cfg(test)]
+use floodway_engine::Reading;
+use floodway_engine::{self as engine, Done, Layout, Limits, Node, Part, Stop, Window, Wire};
+use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+
+use crate::auditor::{Auditor, Findings, Network};
+use crate::deadlock::Deadlocks;
+use crate::host::Host;
+use crate::metric::{Metrics, Tally};
+use crate::switch::Switch;
+
+/// What a node can reach besides itself.
+#[derive(Debug)]
+pub struct Context {
+    wire: Wire<Packet>,
+    /// Where facts are counted.
+    pub metrics: Metrics,
+    /// Checks every event, if that is asked for.
+    pub auditor: Option<Box<Auditor>>,
+}
+
+impl Context {
+    /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
+    #[inline]
+    pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
+        let (node, port) = to;
+        self.wire.send(node, at, packet, |packet| (packet.class, packet.ingress) = (class, port));
+    }
+}
+
+/// Everything that is simulated, before it is shared out.
+pub(crate) struct Nodes {
+    /// In order of their identifiers.
+    pub switches: Vec<Switch>,
+    /// In order of their identifiers.
+    pub hosts: Vec<Host>,
+    /// What auditors know of the network; `None` without them.
+    pub audited: Option<Arc<Network>>,
+}
+
+impl Nodes {
+    /// By node: how many ports it has, for [`Layout::new`].
+    pub fn ports(&self) -> Vec<usize> {
+        let mut ports = vec![1; self.switches.len() + self.hosts.len()];
+        for switch in &self.switches {
+            ports[switch.id().index()] = switch.ports();
+        }
+        ports
+    }
+}
+
+/// What is measured, and when.
+pub(crate) struct Measurement<'a> {
+    /// When the measured interval begins, and when it ends at the earliest: a tally is taken before the
+    /// first window that touches the time after it.
+    pub interval: [Instant; 2],
+    /// Flows until whose completion it lasts: it ends with the window in which the last of them ends.
+    pub awaited: u64,
+    /// What each of the threads starts from.
+    pub metrics: &'a Metrics,
+}
+
+/// What is left after a run, the nodes in order of their identifiers.
+pub(crate) struct Finished {
+    pub switches: Vec<Switch>,
+    pub hosts: Vec<Host>,
+    pub in_flight: Vec<Packet>,
+    pub metrics: Metrics,
+    pub deadlocks: Deadlocks,
+    /// What the auditors have found.
+    pub findings: Findings,
+    pub stop: Stop,
+    pub now: Instant,
+}
+
+/// Runs all nodes to the end, on as many of the threads of the layout as finish soonest.
+// Not inlined: what counts instructions (bench/guard.py) knows it by its name.
+#[inline(never)]
+pub(crate) fn run(
+    nodes: Nodes,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    measurement: &Measurement<'_>,
+) -> Finished {
+    let shares = share_out(nodes, layout, measurement);
+    finish(engine::run(shares, layout, limits), measurement.metrics)
+}
+
+/// The same. `look` says between windows how many of the threads are to work from then on, if that
+/// changes.
+#[cfg(test)]
+pub(crate) fn run_governed(
+    nodes: Nodes,
+    layout: &Layout,
+    limits: &Limits<'_>,
+    measurement: &Measurement<'_>,
+    look: impl FnMut(Reading) -> Option<usize>,
+) -> Finished {
+    let shares = share_out(nodes, layout, measurement);
+    finish(engine::run_governed(shares, layout, limits, look), measurement.metrics)
+}
+
+/// The nodes of one thread, and what they reach.
+struct Share {
+    switches: Vec<Switch>,
+    hosts: Vec<Host>,
+    context: Context,
+    interval: [Instant; 2],
+    awaited: u64,
+}
+
+fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Vec<Share> {
+    let mut shares: Vec<_> = (0..layout.parts()).map(|_| (Vec::new(), Vec::new())).collect();
+    nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].0.push(one));
+    nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].1.push(one));
+    let share = |(number, (switches, hosts)): (usize, (Vec<Switch>, Vec<Host>))| {
+        let ids = || switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id));
+        let auditor = nodes.audited.as_ref().map(|network| Box::new(Auditor::new(network, ids())));
+        let metrics = measurement.metrics.clone();
+        let context = Context { wire: layout.wire(number), metrics, auditor };
+        let (interval, awaited) = (measurement.interval, measurement.awaited);
+        Share { switches, hosts, context, interval, awaited }
+    };
+    shares.into_iter().enumerate().map(share).collect()
+}
+
+/// Puts together what is left of all shares; `metrics` is what they started from.
+fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Finished {
+    let mut finished = Finished {
+        switches: Vec::new(),
+        hosts: Vec::new(),
+        in_flight: Vec::new(),
+        metrics: metrics.clone(),
+        deadlocks: Deadlocks::default(),
+        findings: Findings::default(),
+        stop,
+        now,
+    };
+    for mut share in shares {
+        share.take_tallies([now; 2], Instant::NEVER);
+        if let Some(mut auditor) = share.context.auditor {
+            auditor.finish(now);
+            finished.findings.merge(auditor.findings);
+        }
+        finished.switches.extend(share.switches);
+        finished.hosts.extend(share.hosts);
+        finished.in_flight.extend(share.context.wire.in_flight());
+        finished.metrics.merge(&share.context.metrics);
+    }
+    finished.switches.sort_by_key(Switch::id);
+    finished.hosts.sort_by_key(Host::id);
+    finished
+}
+
+impl Share {
+    /// Takes the tallies at these times that have not been taken and are not after `now`.
+    fn take_tallies(&mut self, times: [Instant; 2], now: Instant) {
+        for (number, at) in times.into_iter().enumerate() {
+            if at <= now && self.context.metrics.tallies[number].is_none() {
+                self.context.metrics.tallies[number] = Some(self.tally(at));
+            }
+        }
+    }
+
+    /// What all nodes here have counted.
+    fn tally(&self, now: Instant) -> Tally {
+        let mut tally = Tally::default();
+        self.switches.iter().for_each(|switch| switch.tally(now, &mut tally));
+        self.hosts.iter().for_each(|host| host.tally(now, &mut tally));
+        tally
+    }
+}
+
+impl Part for Share {
+    type Frame = Packet;
+
+    fn nodes(&self) -> Vec<NodeId> {
+        self.switches.iter().map(Switch::id).chain(self.hosts.iter().map(Host::id)).collect()
+    }
+
+    fn wakes(&self) -> Vec<Instant> {
+        let switches = self.switches.iter().map(Node::next_wake);
+        switches.chain(self.hosts.iter().map(Node::next_wake)).collect()
+    }
+
+    fn wire(&mut self) -> &mut Wire<Packet> {
+        &mut self.context.wire
+    }
+
+    fn run(&mut self, window: &mut Window<'_, Packet>) {
+        window.run(&mut self.switches, &mut self.context);
+        window.run(&mut self.hosts, &mut self.context);
+    }
+
+    fn done(&self) -> Done {
+        let metrics = &self.context.metrics;
+        let (flows, awaited) = (metrics.flows_done(), metrics.awaited_done());
+        Done { hops: metrics.hops(), flows, awaited }
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        self.hosts.iter().map(Host::open_senders).sum()
+    }
+
+    fn observe(&mut self, start: Instant, simulated: Instant, awaited: u64) {
+        let metrics = &mut self.context.metrics;
+        if metrics.sampling().measured_until == Instant::NEVER && awaited >= self.awaited {
+            metrics.end_measurement(simulated.max(self.interval[1]));
+        }
+        let until = metrics.sampling().measured_until;
+        self.take_tallies([self.interval[0], until], start);
+    }
+
+    /// What follows is not measured. In the warm-up nothing is measured at all.
+    fn drain(&mut self, start: Instant) {
+        let until = self.context.metrics.sampling().measured_until;
+        self.context.metrics.end_measurement(until.min(start.max(self.interval[0])));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use floodway_model::Graph;
+    use floodway_model::graph::NodeKind;
+
+    use super::*;
+    use crate::outcome::Outcome;
+    use crate::simulation::{Run, Simulation};
+    use crate::switch::queue::Queued;
+    use crate::{Spec, small};
+    use floodway_engine::Arrival;
+
+    /// A vector and a ring double when they are full, so nothing takes more than twice its size.
+    #[test]
+    fn a_packet_in_flight_takes_at_most_100_bytes() {
+        const MOST: usize = 100;
+        assert!(2 * size_of::<Arrival<Packet>>() <= MOST, "on a wire");
+        assert!(2 * size_of::<Queued>() <= MOST, "in a queue");
+        assert!(2 * size_of::<Packet>() <= MOST, "in a NIC");
+    }
+
+    /// Eight hosts on four switches in a row; each host sends to the next ones.
+    fn row() -> Spec {
+        let mut graph = Graph::default();
+        (0..8).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
+        let (rate, delay) = (small::GBPS_100, small::NS_200);
+        for number in 0..4 {
+            let switch = graph.add(format!("switch {number}"), NodeKind::Switch { tier: 0 });
+            (0..2).for_each(|host| graph.link(NodeId(2 * number + host), switch, rate, delay));
+            if number > 0 {
+                graph.link(NodeId(switch.0 - 1), switch, rate, delay);
+            }
+        }
+        let flow = |src: u32, hop: u32| {
+            let (bytes, start_ns) = (50_000 * u64::from(hop), u64::from(src + 8 * hop) * 1_000);
+            small::flow(src, (src + hop) % 8, bytes, start_ns)
+        };
+        let flows = (0..8).flat_map(|src| (1..8).map(move |hop| flow(src, hop))).collect();
+        let spec = small::spec(graph, flows, floodway_model::Duration::from_ms(20));
+        Spec { awaited: vec![true], ..spec }
+    }
+
+    fn fingerprint(look: impl FnMut(Reading) -> Option<usize>, threads: usize) -> u64 {
+        let stop = AtomicBool::new(false);
+        let run = Run { threads, stop: &stop, watch: &|_| {} };
+        let (spec, finished) =
+            Simulation::new(row()).finish_by(&run, |nodes, layout, limits, measurement| {
+                run_governed(nodes, layout, limits, measurement, look)
+            });
+        assert_eq!(finished.stop, Stop::FlowsDone);
+        Outcome::new(&spec, &finished, Vec::new(), Duration::ZERO).fingerprint
+    }
+
+    #[test]
+    fn results_do_not_depend_on_how_many_threads_work_when() {
+        let expected = fingerprint(|_| None, 1);
+        for threads in 2..=4 {
+            let mut looks = 0;
+            let others = |_| {
+                looks += 1;
+                Some(1 + looks * 7 / 3 % threads)
+            };
+            assert_eq!(fingerprint(others, threads), expected, "{threads} threads");
+            assert!(looks > 20, "{looks}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "on purpose")]
+    fn threads_that_sleep_are_not_left_behind_by_one_that_panics() {
+        let mut looks = 0;
+        fingerprint(
+            |_| {
+                looks += 1;
+                assert!(looks < 10, "on purpose");
+                Some(1 + looks % 2)
+            },
+            4,
+        );
+    }
+}
