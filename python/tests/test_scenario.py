@@ -176,7 +176,7 @@ def test_warnings_are_kept(turns):
     scenario = turns.with_({"host.congestion": "dcqcn"})
     (warning,) = scenario.warnings
     assert warning.severity == "warning"
-    assert warning.message == "DCQCN relies on ECN marks, but nothing marks packets"
+    assert warning.message == "`dcqcn` relies on ECN marks, but nothing marks packets"
     assert repr(scenario).endswith("1 warning>")
     assert warning.message in scenario._repr_html_()
 

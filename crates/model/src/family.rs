@@ -18,7 +18,9 @@ pub struct Entry {
 /// catalogue.
 ///
 /// In a scenario file the member's name is part of the table header, `[switch.scheduler.drr]`,
-/// so that a mistake inside is reported with its own line and column.
+/// so that a mistake inside is reported with its own line and column. The parameters of every member
+/// implement [`Check`](crate::check::Check), and so does `Spec`: what is wrong with them is said in the
+/// member's file.
 ///
 /// What the members have in common is a trait, which each implements in its own file. There are
 /// three ways to name it after the path:
@@ -133,6 +135,16 @@ macro_rules! family {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)+
+                }
+            }
+        }
+
+        impl $crate::check::Check for Spec {
+            fn check(&self, findings: &mut $crate::check::Findings<'_>) {
+                match self {
+                    $(Self::$variant(spec) => {
+                        $crate::check::Check::check(spec, &mut findings.within($name));
+                    })+
                 }
             }
         }

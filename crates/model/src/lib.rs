@@ -7,8 +7,10 @@
 //! - [`flow`]: what a host is asked to send
 //! - [`random`]: streams of chance, one per named component
 //! - [`mod@family`]: sets of algorithms that answer the same question
+//! - [`check`]: what is wrong with parameters, said beside them
 //! - [`table`]: columns with units and meanings, the form of every result
 
+pub mod check;
 pub mod family;
 pub mod flow;
 pub mod graph;

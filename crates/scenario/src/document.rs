@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration};
-use floodway_sim::host::{PauseScope, Profile, congestion, transport};
+use floodway_sim::host::{self, PauseScope, Profile, congestion, transport};
 use floodway_sim::switch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,14 @@ impl Default for Host {
             transport: transport::Spec::default(),
             congestion: None,
         }
+    }
+}
+
+impl Host {
+    /// What all flows share.
+    pub(crate) fn spec(&self) -> host::Spec {
+        let Self { pause_scope, memory, pause_feedback, .. } = *self;
+        host::Spec { pause_scope, memory, pause_feedback }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Links that fail, as a scenario writes them.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Graph, Instant, NodeId, PortIx};
 use floodway_sim::failure::Failure;
 use schemars::JsonSchema;
@@ -28,6 +29,19 @@ pub struct LinkFailure {
     /// protocols take milliseconds and more).
     #[serde(default = "detection")]
     pub detection: Duration,
+}
+
+impl Check for LinkFailure {
+    fn check(&self, findings: &mut Findings<'_>) {
+        if let Some(until) = self.until.filter(|&until| until <= self.at) {
+            findings.error(
+                ["until", "at"],
+                format!("the link works again ({until}) before it has failed ({})", self.at),
+                "both are counted from the start of the run: write an `until` after `at`, or none for \
+                 a link that stays down",
+            );
+        }
+    }
 }
 
 fn detection() -> Duration {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use floodway_model::Graph;
 use floodway_model::random::Stream;
-use floodway_sim::{Spec, host};
+use floodway_sim::Spec;
 use miette::Severity;
 
 use crate::check;
@@ -203,11 +203,7 @@ impl Variant {
         Spec {
             graph: graph.clone(),
             switch: settings.switch.clone(),
-            host: host::Spec {
-                pause_scope: settings.host.pause_scope,
-                memory: settings.host.memory,
-                pause_feedback: settings.host.pause_feedback,
-            },
+            host: settings.host.spec(),
             profiles: settings.profiles(),
             flows,
             triggers,

@@ -310,7 +310,7 @@ error: at 100Gbps the probability of marking is 1.2
     assert_eq!(
         refused("aim", &["U_TARGET 1.5"]),
         "\
-error: flows would aim to use 1.5 of a link
+error: `host.congestion.hpcc.eta` is 1.5
   --> config.txt:56:10
    |
 56 | U_TARGET 1.5

@@ -325,5 +325,6 @@ fn calls_that_take_for_ever_are_refused() {
                 service = \"18446744s\"\nthink = \"18446744s\"\n";
     let error = Scenario::parse(text, "s.toml", &Overrides::default()).unwrap_err();
     let messages: Vec<_> = error.problems().iter().map(|problem| &*problem.message).collect();
-    assert_eq!(messages, ["`service` is 18446744 s", "`think` is 18446744 s"]);
+    let told = |field| format!("`workload.0.rpc.{field}` is 18446744 s");
+    assert_eq!(messages, [told("service"), told("think")]);
 }

@@ -190,9 +190,9 @@ fn two_hosts_that_send_to_one_share_its_link() {
 }
 
 #[test]
-fn a_memory_without_bound_is_too_many_flows() {
+fn a_memory_without_bound_is_refused() {
     let set = ["host.memory=18446744073709551615B"].map(str::to_owned).to_vec();
     let overrides = Overrides { quick: false, set };
     let error = Scenario::parse(BASE, "saturated.toml", &overrides).unwrap_err();
-    assert!(error.plain().contains("flows"), "{}", error.plain());
+    assert!(error.plain().starts_with("error: `host.memory` is "), "{}", error.plain());
 }

@@ -7,7 +7,7 @@ use floodway_sim::switch::buffer::{self, shared};
 
 use super::pausing::{Measured, Pausing};
 use super::pools::{Pools, alone_at, places};
-use super::{Findings, links_to};
+use super::{Problems, links_to};
 use crate::document::Document;
 use crate::text::suggest;
 
@@ -16,129 +16,12 @@ const INGRESS: &str = "switch.buffer.shared.ingress";
 const EGRESS: &str = "switch.buffer.shared.egress";
 const HEADROOM: &str = "switch.buffer.shared.headroom";
 
-/// Checks what needs no topology.
-pub fn check(settings: &Document, largest_frame: Option<u16>, findings: &mut Findings<'_>) {
-    if let (buffer::Spec::PerPort(spec), Some(frame)) = (&settings.switch.buffer, largest_frame)
-        && spec.size.0 < u64::from(frame)
-    {
-        findings.error(
-            &["switch.buffer.per_port.size"],
-            format!("a port with a buffer of {} cannot hold one frame of {frame} bytes", spec.size),
-            "raise `switch.buffer.per_port.size`, for example to \"800KB\"",
-        );
-    }
-    let buffer::Spec::Shared(spec) = &settings.switch.buffer else { return };
-    for (path, pool) in [(INGRESS, &spec.ingress), (EGRESS, &spec.egress)] {
-        if let Some(pool) = pool {
-            check_pool(path, pool, largest_frame, findings);
-        }
-    }
-    for (number, of) in spec.by_rate.iter().enumerate() {
-        let path = format!("{SHARED}.by_rate.{number}");
-        if !(of.alpha > 0.0 && of.alpha.is_finite()) {
-            findings.error(
-                &[&format!("{path}.alpha")],
-                format!("alpha at {} is {}, not a number above zero", of.rate, of.alpha),
-                "alpha times what is free is the most that one may hold of the pool",
-            );
-        }
-        if spec.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
-            findings.error(
-                &[&format!("{path}.rate")],
-                format!("ports of {} have two shares", of.rate),
-                "write every rate once",
-            );
-        }
-    }
-    if spec.ingress.is_none() && spec.egress.is_none() {
-        findings.warn(
-            &[SHARED],
-            "neither the ingress nor the egress limits the buffer, so it is infinite",
-            format!("write [{EGRESS}] or [{INGRESS}]"),
-        );
-    }
-    if spec.headroom > Bytes(0) {
-        let cause = match (&spec.ingress, Pausing::of(settings)) {
-            (None, _) => "the ingress has no limit",
-            (_, None) => "without PFC or PAUSE no class is lossless",
-            _ => return,
-        };
-        findings.warn(
-            &[HEADROOM],
-            format!("the headroom of {} is never used: {cause}", spec.headroom),
-            "headroom is for lossless classes that are above their threshold in the ingress book: \
-             leave it out",
-        );
-    }
-}
-
-fn check_pool(
-    path: &str,
-    pool: &shared::Pool,
-    largest_frame: Option<u16>,
-    findings: &mut Findings<'_>,
-) {
-    let field = |name: &str| format!("{path}.{name}");
-    if pool.pool == Bytes(0) {
-        findings.error(
-            &[&field("pool")],
-            format!("`{path}.pool` is zero"),
-            format!("write the bytes that are shared; without [{path}] there is no such limit"),
-        );
-        return;
-    }
-    if let Some(alpha) = pool.alpha.filter(|alpha| !(*alpha > 0.0 && alpha.is_finite())) {
-        findings.error(
-            &[&field("alpha")],
-            format!("`{path}.alpha` is {}, not a number above zero", super::number(alpha)),
-            "alpha times what is free is the most that one may hold of the pool; switches have \
-             1/128 to 8, and false lets one hold all of it",
-        );
-        return;
-    }
-    let Some(frame) = largest_frame else { return };
-    let least = u64::from(frame);
-    if pool.guaranteed.0 >= least {
-        return;
-    }
-    if pool.guaranteed > Bytes(0) {
-        findings.error(
-            &[&field("guaranteed")],
-            format!("a guarantee of {} cannot hold one frame of {frame} bytes", pool.guaranteed),
-            format!("write at least {}, or 0B for none", Bytes(least)),
-        );
-        return;
-    }
-    if let Some(most) = takes_no_frame(pool, frame) {
-        findings.error(
-            &[&field("pool"), &field("alpha")],
-            format!(
-                "no frame of {frame} bytes would ever be taken: nothing is guaranteed, and {most}"
-            ),
-            "raise the pool or alpha, or guarantee at least one frame",
-        );
-    }
-}
-
-/// Why a pool takes no frame of this length, if it takes none.
-fn takes_no_frame(pool: &shared::Pool, frame: u16) -> Option<String> {
-    let part = pool.alpha.map_or(1.0, |alpha| alpha.min(1.0));
-    let least = u64::from(frame);
-    if pool.guaranteed.0 >= least || part * (pool.pool.0 as f64) >= least as f64 {
-        return None;
-    }
-    Some(match pool.alpha {
-        Some(alpha) => format!("alpha {alpha} of a pool of {} is less", pool.pool),
-        None => format!("the pool of {} is less", pool.pool),
-    })
-}
-
 /// Whether the switches with pools of their own exist, and what they say of them makes sense.
 pub fn check_names(
     settings: &Document,
     graph: &Graph,
     largest_frame: u16,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let buffer::Spec::Shared(memory) = &settings.switch.buffer else { return };
     let names: BTreeSet<&str> =
@@ -179,7 +62,7 @@ pub fn check_names(
                 ),
                 Some(pool) => {
                     let book = book.iter().map(|book| shared::Pool { pool, ..book.clone() });
-                    let too_small = book.filter_map(|book| takes_no_frame(&book, largest_frame));
+                    let too_small = book.filter_map(|book| book.takes_no_frame(largest_frame));
                     for most in too_small {
                         let name = of.switches.first().map_or("a switch", String::as_str);
                         findings.error(
@@ -199,7 +82,7 @@ pub fn check_names(
 }
 
 /// PFC that is measured on a pool which is not there.
-pub fn no_pool(findings: &mut Findings<'_>) {
+pub fn no_pool(findings: &mut Problems<'_>) {
     findings.error(
         &["switch.flow_control.pfc.measured_on"],
         "PFC is measured on the ingress pool, but there is none",
@@ -215,7 +98,7 @@ pub fn check_pausing(
     memory: &shared::Spec,
     graph: &Graph,
     largest_frame: u16,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     if spec.measured == Measured::IngressPool && memory.ingress.is_none() {
         return no_pool(findings);
@@ -272,7 +155,7 @@ fn check_pools(
     spec: &Pausing,
     pools: &Pools<'_>,
     graph: &Graph,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) -> bool {
     let links = Neediest::all(settings, spec, pools.links());
     let Some(link) = links.max_by_key(|link| link.headroom) else { return true };
@@ -295,7 +178,7 @@ fn check_pools(
 }
 
 /// Where losses are no fault: whether XOFF can be reached at all.
-fn check_lossy(spec: &Pausing, pools: &Pools<'_>, findings: &mut Findings<'_>) {
+fn check_lossy(spec: &Pausing, pools: &Pools<'_>, findings: &mut Problems<'_>) {
     let memory = &pools.memory;
     let (own, path, holds, most) = match (spec.measured, &memory.ingress, &memory.egress) {
         // PAUSE counts all classes of a port together.
@@ -381,7 +264,7 @@ fn static_ingress(
     spec: &Pausing,
     pools: &Pools<'_>,
     pool: &shared::Pool,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) -> bool {
     let alone = |rate| alone_at(&pools.memory, pool, rate);
     let worst = worst(settings, spec, pools.links(), alone);
@@ -419,7 +302,7 @@ fn sure_ingress(
     pool: &shared::Pool,
     graph: &Graph,
     largest_frame: u16,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let links = links_to(graph, graph.switches());
     let sure = |rate| sum(pool.guaranteed, memory.headroom_at(rate));
@@ -452,7 +335,7 @@ fn static_egress(
     pool: &shared::Pool,
     link: &Neediest<'_>,
     graph: &Graph,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let own = &pools.own_egress;
     let raised = own.clone().unwrap_or_else(|| format!("{EGRESS}.pool"));
@@ -519,7 +402,7 @@ fn egress_of_lossless(
     egress: &shared::Pool,
     link: &Neediest<'_>,
     graph: &Graph,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let (ports, name) = most_ports(graph, pools.switches.iter().copied());
     let of_each = |classes: u8, base: Bytes| {

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_model::check::Check;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Instant, NodeId, PortIx};
 use floodway_sim::failure::Failure;
 
-use super::Findings;
-use super::custom::other;
+use super::Problems;
 use crate::document::Document;
 use crate::failure::LinkFailure;
+use crate::topology::custom::other;
 
 /// All failures with their ends, in the order of the scenario.
-pub fn check(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     let mut spans: BTreeMap<(NodeId, PortIx), Vec<(Duration, Duration)>> = BTreeMap::new();
     let mut sound = true;
     for (number, entry) in settings.failure.iter().enumerate() {
@@ -44,7 +45,7 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_times(path: &str, entry: &LinkFailure, limit: Duration, findings: &mut Findings<'_>) {
+fn check_times(path: &str, entry: &LinkFailure, limit: Duration, findings: &mut Problems<'_>) {
     let at = format!("{path}.at");
     if entry.at >= limit {
         findings.error(
@@ -53,18 +54,11 @@ fn check_times(path: &str, entry: &LinkFailure, limit: Duration, findings: &mut 
             "nothing would come of it: let it fail earlier, or raise `limit`",
         );
     }
-    if let Some(until) = entry.until.filter(|&until| until <= entry.at) {
-        findings.error(
-            &[&format!("{path}.until"), &at],
-            format!("the link works again ({until}) before it has failed ({})", entry.at),
-            "both are counted from the start of the run: write an `until` after `at`, or none for \
-             a link that stays down",
-        );
-    }
+    entry.check(&mut findings.within(path));
 }
 
 /// Whether there is such a link.
-fn check_link(path: &str, entry: &LinkFailure, graph: &Graph, findings: &mut Findings<'_>) -> bool {
+fn check_link(path: &str, entry: &LinkFailure, graph: &Graph, findings: &mut Problems<'_>) -> bool {
     let field = format!("{path}.link");
     let names = || graph.nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
     let unknown = |name: &&String| graph.nodes.iter().all(|node| node.name != **name);
@@ -127,7 +121,7 @@ const MOST_NAMES: usize = 8;
 
 /// Mechanisms whose state would be wrong for ever after a frame of theirs is lost, or that know the
 /// routes of others.
-fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
+fn goes_together(settings: &Document, findings: &mut Problems<'_>) {
     if settings.failure.is_empty() {
         return;
     }
@@ -151,7 +145,7 @@ fn goes_together(settings: &Document, findings: &mut Findings<'_>) {
 }
 
 /// Whether all hosts can be reached whenever something fails.
-fn check_ways(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+fn check_ways(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     let failures: Vec<(usize, Failure)> = settings
         .failure
         .iter()

@@ -1,17 +1,16 @@
 //! Whether feedback can travel in the classes of data that it is given.
 
+use floodway_sim::switch::buffer;
+use floodway_sim::switch::check::there_are;
 use floodway_sim::switch::flow_control::congestion_isolation::Mark;
-use floodway_sim::switch::{buffer, fabric};
 
-use super::Findings;
-use super::host::no_congestion;
+use super::Problems;
 use super::inert::nobody_sends;
 use super::pausing::Pausing;
-use super::switch::there_are;
 use crate::document::Document;
 
 /// Checks what needs no topology.
-pub fn check(settings: &Document, findings: &mut Findings<'_>) {
+pub fn check(settings: &Document, findings: &mut Problems<'_>) {
     let switch = &settings.switch;
     let (count, control) = (switch.queue.count, &switch.flow_control);
     let parts = [
@@ -26,7 +25,7 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) {
              the ingress",
         ),
         (
-            !matches!(switch.fabric, fabric::Spec::OutputQueued(_)),
+            switch.fabric.lines().is_some(),
             "frames wait in a crossbar at the ports by which they came in",
         ),
     ];
@@ -73,7 +72,7 @@ fn on_ingress(settings: &Document) -> bool {
 }
 
 /// Whether the queue management drops feedback where it marks data.
-fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Findings<'_>) {
+fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Problems<'_>) {
     let switch = &settings.switch;
     let kind = match name {
         // They are ECN-capable if the data is.
@@ -85,7 +84,7 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Findin
         _ => "backward indications",
     };
     // With layer 2 congestion indication nobody asks for the ECN field.
-    let is_asked = switch.congestion_indication.is_none() && no_congestion(&switch.aqm).is_none();
+    let is_asked = switch.congestion_indication.is_none() && switch.aqm.no_marks().is_none();
     let isolation = switch.flow_control.congestion_isolation.as_ref();
     let is_silent = isolation.is_some_and(|spec| {
         spec.mark == Mark::None && spec.tiers.is_empty() && spec.congesting == queue

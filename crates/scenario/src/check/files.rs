@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_model::Duration;
 
-use super::{Findings, list};
+use super::Problems;
 use crate::document::Document;
 use crate::files::flows::{self, Failure, Hosts};
 use crate::files::{Files, Unreadable, networks};
@@ -39,7 +39,7 @@ pub fn read_network(document: &Item, settings: &mut Document, files: &Files) -> 
 pub fn check_network(
     settings: &Document,
     network: &networks::Network,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let latency = settings.switch.latency;
     if let Some(said) = network.switch_latency.filter(|&said| said != latency) {
@@ -56,7 +56,7 @@ pub fn check_flows(
     path: &str,
     spec: &file::Spec,
     settings: &Document,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) -> Option<file::Read> {
     let field = |name: &str| format!("{path}.{name}");
     let Some(format) = spec.format() else {
@@ -116,7 +116,7 @@ pub fn check_flows(
         );
     }
     let list = flow_list::Spec { jitter: spec.jitter, flow: read.flows };
-    list::check_jitter(&field("jitter"), &list, settings, findings);
+    list.check_jitter(settings, &mut findings.within(path));
     findings.problems.extend(read.warnings);
     Some(file::Read { list, waits: read.waits, keep_order: spec.keep_order })
 }

@@ -1,70 +1,60 @@
 //! Settings that are written and cannot act, because another setting takes their place or nothing asks
 //! for them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use floodway_model::Ecn;
+use floodway_model::check::Findings;
 use floodway_sim::host::{PauseScope, Profile, transport};
-use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::switch::flow_control::pfc;
+use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
 use floodway_sim::switch::{aqm, classify, path};
 
-use super::Findings;
-use super::host::no_marks;
+use super::{Problems, host};
 use crate::document::Document;
-use crate::text::Problem;
 
 /// Warns of each.
-pub fn check(settings: &Document, findings: &mut Findings<'_>) {
+pub fn check(settings: &Document, problems: &mut Problems<'_>) {
+    let own = |of: &str| {
+        let own = |number| problems.document.written(&format!("workload.{number}.{of}")).is_some();
+        !settings.workload.is_empty() && (0..settings.workload.len()).all(own)
+    };
+    let all_own = ["transport", "congestion"].map(|of| (of, own(of)));
+    let findings = &mut problems.within("");
     let instead = match &settings.switch.buffer {
-        buffer::Spec::Shared(spec) => {
-            check_switches(spec, findings);
-            Some("the pools of `switch.buffer.shared` limit queues")
-        }
+        buffer::Spec::Shared(_) => Some("the pools of `switch.buffer.shared` limit queues"),
         buffer::Spec::PerPort(_) => Some("`switch.buffer.per_port.size` limits ports"),
         buffer::Spec::PerQueue(_) => None,
     };
     if let Some(instead) = instead {
-        inert("switch.queue.size", instead, findings);
-    }
-    if let Some(spec) = &settings.switch.flow_control.pfc {
-        check_pfc(spec, findings);
+        findings.idle("switch.queue.size", instead);
     }
     for (name, queue, _) in settings.switch.feedback.fields() {
         if let (Some(_), Some(why)) = (queue, nobody_sends(name, settings)) {
-            inert(&format!("switch.feedback.{name}"), why, findings);
+            findings.idle(&format!("switch.feedback.{name}"), why);
         }
     }
     if let Some(why) = pauses_no_feedback(settings).filter(|_| !settings.host.pause_feedback) {
-        inert("host.pause_feedback", why, findings);
+        findings.idle("host.pause_feedback", why);
     }
     if let Some(why) = pauses_no_class(settings)
         && settings.host.pause_scope == PauseScope::Nic
     {
-        inert("host.pause_scope", why, findings);
+        findings.idle("host.pause_scope", why);
     }
     if settings.switch.queue.count == 1 && settings.switch.flow_control.bfc.is_none() {
-        inert("switch.scheduler", "there is one data queue (`switch.queue.count`)", findings);
+        findings.idle("switch.scheduler", "there is one data queue (`switch.queue.count`)");
     }
     if all_in_one_queue(settings) {
-        inert(
-            "switch.scheduler",
-            "all data goes to one queue (`switch.classify.single`)",
-            findings,
-        );
+        findings.idle("switch.scheduler", "all data goes to one queue (`switch.classify.single`)");
     }
     check_ecn(settings, findings);
     if settings.switch.fabric.lines().is_some() && !looks_for_congestion(settings) {
         let path = format!("switch.fabric.{}.congestion_at", settings.switch.fabric.name());
-        inert(&path, "nothing looks for congestion in switches", findings);
+        findings.idle(&path, "nothing looks for congestion in switches");
     }
-    for of in ["transport", "congestion"] {
-        let own = |number| findings.document.written(&format!("workload.{number}.{of}")).is_some();
-        if !settings.workload.is_empty() && (0..settings.workload.len()).all(own) {
-            inert(&format!("host.{of}"), "every workload has its own", findings);
-        }
+    for (of, _) in all_own.into_iter().filter(|(_, all_own)| *all_own) {
+        findings.idle(&format!("host.{of}"), "every workload has its own");
     }
 }
 
@@ -85,22 +75,16 @@ fn all_in_one_queue(settings: &Document) -> bool {
 /// What is said about ECN where no packet is ECN-capable.
 fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
     let profiles = settings.profiles();
-    let not_capable = "no packet is ECN-capable";
-    for family in transports(settings) {
-        let mut users = settings
-            .workload
-            .iter()
-            .zip(&profiles)
-            .enumerate()
-            .filter(|(number, of)| transport_of(*number, of.0.transport.is_some()) == family);
-        let says = |profile: &Profile| match &profile.transport {
-            transport::Spec::Tcp(_) => is_capable(profile),
-            _ => true,
-        };
-        if !users.any(|(_, (_, profile))| says(profile)) {
-            let why = "without ECN no segment is ECN-capable (`ecn`)";
-            inert(&format!("{family}.tcp.codepoint"), why, findings);
-        }
+    // By the place of a transport: whether some flow uses what is said of ECN there.
+    let mut uses: BTreeMap<String, bool> = BTreeMap::new();
+    for (number, (entry, profile)) in settings.workload.iter().zip(&profiles).enumerate() {
+        let path = host::path(number, "transport", entry.transport.is_some());
+        let is_tcp = matches!(profile.transport, transport::Spec::Tcp(_));
+        *uses.entry(path).or_default() |= !is_tcp || is_capable(profile);
+    }
+    for (path, _) in uses.iter().filter(|(_, uses)| !**uses) {
+        let why = "without ECN no segment is ECN-capable (`ecn`)";
+        findings.idle(&format!("{path}.tcp.codepoint"), why);
     }
     // With layer 2 congestion indication nobody asks for the ECN field.
     let switch = &settings.switch;
@@ -108,32 +92,10 @@ fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
     if any || switch.congestion_indication.is_some() {
         return;
     }
-    match &switch.aqm {
-        aqm::Spec::Codel(spec) => {
-            if spec.ecn {
-                inert("switch.aqm.codel.ecn", not_capable, findings);
-            }
-            inert("switch.aqm.codel.ce_threshold", not_capable, findings);
-        }
-        aqm::Spec::Pie(spec) if spec.ecn => {
-            inert("switch.aqm.pie.ecn", not_capable, findings);
-            inert("switch.aqm.pie.mark_ecnth", not_capable, findings);
-        }
-        aqm::Spec::Red(spec) if spec.command.is_none() && spec.ecn => {
-            inert("switch.aqm.red.ecn", not_capable, findings);
-        }
-        _ => {}
+    let table = format!("switch.aqm.{}", switch.aqm.name());
+    for field in switch.aqm.needs_ecn() {
+        findings.idle(&format!("{table}.{field}"), "no packet is ECN-capable");
     }
-}
-
-/// Where the transports of the workloads were written, each place once.
-fn transports(settings: &Document) -> BTreeSet<String> {
-    let entries = settings.workload.iter().enumerate();
-    entries.map(|(number, entry)| transport_of(number, entry.transport.is_some())).collect()
-}
-
-fn transport_of(workload: usize, own: bool) -> String {
-    if own { format!("workload.{workload}.transport") } else { "host.transport".to_owned() }
 }
 
 /// Whether what a workload sends is ECN-capable.
@@ -169,43 +131,6 @@ fn looks_for_congestion(settings: &Document) -> bool {
         || settings.profiles().iter().any(telemetry)
 }
 
-/// Pools of switches that name no switch, or change no pool.
-fn check_switches(spec: &shared::Spec, findings: &mut Findings<'_>) {
-    const LIST: &str = "switch.buffer.shared.by_switch";
-    if spec.by_switch.is_empty() {
-        inert(LIST, "it is empty", findings);
-    }
-    for (number, of) in spec.by_switch.iter().enumerate() {
-        let path = format!("{LIST}.{number}");
-        if of.switches.is_empty() {
-            inert(&path, "it names no switch", findings);
-        } else if of.ingress_pool.is_none() && of.egress_pool.is_none() {
-            inert(&path, "it has neither `ingress_pool` nor `egress_pool`", findings);
-        }
-    }
-}
-
-fn check_pfc(spec: &pfc::Spec, findings: &mut Findings<'_>) {
-    let path = |field: &str| format!("switch.flow_control.pfc.{field}");
-    if spec.measured_on == pfc::MeasuredOn::IngressPool {
-        let why = "with `measured_on = \"ingress_pool\"` the pool's threshold pauses";
-        for field in ["xoff", "xon", "xon_of_xoff"] {
-            inert(&path(field), why, findings);
-        }
-    } else {
-        if spec.xon_of_xoff.is_some() {
-            inert(&path("xon"), "with `xon_of_xoff` XON is a part of XOFF", findings);
-        }
-        let why =
-            "only with `measured_on = \"ingress_pool\"` is there a threshold that it is below";
-        inert(&path("xon_offset"), why, findings);
-    }
-    if !spec.refresh && spec.quanta > 0 {
-        let why = "with `refresh = false` a pause lasts until a frame ends it";
-        inert(&path("quanta"), why, findings);
-    }
-}
-
 /// Why no feedback of a kind is ever sent, by the name of the kind; `None` if some may be. Congestion
 /// Isolation knows by itself whether it sends CIMs.
 pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
@@ -222,7 +147,7 @@ pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
             (false, "no receiver sends CNPs")
         }
         "cnp" => (
-            no_marks(switch).is_none() || switch.overflow.trims().is_some_and(|spec| spec.mark),
+            switch.no_marks().is_none() || switch.overflow.trims().is_some_and(|spec| spec.mark),
             "nothing marks, so no receiver sends CNPs",
         ),
         "trimmed" => (switch.overflow.trims().is_some(), "without trimming there are no headers"),
@@ -263,16 +188,4 @@ fn pauses_no_feedback(settings: &Document) -> Option<&'static str> {
     };
     let any = settings.host.pause_scope == PauseScope::Nic || queues.any(|queue| pfc.covers(queue));
     (!any).then_some("PFC does not pause the classes of feedback")
-}
-
-/// Warns if this setting is written, and not by a preset alone.
-pub fn inert(path: &str, why: &str, findings: &mut Findings<'_>) {
-    if let Some(place) = findings.document.written_itself(path) {
-        let warning = Problem::warning(
-            place,
-            format!("`{path}` cannot act: {why}"),
-            "remove it, so that nobody takes it for a setting of this scenario",
-        );
-        findings.problems.push(Problem { idle: Some(Arc::new(path.to_owned())), ..warning });
-    }
 }

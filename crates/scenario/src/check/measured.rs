@@ -2,7 +2,7 @@
 
 use floodway_model::{Bytes, Duration, Graph, IntervalEnd};
 
-use super::{Findings, rough_time, wire_factor};
+use super::{Problems, rough_time, wire_factor};
 use crate::document::Document;
 use crate::measured::{MeasureUntil, Measured};
 use crate::workload::{self, Ready};
@@ -11,7 +11,7 @@ use crate::workload::{self, Ready};
 const MOST_FLOWS: f64 = 2e6;
 
 /// Checks a time that is written.
-pub fn check(settings: &Document, findings: &mut Findings<'_>) {
+pub fn check(settings: &Document, findings: &mut Problems<'_>) {
     let Document { warmup, limit, measure_until, .. } = *settings;
     let Some(MeasureUntil::Time(until)) = measure_until else { return };
     if until <= warmup {
@@ -37,7 +37,7 @@ pub fn check_on(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let order = settings.placement.order(graph, settings.seed);
     let shares = || workload::surroundings(workloads, settings, graph, &order, settings.seed);
@@ -93,7 +93,7 @@ pub fn check_on(
 
 /// Warns if work that is given in bytes takes until `done` even on an idle network, and the interval or
 /// the run is shorter, or the interval goes on after the arrivals have ended.
-fn warn(settings: &Document, interval: &Measured, done: Duration, findings: &mut Findings<'_>) {
+fn warn(settings: &Document, interval: &Measured, done: Duration, findings: &mut Problems<'_>) {
     let least = rough_time(done);
     match interval.end {
         IntervalEnd::Arrivals | IntervalEnd::Time if done > interval.until => findings.warn(

@@ -1,53 +1,40 @@
 //! What the types cannot tell: whether the numbers fit together. Every finding has the numbers in
 //! it and a remedy.
 
-mod aqm;
 mod buffer;
-mod congestion_indication;
-mod coupled;
-mod custom;
-mod discipline;
 mod drc;
-mod fabric;
 mod failure;
 mod feedback;
 pub(crate) mod files;
-mod flow_control;
 mod host;
 mod inert;
-mod isolation;
-pub(crate) mod list;
 mod measured;
-pub(crate) mod named;
 mod network;
-mod overflow;
-mod path;
-pub(crate) mod patterns;
 mod pausing;
 mod pools;
-mod qcn;
 pub(crate) mod sizes;
-mod source_flow_control;
 mod switch;
 pub(crate) mod traffic;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
+use floodway_model::check::{self, Finding, Severity, Sink, rough_bytes, rough_time};
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
+use floodway_model::{Duration, Graph, NodeId, Rate};
 use floodway_sim::host::Profile;
+use floodway_sim::switch::check::Facts;
 
 use crate::document::Document;
 use crate::files::Files;
 use crate::read;
 use crate::scenario::Variant;
-use crate::text::{Item, Place, Problem};
+use crate::text::{Item, Problem};
 use crate::workload::Ready;
 
-pub use custom::MOST_TIERS;
 pub use drc::headroom_above_stop;
-pub use network::MOST_NODES;
+pub use network::{MOST_NODES, MOST_PORTS};
 pub use pausing::Pausing;
 pub use pools::{above_xoff, shared_bytes};
 
@@ -65,18 +52,27 @@ pub fn check(
     settings: &mut Document,
     files: &Files,
 ) -> (Option<Checked>, Vec<Problem>) {
-    let mut findings = Findings { document, files, problems: Vec::new() };
+    let mut findings = Problems { document, files, problems: Vec::new() };
     findings.problems.extend(files::read_network(document, settings, files));
     let settings = &*settings;
-    names_and_times(settings, &mut findings);
+    names_and_times(settings, &mut findings.within(""));
     measured::check(settings, &mut findings);
     let largest_frame = host::check(settings, &mut findings);
     let workloads = traffic::check(settings, &mut findings);
-    switch::check(settings, largest_frame, &mut findings);
+    let (host, profiles) = (settings.host.spec(), settings.profiles());
+    let facts = Facts {
+        switch: &settings.switch,
+        host: &host,
+        profiles: &profiles,
+        largest_frame,
+        wire_overhead: settings.wire_overhead,
+        limit: settings.limit,
+        departures: settings.departures,
+        has_sizes: traffic::has_sizes(settings),
+    };
+    host.check_beside(&facts, &mut findings.within("host"));
+    switch::check(settings, &facts, &mut findings);
     feedback::check(settings, &mut findings);
-    path::check(settings, &mut findings);
-    buffer::check(settings, largest_frame, &mut findings);
-    fabric::check(settings, largest_frame, &mut findings);
     // Sums below are safe only where each part is within its bounds.
     let bounded = !findings.problems.iter().any(is_error);
     inert::check(settings, &mut findings);
@@ -84,9 +80,11 @@ pub fn check(
     if let (true, Some(graph), Some(frame)) = (bounded, &graph, largest_frame) {
         check_record(settings, graph, &mut findings);
         buffer::check_names(settings, graph, frame, &mut findings);
-        switch::check_thresholds(settings, graph, &mut findings);
-        path::check_on(settings, graph, &mut findings);
-        flow_control::check(settings, graph, frame, &mut findings);
+        switch::check_on(settings, &facts, graph, &mut findings);
+        if let Some(pausing) = Pausing::of(settings) {
+            pausing.check(settings, graph, frame, &mut findings);
+        }
+        drc::check(settings, graph, &mut findings);
         failure::check(settings, graph, &mut findings);
         host::check_on(settings, graph, frame, &workloads, &mut findings);
         traffic::check_on(settings, graph, &workloads, &mut findings);
@@ -165,30 +163,28 @@ fn is_error(problem: &Problem) -> bool {
     problem.severity == miette::Severity::Error
 }
 
-/// Findings, placed where the values that they are about were written.
-pub(crate) struct Findings<'a> {
+/// Problems, placed where the values that they are about were written.
+pub(crate) struct Problems<'a> {
     document: &'a Item,
     files: &'a Files,
     problems: Vec<Problem>,
 }
 
-impl Findings<'_> {
+impl Problems<'_> {
+    /// For what is found in the table at a path.
+    pub(crate) fn within(&mut self, table: impl Into<String>) -> check::Findings<'_> {
+        check::Findings::new(table, self)
+    }
+
     /// A reason not to run, at the first of `paths` that was written, or else where the first
     /// would have been.
     fn error(&mut self, paths: &[&str], message: impl Into<String>, help: impl Into<String>) {
-        let place = self.place(paths);
-        self.problems.push(Problem::error(place, message, help));
+        self.within("").error(paths, message, help);
     }
 
     /// A reason to think again, placed likewise.
     fn warn(&mut self, paths: &[&str], message: impl Into<String>, help: impl Into<String>) {
-        let place = self.place(paths);
-        self.problems.push(Problem::warning(place, message, help));
-    }
-
-    fn place(&self, paths: &[&str]) -> Place {
-        let written = paths.iter().find_map(|path| self.document.written(path));
-        written.unwrap_or_else(|| self.document.locate(paths[0]))
+        self.within("").warn(paths, message, help);
     }
 
     /// The text that a path's place stands in, for files named there.
@@ -196,47 +192,33 @@ impl Findings<'_> {
         // The root is the scenario file, whatever overlays its parts come from.
         self.document.place.source.name().to_owned()
     }
-
-    fn positive(&mut self, path: &str, value: Duration) {
-        if value == Duration::ZERO {
-            self.error(&[path], format!("`{path}` is zero"), "write a time above zero");
-        }
-    }
-
-    fn link_rate(&mut self, path: &str, rate: Rate) {
-        const HELP: &str = "write a rate like \"100Gbps\"";
-        if rate == Rate(0) {
-            self.error(&[path], format!("`{path}` is zero"), HELP);
-        } else if rate > FASTEST {
-            self.error(&[path], format!("`{path}` is {rate}, above {FASTEST}"), HELP);
-        }
-    }
-
-    /// A time that signals or switches take.
-    fn latency(&mut self, path: &str, value: Duration) {
-        if value > LONGEST_LATENCY {
-            let message = format!("`{path}` is {}", rough_time(value));
-            let help = format!("at most {LONGEST_LATENCY} is possible: 200 km of fibre take 1ms");
-            self.error(&[path], message, help);
-        }
-    }
-
-    fn probability(&mut self, path: &str, value: f64) {
-        if !(0.0..=1.0).contains(&value) {
-            let message = format!("`{path}` is {}, not a probability", number(value));
-            self.error(&[path], message, "write a number from 0 to 1; 1 % is 0.01");
-        }
-    }
 }
 
-/// Above this a frame takes so little time that picoseconds are too coarse.
-pub const FASTEST: Rate = Rate::from_gbps(100_000);
+impl Sink for Problems<'_> {
+    fn add(&mut self, finding: Finding) {
+        let Finding { severity, paths, message, remedy } = finding;
+        let problem = match severity {
+            Severity::Idle => {
+                let Some(place) = self.document.written_itself(&paths[0]) else { return };
+                let idle = Some(Arc::new(paths[0].clone()));
+                Problem { idle, ..Problem::warning(place, message, remedy) }
+            }
+            severity => {
+                let written = paths.iter().find_map(|path| self.document.written(path));
+                let place = written.unwrap_or_else(|| self.document.locate(&paths[0]));
+                match severity {
+                    Severity::Error => Problem::error(place, message, remedy),
+                    _ => Problem::warning(place, message, remedy),
+                }
+            }
+        };
+        self.problems.push(problem);
+    }
 
-/// Longer than any way on earth.
-pub const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
-
-/// More than a day; picoseconds are counted in 64 bits.
-const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
+    fn count(&self) -> usize {
+        self.problems.len()
+    }
+}
 
 /// The most samples in one run: each is a row per queue number in the results. Also the most rows
 /// about what flows have delivered.
@@ -248,59 +230,42 @@ const MOST_REPLICATIONS: u32 = 1_000_000;
 /// Rows of the record: a gigabyte or two while its tables are made.
 const MOST_ROWS: u64 = 10_000_000;
 
-fn names_and_times(settings: &Document, findings: &mut Findings<'_>) {
+fn names_and_times(settings: &Document, findings: &mut check::Findings<'_>) {
     let Document { arrivals, warmup, limit, .. } = *settings;
     if let Some(cause) = read::bad_name(&settings.name) {
         let help = "name it with letters, digits, `-`, `_` and `.`: it becomes a directory";
-        findings.error(&["name"], format!("the scenario's name {cause}"), help);
+        findings.error("name", format!("the scenario's name {cause}"), help);
     }
-    if settings.replications == 0 {
-        let help = "write at least 1; 10 give a confidence interval worth having";
-        findings.error(&["replications"], "there are 0 replications", help);
-    }
-    if settings.replications > MOST_REPLICATIONS {
-        let message = format!("{} replications are too many", settings.replications);
-        let help = format!(
-            "at most {MOST_REPLICATIONS} are possible; 10 give a confidence interval worth having"
-        );
-        findings.error(&["replications"], message, help);
-    }
-    findings.positive("arrivals", arrivals);
-    if arrivals > Duration::ZERO && warmup >= arrivals {
-        findings.error(
-            &["warmup"],
-            format!("the warm-up ({warmup}) lasts until the arrivals end ({arrivals})"),
-            "nothing would be measured: make `warmup` shorter or `arrivals` longer",
-        );
+    let why = "10 give a confidence interval worth having";
+    findings.range("replications", settings.replications, 1..=MOST_REPLICATIONS, why);
+    findings.positive("arrivals", arrivals, "");
+    if arrivals > Duration::ZERO {
+        let help = "nothing would be measured: make `warmup` shorter or `arrivals` longer";
+        findings.below(("warmup", warmup), ("arrivals", arrivals), help);
     }
     if limit <= arrivals {
         findings.error(
-            &["limit"],
+            "limit",
             format!("the run stops ({limit}) before the last flows have come ({arrivals})"),
             "leave time to finish: set `limit` well above `arrivals`",
         );
     }
-    if limit > LONGEST_RUN {
-        let message = format!("a run of {} is too long", rough_time(limit));
-        findings.error(&["limit"], message, format!("at most {LONGEST_RUN} are possible"));
-    }
+    findings.within_a_run("limit", limit);
     let interval = settings.sample_interval();
-    findings.positive("sample_interval", interval);
-    if interval > Duration::ZERO && limit.0 / interval.0 > MOST_SAMPLES {
-        let samples = limit.0 / interval.0;
+    findings.positive("sample_interval", interval, "");
+    let samples = limit.0.checked_div(interval.0).unwrap_or(0);
+    if samples > MOST_SAMPLES {
         findings.error(
-            &["sample_interval"],
+            "sample_interval",
             format!("a sample every {interval} makes {samples} samples in {limit}"),
             format!("at most {MOST_SAMPLES} are kept: sample less often"),
         );
     }
-    if let Some(interval) = settings.flow_samples {
-        findings.positive("flow_samples", interval);
-    }
+    findings.positive("flow_samples", settings.flow_samples, "");
 }
 
 /// Whether the record can be kept.
-fn check_record(settings: &Document, graph: &Graph, findings: &mut Findings<'_>) {
+fn check_record(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
     let (moments, most) = (u64::from(settings.record), most_moments(graph));
     if moments == 1 {
         findings.error(
@@ -325,42 +290,6 @@ pub(crate) fn most_moments(graph: &Graph) -> u64 {
 
 fn ports(graph: &Graph) -> u64 {
     graph.nodes.iter().map(|node| node.ports.len() as u64).sum()
-}
-
-/// A number of a scenario for reading: as it is, or with an exponent where it would have many zeros.
-fn number(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1e15 && size.is_finite() || (size > 0.0 && size < 1e-9) {
-        format!("{value:e}")
-    } else {
-        value.to_string()
-    }
-}
-
-/// A size for reading, to three digits.
-fn rough_bytes(bytes: Bytes) -> String {
-    rough(bytes.0 as f64, &["B", "KB", "MB", "GB", "TB"])
-}
-
-/// A time for reading, to three digits.
-fn rough_time(time: Duration) -> String {
-    rough(time.0 as f64, &["ps", "ns", "us", "ms", "s"])
-}
-
-fn rough(mut value: f64, units: &[&str]) -> String {
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let decimals = if value >= 99.95 || value.fract() == 0.0 {
-        0
-    } else if value >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.decimals$} {}", units[unit])
 }
 
 /// Wire bytes of a full packet over its payload.
@@ -396,25 +325,4 @@ fn links_to(
         }
     }
     kinds
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_with_many_zeros_have_an_exponent() {
-        for (value, text) in [
-            (1.01, "1.01"),
-            (0.0, "0"),
-            (-2.5, "-2.5"),
-            (1e14, "100000000000000"),
-            (1e308, "1e308"),
-            (-1.5e300, "-1.5e300"),
-            (1e-300, "1e-300"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(number(value), text);
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use floodway_model::Bytes;
 
-use super::Findings;
+use super::Problems;
 use crate::files::{Files, Unreadable};
 use crate::text::{Place, Problem, suggest};
 use crate::workload::exponential::{self, Exponential};
@@ -17,7 +17,7 @@ pub fn check(
     written: &str,
     sampling: Option<Sampling>,
     max_size: Option<Bytes>,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) -> Option<Distribution> {
     let field = |name: &str| format!("{path}.{name}");
     if max_size == Some(Bytes(0)) {

@@ -1,12 +1,14 @@
 //! Whether the workloads fit the network and the times.
 
+use floodway_model::check::Check;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 use floodway_sim::host::{Profile, application, transport};
 
-use super::{Findings, MOST_SAMPLES, named, rough_bytes, rough_time, wire_factor};
+use super::{MOST_SAMPLES, Problems, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
+use crate::loads;
 use crate::read;
-use crate::workload::{self, Ready, Workload, incast, incast_series, many_to_many};
+use crate::workload::{self, Demand, Ready, Workload};
 
 /// Flows are numbered in 32 bits; this leaves room for chance.
 const MOST_FLOWS: f64 = 4e9;
@@ -21,7 +23,7 @@ const MANY_FLOWS: f64 = 5e6;
 const MOST_ENTRIES: f64 = 1e7;
 
 /// The workloads that can be made ready; all of them if nothing was found.
-pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
+pub fn check(settings: &Document, findings: &mut Problems<'_>) -> Vec<Ready> {
     if settings.workload.is_empty() {
         let help = "add one: [[workload]] and below it [workload.many_to_many]";
         findings.error(&["workload"], "there is no workload", help);
@@ -48,93 +50,17 @@ pub fn check(settings: &Document, findings: &mut Findings<'_>) -> Vec<Ready> {
         }
     }
     let ready = settings.workload.iter().enumerate().filter_map(|(number, entry)| {
+        entry.traffic.check(&mut findings.within(format!("workload.{number}")));
         let path = format!("workload.{number}.{}", entry.traffic.name());
         entry.traffic.member().ready(&path, settings, findings)
     });
     ready.collect()
 }
 
-/// Checks clusters that send to themselves.
-pub fn check_many_to_many(path: &str, spec: &many_to_many::Spec, findings: &mut Findings<'_>) {
-    let field = |name: &str| format!("{path}.{name}");
-    check_load(&field("load"), spec.load, findings);
-    if spec.clusters == 0 {
-        findings.error(&[&field("clusters")], "there are 0 clusters", "write at least 1");
-    }
-    if spec.cluster_size < 2 {
-        let message = format!("a cluster of {} cannot send to itself", spec.cluster_size);
-        findings.error(&[&field("cluster_size")], message, "write at least 2 hosts per cluster");
-    }
-}
-
-fn check_load(path: &str, load: f64, findings: &mut Findings<'_>) {
-    if !(load > 0.0 && load <= 1.0) {
-        findings.error(
-            &[path],
-            format!("a load of {} is not possible", super::number(load)),
-            "write the part of each host's link that payload is to take: above 0, at most 1",
-        );
-    }
-}
-
-/// Checks incasts that come again and again.
-pub fn check_incast_series(path: &str, spec: &incast_series::Spec, findings: &mut Findings<'_>) {
-    let field = |name: &str| format!("{path}.{name}");
-    check_load(&field("load"), spec.load, findings);
-    if spec.senders == 0 {
-        findings.error(&[&field("senders")], "an incast has 0 senders", "write at least 1");
-    } else if spec.senders >= spec.hosts {
-        let needs = u64::from(spec.senders) + 1;
-        findings.error(
-            &[&field("senders")],
-            format!(
-                "incasts of {}:1 need {needs} hosts, and `hosts` is {}",
-                spec.senders, spec.hosts
-            ),
-            "lower `senders` or raise `hosts`",
-        );
-    }
-    if spec.bytes == Bytes(0) {
-        let help = "write the size of each sender's message, for example \"256KB\"";
-        findings.error(&[&field("bytes")], "flows would have 0 bytes", help);
-    }
-}
-
-/// Checks incasts.
-pub fn check_incast(
-    path: &str,
-    spec: &incast::Spec,
-    settings: &Document,
-    findings: &mut Findings<'_>,
-) {
-    let field = |name: &str| format!("{path}.{name}");
-    if spec.sets == 0 {
-        let help = "write at least 1, or remove the workload";
-        findings.error(&[&field("sets")], "there are 0 incasts", help);
-    }
-    if spec.senders == 0 {
-        findings.error(&[&field("senders")], "an incast has 0 senders", "write at least 1");
-    }
-    if spec.bytes == Some(Bytes(0)) {
-        let help = "write a size, or remove it for flows that never end";
-        findings.error(&[&field("bytes")], "flows would have 0 bytes", help);
-    }
-    if spec.start >= settings.limit {
-        findings.error(
-            &[&field("start")],
-            format!("the incast starts ({}) when the run stops ({})", spec.start, settings.limit),
-            "start it earlier or raise `limit`",
-        );
-    } else if spec.bytes.is_some() && spec.start < settings.warmup {
-        findings.warn(
-            &[&field("start"), path],
-            format!(
-                "the incast starts ({}) during the warm-up ({}) and is not measured",
-                spec.start, settings.warmup
-            ),
-            "start it after the warm-up if its completion times matter",
-        );
-    }
+/// Whether any flow may have a size, as far as that is known.
+pub fn has_sizes(settings: &Document) -> bool {
+    let sized = |entry: &workload::Entry| !matches!(entry.traffic, workload::Spec::LongFlows(_));
+    settings.workload.is_empty() || settings.workload.iter().any(sized)
 }
 
 /// Checks what needs the network.
@@ -142,9 +68,9 @@ pub fn check_on(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
-    // Findings so far may have left some out.
+    // Problems so far may have left some out.
     if workloads.len() < settings.workload.len()
         || !check_hosts(settings, graph, workloads, findings)
     {
@@ -153,7 +79,7 @@ pub fn check_on(
     let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
     check_flow_numbers(settings, graph, workloads, findings);
     check_loads(settings, workloads, findings);
-    named::check_links(settings, graph, workloads, findings);
+    check_links(settings, graph, workloads, findings);
     check_flow_samples(settings, workloads, findings);
     check_entries(settings, workloads, findings);
     for (number, (workload, profile)) in workloads.iter().zip(settings.profiles()).enumerate() {
@@ -167,7 +93,7 @@ fn check_hosts(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) -> bool {
     let hosts = graph.hosts().count() as u64;
     let mut taken: u64 = 0;
@@ -212,7 +138,7 @@ fn check_flow_numbers(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let order = settings.placement.order(graph, settings.seed);
     let seed = settings.seed;
@@ -257,7 +183,7 @@ fn check_flow_numbers(
 
 /// Whether the hosts' links can carry what is offered: by each workload, or by all if they share
 /// their hosts, of which the first in order then send for every workload.
-fn check_loads(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+fn check_loads(settings: &Document, workloads: &[Ready], findings: &mut Problems<'_>) {
     let profiles = settings.profiles();
     let (mut sum, mut wire_sum) = (0.0, 0.0);
     for (number, (workload, entry)) in workloads.iter().zip(&settings.workload).enumerate() {
@@ -288,7 +214,7 @@ fn check_loads(settings: &Document, workloads: &[Ready], findings: &mut Findings
 }
 
 /// Whether what flows deliver can be kept.
-fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut Problems<'_>) {
     let Some(interval) = settings.flow_samples.filter(|&interval| interval > Duration::ZERO) else {
         return;
     };
@@ -314,7 +240,7 @@ fn check_flow_samples(settings: &Document, workloads: &[Ready], findings: &mut F
 }
 
 /// Whether all entries can be kept that come by the clock, or are under way at once.
-fn check_entries(settings: &Document, workloads: &[Ready], findings: &mut Findings<'_>) {
+fn check_entries(settings: &Document, workloads: &[Ready], findings: &mut Problems<'_>) {
     let profiles = settings.profiles();
     for (number, (workload, profile)) in workloads.iter().zip(&profiles).enumerate() {
         let Some(application::Spec::Entries(spec)) = &profile.application else { continue };
@@ -347,7 +273,7 @@ fn check_entries(settings: &Document, workloads: &[Ready], findings: &mut Findin
 }
 
 /// Payload at a load of 1 does not fit beside its headers.
-fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Findings<'_>) {
+fn check_wire_load(path: &str, load: f64, wire_load: f64, findings: &mut Problems<'_>) {
     if load <= 1.0 && wire_load > 1.0 {
         findings.warn(
             &[path],
@@ -363,7 +289,7 @@ fn check_losses(
     workload: &dyn Workload,
     settings: &Document,
     profile: &Profile,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let repeats = matches!(profile.transport, transport::Spec::Rocev2(_) | transport::Spec::Tcp(_));
     let control = &settings.switch.flow_control;
@@ -390,7 +316,7 @@ fn check_largest(
     settings: &Document,
     profile: &Profile,
     slowest: Rate,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let mtu = profile.transport.payload();
     let member = settings.workload[number].traffic.name();
@@ -428,4 +354,47 @@ fn check_largest(
             "the largest flows will not finish: raise `limit`, or cut them with `max_size`",
         );
     }
+}
+
+/// Whether every link carries what arrivals at random put on it.
+fn check_links(
+    settings: &Document,
+    graph: &Graph,
+    workloads: &[Ready],
+    findings: &mut Problems<'_>,
+) {
+    if workloads.iter().all(|workload| workload.offers().is_none()) {
+        return;
+    }
+    let profiles = settings.profiles();
+    let order = settings.placement.order(graph, settings.seed);
+    let shares = workload::surroundings(workloads, settings, graph, &order, settings.seed);
+    let mut demands: Vec<Demand> = Vec::new();
+    for ((workload, around), profile) in shares.zip(&profiles) {
+        let Some(field) = workload.offers() else { continue };
+        let factor = wire_factor(settings, profile);
+        demands.extend(workload.demands(around).into_iter().map(|demand| demand.times(factor)));
+        let Some((load, link)) = busiest(graph, &demands) else { return };
+        if load > 1.0 {
+            let number = around.number;
+            let member = settings.workload[usize::from(number)].traffic.name();
+            findings.warn(
+                &[&format!("workload.{number}.{member}.{field}")],
+                format!("with headers the load of the link from {link} is {load:.3}"),
+                format!("queues grow without end: lower `{field}`"),
+            );
+            return;
+        }
+    }
+}
+
+/// The load of the link that has most of it, and the names of its ends. `None` if the network is
+/// too large for the sum.
+fn busiest(graph: &Graph, demands: &[Demand]) -> Option<(f64, String)> {
+    let loads = loads::of_links(graph, demands)?;
+    let of_links = graph.nodes.iter().zip(&loads).flat_map(|(node, loads)| {
+        node.ports.iter().zip(loads).map(move |(end, bits)| (bits / end.rate.0 as f64, node, end))
+    });
+    let (load, node, end) = of_links.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((load, format!("{} to {}", node.name, graph.node(end.peer).name)))
 }

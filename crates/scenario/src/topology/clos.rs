@@ -1,12 +1,15 @@
 //! A folded Clos network of two tiers, also called leaf-spine (Clos 1953; Al-Fares et al.,
 //! SIGCOMM 2008).
 
+use std::collections::BTreeSet;
+
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Size;
+use super::{Size, check_links};
 
 /// Parameters. With `leaves` alone it is the network of the Congestion Isolation decks: N leaves,
 /// N/2 spines, N/2 hosts per leaf, 100 Gb/s and 200 ns everywhere.
@@ -38,6 +41,45 @@ pub struct Spec {
     /// own. Default none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaf: Vec<LeafGroup>,
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let (leaves, spines, hosts) = (self.leaves, self.spines, self.hosts_per_leaf);
+        findings.range("leaves", leaves, 1.., "");
+        findings.range("spines", spines, 1.., "for a single switch use [topology.star]");
+        findings.range("hosts_per_leaf", hosts, 1.., "");
+        if leaves % 2 == 1 && (spines.is_none() || hosts.is_none()) {
+            let missing = match (spines, hosts) {
+                (None, None) => "`spines` and `hosts_per_leaf` are",
+                (None, _) => "`spines` is",
+                _ => "`hosts_per_leaf` is",
+            };
+            findings.error(
+                "leaves",
+                format!("{missing} half of `leaves` unless written, and {leaves} is odd"),
+                "make `leaves` even, or write `spines` and `hosts_per_leaf`",
+            );
+        }
+        check_links("host", self.host_rate, self.host_delay, findings);
+        check_links("fabric", self.fabric_rate, self.fabric_delay, findings);
+        let mut seen = BTreeSet::new();
+        for (number, group) in self.leaf.iter().enumerate() {
+            let findings = &mut findings.within(format!("leaf.{number}"));
+            for (place, &leaf) in group.leaves.iter().enumerate() {
+                let places = [format!("leaves.{place}"), "leaves".to_owned()];
+                if leaf >= leaves {
+                    let message = format!("there is no leaf {leaf}: there are {leaves}");
+                    findings.error(places, message, "leaves are counted from 0");
+                } else if !seen.insert(leaf) {
+                    let remedy = "write every leaf once: its links have one rate";
+                    findings.error(places, format!("leaf {leaf} is named twice"), remedy);
+                }
+            }
+            findings.link_rate("host_rate", group.host_rate);
+            findings.link_rate("fabric_rate", group.fabric_rate);
+        }
+    }
 }
 
 /// Leaves whose links have other rates than those of the rest. Together with `hosts_per_leaf` and

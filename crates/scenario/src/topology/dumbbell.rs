@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Size;
+use super::{Size, check_links};
 
 /// Parameters. Hosts have the numbers 0 to `left` - 1 on the left, and then go on on the right.
 /// The defaults make the access network of the "Data Center to the Home" deck: 40 Mb/s, and 8 ms
@@ -39,6 +40,30 @@ pub struct Spec {
     /// they are shared out is assumed).
     #[serde(default = "bottleneck_delay")]
     pub bottleneck_delay: Duration,
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        const STAR: &str = "for a single switch use [topology.star]";
+        findings.range("left", self.left, 1.., STAR);
+        findings.range("right", self.right, 1.., STAR);
+        check_links("host", self.host_rate, self.host_delay, findings);
+        check_links("bottleneck", self.bottleneck_rate, self.bottleneck_delay, findings);
+        for (number, &delay) in self.left_delays.iter().enumerate() {
+            findings.latency(&format!("left_delays.{number}"), delay);
+        }
+        let all = self.host_rate * self.left.max(self.right).into();
+        if all <= self.bottleneck_rate && all > Rate(0) {
+            findings.warn(
+                ["bottleneck_rate", "host_rate", ""],
+                format!(
+                    "the hosts of one side send {all} in all, and the link between the switches carries {}",
+                    self.bottleneck_rate
+                ),
+                "it is no bottleneck: lower `bottleneck_rate`, or raise `host_rate`",
+            );
+        }
+    }
 }
 
 fn host_rate() -> Rate {

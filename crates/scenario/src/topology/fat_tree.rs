@@ -5,12 +5,13 @@
 //! evenly: of C cores and A aggregation switches per pod, aggregation switch j of every pod has
 //! links to the cores j*C/A to (j+1)*C/A - 1, so every core has one link to every pod.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, clos};
+use super::{Size, check_links, clos};
 
 /// Parameters. `k` alone makes the k-ary fat-tree of Al-Fares et al. (SIGCOMM 2008): k pods, k/2
 /// edge and k/2 aggregation switches in each, k/2 hosts at each edge switch, (k/2)^2 cores. A
@@ -53,6 +54,27 @@ pub struct Spec {
     pub fabric_delay: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let missing = self.missing();
+        if let Some(k) = self.k.filter(|&k| k == 0 || k % 2 == 1) {
+            let remedy = "write an even number: each switch has k/2 links down and k/2 up";
+            findings.error("k", format!("a k-ary fat-tree with k = {k} is not possible"), remedy);
+        } else if !missing.is_empty() {
+            let names: Vec<_> = missing.iter().map(|name| format!("`{name}`")).collect();
+            findings.error(
+                "",
+                format!("{} and `k` are missing", names.join(", ")),
+                "write the numbers, or `k`, from which all that is not written follows",
+            );
+        } else {
+            self.counts().check(findings);
+        }
+        check_links("host", self.host_rate, self.host_delay, findings);
+        check_links("fabric", self.fabric_rate, self.fabric_delay, findings);
+    }
+}
+
 /// The delay of every link in the Source Flow Control deck.
 fn deck_delay() -> Duration {
     Duration::from_ns(500)
@@ -71,6 +93,28 @@ pub struct Counts {
     pub cores: u32,
     /// Hosts at each edge switch.
     pub hosts_per_edge: u32,
+}
+
+impl Check for Counts {
+    fn check(&self, findings: &mut Findings<'_>) {
+        const TIERS: &str = "for two tiers use [topology.clos]";
+        let (cores, aggregations) = (self.cores, self.aggregations_per_pod);
+        findings.range("pods", self.pods, 1.., "");
+        findings.range("edges_per_pod", self.edges_per_pod, 1.., "");
+        findings.range("hosts_per_edge", self.hosts_per_edge, 1.., "");
+        findings.range("aggregations_per_pod", aggregations, 1.., TIERS);
+        findings.range("cores", cores, 1.., TIERS);
+        if cores > 0 && aggregations > 0 && cores % aggregations != 0 {
+            findings.error(
+                ["cores", "aggregations_per_pod"],
+                format!(
+                    "{cores} core switches cannot be shared out evenly to {aggregations} aggregation \
+                     switches per pod"
+                ),
+                "make `cores` a multiple of `aggregations_per_pod`: each has a link to every pod",
+            );
+        }
+    }
 }
 
 impl Counts {

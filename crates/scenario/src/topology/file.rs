@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use floodway_model::Graph;
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ pub struct Spec {
     #[serde(skip)]
     pub(crate) network: Option<Arc<Network>>,
 }
+
+impl Check for Spec {}
 
 impl Spec {
     /// The format that is written, or that the name of the file tells.

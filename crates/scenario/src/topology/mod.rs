@@ -16,7 +16,8 @@ pub mod star;
 
 use std::ops::Range;
 
-use floodway_model::Graph;
+use floodway_model::check::Findings;
+use floodway_model::{Duration, Graph, Rate};
 
 pub(crate) use custom::set_tiers;
 
@@ -64,6 +65,12 @@ fn built_as_said(spec: &Spec) -> Graph {
     };
     assert_eq!(size, spec.size());
     graph
+}
+
+/// Whether links can be as fast and as long as two fields say, `KIND_rate` and `KIND_delay`.
+fn check_links(kind: &str, rate: Rate, delay: Duration, findings: &mut Findings<'_>) {
+    findings.link_rate(&format!("{kind}_rate"), rate);
+    findings.latency(&format!("{kind}_delay"), delay);
 }
 
 impl Spec {

@@ -5,12 +5,13 @@
 //! A flow from one end of the line to the other shares every link of it with others that cross only
 //! one.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, clos};
+use super::{Size, check_links, clos};
 
 /// Parameters. Host numbers go along the line: switch s has the hosts s * `hosts_per_switch` and
 /// following, and links to the switches s + 1 and s - 1. A `ring` has the same parameters, and its ends
@@ -37,11 +38,25 @@ pub struct Spec {
     pub fabric_delay: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        self.check_row(2, "for a single switch use [topology.star]", findings);
+    }
+}
+
 fn one() -> u32 {
     1
 }
 
 impl Spec {
+    /// Whether there are at least so many switches, else the remedy, and what else makes a row of them.
+    pub(super) fn check_row(&self, least: u32, instead: &str, findings: &mut Findings<'_>) {
+        findings.range("switches", self.switches, least.., instead);
+        findings.range("hosts_per_switch", self.hosts_per_switch, 1.., "");
+        check_links("host", self.host_rate, self.host_delay, findings);
+        check_links("fabric", self.fabric_rate, self.fabric_delay, findings);
+    }
+
     pub(super) fn size(&self) -> Size {
         let switches = u64::from(self.switches);
         let hosts = switches * u64::from(self.hosts_per_switch);

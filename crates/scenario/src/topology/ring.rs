@@ -3,6 +3,7 @@
 //! a circle (Hu et al., "Deadlocks in Datacenter Networks", HotNets 2016).
 
 use floodway_model::Graph;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,12 @@ use super::{Size, parking_lot};
 /// The line that is closed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spec(pub parking_lot::Spec);
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        self.0.check_row(3, "for a line of switches use [topology.parking_lot]", findings);
+    }
+}
 
 impl Spec {
     pub(super) fn size(&self) -> Size {

@@ -1,5 +1,6 @@
 //! Hosts around one switch: the smallest network with a queue.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, Rate};
 use schemars::JsonSchema;
@@ -19,6 +20,14 @@ pub struct Spec {
     /// Propagation delay of every link. Default 200ns.
     #[serde(default = "clos::deck_delay")]
     pub delay: Duration,
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("hosts", self.hosts, 2.., "one host alone has nobody to send to");
+        findings.link_rate("rate", self.rate);
+        findings.latency("delay", self.delay);
+    }
 }
 
 impl Spec {

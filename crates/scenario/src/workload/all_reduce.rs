@@ -13,12 +13,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
-use crate::check::{Findings, patterns};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Every message is a flow of its own, with a congestion control that begins anew. Hosts
@@ -50,6 +52,14 @@ pub struct Spec {
     pub start: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("rounds", self.rounds, 1.., "or remove the workload");
+        findings.within_a_run("compute", self.compute);
+        findings.range("chunks", self.chunks, 1.., "");
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -66,8 +76,30 @@ pub enum Algorithm {
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let ranks = patterns::all_reduce(path, self, settings, findings)?;
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        // Later rounds may be measured.
+        check::starts(self.start, self.rounds == 1, settings, findings);
+        let ranks = check::several("ranks", &self.ranks, settings, findings)?;
+        let chunks = match (self.algorithm, self.chunks) {
+            (Algorithm::Ring, None) => ranks.len() as u64,
+            (Algorithm::Ring, Some(_)) => {
+                findings.error(
+                    "chunks",
+                    format!("a ring of {} ranks has {0} chunks", ranks.len()),
+                    "remove `chunks`, or choose algorithm = \"tree\"",
+                );
+                return None;
+            }
+            (Algorithm::Tree, chunks) => chunks.unwrap_or(1).into(),
+        };
+        if self.bytes.0 < chunks {
+            findings.error(
+                "bytes",
+                format!("{} cannot be cut into {chunks} chunks", self.bytes),
+                format!("write at least \"{chunks}B\""),
+            );
+        }
         Some(Arc::new(Placed { spec: self.clone(), ranks }))
     }
 }

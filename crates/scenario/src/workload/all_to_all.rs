@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowId, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
-use crate::check::{Findings, patterns};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Hosts are named: none is taken from the order of placement, and flows may run on hosts
@@ -34,6 +36,14 @@ pub struct Spec {
     pub start: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "it is the size of each message, for example \"64KB\"";
+        findings.positive("bytes", self.bytes, why);
+        findings.range("at_once", self.at_once, 1.., "remove it to send all at once");
+    }
+}
+
 /// In which order a host sends its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -47,8 +57,10 @@ pub enum Order {
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let hosts = patterns::all_to_all(path, self, settings, findings)?;
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        check::starts(self.start, true, settings, findings);
+        let hosts = check::several("hosts", &self.hosts, settings, findings)?;
         Some(Arc::new(Placed { spec: self.clone(), hosts }))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::Check;
 use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Parameters, Ready, Surroundings, Traffic, Workload, list};
-use crate::check::{Findings, files};
+use crate::check::{Problems, files};
 use crate::document::Document;
 use crate::files::flows::{Format, Wait};
 
@@ -38,6 +39,8 @@ pub struct Spec {
     pub keep_order: bool,
 }
 
+impl Check for Spec {}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde has it")]
 fn is_false(value: &bool) -> bool {
     !value
@@ -51,7 +54,7 @@ impl Spec {
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         Some(Arc::new(files::check_flows(path, self, settings, findings)?))
     }
 

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, traffic};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters.
@@ -28,13 +30,24 @@ pub struct Spec {
     pub start: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("sets", self.sets, 1.., "or remove the workload");
+        findings.range("senders", self.senders, 1.., "");
+        findings.positive("bytes", self.bytes, check::ENDLESS);
+    }
+}
+
 fn one() -> u32 {
     1
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        traffic::check_incast(path, self, settings, findings);
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        let remedy = "the run stops then: start earlier, or raise `limit`";
+        findings.below(("start", self.start), ("/limit", settings.limit), remedy);
+        check::measured(self.start, self.bytes.is_some(), settings, findings);
         Some(Arc::new(self.clone()))
     }
 

@@ -9,13 +9,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Bytes, Duration, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, traffic};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Each incast goes to a receiver drawn at random, from senders drawn at random among
@@ -34,14 +35,31 @@ pub struct Spec {
     pub load: f64,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let (senders, hosts) = (self.senders, self.hosts);
+        findings.weight("load", self.load, "it is the part of each host's link that payload takes");
+        findings.range("senders", senders, 1.., "");
+        if senders > 0 && senders >= hosts {
+            let needs = u64::from(senders) + 1;
+            findings.error(
+                "senders",
+                format!("incasts of {senders}:1 need {needs} hosts, and `hosts` is {hosts}"),
+                "lower `senders` or raise `hosts`",
+            );
+        }
+        let why = "it is the size of each sender's message, for example \"256KB\"";
+        findings.positive("bytes", self.bytes, why);
+    }
+}
+
 impl Parameters for Spec {
     fn ready(
         &self,
-        path: &str,
+        _path: &str,
         _settings: &Document,
-        findings: &mut Findings<'_>,
+        _findings: &mut Problems<'_>,
     ) -> Option<Ready> {
-        traffic::check_incast_series(path, self, findings);
         Some(Arc::new(self.clone()))
     }
 }

@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, list};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Hosts are named by their numbers: the list takes none from the order of placement,
@@ -24,6 +26,24 @@ pub struct Spec {
     pub jitter: Duration,
     /// The flows.
     pub flow: Vec<Flow>,
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        if self.flow.is_empty() {
+            let remedy = "add one, for example the lines: [[workload.list.flow]], src = 0, dst = 1";
+            findings.error("flow", "the list has no flows", remedy);
+        }
+        for (number, flow) in self.flow.iter().enumerate() {
+            let findings = &mut findings.within(format!("flow.{number}"));
+            if flow.src == flow.dst {
+                let message = format!("host {} would send to itself", flow.src);
+                findings.error("dst", message, "`src` and `dst` are two different hosts");
+            }
+            findings.positive("bytes", flow.bytes, check::ENDLESS);
+            check::stops(flow.stop, flow.start, flow.bytes.is_some(), findings);
+        }
+    }
 }
 
 /// One flow, under a header `[[workload.list.flow]]` of its own. Without `bytes` it sends as fast
@@ -48,8 +68,13 @@ pub struct Flow {
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        list::check(&format!("{path}.flow"), self, settings, findings);
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        for (number, flow) in self.flow.iter().enumerate() {
+            let findings = &mut findings.within(format!("flow.{number}"));
+            check::starts(flow.start, flow.bytes.is_some(), settings, findings);
+        }
+        self.check_jitter(settings, findings);
         Some(Arc::new(self.clone()))
     }
 
@@ -59,6 +84,17 @@ impl Parameters for Spec {
 }
 
 impl Spec {
+    /// Whether every flow still begins in time if it starts later.
+    pub fn check_jitter(&self, settings: &Document, findings: &mut Findings<'_>) {
+        // What is left of each flow that begins in time at all, and of the arrivals after its start.
+        let arrivals = settings.arrivals;
+        let end = |flow: &Flow| flow.stop.map_or(arrivals, |stop| stop.min(arrivals));
+        let left = |flow: &Flow| end(flow).0.saturating_sub(flow.start.0);
+        if let Some(least) = self.flow.iter().map(left).filter(|&left| left > 0).min() {
+            check::jitter(self.jitter, Duration(least), findings);
+        }
+    }
+
     fn sized(&self) -> impl Iterator<Item = u64> + '_ {
         self.flow.iter().filter_map(|flow| flow.bytes).map(|bytes| bytes.0)
     }

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Ends, Hosts, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, named};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Flow n goes from the n-th host of `from` to the n-th of `to`, from the beginning
@@ -41,6 +43,8 @@ pub struct Spec {
     pub stop: Option<Duration>,
 }
 
+impl Check for Spec {}
+
 /// Which senders send to which receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -53,10 +57,48 @@ pub enum Pairs {
     All,
 }
 
+impl Spec {
+    /// Whether no flow goes from a host to itself, and there are flows at all.
+    fn check_pairs(&self, ends: &Ends, findings: &mut Findings<'_>) {
+        // After so many flows the pairs come again.
+        let rounds = least_common_multiple(ends.from.len(), ends.to.len());
+        let pairs = self.pairs(ends).take(rounds);
+        if let Some((flow, (host, _))) = (0..).zip(pairs).find(|(_, (src, dst))| src == dst) {
+            findings.error(
+                ["to", "from", ""],
+                format!("flow {flow} would go from host {host} to itself"),
+                "flow n goes from the n-th host of `from` to the n-th of `to`: change their order",
+            );
+        }
+        if self.pairs == Pairs::All && self.count > 0 && self.flow_count(ends) == 0 {
+            let remedy = "add another host to `from` or `to`";
+            findings.error(["to", "from", ""], "no sender has another host to send to", remedy);
+        }
+    }
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let ends = named::ends(path, &self.from, &self.to, settings, findings);
-        named::check_long_flows(path, self, ends.as_ref(), settings, findings);
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        let ends = check::ends(["from", "to"], [&self.from, &self.to], settings, findings);
+        if let Some(ends) = &ends {
+            self.check_pairs(ends, findings);
+        }
+        let (start, arrivals) = (self.start, settings.arrivals);
+        if check::starts(start, false, settings, findings)
+            && check::stops(self.stop, start, false, findings)
+        {
+            let end = self.stop.map_or(arrivals, |stop| stop.min(arrivals));
+            check::jitter(self.jitter, end - start, findings);
+        }
         Some(Arc::new(Placed { spec: self.clone(), ends: ends? }))
     }
 
@@ -131,5 +173,17 @@ impl Spec {
             in_turn: false,
         };
         self.pairs(ends).map(flow).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples() {
+        for (a, b, least) in [(1, 1, 1), (2, 3, 6), (4, 6, 12), (10, 10, 10), (5, 1, 5)] {
+            assert_eq!(least_common_multiple(a, b), least);
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, FlowSpec, NodeId, Rate};
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sizes::{size_fields, with_sizes};
 use super::{Demand, Distribution, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, traffic};
+use crate::check::Problems;
 use crate::document::Document;
 
 with_sizes! {
@@ -32,14 +33,26 @@ with_sizes! {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("load", self.load, "it is the part of each host's link that payload takes");
+        findings.range("clusters", self.clusters, 1.., "");
+        findings.range(
+            "cluster_size",
+            self.cluster_size,
+            2..,
+            "the hosts of a cluster send to each other",
+        );
+    }
+}
+
 impl Parameters for Spec {
     fn ready(
         &self,
         path: &str,
         _settings: &Document,
-        findings: &mut Findings<'_>,
+        findings: &mut Problems<'_>,
     ) -> Option<Ready> {
-        traffic::check_many_to_many(path, self, findings);
         let sizes = self.distribution(path, findings)?;
         Some(Arc::new(Sized { spec: self.clone(), sizes }))
     }

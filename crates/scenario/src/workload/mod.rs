@@ -9,6 +9,7 @@
 pub mod all_reduce;
 pub mod all_to_all;
 pub mod builtin;
+mod check;
 pub mod distribution;
 mod entry;
 pub mod exponential;
@@ -41,7 +42,7 @@ pub(crate) use entry::BESIDE;
 pub use entry::Entry;
 pub use hosts::{Ends, Hosts, Part, Unknown};
 
-use crate::check::Findings;
+use crate::check::Problems;
 use crate::document::Document;
 
 floodway_model::family! {
@@ -98,7 +99,7 @@ impl Placement {
 pub(crate) trait Parameters {
     /// Checks what needs no network; `path` is that of the parameters. What they are made into if
     /// that is possible: with their sizes read and their hosts found.
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready>;
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready>;
 
     /// Whether none of its flows is without a size.
     fn all_have_sizes(&self) -> bool {

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Hosts, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, patterns};
+use crate::check::Problems;
 use crate::document::Document;
 
 /// Parameters. Hosts are named: none is taken from the order of placement, and flows may run on hosts
@@ -36,9 +38,26 @@ pub struct Spec {
     pub stop: Option<Duration>,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("bytes", self.bytes, check::ENDLESS);
+    }
+}
+
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let hosts = patterns::permutation(path, self, settings, findings)?;
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let findings = &mut findings.within(path);
+        check::starts(self.start, self.bytes.is_some(), settings, findings);
+        check::stops(self.stop, self.start, self.bytes.is_some(), findings);
+        let hosts = check::several("hosts", &self.hosts, settings, findings)?;
+        let count = hosts.len();
+        if let Some(shift) = self.shift.filter(|&shift| (shift as usize).is_multiple_of(count)) {
+            findings.error(
+                "shift",
+                format!("{shift} places after each of {count} hosts is itself"),
+                format!("write a number from 1 to {}", count - 1),
+            );
+        }
         Some(Arc::new(Placed { spec: self.clone(), hosts }))
     }
 

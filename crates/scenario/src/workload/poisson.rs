@@ -7,14 +7,16 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::sizes::{size_fields, with_sizes};
 use super::{Demand, Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, named};
+use crate::check::Problems;
 use crate::document::Document;
 
 with_sizes! {
@@ -44,12 +46,39 @@ with_sizes! {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        match (self.load, self.flows_per_second) {
+            (None, None) => findings.error(
+                "",
+                "nothing says how often flows arrive",
+                "add `load`, a part of the bottleneck's rate such as 0.5, or `flows_per_second`",
+            ),
+            (Some(_), Some(_)) => findings.error(
+                "flows_per_second",
+                "both `load` and `flows_per_second` say how often flows arrive",
+                "keep one of the two",
+            ),
+            _ => {}
+        }
+        let why = "it is the part of the bottleneck's rate that payload takes";
+        findings.positive("load", self.load, why);
+        findings.positive("flows_per_second", self.flows_per_second, "");
+        findings.positive("of", self.of, "the load is a part of it, for example \"40Mbps\"");
+        if self.of.is_some() && self.load.is_none() && self.flows_per_second.is_some() {
+            let remedy = "remove it, or write `load` instead of `flows_per_second`";
+            findings.error("of", "`of` is a rate that no `load` is a part of", remedy);
+        }
+    }
+}
+
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let ends = named::ends(path, &self.from, &self.to, settings, findings);
-        named::check_poisson(path, self, ends.as_ref(), findings);
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         let sizes = self.distribution(path, findings);
-        let (sizes, ends) = sizes.zip(ends)?;
+        let findings = &mut findings.within(path);
+        let ends = check::ends(["from", "to"], [&self.from, &self.to], settings, findings);
+        let (sizes, ends) = (sizes?, ends?);
+        check::receivers(["from", "to"], &ends, findings);
         Some(Arc::new(Sized { spec: self.clone(), sizes, ends }))
     }
 }

@@ -10,13 +10,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length::SHORTEST_FRAME;
 use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, PortIx, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
-use crate::check::{Findings, patterns};
+use crate::check::{Problems, sizes};
 use crate::document::Document;
 
 /// Parameters. Every request and every response is a flow of its own, with a congestion control that
@@ -59,14 +61,34 @@ pub struct Spec {
     pub jitter: Duration,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "or remove the workload";
+        findings.range("outstanding", self.outstanding, 1..=MOST_OUTSTANDING, why);
+        findings.within_a_run("service", self.service);
+        findings.within_a_run("think", self.think);
+    }
+}
+
 fn one() -> u32 {
     1
 }
 
+/// Calls that one client has under way. Each is a chain of flows.
+const MOST_OUTSTANDING: u32 = 1_000_000;
+
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let (ends, request, response) = patterns::rpc(path, self, settings, findings)?;
-        Some(Arc::new(Sized { spec: self.clone(), ends, request, response }))
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
+        let [request, response] = [("request", &self.request), ("response", &self.response)]
+            .map(|(field, written)| sizes::check(path, field, written, None, None, findings));
+        let findings = &mut findings.within(path);
+        if check::starts(self.start, false, settings, findings) {
+            check::jitter(self.jitter, settings.arrivals - self.start, findings);
+        }
+        let fields = ["clients", "servers"];
+        let ends = check::ends(fields, [&self.clients, &self.servers], settings, findings)?;
+        check::receivers(fields, &ends, findings);
+        Some(Arc::new(Sized { spec: self.clone(), ends, request: request?, response: response? }))
     }
 }
 

@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::Check;
 use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::sizes::{size_fields, with_sizes};
 use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
-use crate::check::{Findings, named};
+use crate::check::Problems;
 use crate::document::Document;
 
 with_sizes! {
@@ -32,6 +34,8 @@ with_sizes! {
     }
 }
 
+impl Check for Spec {}
+
 /// Messages beyond what a sender can have sent: one that is on the wire when the arrivals end, one
 /// that has begun after it, and one that never begins, which shows that there was always another.
 const BEYOND: u32 = 3;
@@ -50,12 +54,22 @@ pub enum Towards {
 }
 
 impl Parameters for Spec {
-    fn ready(&self, path: &str, settings: &Document, findings: &mut Findings<'_>) -> Option<Ready> {
-        let ends = named::ends(path, &self.from, &self.to, settings, findings);
-        named::check_saturated(path, self, ends.as_ref(), findings);
+    fn ready(&self, path: &str, settings: &Document, findings: &mut Problems<'_>) -> Option<Ready> {
         let sizes = self.distribution(path, findings);
-        let (sizes, ends) = sizes.zip(ends)?;
-        Some(Arc::new(Sized { spec: self.clone(), sizes, ends }))
+        let findings = &mut findings.within(path);
+        let ends = check::ends(["from", "to"], [&self.from, &self.to], settings, findings)?;
+        check::receivers(["from", "to"], &ends, findings);
+        let itself = |(place, src): &(usize, &u32)| self.partner(*place, &ends) == Some(**src);
+        let itself = ends.from.iter().enumerate().find(itself).filter(|_| ends.to.len() > 1);
+        if let Some((_, host)) = itself {
+            findings.error(
+                ["to", "from", "towards"],
+                format!("host {host} would send to itself"),
+                "the n-th of `from` sends to the one after the n-th of `to`: change their order, or \
+                 write towards = \"random\"",
+            );
+        }
+        Some(Arc::new(Sized { spec: self.clone(), sizes: sizes?, ends }))
     }
 }
 

@@ -32,7 +32,7 @@ macro_rules! with_sizes {
             fn distribution(
                 &self,
                 path: &str,
-                findings: &mut $crate::check::Findings<'_>,
+                findings: &mut $crate::check::Problems<'_>,
             ) -> Option<$crate::workload::Distribution> {
                 let (sizes, sampling) = (&self.sizes, self.sampling);
                 $crate::check::sizes::check(path, "sizes", sizes, sampling, self.max_size, findings)

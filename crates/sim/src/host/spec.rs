@@ -1,8 +1,11 @@
 use floodway_model::Bytes;
+use floodway_model::check::Findings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{application, congestion, transport};
+use crate::switch::check::Facts;
+use crate::switch::flow_control::congestion_isolation::Signal;
 
 /// What all flows of a host share.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,43 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { pause_scope: PauseScope::default(), memory: None, pause_feedback: true }
+    }
+}
+
+/// The most there can be: a sender that never ends fills it at once, frame by frame.
+const LARGEST_MEMORY: Bytes = Bytes(1_000_000_000);
+
+impl Spec {
+    /// Whether the memory of the NIC suffices, and goes with what switches do. `findings` are about `host`.
+    pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let Some(memory) = self.memory else { return };
+        let frame = facts.largest_frame.unwrap_or(0);
+        if memory.0 < u64::from(frame) {
+            findings.error(
+                "memory",
+                format!("frames of {frame} bytes find no room in {memory}"),
+                "make it larger: a frame leaves the host only if the NIC has room for it",
+            );
+        }
+        let why = "it is for each class; remove it for frames that stay in the host";
+        findings.range("memory", memory, ..=LARGEST_MEMORY, why);
+        let isolation = facts.switch.flow_control.congestion_isolation.as_ref();
+        if isolation.is_some_and(|isolation| isolation.hosts && isolation.signal != Signal::Off) {
+            findings.error(
+                ["memory", "/switch.flow_control.congestion_isolation"],
+                "a flow that its NIC isolates would overtake its packets in the buffer of the NIC",
+                "remove `host.memory`, or leave isolation to switches with \
+                 `switch.flow_control.congestion_isolation.hosts = false`",
+            );
+        }
+        if facts.switch.flow_control.bfc.is_some() {
+            findings.error(
+                ["memory", "/switch.flow_control.bfc"],
+                "with Backpressure Flow Control the physical queues of a NIC hold flows back before \
+                 they bring frames",
+                "remove `host.memory` or [switch.flow_control.bfc]",
+            );
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! packet's source, as in US patent 7,474,616; TCP takes it for a mark that has come back, and others
 //! hear how severe the congestion is. What queue management wants dropped is dropped.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
 use floodway_model::{Body, Duration, Instant, Packet};
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aqm::MeasuredOn;
 use super::buffer::{self, shared};
+use super::check::Facts;
 use super::mechanism::view;
 use super::rests::Rests;
 use super::{Spec as SwitchSpec, Switch};
@@ -38,6 +40,57 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { forward: true, backward: false, gap: Duration::from_us(50) }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        if !self.forward && !self.backward {
+            findings.error(
+                ["forward", ""],
+                "congestion is signalled neither forward nor backward: marks are off, and nothing takes \
+                 their place",
+                "write forward = true or backward = true, or remove [switch.congestion_indication]",
+            );
+        }
+        findings.latency("gap", self.gap);
+        if self.backward && self.gap == Duration::ZERO {
+            findings.warn(
+                "gap",
+                "without a gap every congested packet makes a frame to its source",
+                "write about a round trip, for example \"50us\"",
+            );
+        }
+    }
+}
+
+impl Spec {
+    /// Whether queue management finds congestion, and nothing else marks.
+    pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let switch = facts.switch;
+        if let Some(place) = switch.aqm.no_marks() {
+            findings.error(
+                ["", &format!("/{place}")],
+                format!(
+                    "layer 2 signals what queue management finds congested, and `{}` marks nothing",
+                    switch.aqm.name()
+                ),
+                if place.ends_with(".aqm") {
+                    "choose an AQM that marks, for example [switch.aqm.red]"
+                } else {
+                    "let it mark, with `ecn`: then the indication takes the place of the mark"
+                },
+            );
+        }
+        if switch.flow_control.congestion_isolation.is_some() {
+            findings.error(
+                ["", "/switch.flow_control.congestion_isolation"],
+                "layer 2 congestion indication takes the place of marks, and Congestion Isolation marks \
+                 by itself",
+                "remove one of the two, for example with \
+                 `switch.flow_control.congestion_isolation = false`",
+            );
+        }
     }
 }
 

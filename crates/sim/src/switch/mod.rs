@@ -6,6 +6,7 @@ mod arrival;
 mod audit;
 pub mod buffer;
 mod build;
+pub mod check;
 pub mod classify;
 pub mod congestion_indication;
 mod crossing;

@@ -1,9 +1,11 @@
 use std::borrow::Cow;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::flow_control::congestion_isolation::Mark;
 use super::{
     aqm, buffer, classify, congestion_indication, discipline, fabric, feedback, flow_control,
     overflow, path, scheduler,
@@ -45,12 +47,41 @@ pub struct Spec {
     pub flow_control: flow_control::Spec,
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.latency("latency", self.latency);
+        self.queue.discipline.check(&mut findings.within("queue.discipline"));
+        self.fabric.check(&mut findings.within("fabric"));
+        self.buffer.check(&mut findings.within("buffer"));
+        self.classify.check(&mut findings.within("classify"));
+        self.overflow.check(&mut findings.within("overflow"));
+        self.aqm.check(&mut findings.within("aqm"));
+        if let Some(spec) = &self.congestion_indication {
+            spec.check(&mut findings.within("congestion_indication"));
+        }
+        self.scheduler.check(&mut findings.within("scheduler"));
+        self.path.check(&mut findings.within("path"));
+        self.flow_control.check(&mut findings.within("flow_control"));
+    }
+}
+
 impl Spec {
     /// The data queue that the packet joins if its flow is not isolated.
     #[inline]
     pub fn data_queue(&self, packet: &Packet) -> usize {
         let queue = self.classify.queue(packet.dscp(), packet.ecn(), packet.dst, self.queue.count);
         usize::from(queue)
+    }
+
+    /// The path of the field that says that no packet leaves with CE; `None` if some may.
+    pub fn no_marks(&self) -> Option<&'static str> {
+        if self.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
+            return Some("switch.congestion_indication.forward");
+        }
+        match self.flow_control.congestion_isolation.as_ref().map(|isolation| isolation.mark) {
+            Some(Mark::Detected | Mark::All) => None,
+            Some(Mark::Aqm | Mark::None) | None => self.aqm.no_marks(),
+        }
     }
 
     /// With the buffer of the switch of this name, if that is not the same for all.

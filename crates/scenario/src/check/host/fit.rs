@@ -1,14 +1,15 @@
 //! Whether a congestion control hears from its transport what it needs.
 
+use floodway_model::check::Findings;
 use floodway_sim::host::congestion::Needs;
+use floodway_sim::host::congestion::check::Around;
 use floodway_sim::host::transport::Spec as Transport;
 
-use super::super::Findings;
-use super::{Placed, congestion};
+use super::Placed;
 use crate::document;
 
 /// Whether it does.
-pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
+pub fn check(placed: &Placed, around: &Around<'_>, findings: &mut Findings<'_>) -> bool {
     let (transport, control) = (&placed.transport, &placed.congestion);
     let (needs, from) = match (control.needs(), transport) {
         (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
@@ -28,18 +29,18 @@ pub fn check(placed: &Placed, findings: &mut Findings<'_>) -> bool {
             Transport::Rocev2(_) | Transport::Udp(_) | Transport::Ethernet(_),
         ) => ("acknowledgements, losses and round-trip times, which only TCP reports", "tcp"),
         (Needs::Nothing, Transport::Tcp(tcp)) => {
-            congestion::check_unlimited(placed, tcp, findings);
+            control.check_unlimited(around, tcp, findings);
             return true;
         }
         _ => return true,
     };
     findings.error(
-        &[&placed.congestion_table(), &placed.congestion_path, &placed.transport_path],
+        ["", &format!("/{}", placed.transport_path)],
         format!("`{}` needs {needs}, and the transport is `{}`", control.name(), transport.name()),
         format!(
             "choose {}, or {}",
-            placed.other_transport(from),
-            placed.other_congestion(document::usual(transport).name())
+            around.other_transport(from),
+            around.other(document::usual(transport).name())
         ),
     );
     false

@@ -2,53 +2,30 @@
 //! scalable and classic traffic are treated differently.
 
 use floodway_model::{Ecn, EcnFeedback};
+use floodway_sim::host::congestion::check::Around;
 use floodway_sim::host::transport::tcp;
 use floodway_sim::switch::classify::{self, ecn::Scalable};
-use floodway_sim::switch::flow_control::congestion_isolation::Mark;
-use floodway_sim::switch::{self, aqm};
 
-use super::super::Findings;
+use super::super::Problems;
 use super::Placed;
 use crate::document::Document;
 
 const FORWARD: &str = "switch.congestion_indication.forward";
-
-/// Those of RoCEv2, that DCQCN listens to.
-pub fn of_notifications(placed: &Placed, settings: &Document, findings: &mut Findings<'_>) {
-    // Backward indications count as much.
-    let indication = settings.switch.congestion_indication.as_ref();
-    if indication.is_some_and(|spec| spec.backward) {
-        return;
-    }
-    // So do the marks of trimmed packets.
-    let trims = settings.switch.overflow.trims().is_some_and(|spec| spec.mark);
-    if trims && placed.transport.understands_trimming() {
-        return;
-    }
-    let Some(place) = no_marks(&settings.switch) else { return };
-    findings.warn(
-        &[place, &placed.congestion_table(), &placed.congestion_path],
-        "DCQCN relies on ECN marks, but nothing marks packets",
-        format!(
-            "choose [switch.aqm.ramp], or {} if that is meant",
-            placed.other_congestion("line_rate")
-        ),
-    );
-}
 
 /// Those of TCP.
 pub fn of_segments(
     placed: &Placed,
     tcp: &tcp::Spec,
     settings: &Document,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let name = placed.congestion.name();
     let wanted = placed.congestion.feedback();
     let feedback = tcp.feedback(wanted);
     let scalable = wanted != EcnFeedback::None;
     let (family, ecn) = (&placed.congestion_path, placed.of_transport("ecn"));
-    let other = || placed.other_congestion("cubic");
+    let around = placed.around(settings);
+    let other = || around.other("cubic");
     if scalable && feedback == EcnFeedback::None {
         findings.warn(
             &[&ecn, family],
@@ -64,7 +41,7 @@ pub fn of_segments(
             ),
             "remove `ecn`: the congestion control asks for the feedback that it needs",
         );
-    } else if scalable && let Some(place) = no_marks(&settings.switch) {
+    } else if scalable && let Some(place) = settings.switch.no_marks() {
         findings.warn(
             &[place, &format!("{family}.{name}"), family],
             format!("`{name}` relies on ECN marks, but nothing marks packets"),
@@ -77,12 +54,12 @@ pub fn of_segments(
     }
     for (path, taken) in told_apart(settings) {
         if taken.includes(field) != scalable {
-            mistaken(placed, (path, taken), field, findings);
+            mistaken(placed, &around, (&path, taken), field, findings);
         }
     }
 }
 
-/// What is to be done where [`no_marks`] points.
+/// What is to be done where [`no_marks`](floodway_sim::switch::Spec::no_marks) points.
 fn remedy(place: &str) -> &'static str {
     match place {
         FORWARD => "write forward = true, or choose",
@@ -90,40 +67,14 @@ fn remedy(place: &str) -> &'static str {
     }
 }
 
-/// Where a switch says that no packet arrives with CE; `None` if some may.
-pub fn no_marks(switch: &switch::Spec) -> Option<&'static str> {
-    if switch.congestion_indication.as_ref().is_some_and(|spec| !spec.forward) {
-        return Some(FORWARD);
-    }
-    match switch.flow_control.congestion_isolation.as_ref().map(|isolation| isolation.mark) {
-        Some(Mark::Detected | Mark::All) => None,
-        Some(Mark::Aqm | Mark::None) | None => no_congestion(&switch.aqm),
-    }
-}
-
-/// Where the AQM, or a part of it, says that it does not mark; `None` if it marks.
-pub fn no_congestion(aqm: &aqm::Spec) -> Option<&'static str> {
-    match aqm {
-        aqm::Spec::DropTail(_) => Some("switch.aqm"),
-        aqm::Spec::Red(spec) if spec.tc().is_ok_and(|tc| !tc.ecn) => Some("switch.aqm.red"),
-        aqm::Spec::Codel(spec) if !spec.ecn && spec.ce_threshold.is_none() => {
-            Some("switch.aqm.codel.ecn")
-        }
-        aqm::Spec::Pie(spec) if !spec.ecn => Some("switch.aqm.pie.ecn"),
-        _ => None,
-    }
-}
-
 /// Where switches tell scalable from classic packets by the ECN field, and how.
-fn told_apart(settings: &Document) -> Vec<(&'static str, Scalable)> {
+fn told_apart(settings: &Document) -> Vec<(String, Scalable)> {
     let mut places = Vec::new();
     if let classify::Spec::Ecn(spec) = &settings.switch.classify {
-        places.push(("switch.classify.ecn.low_latency", spec.low_latency));
+        places.push(("switch.classify.ecn.low_latency".to_owned(), spec.low_latency));
     }
-    match &settings.switch.aqm {
-        aqm::Spec::Coupled(spec) => places.push(("switch.aqm.coupled.scalable", spec.scalable)),
-        aqm::Spec::Pi2(spec) => places.push(("switch.aqm.pi2.scalable", spec.scalable)),
-        _ => {}
+    if let Some(taken) = settings.switch.aqm.scalable() {
+        places.push((format!("switch.aqm.{}.scalable", settings.switch.aqm.name()), taken));
     }
     places
 }
@@ -131,15 +82,16 @@ fn told_apart(settings: &Document) -> Vec<(&'static str, Scalable)> {
 /// A packet is taken for what it is not.
 fn mistaken(
     placed: &Placed,
+    around: &Around<'_>,
     (path, taken): (&str, Scalable),
     field: Ecn,
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let (family, name) = (&placed.congestion_path, placed.congestion.name());
     let (table, key) = path.rsplit_once('.').expect("it has a table");
     let codepoint = placed.of_transport("codepoint");
     let sends = if field == Ecn::Ect1 { "ECT(1)" } else { "ECT(0)" };
-    let tcp = placed.transport_header();
+    let tcp = around.transport_header();
     if !taken.includes(field) {
         findings.warn(
             &[&codepoint, &format!("{family}.{name}"), family],

@@ -2,9 +2,8 @@
 //! looked at with the workloads.
 
 use floodway_model::{Bytes, Graph};
-use floodway_sim::host::transport::Spec;
 
-use super::super::Findings;
+use super::super::Problems;
 use super::Placed;
 use crate::document::Document;
 use crate::workload::Ready;
@@ -15,7 +14,7 @@ pub fn check(
     settings: &Document,
     graph: &Graph,
     workloads: &[Ready],
-    findings: &mut Findings<'_>,
+    findings: &mut Problems<'_>,
 ) {
     let numbered = workloads.iter().zip(&settings.workload).enumerate();
     let mut of_this = numbered.filter(|(number, (_, entry))| {
@@ -33,11 +32,7 @@ pub fn check(
     if packets < u64::from(u32::MAX) {
         return;
     }
-    let field = placed.of_transport(match placed.transport {
-        Spec::Rocev2(_) => "mtu",
-        Spec::Tcp(_) => "mss",
-        Spec::Udp(_) | Spec::Ethernet(_) => "payload",
-    });
+    let field = placed.of_transport(placed.transport.payload_field());
     findings.error(
         &["limit", &field],
         format!(

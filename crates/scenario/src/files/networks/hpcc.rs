@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use floodway_model::check::{FASTEST, LONGEST_LATENCY};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Duration, Graph, NodeId, Rate};
 
 use super::{Network, finish};
-use crate::check::{FASTEST, LONGEST_LATENCY, MOST_NODES};
+use crate::check::MOST_NODES;
 use crate::files::{Line, Word, check_count, lines};
 use crate::text::{Place, Problem, Source};
 

@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extension;
-use crate::check::MOST_TIERS;
 use crate::text::{Place, Problem, Source};
+use crate::topology::custom::MOST_TIERS;
 use crate::topology::{Size, set_tiers};
 
 /// Whose description of a network it is.

@@ -1,6 +1,7 @@
 //! A network that is written out: hosts, switches and links by name, every link with a rate and a
 //! delay of its own.
 
+mod check;
 mod names;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::{Size, clos};
 use crate::check::MOST_NODES;
 
+pub use check::MOST_TIERS;
+pub(crate) use check::other;
 pub use names::{ADVICE, BETWEEN, Names};
 
 /// Parameters. Hosts and switches have the names that are written, and the numbers of their order.

@@ -6,6 +6,7 @@
 //! one that does. The response time is from handing the entry to TCP until then. The client begins
 //! when the connection is established, so that no response time has the handshake in it.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, FlowId, Instant};
 use schemars::JsonSchema;
@@ -54,6 +55,40 @@ impl Default for Spec {
         }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "it is that of the exponential distribution, for example \"8000B\"";
+        findings.positive("mean", self.mean, why);
+        findings.positive("least", self.least, "an entry of 0 bytes would never arrive");
+        let remedy = "lower `least`, or raise `most`";
+        findings.at_most(("least", self.least), ("most", self.most), remedy);
+        findings.range("most", self.most, ..=LARGEST, "segments are numbered in 32 bits");
+        findings.within_a_run("think", self.think);
+        findings.within_a_run("interval", self.interval);
+        findings.positive("interval", self.interval, "remove it for a closed loop");
+        let why = "with `interval` instead they come by the clock";
+        findings.range("outstanding", self.outstanding, 1..=MOST_OUTSTANDING, why);
+        // Entries come in a closed loop or in an open one, and not in both.
+        for (field, is_there) in
+            [("outstanding", self.outstanding.is_some()), ("think", self.think.is_some())]
+        {
+            if self.interval.is_some() && is_there {
+                findings.error(
+                    [field, "interval"],
+                    format!("entries come every `interval`, whatever is under way, and `{field}` would wait"),
+                    format!("keep `interval` for an open loop, or `{field}` for a closed one"),
+                );
+            }
+        }
+    }
+}
+
+/// More than any request.
+const LARGEST: Bytes = Bytes(1_000_000_000);
+
+/// More than any connection has under way.
+const MOST_OUTSTANDING: u32 = 1_000_000;
 
 impl Spec {
     /// A size: the exponential distribution is cut at both ends, and what is left is inverted.

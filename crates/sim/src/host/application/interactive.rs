@@ -7,7 +7,8 @@
 //! can be and ours (assumed): a part of window over round-trip time, approached slowly from below
 //! and at once from above, and a frame is left out while an earlier one is not sent completely.
 
-use floodway_model::{Duration, Instant, Rate};
+use floodway_model::check::{Check, Findings, LONGEST_RUN, rough_bytes};
+use floodway_model::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,39 @@ impl Default for Spec {
         }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let interval = self.frame_interval;
+        findings.positive("frame_interval", interval, "20ms are 50 frames per second");
+        findings.within_a_run("frame_interval", interval);
+        let why = "from zero it could not grow; for example \"500kbps\"";
+        findings.positive("min_rate", self.min_rate, why);
+        if !(self.min_rate..=self.max_rate).contains(&self.start_rate) {
+            findings.error(
+                ["start_rate", "max_rate", "min_rate"],
+                format!(
+                    "the encoder would begin at {}, and its rates are {} to {}",
+                    self.start_rate, self.min_rate, self.max_rate
+                ),
+                "set `start_rate` from `min_rate` to `max_rate`",
+            );
+        }
+        let bytes = self.max_rate.bytes_in(interval);
+        if bytes > LARGEST_FRAME && interval <= LONGEST_RUN {
+            findings.error(
+                "max_rate",
+                format!("at {} a frame every {interval} has {}", self.max_rate, rough_bytes(bytes)),
+                format!("frames have at most {}: lower `max_rate`", rough_bytes(LARGEST_FRAME)),
+            );
+        }
+        findings.weight("utilisation", self.utilisation, "for example 0.8");
+        findings.range("growth", self.growth, 0.0.., "0.02 doubles the rate in 35 frames");
+    }
+}
+
+/// More than any encoder makes of one picture; segments are numbered in 32 bits.
+const LARGEST_FRAME: Bytes = Bytes(1_000_000_000);
 
 /// One frame that was handed to the transport.
 #[derive(Clone, Copy, Debug, PartialEq)]

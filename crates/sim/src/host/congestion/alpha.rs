@@ -2,6 +2,9 @@
 
 use super::Ack;
 
+/// Where the usual weight of a new observation is from.
+pub const WEIGHT: &str = "RFC 8257 has 0.0625 (1/16)";
+
 /// Alpha of RFC 8257, section 3.3, as a number from 0 to 1. Linux's DCTCP keeps it in steps of
 /// 1/1024 and so loses all of it below 16/1024 when no packet is marked for a round trip, which is
 /// not in the RFC and not here.

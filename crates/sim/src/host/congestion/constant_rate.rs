@@ -1,10 +1,13 @@
 //! A constant rate whatever happens to the packets: traffic that does not respond to congestion.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::Around;
 use super::{Control, Needs, Path};
+use crate::host::transport::tcp;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +22,13 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { rate: Rate::from_mbps(1) }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "a flow at rate zero would never send; for example \"1Mbps\"";
+        findings.positive("rate", self.rate, why);
     }
 }
 
@@ -46,6 +56,18 @@ impl Control for State {
     #[inline]
     fn rate(&mut self, spec: &Spec, _: Instant) -> Option<f64> {
         (spec.rate < self.line_rate).then_some(spec.rate.0 as f64)
+    }
+
+    fn check_unlimited(_: &Spec, around: &Around<'_>, _: &tcp::Spec, findings: &mut Findings<'_>) {
+        findings.warn(
+            "",
+            "`constant_rate` does not slow down when segments are lost, and TCP sends them again",
+            format!(
+                "for traffic that does not respond choose {}, for TCP {}",
+                around.other_transport("udp"),
+                around.other("cubic")
+            ),
+        );
     }
 }
 

@@ -6,6 +6,7 @@
 //! that growth is that of the RFC and not Linux's division of whole numbers. A mark counts as a loss
 //! (section 4.6).
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,14 @@ impl Default for Spec {
             slow_start: SlowStart::HystartPp,
             minimum_window: window::MINIMUM,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("c", self.c, "RFC 9438 has 0.4 packets per cubic second");
+        findings.between_0_and_1("beta", self.beta, "RFC 9438 leaves 0.7 of the window");
+        findings.range("minimum_window", self.minimum_window, 1.., window::MINIMUM_IS);
     }
 }
 

@@ -4,11 +4,12 @@
 //! As in Linux (`tcp_dctcp.c`) the window is whole, its reduction is rounded down, it does not grow
 //! in the round trip after a mark, and a loss halves it.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{EcnFeedback, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::alpha::Alpha;
+use super::alpha::{self, Alpha};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Signal, Timeout};
 
@@ -27,6 +28,14 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { g: 1.0 / 16.0, initial_alpha: 1.0, minimum_window: window::MINIMUM }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("g", self.g, alpha::WEIGHT);
+        findings.range("initial_alpha", self.initial_alpha, 0.0..=1.0, "RFC 8257 has 1");
+        findings.range("minimum_window", self.minimum_window, 1.., window::MINIMUM_IS);
     }
 }
 

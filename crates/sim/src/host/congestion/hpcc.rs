@@ -5,11 +5,13 @@
 //! It has the form of the authors' simulator: a rate R, and with it the window R T, where T is the
 //! round-trip time without queues; the paper's window W is R T.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip, between};
+use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
@@ -49,6 +51,21 @@ impl Default for Spec {
             base_rtt: None,
             fast_react: true,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("eta", self.eta, "the paper has 0.95");
+        if self.additive_increase == Rate(0) {
+            findings.warn(
+                "additive_increase",
+                "without additive increase all rates change by the same factor",
+                "flows of unequal rates would never come to equal shares: write for example \"40Mbps\"",
+            );
+        }
+        findings.positive("base_rtt", self.base_rtt, "remove it for that of the network");
+        findings.positive("min_rate", self.min_rate, check::LOWEST);
     }
 }
 
@@ -160,6 +177,17 @@ impl Control for State {
         }
         self.links.clear();
         self.links.extend_from_slice(answer.hops);
+    }
+
+    fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        around.check_telemetry(findings);
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "100Mbps", findings);
+        network.check_hops(findings);
+        let base_rtt = network.check_base_rtt(spec.base_rtt, findings);
+        network.check_every_packet(spec.min_rate, base_rtt, findings);
     }
 }
 

@@ -3,11 +3,14 @@
 //! raises it again and again until it sends at line rate (US patent 7,474,616). For traffic without
 //! TCP, which has neither acknowledgements nor marks to go by.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::{Around, Network};
 use super::{Control, Needs, Path};
+use crate::host::transport;
 
 /// Parameters. The patent names none; all numbers are assumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +42,17 @@ impl Default for Spec {
             period: Duration::from_us(50),
             min_rate: Rate::from_mbps(10),
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("max_decrease", self.max_decrease, "0.5 takes half of the rate");
+        findings.positive("period", self.period, "");
+        let why = "with zero the rate would never rise again; for example \"10Mbps\"";
+        findings.positive("increase", self.increase, why);
+        let why = "a flow at rate zero would never send again; for example \"10Mbps\"";
+        findings.positive("min_rate", self.min_rate, why);
     }
 }
 
@@ -117,6 +131,29 @@ impl Control for State {
 
     fn on_indication(&mut self, spec: &Spec, now: Instant, severity: u8) {
         self.decrease(spec, now, f64::from(severity) + 1.0);
+    }
+
+    fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        let indication = around.switch.congestion_indication.as_ref();
+        // RoCEv2 has notifications of marks too.
+        let rocev2 = matches!(around.transport, transport::Spec::Rocev2(_));
+        if indication.is_some_and(|spec| spec.backward)
+            || rocev2 && around.switch.no_marks().is_none()
+        {
+            return;
+        }
+        findings.warn(
+            ["/switch.congestion_indication", ""],
+            "`indicated_rate` relies on backward indications, but no switch sends any",
+            format!(
+                "write backward = true in [switch.congestion_indication], or choose {}",
+                around.other("line_rate")
+            ),
+        );
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "10Mbps", findings);
     }
 }
 

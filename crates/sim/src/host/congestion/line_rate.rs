@@ -1,5 +1,6 @@
 //! No congestion control: the shortest example of the family.
 
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,8 @@ use super::{Control, Needs, Path};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}
 
 /// It remembers nothing.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ pub mod alpha;
 pub mod answers;
 pub mod bbr;
 pub mod bbr3;
+pub mod check;
 #[cfg(test)]
 mod conformance;
 pub mod constant_rate;
@@ -34,7 +35,11 @@ pub mod swift;
 pub mod timely;
 pub mod window;
 
+use check::{Around, Network};
+use floodway_model::check::Findings;
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
+
+use super::transport::tcp;
 
 pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 
@@ -88,6 +93,11 @@ macro_rules! algorithms {
                 cnp_interval()() -> Option<Duration>,
                 initial_window(base_rtt: Duration)(base_rtt) -> Option<Duration>,
                 feedback()() -> EcnFeedback,
+                check_signals(around: &Around<'_>, findings: &mut Findings<'_>)(around, findings) -> (),
+                check_on(network: &Network<'_>, findings: &mut Findings<'_>)(network, findings) -> (),
+                check_unlimited(
+                    around: &Around<'_>, tcp: &tcp::Spec, findings: &mut Findings<'_>
+                )(around, tcp, findings) -> (),
             }
             of a flow {
                 rate(now: Instant)(now) -> Option<f64>,
@@ -282,6 +292,36 @@ pub trait Control {
     /// segments are not ECN-capable.
     fn feedback(_spec: &Self::Spec) -> EcnFeedback {
         EcnFeedback::None
+    }
+
+    /// Whether anything sends the signals that it relies on. Only asked with a transport that fits.
+    fn check_signals(_spec: &Self::Spec, _around: &Around<'_>, _findings: &mut Findings<'_>) {}
+
+    /// Whether its parameters fit the transport and the network.
+    fn check_on(_spec: &Self::Spec, _network: &Network<'_>, _findings: &mut Findings<'_>) {}
+
+    /// What is said of TCP without a window of its own. Only asked of what
+    /// [needs nothing](Needs::Nothing).
+    fn check_unlimited(
+        _spec: &Self::Spec,
+        around: &Around<'_>,
+        tcp: &tcp::Spec,
+        findings: &mut Findings<'_>,
+    ) {
+        if tcp.receive_window.is_none() {
+            findings.warn(
+                "",
+                format!(
+                    "nothing limits how much TCP has in flight: `{}` has no window",
+                    findings.name()
+                ),
+                format!(
+                    "choose {}, or write `receive_window` in {} for a window that stays the same",
+                    around.other("cubic"),
+                    around.transport_header()
+                ),
+            );
+        }
     }
 
     /// Bits per second on the wire at which the next packet may follow the one that is sent now;

@@ -26,11 +26,13 @@
 //! is longer on average than the sum of the betas: up to 1.9 times as long for 2 to 8 flows with N = 10 or 20.
 //! By delay a window changes once per round trip, and there is no such cycle.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{RoundTrip, between};
+use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
@@ -67,6 +69,16 @@ impl Default for Spec {
             base_rtt: None,
             min_rate: Rate::from_mbps(100),
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("gamma", self.gamma, "the paper has 0.9");
+        let why = "it is how many flows are expected to share the link of a host";
+        findings.range("flows", self.flows, 1.., why);
+        findings.positive("base_rtt", self.base_rtt, "remove it for that of the network");
+        findings.positive("min_rate", self.min_rate, check::LOWEST);
     }
 }
 
@@ -233,6 +245,23 @@ impl Control for State {
         if renews {
             self.next_old = self.current;
         }
+    }
+
+    fn check_signals(spec: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        if spec.variant == Variant::Telemetry {
+            around.check_telemetry(findings);
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "100Mbps", findings);
+        if spec.variant == Variant::Telemetry {
+            network.check_hops(findings);
+        }
+        let base_rtt = network.check_base_rtt(spec.base_rtt, findings);
+        // The additive increase keeps the rate above a share of the link.
+        let share = Rate(network.slowest_host().0 / u64::from(spec.flows.max(1)));
+        network.check_every_packet(spec.min_rate.max(share), base_rtt, findings);
     }
 }
 

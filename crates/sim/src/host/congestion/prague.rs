@@ -15,11 +15,12 @@
 //! off by default in Linux), smaller packets below 1 Mb/s, and the second form of the same window as
 //! a rate, with its 3 % of variation, that Linux changes to at four packets.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::alpha::Alpha;
+use super::alpha::{self, Alpha};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Phase, Signal, Timeout};
 
@@ -51,6 +52,15 @@ impl Default for Spec {
             minimum_rate: Rate(100_000),
             minimum_window: window::MINIMUM,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("g", self.g, alpha::WEIGHT);
+        let why = "a flow at rate zero would never send; for example \"1Mbps\"";
+        findings.positive("minimum_rate", self.minimum_rate, why);
+        findings.range("minimum_window", self.minimum_window, 1.., window::MINIMUM_IS);
     }
 }
 

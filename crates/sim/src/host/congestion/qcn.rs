@@ -9,12 +9,15 @@
 //! that a port sends with a priority. Nothing is acknowledged for it, so it works with any transport
 //! that leaves the rate to it.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::{Around, Network};
 use super::{Control, Needs, Path};
+use crate::switch::flow_control::qcn::JITTER;
 
 /// Parameters. The defaults are those of IEEE8021-CN-MIB, which are for links of 10 Gb/s: on faster
 /// ones rates rise slowly in proportion.
@@ -59,6 +62,37 @@ impl Default for Spec {
             hai_rate: Rate::from_mbps(50),
             min_rate: Rate::from_mbps(5),
             jitter: 0.15,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("gd", self.gd, "the standard has 0.0078125 (1/128)");
+        let why = "a message leaves at least this part of the rate; the standard has 0.5";
+        findings.range("min_dec_fac", self.min_dec_fac, 0.0..1.0, why);
+        let why = "with zero the rate would rise with every packet; the standard has 150000B";
+        findings.positive("byte_reset", self.byte_reset, why);
+        findings.positive("time_reset", self.time_reset, "");
+        findings.range("jitter", self.jitter, 0.0..1.0, JITTER);
+        for (field, rate, why) in [
+            (
+                "ai_rate",
+                self.ai_rate,
+                "with zero the rate would never rise beyond the target; for example \"5Mbps\"",
+            ),
+            (
+                "hai_rate",
+                self.hai_rate,
+                "with zero the rate would stop rising after some time; for example \"50Mbps\"",
+            ),
+            (
+                "min_rate",
+                self.min_rate,
+                "a flow at rate zero would never send again; for example \"5Mbps\"",
+            ),
+        ] {
+            findings.positive(field, rate, why);
         }
     }
 }
@@ -194,6 +228,20 @@ impl Control for State {
         (self.byte_stage, self.time_stage) = (0, 0);
         self.restart_counter(spec);
         self.restart_timer(spec, now);
+    }
+
+    fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        if around.switch.flow_control.qcn.is_none() {
+            findings.warn(
+                "",
+                "`qcn` obeys congestion points, and no switch has any",
+                format!("add [switch.flow_control.qcn], or choose {}", around.other("line_rate")),
+            );
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "5Mbps", findings);
     }
 }
 

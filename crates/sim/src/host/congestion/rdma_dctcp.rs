@@ -2,11 +2,14 @@
 //! their simulator): the share of marked packets of DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257)
 //! cuts a rate, with a window that follows it, and there is no slow start. That of TCP is `dctcp`.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::alpha;
 use super::answers::{FollowingWindow, RoundTrip};
+use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path};
 
 /// Parameters.
@@ -32,6 +35,15 @@ impl Default for Spec {
     fn default() -> Self {
         let min_rate = Rate::from_mbps(100);
         Self { g: 1.0 / 16.0, additive_increase: None, min_rate, base_rtt: None }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("g", self.g, alpha::WEIGHT);
+        findings.positive("additive_increase", self.additive_increase, check::INCREASE);
+        findings.positive("base_rtt", self.base_rtt, "remove it for that of the network");
+        findings.positive("min_rate", self.min_rate, check::LOWEST);
     }
 }
 
@@ -118,6 +130,18 @@ impl Control for State {
         if round_ends && self.reduced_until.is_none() {
             self.current = (self.current + self.increase).min(self.line_rate);
         }
+    }
+
+    fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        if let Some(place) = around.switch.no_marks() {
+            around.nothing_marks(place, "step", findings);
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "100Mbps", findings);
+        let base_rtt = network.check_base_rtt(spec.base_rtt, findings);
+        network.check_every_packet(spec.min_rate, base_rtt, findings);
     }
 }
 

@@ -3,6 +3,7 @@
 //! by the transport.
 
 use floodway_model::Instant;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,12 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { slow_start: SlowStart::Standard, minimum_window: window::MINIMUM }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("minimum_window", self.minimum_window, 1.., window::MINIMUM_IS);
     }
 }
 

@@ -7,11 +7,14 @@
 //! take no time for them, so that it would never be the smaller one, and all of the round-trip time is
 //! the network's.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::Network;
 use super::{Answer, Control, Needs, Path};
+use crate::host::transport;
 
 /// Parameters. The paper gives few numbers; the simulator csg-htsim has a full set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +69,31 @@ impl Default for Spec {
             initial_cwnd: None,
             retx_reset_threshold: 5,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("base_target", self.base_target, "");
+        findings.latency("base_target", self.base_target);
+        findings.latency("hop", self.hop);
+        findings.latency("fs_range", self.fs_range);
+        findings.positive("fs_min_cwnd", self.fs_min_cwnd, "usual is 0.1 packets");
+        findings.positive("fs_max_cwnd", self.fs_max_cwnd, "usual is 100 packets");
+        findings.below(
+            ("fs_min_cwnd", self.fs_min_cwnd),
+            ("fs_max_cwnd", self.fs_max_cwnd),
+            "lower the first or raise the second: usual are 0.1 and 100 packets",
+        );
+        findings.positive("ai", self.ai, "with 0 the window would never grow; usual is 1 packet");
+        findings.between_0_and_1("beta", self.beta, "usual is 0.8");
+        findings.between_0_and_1("max_mdf", self.max_mdf, "usual is 0.5");
+        findings.weight("min_cwnd", self.min_cwnd, "the paper has 0.001 packets");
+        findings.range("max_cwnd", self.max_cwnd, 1.0.., "usual is 1000 packets");
+        let why = "remove it to begin with what fills the path";
+        findings.positive("initial_cwnd", self.initial_cwnd, why);
+        let why = "after so many timeouts in a row the window is the least; usual is 5";
+        findings.range("retx_reset_threshold", self.retx_reset_threshold, 1.., why);
     }
 }
 
@@ -179,6 +207,38 @@ impl Control for State {
             self.shrink(spec.min_cwnd, spec, now);
         } else {
             self.decrease(1.0 - spec.max_mdf, spec, now);
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        if let transport::Spec::Rocev2(transport) = network.around.transport
+            && transport.ack_every > 1
+        {
+            findings.error(
+                &network.around.of_transport("ack_every"),
+                format!(
+                    "the window of `swift` may be 1 packet, and an acknowledgement comes after {}",
+                    transport.ack_every
+                ),
+                "the sender would wait for its timer: write ack_every = 1",
+            );
+        }
+        let (graph, round_trip) = (network.graph, network.round_trip);
+        // Switches between the first host and the one that is farthest from it.
+        let links = graph.hosts().next().and_then(|first| {
+            let distances = graph.distances(first);
+            graph.hosts().filter_map(|host| distances[host.index()]).max()
+        });
+        let target = spec.base_target + spec.hop * u64::from(links.unwrap_or(0).saturating_sub(1));
+        if target <= round_trip {
+            findings.warn(
+                ["base_target", ""],
+                format!(
+                    "the round trip of an empty network takes {round_trip}, and the target of a \
+                     large window is {target}"
+                ),
+                "an empty network looks congested: raise `base_target` or `hop` above that",
+            );
         }
     }
 }

@@ -1,11 +1,13 @@
 //! TIMELY (Mittal et al., SIGCOMM 2015, algorithm 1): the rate follows the round-trip time and how
 //! it changes. Zhu et al. (CoNEXT 2016, algorithm 2) show that it has no fixed point, and patch it.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{FollowingWindow, RoundTrip};
+use super::check::{self, Network};
 use super::{Answer, Control, Needs, Path};
 
 /// Parameters.
@@ -86,6 +88,29 @@ impl Default for Spec {
             patched: false,
             window: None,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("min_rtt", self.min_rtt, "");
+        let why = "between them the gradient decides; the paper has 50us and 500us";
+        findings.below(("t_low", self.t_low), ("t_high", self.t_high), why);
+        // The error is a part of it.
+        findings.positive("t_low", self.patched.then_some(self.t_low), "");
+        findings.weight("alpha", self.alpha, "usual is 0.875");
+        findings.weight("beta", self.beta, "usual is 0.8");
+        findings.positive("additive_increase", self.additive_increase, check::INCREASE);
+        findings.at_most(
+            ("additive_increase", self.additive_increase),
+            ("hyper_increase", self.hyper_increase),
+            "set `hyper_increase` to five times `additive_increase`, as the paper has it",
+        );
+        let why = "for example \"16KB\"; remove it for one update per round trip";
+        findings.positive("segment", self.segment, why);
+        let why = "write the round-trip time without queues, or remove it";
+        findings.positive("window", self.window, why);
+        findings.positive("min_rate", self.min_rate, check::LOWEST);
     }
 }
 
@@ -213,6 +238,27 @@ impl Control for State {
             && self.is_due(answer)
         {
             self.update(spec, rtt);
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "100Mbps", findings);
+        let round_trip = network.round_trip;
+        let message = |field: &str, threshold: Duration| {
+            format!(
+                "the round trip of an empty network takes {round_trip}, and `{field}` is {threshold}"
+            )
+        };
+        if round_trip >= spec.t_high {
+            let remedy = "flows would only become slower: raise it well above that";
+            findings.error(["t_high", "t_low", ""], message("t_high", spec.t_high), remedy);
+        } else if round_trip >= spec.t_low {
+            let remedy = "an empty network looks congested: raise it above that";
+            findings.warn(["t_low", ""], message("t_low", spec.t_low), remedy);
+        }
+        if let Some(window) = spec.window {
+            network.check_length(("window", window), findings);
+            network.check_window(spec.min_rate, window, findings);
         }
     }
 }

@@ -8,6 +8,9 @@ use super::{Ack, Path};
 /// (RFC 5681, equation 4; Linux).
 pub const MINIMUM: u32 = 2;
 
+/// Where that is from.
+pub const MINIMUM_IS: &str = "RFC 5681 and Linux have 2";
+
 /// A threshold that no window reaches: the first slow start has none.
 const INFINITE: u32 = u32::MAX;
 

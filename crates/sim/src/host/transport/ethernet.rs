@@ -2,6 +2,7 @@
 //! acknowledged, sent again or put in order, and there is no ECN field. It is how workloads of layer
 //! 2 alone are described, in which flow control and queue management have nobody to help them.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Ecn};
 use schemars::JsonSchema;
@@ -21,6 +22,12 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { payload: Bytes(1_500) }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("payload", self.payload, "a full frame has 1500B");
     }
 }
 

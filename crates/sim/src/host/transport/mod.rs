@@ -7,8 +7,9 @@ pub mod rocev2;
 pub mod tcp;
 pub mod udp;
 
+use floodway_model::check::Findings;
 use floodway_model::packet::length;
-use floodway_model::{Body, Duration, Ecn, Instant};
+use floodway_model::{Body, Bytes, Duration, Ecn, Instant, Rate};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
@@ -36,6 +37,73 @@ impl Spec {
             Self::Tcp(spec) => spec.mss.0,
             Self::Udp(spec) => spec.payload.0,
             Self::Ethernet(spec) => spec.payload.0,
+        }
+    }
+
+    /// The field with that payload, what a full packet has beside it without telemetry, and what is usual.
+    fn full(&self) -> (&'static str, u64, &'static str) {
+        match self {
+            Self::Rocev2(spec) => {
+                ("mtu", spec.overhead.0, "RoCEv2 has MTUs from 256 to 4096 bytes")
+            }
+            Self::Tcp(_) => {
+                let usual = "an Ethernet packet of 1500 bytes has room for 1448";
+                ("mss", length::TCP_OVERHEAD.into(), usual)
+            }
+            Self::Udp(_) => {
+                let usual = "an Ethernet packet of 1500 bytes has room for 1472";
+                ("payload", length::UDP_OVERHEAD.into(), usual)
+            }
+            Self::Ethernet(_) => {
+                let usual = "IEEE 802.3 has room for 1500, jumbo frames usually for 9000";
+                ("payload", length::ETHERNET_OVERHEAD.into(), usual)
+            }
+        }
+    }
+
+    /// The field with the payload of a full packet.
+    pub fn payload_field(&self) -> &'static str {
+        self.full().0
+    }
+
+    /// The frame of a full packet without telemetry, if it can be made. `findings` are about the member.
+    pub fn check_frame(&self, wire_overhead: Bytes, findings: &mut Findings<'_>) -> Option<u16> {
+        let most = u64::from(u16::MAX);
+        let (field, overhead, usual) = self.full();
+        let frame = self.payload().saturating_add(overhead);
+        let on_wire = frame.saturating_add(wire_overhead.0);
+        if frame > most {
+            findings.error(
+                field,
+                format!(
+                    "`{field}` is {}, which makes frames of {frame} bytes",
+                    Bytes(self.payload())
+                ),
+                format!("frames have at most {most} bytes: {usual}"),
+            );
+        } else if on_wire > most {
+            findings.error(
+                "/wire_overhead",
+                format!("a frame of {frame} bytes takes {on_wire} bytes on the wire"),
+                format!("at most {most} are possible; preamble and gap are 20 bytes"),
+            );
+        }
+        (self.payload() > 0 && on_wire <= most).then_some(frame as u16)
+    }
+
+    /// Whether it fits a network with this round-trip time and these links of hosts. `findings` are about the
+    /// member.
+    pub fn check_on(
+        &self,
+        round_trip: Duration,
+        slowest: Rate,
+        wire_overhead: Bytes,
+        findings: &mut Findings<'_>,
+    ) {
+        match self {
+            Self::Rocev2(spec) => spec.check_on(round_trip, slowest, wire_overhead, findings),
+            Self::Tcp(spec) => spec.check_on(round_trip, findings),
+            Self::Udp(_) | Self::Ethernet(_) => {}
         }
     }
 

@@ -2,6 +2,7 @@
 //! congestion. With [`constant_rate`](crate::host::congestion) this is the unresponsive traffic
 //! that queue management has to cope with.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Ecn};
 use schemars::JsonSchema;
@@ -46,6 +47,12 @@ impl From<Field> for Ecn {
 impl Default for Spec {
     fn default() -> Self {
         Self { payload: Bytes(1_472), ecn: Field::NotEct }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("payload", self.payload, "a full datagram has 1472B");
     }
 }
 

@@ -2,6 +2,7 @@
 //! depends on is measured with it (the "rate laws": Mathis et al., CCR 1997, for Reno).
 
 use floodway_model::Packet;
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,12 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { probability: 0.01 }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.probability("probability", self.probability);
     }
 }
 

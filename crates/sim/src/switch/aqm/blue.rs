@@ -2,6 +2,7 @@
 //! 10(4), 2002): one probability for all packets of a queue, which rises when packets are lost for want of room and
 //! falls when the link is idle. The length of the queue says nothing, unless `above` is set.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,13 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("increment", self.increment, "usual is 0.02");
+        findings.weight("decrement", self.decrement, "usual is 0.002");
+    }
+}
+
 /// The probabilities of the queues of a port.
 #[derive(Debug)]
 pub struct State {
@@ -56,6 +64,10 @@ impl Marking {
 
 impl Aqm for State {
     type Spec = Spec;
+
+    fn threshold(spec: &Spec) -> Option<(&'static str, Bytes)> {
+        Some(("above", spec.above?))
+    }
 
     fn new(spec: &Spec, queues: usize) -> Self {
         Self { spec: spec.clone(), queues: vec![Marking::default(); queues].into() }

@@ -7,6 +7,7 @@
 //! by the bytes that they leave behind, or by the time that they have waited. The square is a
 //! comparison with the larger of two random numbers. Each queue of a port is judged by itself.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,16 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "every scalable packet is marked at this backlog, for example \"1650KB\"";
+        findings.positive("full_size", self.full_size, why);
+        let why = "every scalable packet is marked at this waiting time";
+        findings.positive("full_time", self.full_time, why);
+        findings.positive("coupling", self.coupling, "2 is usual");
+    }
+}
+
 impl Spec {
     /// p: the queue over its full scale.
     fn probability(&self, backlog: u64, sojourn: Duration) -> f64 {
@@ -73,6 +84,10 @@ pub type State = Spec;
 impl Aqm for Spec {
     type Spec = Self;
     const JUDGES_DEPARTURES: bool = true;
+
+    fn scalable(spec: &Self) -> Option<Scalable> {
+        Some(spec.scalable)
+    }
 
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()

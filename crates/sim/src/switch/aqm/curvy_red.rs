@@ -8,6 +8,7 @@
 //! if more than a threshold is left in its queue, or if the waiting time of the classic head, without
 //! smoothing, over a full scale of 2^(S_C - k0) seconds is above the largest of U random numbers.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,15 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { s_c: -1, curviness: 1, f_c: 5, k0: 1, threshold: 5 }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("s_c", self.s_c, -20..=10, "-1 is a full scale of 500 ms");
+        findings.range("curviness", self.curviness, 1..=8, "1 is a square for classic packets");
+        findings.range("f_c", self.f_c, 0..=30, "5 is a weight of 1/32");
+        findings.range("k0", self.k0, 0..=10, "1 is a coupling of 2");
     }
 }
 

@@ -1,5 +1,6 @@
 //! No active queue management: the queue's limit decides alone.
 
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +11,17 @@ use super::Aqm;
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
 
+impl Check for Spec {}
+
 /// It remembers nothing.
 pub type State = Spec;
 
 impl Aqm for Spec {
     type Spec = Self;
+
+    fn no_marks(_: &Self) -> Option<&'static str> {
+        Some("switch.aqm")
+    }
 
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()

@@ -8,6 +8,7 @@
 //! the scheduler's part (`switch.scheduler.strict`), telling packets apart that of
 //! `switch.classify.ecn`.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,25 @@ impl Default for Spec {
         Self { threshold: 5, s_r: 3, s_d: None }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("s_r", self.s_r, 0..=MOST_BITS, "each bit doubles the probability");
+        let slope = self.slope_low_latency();
+        if self.s_r <= MOST_BITS && slope > MOST_BITS {
+            findings.error(
+                ["s_d", "s_r"],
+                format!("the slope for low latency packets is {slope} bits"),
+                format!(
+                    "write 0 to {MOST_BITS} for `s_d`, which is `s_r` + 3 if it is not written"
+                ),
+            );
+        }
+    }
+}
+
+/// The most bits by which a 32-bit number can be shifted.
+const MOST_BITS: u8 = 31;
 
 /// One more than the largest random number.
 const CERTAIN: u64 = 1 << 32;

@@ -7,6 +7,7 @@
 
 pub mod bernoulli;
 pub mod blue;
+mod check;
 pub mod codel;
 #[cfg(test)]
 mod conformance;
@@ -27,10 +28,12 @@ pub(super) mod stand;
 pub mod step;
 
 use floodway_model::random::Stream;
-use floodway_model::{Duration, Instant, Packet, Rate};
+use floodway_model::{Bytes, Duration, Instant, Packet, Rate};
 
+use super::classify::ecn::Scalable;
 use super::queue::Queue;
 use crate::link::Transmitter;
+
 pub use red::MeasuredOn;
 
 floodway_model::family! {
@@ -42,6 +45,11 @@ floodway_model::family! {
             judges_departures() -> bool;
             is_for_two_queues() -> bool;
             needs_times() -> bool;
+            no_marks() -> Option<&'static str>;
+            needs_ecn() -> &'static [&'static str];
+            scalable() -> Option<Scalable>;
+            threshold() -> Option<(&'static str, Bytes)>;
+            on_arrival_instead() -> Option<&'static str>;
             measured_on() -> MeasuredOn;
         }
         state {}
@@ -231,6 +239,33 @@ pub trait Aqm {
     /// what judges departures usually does.
     fn needs_times(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
+    }
+
+    /// The path of the field that says that it marks nothing; `None` if it marks.
+    fn no_marks(_spec: &Self::Spec) -> Option<&'static str> {
+        None
+    }
+
+    /// The fields that act on ECN-capable packets only, with these values.
+    fn needs_ecn(_spec: &Self::Spec) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// How it distinguishes scalable from classic packets by the ECN field, its field `scalable`, if it does
+    /// that itself.
+    fn scalable(_spec: &Self::Spec) -> Option<Scalable> {
+        None
+    }
+
+    /// A field with a depth that queues must be able to reach, and its value.
+    fn threshold(_spec: &Self::Spec) -> Option<(&'static str, Bytes)> {
+        None
+    }
+
+    /// How it is made to judge arrivals only, as a remedy where it cannot judge departures; `None` if it
+    /// cannot.
+    fn on_arrival_instead(_spec: &Self::Spec) -> Option<&'static str> {
+        None
     }
 
     /// What it measures to find congestion: the queue, but for [`red`], which may look at all.

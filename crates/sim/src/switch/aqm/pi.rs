@@ -3,6 +3,7 @@
 //! is done with it is linear for scalable congestion controls and squared for classic ones.
 
 use floodway_model::Duration;
+use floodway_model::check::Findings;
 use floodway_model::units::PS_PER_S;
 
 /// Its parameters.
@@ -14,6 +15,23 @@ pub struct Gains {
     pub alpha: f64,
     /// Growth of the probability in one update, per second of change of the delay (Hz).
     pub beta: f64,
+}
+
+/// Below this, updates between two packets only cost time.
+const SHORTEST_UPDATE: Duration = Duration::from_us(1);
+
+/// Checks the fields that have its parameters.
+pub fn check(
+    (alpha, beta): (f64, f64),
+    update_interval: Duration,
+    coupling: f64,
+    findings: &mut Findings<'_>,
+) {
+    const WHY: &str = "with less, a longer queue would lower the probability";
+    findings.range("alpha", alpha, 0.0.., WHY);
+    findings.range("beta", beta, 0.0.., WHY);
+    findings.range("update_interval", update_interval, SHORTEST_UPDATE.., "16ms is usual");
+    findings.range("coupling", coupling, 1.0.., "2 is usual");
 }
 
 /// What it remembers.

@@ -8,12 +8,13 @@
 //! probability fall by 2 % at each update of an empty queue, which they all left out. Each queue of
 //! a port has a controller of its own.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::periodic::Periodic;
-use super::pi::{Gains, Pi};
+use super::pi::{self, Gains, Pi};
 use super::{Aqm, Verdict, View};
 use crate::switch::classify::ecn::Scalable;
 
@@ -51,6 +52,12 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        pi::check((self.alpha, self.beta), self.update_interval, self.coupling, findings);
+    }
+}
+
 /// The controllers of one port.
 #[derive(Debug)]
 pub struct State {
@@ -78,6 +85,10 @@ impl State {
 impl Aqm for State {
     type Spec = Spec;
     const JUDGES_DEPARTURES: bool = true;
+
+    fn scalable(spec: &Spec) -> Option<Scalable> {
+        Some(spec.scalable)
+    }
 
     fn new(spec: &Spec, queues: usize) -> Self {
         Self {

@@ -3,6 +3,7 @@
 //! rises linearly to `max_probability` between `low` and `high`, and above `high` as
 //! [`AboveHigh`] says. Congestion Isolation uses the same curve to choose congesting flows.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Packet, Rate};
 use schemars::JsonSchema;
@@ -82,6 +83,27 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let remedy = "the probability rises between them: set `low` below `high`";
+        findings.below(("low", self.low), ("high", self.high), remedy);
+        findings.probability("max_probability", self.max_probability);
+        for (number, of) in self.by_rate.iter().enumerate() {
+            let findings = &mut findings.within(format!("by_rate.{number}"));
+            // A single threshold is a ramp without width.
+            findings.at_most(("low", of.low), ("high", of.high), "set `low` to at most `high`");
+            findings.probability("max_probability", of.max_probability);
+            if self.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
+                findings.error(
+                    "rate",
+                    format!("ports of {} have two curves", of.rate),
+                    "write every rate once",
+                );
+            }
+        }
+    }
+}
+
 impl Spec {
     /// That of the ports of one rate.
     pub fn for_rate(&self, rate: Rate) -> Self {
@@ -120,6 +142,14 @@ pub type State = Spec;
 
 impl Aqm for Spec {
     type Spec = Self;
+
+    fn threshold(spec: &Self) -> Option<(&'static str, Bytes)> {
+        Some(("high", spec.high))
+    }
+
+    fn on_arrival_instead(_: &Self) -> Option<&'static str> {
+        Some("write `switch.aqm.ramp.at = \"arrival\"`")
+    }
 
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()

@@ -7,6 +7,7 @@
 use std::num::NonZeroU32;
 
 use floodway_model::Packet;
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,8 @@ impl Default for Spec {
         Self { packets: NonZeroU32::new(100).expect("it is not 0") }
     }
 }
+
+impl Check for Spec {}
 
 /// How many packets with data have arrived for each queue since the last one that was congested.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Marks above one threshold of the instantaneous depth, as DCTCP asks of its switches (Alizadeh et
 //! al., SIGCOMM 2010, section 3.1).
 
+use floodway_model::check::Check;
 use floodway_model::{Bytes, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {}
+
 impl Spec {
     /// Whether a packet that finds `backlog` bytes in the queue is marked.
     #[inline]
@@ -35,6 +38,10 @@ pub type State = Spec;
 
 impl Aqm for Spec {
     type Spec = Self;
+
+    fn threshold(spec: &Self) -> Option<(&'static str, Bytes)> {
+        Some(("threshold", spec.threshold))
+    }
 
     fn new(spec: &Self, _: usize) -> Self {
         spec.clone()

@@ -3,6 +3,7 @@
 //! the ingress port if PFC or PAUSE is measured on the ingress, else the egress port.
 
 use floodway_model::Bytes;
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,8 @@ impl Default for Spec {
         Self { size: Bytes(800_000) }
     }
 }
+
+impl Check for Spec {}
 
 #[derive(Debug)]
 pub(super) struct Memory {

@@ -2,6 +2,7 @@
 //! (ingress port, class) instead, where PFC is measured on the ingress and covers the class; for
 //! each ingress port instead, where PAUSE is measured on the ingress.
 
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ use crate::switch::port::DropReason;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}
 
 #[derive(Debug)]
 pub(super) struct Memory {

@@ -2,6 +2,7 @@
 //! Congestion Isolation simulations compare with ("flows are mapped to one of the two queues by
 //! hash of destination IP").
 
+use floodway_model::check::Check;
 use floodway_model::random::mix;
 use floodway_model::{Dscp, Ecn, NodeId};
 use schemars::JsonSchema;
@@ -13,6 +14,8 @@ use super::Classifier;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}
 
 impl Classifier for Spec {
     #[inline]

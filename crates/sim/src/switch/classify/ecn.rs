@@ -5,11 +5,13 @@
 //! marked goes to the low latency queue of the next switch, and may overtake those of its flow that
 //! were not: RFC 9331 section 5.1 accepts that. With `ecn_capable` a mark changes nothing.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Dscp, Ecn, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Classifier;
+use crate::switch::check::Facts;
 
 /// The queue for low latency: the first, so that it goes first where priority is strict.
 pub const LOW_LATENCY: usize = 0;
@@ -25,6 +27,8 @@ pub struct Spec {
     /// (RFC 9331).
     pub low_latency: Scalable,
 }
+
+impl Check for Spec {}
 
 /// Which packets are taken for those of a scalable congestion control, which needs about the same
 /// number of marks in every round trip, whatever its rate.
@@ -50,6 +54,25 @@ impl Scalable {
 }
 
 impl Classifier for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        if facts.switch.queue.count == 1 {
+            findings.error(
+                ["", "/switch.queue.count"],
+                "the ECN field distinguishes two kinds of packets, but there is one data queue (0)",
+                "write `switch.queue.count` = 2: queue 0 is for low latency, queue 1 for classic packets",
+            );
+        }
+        if self.low_latency == Scalable::Ect1 && facts.switch.flow_control.pfc.is_some() {
+            findings.error(
+                ["/switch.flow_control.pfc", ""],
+                "a mark moves a classic packet to queue 0 of the next switch, so a pause of class 1 \
+                 would not stop what fills that queue",
+                "remove [switch.flow_control.pfc], or write low_latency = \"ecn_capable\" in \
+                 [switch.classify.ecn]",
+            );
+        }
+    }
+
     #[inline]
     fn queue(&self, _: Dscp, ecn: Ecn, _: NodeId, _: u8) -> u8 {
         if self.low_latency.includes(ecn) { LOW_LATENCY as u8 } else { CLASSIC as u8 }

@@ -4,11 +4,13 @@
 //! A switch cannot know how long a flow will be. The sending host does, and tells by the DSCP of
 //! its packets.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Dscp, Ecn, FlowSpec, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Classifier, destination_hash};
+use crate::switch::check::Facts;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +31,34 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "smaller flows are mice, for example \"100KB\"";
+        findings.positive("below", self.below, why);
+        if self.elephants == Some(self.mice) {
+            findings.error(
+                ["elephants", "mice"],
+                format!("queue {} is that of the mice and that of the elephants", self.mice),
+                "name two different queues, or choose [switch.classify.single]",
+            );
+        }
+    }
+}
+
 impl Classifier for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_queue("mice", self.mice, findings);
+        if let Some(queue) = self.elephants {
+            facts.check_queue("elephants", queue, findings);
+        } else if facts.switch.queue.count == 1 {
+            findings.error(
+                ["/switch.queue.count", ""],
+                "there is one data queue, that of the mice, and none for the elephants",
+                "raise `switch.queue.count` to at least 2",
+            );
+        }
+    }
+
     fn dscp(&self, flow: &FlowSpec) -> Dscp {
         if flow.bytes < self.below.0 { Dscp::LOW_LATENCY } else { Dscp::DEFAULT }
     }

@@ -11,7 +11,10 @@ pub mod ecn;
 pub mod mice_elephants;
 mod single;
 
+use floodway_model::check::Findings;
 use floodway_model::{Dscp, Ecn, FlowSpec, NodeId};
+
+use super::check::Facts;
 
 floodway_model::family! {
     /// How data is assigned to egress queues.
@@ -19,6 +22,7 @@ floodway_model::family! {
         dscp(flow: &FlowSpec) -> Dscp;
         queue(dscp: Dscp, ecn: Ecn, dst: NodeId, queues: u8) -> u8;
         keeps_order() -> bool;
+        check_beside(facts: &Facts<'_>, findings: &mut Findings<'_>);
     }
     Single = "single" in single: "All data goes to one queue.",
     DestinationHash = "destination_hash" in destination_hash:
@@ -45,6 +49,9 @@ pub trait Classifier {
 
     /// The data queue, below `queues`, for a packet with this DSCP and this ECN field to `dst`.
     fn queue(&self, dscp: Dscp, ecn: Ecn, dst: NodeId, queues: u8) -> u8;
+
+    /// Whether there are the queues that it assigns packets to, and it goes with what else is chosen.
+    fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
     /// Whether all packets of a flow go to the same queue, so that they stay in order: what the ECN
     /// field says may differ from packet to packet and changes with a mark.

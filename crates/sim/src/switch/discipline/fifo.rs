@@ -1,5 +1,6 @@
 //! First in, first out, which a queue does by itself.
 
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,3 +8,5 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}

@@ -9,6 +9,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::{Stream, mix};
 use floodway_model::{Bytes, Instant, Packet};
 use rustc_hash::FxHashMap;
@@ -38,6 +39,17 @@ impl Default for Spec {
         Self { quantum: Bytes(1_514), queues: None }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "a full frame, 1514B, is usual";
+        findings.range("quantum", self.quantum, Bytes(1)..=LARGEST_QUANTUM, why);
+        findings.range("queues", self.queues, 1.., "without it every flow has a queue of its own");
+    }
+}
+
+/// A turn is counted in whole frames; more than this is no turn.
+const LARGEST_QUANTUM: Bytes = Bytes(1_000_000_000);
 
 /// The flows of one data queue.
 #[derive(Debug)]

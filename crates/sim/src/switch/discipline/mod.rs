@@ -2,6 +2,7 @@
 //! there is no room. A mechanism of flow control may bring one of its own. First in, first out has no code
 //! here: queues do that themselves, and all of this is kept out of line, so that they are not slower.
 
+mod check;
 pub mod fifo;
 pub mod fq;
 mod sizes;

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use floodway_model::check::Check;
 use floodway_model::random::Stream;
 use floodway_model::{FlowId, Instant, Packet};
 use schemars::JsonSchema;
@@ -23,6 +24,8 @@ pub struct Spec {
     /// What is left of a flow. Default `first_packet`.
     pub left: Left,
 }
+
+impl Check for Spec {}
 
 /// What of its packets that wait says how much is left of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 
+use floodway_model::check::{Check, Findings};
+
 use super::crossbar::Waiting;
 use super::lines::with_lines;
 use super::requests::Requests;
@@ -15,6 +17,12 @@ use super::requests::Requests;
 with_lines! {
     /// Parameters.
     pub struct Spec {}
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        self.lines().check(findings);
+    }
 }
 
 /// What waits at the inputs of a switch.

@@ -1,6 +1,7 @@
 //! The fields that crossbars have in common.
 
 use floodway_model::Bytes;
+use floodway_model::check::{Check, Findings};
 
 use super::CongestionAt;
 
@@ -72,6 +73,22 @@ pub struct Lines {
     pub egress_queue: Option<Bytes>,
     /// Where congestion is measured.
     pub congestion_at: CongestionAt,
+}
+
+/// A crossbar this much faster than its ports is output queueing in all but name, and its slots are
+/// still longer than a picosecond.
+const FASTEST: f64 = 64.0;
+
+/// Cells up to the longest frames that there are.
+const LARGEST_CELL: Bytes = Bytes(65_535);
+
+impl Check for Lines {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "1 is a line as fast as the fastest port";
+        findings.range("speedup", self.speedup, 1.0..=FASTEST, why);
+        let why = "64B is common for what crosses in a slot";
+        findings.range("cell", self.cell, Bytes(1)..=LARGEST_CELL, why);
+    }
 }
 
 impl Lines {

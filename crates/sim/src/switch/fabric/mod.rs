@@ -6,6 +6,7 @@
 //! queue. With a speedup above 1 frames wait on both sides (combined input and output queueing).
 //! Feedback and notifications, few and small, do not cross it.
 
+mod check;
 mod clock;
 pub mod crossbar;
 pub mod egress;

@@ -1,6 +1,7 @@
 //! Nothing between the ports: memory that is as fast as all ports together (Karol, Hluchyj and
 //! Morgan, IEEE Transactions on Communications 35(12), 1987: output queueing).
 
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,3 +9,5 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}

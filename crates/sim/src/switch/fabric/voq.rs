@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use floodway_model::check::{Check, Findings};
+
 use super::crossbar::Waiting;
 use super::lines::with_lines;
 use super::requests::Requests;
@@ -15,6 +17,14 @@ with_lines! {
         /// How many times requests, grants and accepts go round in a slot, at least 1. Default 4
         /// (McKeown 1999: about log2 N for N ports, and his examples have 16).
         pub iterations: u32 = 4,
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        self.lines().check(findings);
+        let why = "about log2 of the ports are enough";
+        findings.range("iterations", self.iterations, 1.., why);
     }
 }
 

@@ -10,13 +10,17 @@ pub mod pfc;
 pub mod qcn;
 pub mod source_flow_control;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::family::Entry;
-use floodway_model::{Body, Instant, Packet};
+use floodway_model::{Body, Graph, Instant, Packet};
+use pausing::{Held, Paused, Source};
+use pfc::watchdog::Event;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Switch;
 use super::buffer::Buffer;
+use super::check::{CheckBeside, Facts};
 use super::discipline::Discipline;
 use super::mechanism::{
     Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
@@ -24,8 +28,6 @@ use super::mechanism::{
 use super::port::DropReason;
 use crate::metric::Tally;
 use crate::run::Context;
-use pausing::{Held, Paused, Source};
-use pfc::watchdog::Event;
 
 /// Makes [`Spec`], [`CATALOGUE`], [`Mechanisms`] and what asks each of these from one row per mechanism: the name of its
 /// table in scenarios, which is that of its module, what it does, and its half in a switch.
@@ -39,6 +41,28 @@ macro_rules! mechanisms {
                 #[doc = $summary]
                 pub $module: Option<$module::Spec>,
             )+
+        }
+
+        impl Check for Spec {
+            fn check(&self, findings: &mut Findings<'_>) {
+                $(if let Some(spec) = &self.$module {
+                    spec.check(&mut findings.within(stringify!($module)));
+                })+
+            }
+        }
+
+        impl CheckBeside for Spec {
+            fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+                $(if let Some(spec) = &self.$module {
+                    spec.check_beside(facts, &mut findings.within(stringify!($module)));
+                })+
+            }
+
+            fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
+                $(if let Some(spec) = &self.$module {
+                    spec.check_on(facts, graph, &mut findings.within(stringify!($module)));
+                })+
+            }
         }
 
         /// The members of the family.

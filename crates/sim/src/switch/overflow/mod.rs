@@ -9,11 +9,13 @@ pub mod trim;
 
 use std::sync::Arc;
 
+use floodway_model::check::Findings;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
 use super::aqm::Verdict;
+use super::check::Facts;
 use super::knowledge::Knowledge;
 use super::port::DropReason;
 use crate::run::Context;
@@ -50,6 +52,9 @@ pub trait Overflow {
     fn trims(&self) -> Option<&trim::Spec> {
         None
     }
+
+    /// Whether it goes with what else is chosen.
+    fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
     /// About a packet that has been refused. `last_is_trimmable`: the last packet of its queue could be trimmed in its
     /// place. `rng` is that of the switch.

@@ -6,6 +6,7 @@
 //! The header goes to the control queue, above all data, or to the data queue that `switch.feedback.trimmed` gives it.
 //! There it is limited like everything else: by `switch.queue.control_size`, or by the buffer for data.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
 use floodway_model::{Bytes, Packet};
@@ -13,6 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fate, Overflow};
+use crate::host::Profile;
+use crate::switch;
+use crate::switch::check::Facts;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +45,60 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let shortest = Bytes(length::SHORTEST_FRAME.into());
+        findings.range("size", self.size, shortest.., "no Ethernet frame is shorter");
+        findings.probability("last", self.last);
+    }
+}
+
 impl Overflow for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let switch = facts.switch;
+        let control = switch.queue.control_size;
+        if switch.feedback.trimmed.is_none() && control < self.size {
+            findings.error(
+                ["/switch.queue.control_size", "size", ""],
+                format!(
+                    "a control queue of {control} cannot hold one trimmed packet of {}",
+                    self.size
+                ),
+                "raise `switch.queue.control_size`, for example to \"1MB\"",
+            );
+        }
+        let frame = facts.largest_frame.map_or(u64::MAX, u64::from);
+        if self.size.0 >= frame {
+            findings.error(
+                "size",
+                format!(
+                    "no packet is longer than {}: the longest frame has {frame} bytes",
+                    self.size
+                ),
+                format!("write less than {frame}B, for example \"64B\""),
+            );
+        }
+        if let Some(threshold) =
+            self.threshold.filter(|at| facts.largest_frame.is_some() && at.0 < frame)
+        {
+            findings.error(
+                "threshold",
+                format!("a threshold of {threshold} trims every packet of {frame} bytes"),
+                format!("write at least {frame}B, or remove `threshold`"),
+            );
+        }
+        self.check_switch(switch, findings);
+        let understands = |one: &Profile| one.transport.understands_trimming();
+        if !facts.profiles.is_empty() && !facts.profiles.iter().any(understands) {
+            findings.error(
+                "",
+                "no workload uses a transport that understands trimmed packets, so all are dropped",
+                "choose [host.transport.rocev2.recovery.selective_repeat], or [switch.overflow.drop] if \
+                 dropping is meant",
+            );
+        }
+    }
+
     fn trims(&self) -> Option<&Self> {
         Some(self)
     }
@@ -57,6 +114,41 @@ impl Overflow for Spec {
 }
 
 impl Spec {
+    /// What does not go with trimming.
+    fn check_switch(&self, switch: &switch::Spec, findings: &mut Findings<'_>) {
+        if switch.congestion_indication.is_some() {
+            findings.error(
+                ["", "/switch.congestion_indication"],
+                "with layer 2 congestion indication switches do not look into IP headers, which trimming \
+                 leaves and changes",
+                "remove [switch.congestion_indication], or choose [switch.overflow.drop]",
+            );
+        }
+        let data = u8::MAX >> (8 - switch.queue.count.clamp(1, 8));
+        if switch.flow_control.must_not_lose() & data == data {
+            findings.error(
+                "",
+                "flow control keeps all classes of data lossless, and packets of such a class are not trimmed",
+                "pause fewer classes, write `lossless = false` in its table, or choose [switch.overflow.drop]",
+            );
+        }
+        let (bfc, drc) = (&switch.flow_control.bfc, &switch.flow_control.drc);
+        for (is_on, place, what) in [
+            (bfc.is_some(), "switch.flow_control.bfc", "Backpressure Flow Control"),
+            (drc.is_some(), "switch.flow_control.drc", "Directional Rate Control"),
+            (switch.fabric.lines().is_some(), "switch.fabric", "a crossbar"),
+            (!switch.queue.discipline.is_fifo(), "switch.queue.discipline", "a queue discipline"),
+        ] {
+            if is_on && self.last > 0.0 {
+                findings.error(
+                    ["last", "", &format!("/{place}")],
+                    format!("with {what} a queue is not first in, first out, and has no last packet"),
+                    format!("remove `last`, so that the packet that came is trimmed, or remove [{place}]"),
+                );
+            }
+        }
+    }
+
     /// Frame length of a trimmed packet.
     pub fn header(&self) -> u16 {
         self.size.0.min(u16::MAX.into()) as u16

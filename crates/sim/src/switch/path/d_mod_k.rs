@@ -7,6 +7,7 @@
 //! Hosts have the numbers of their order in the network. In networks whose tiers have different
 //! numbers of ways up, k is that of the switch itself.
 
+use floodway_model::check::Check;
 use floodway_model::random::Stream;
 use floodway_model::{Instant, NodeId, Packet};
 use schemars::JsonSchema;
@@ -18,6 +19,8 @@ use super::{NextHops, PathChoice};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}
 
 /// It remembers the tier of its switch.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Equal-cost multipath by hash: all packets of a flow take one path (RFC 2992). Each switch
 //! hashes differently, so that the choices at successive tiers are independent.
 
+use floodway_model::check::Check;
 use floodway_model::random::{Stream, mix};
 use floodway_model::{FlowId, Instant, NodeId, Packet, Rate};
 use schemars::JsonSchema;
@@ -16,6 +17,8 @@ pub struct Spec {
     /// 2014). Default false: each port as many as the others.
     pub weighted: bool,
 }
+
+impl Check for Spec {}
 
 /// It remembers nothing.
 pub type State = Spec;

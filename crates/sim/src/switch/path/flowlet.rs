@@ -7,6 +7,7 @@
 //! share the entry: they go by one port as long as either sends. LetFlow ages entries in steps of
 //! the gap, so that it takes one to two gaps; here the time is exact.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::{Stream, mix};
 use floodway_model::{Duration, FlowId, Instant, NodeId, Packet};
 use schemars::JsonSchema;
@@ -31,6 +32,15 @@ impl Default for Spec {
         Self { gap: Duration::from_us(500), entries: 65_536 }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("entries", self.entries, 1..=MOST_ENTRIES, "CONGA has 65536");
+    }
+}
+
+/// Entries of a flowlet table: ten bytes each, in every switch.
+const MOST_ENTRIES: u32 = 1 << 24;
 
 /// The table of one switch.
 #[derive(Debug)]

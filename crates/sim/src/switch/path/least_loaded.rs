@@ -6,6 +6,7 @@
 //! left of the frame on the wire and all that waits behind it. DRILL's second half, by which an
 //! asymmetric network is cut into symmetric ones, is not here.
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
@@ -27,6 +28,13 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { choices: 2, memory: 1 }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "DRILL has 2; with 0 only remembered ports would be looked at";
+        findings.range("choices", self.choices, 1.., why);
     }
 }
 
@@ -90,6 +98,10 @@ impl State {
 
 impl PathChoice for State {
     type Spec = Spec;
+
+    fn sprays(_: &Spec) -> bool {
+        true
+    }
 
     fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
         let (choices, memory) = (spec.choices.into(), spec.memory.into());

@@ -1,5 +1,6 @@
 //! Which of the equal next hops a packet takes.
 
+mod check;
 #[cfg(test)]
 mod conformance;
 pub mod d_mod_k;
@@ -20,6 +21,7 @@ floodway_model::family! {
         parameters {
             by_flow(flow: FlowId, at: NodeId, count: usize) -> Option<usize>;
             keeps_order() -> bool;
+            sprays() -> bool;
         }
         state {}
         mut state {
@@ -70,6 +72,11 @@ pub trait PathChoice {
 
     /// Whether all packets of a flow take one path.
     fn keeps_order(_spec: &Self::Spec) -> bool {
+        false
+    }
+
+    /// Whether any two packets of a flow may take different paths.
+    fn sprays(_spec: &Self::Spec) -> bool {
         false
     }
 

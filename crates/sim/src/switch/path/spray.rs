@@ -2,6 +2,7 @@
 //! whatever its flow. Links are loaded evenly; packets arrive out of order where paths are not
 //! equally long.
 
+use floodway_model::check::Check;
 use floodway_model::random::Stream;
 use floodway_model::{Instant, Packet};
 use schemars::JsonSchema;
@@ -16,6 +17,8 @@ pub struct Spec {
     /// Which port is next. Default `random` (Dixit et al.).
     pub order: Order,
 }
+
+impl Check for Spec {}
 
 /// How packets are dealt out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +60,10 @@ impl State {
 
 impl PathChoice for State {
     type Spec = Spec;
+
+    fn sprays(_: &Spec) -> bool {
+        true
+    }
 
     fn new(spec: &Spec, _: u8, rng: impl FnOnce() -> Stream) -> Self {
         Self { order: spec.order, rng: rng(), next: Vec::new() }

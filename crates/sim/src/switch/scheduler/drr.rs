@@ -4,6 +4,7 @@
 //! The first queues may have strict priority above that, as switches combine the two (enhanced
 //! transmission selection, IEEE 802.1Q clause 8.6.8.3, leaves what strict priority does not take).
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use crate::link::Link;
+use crate::switch::check::{Facts, there_are};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,30 @@ impl Default for Spec {
         Self { quantum: Bytes(1_500), weights: Vec::new(), strict: 0 }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("quantum", self.quantum, "1500B, about a frame, is usual");
+        if let Some(queue) = self.weights.iter().position(|&weight| weight == 0) {
+            findings.error(
+                &format!("weights.{queue}"),
+                format!("the weight of queue {queue} is 0, so it would never send"),
+                "write at least 1",
+            );
+        }
+        let heaviest = self.weights.iter().copied().max().unwrap_or(1);
+        if u128::from(self.quantum.0) * u128::from(heaviest) > LARGEST_TURN {
+            findings.error(
+                ["quantum", "weights"],
+                format!("a quantum of {} times the weight {heaviest} is too long", self.quantum),
+                "keep quantum times weight below 1 GB; a frame's length is enough",
+            );
+        }
+    }
+}
+
+/// A queue's turn is counted in 32 bits.
+const LARGEST_TURN: u128 = 1_000_000_000;
 
 impl Spec {
     /// The weight of a queue.
@@ -67,6 +93,19 @@ impl Scheduler for State {
         let others = (strict..usize::from(count)).filter(shares);
         let all: u64 = others.map(|other| u64::from(spec.weight(other))).sum();
         (spec.weight(queue).into(), all)
+    }
+
+    fn check_beside(spec: &Spec, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let (count, there_are) = (facts.switch.queue.count, there_are(facts.switch.queue.count));
+        if spec.weights.len() > usize::from(count) {
+            let message = format!("there are {} weights, but {there_are}", spec.weights.len());
+            findings.error("weights", message, "write one weight for each queue, or fewer");
+        }
+        if spec.strict > count {
+            let message = format!("{} queues have strict priority, but {there_are}", spec.strict);
+            let remedy = format!("write at most {count}, for strict priority among all");
+            findings.error("strict", message, remedy);
+        }
     }
 
     fn new(spec: &Spec, _: &Link) -> Self {

@@ -10,7 +10,9 @@ pub mod time_shifted;
 pub mod wrr;
 
 use floodway_model::Duration;
+use floodway_model::check::Findings;
 
+use super::check::Facts;
 use crate::link::Link;
 
 floodway_model::family! {
@@ -19,6 +21,7 @@ floodway_model::family! {
         new(link: &Link);
         parameters {
             needs_times() -> bool;
+            check_beside(facts: &Facts<'_>, findings: &mut Findings<'_>);
             share(queue: usize, waiting: u8, count: u8) -> (u64, u64);
         }
         state {}
@@ -51,6 +54,9 @@ pub trait Scheduler {
     fn needs_times(_spec: &Self::Spec) -> bool {
         false
     }
+
+    /// Whether it goes with the queues and what else is chosen.
+    fn check_beside(_spec: &Self::Spec, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
     /// The part of its port's rate that a queue gets among those whose bits are set in `waiting`,
     /// of `count` queues: its weight, and the sum of all weights. A queue with strict priority

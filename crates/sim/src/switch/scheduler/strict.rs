@@ -1,6 +1,7 @@
 //! Strict priority (IEEE 802.1Q clause 8.6.8.1): queue 0 before queue 1 and so on.
 
 use floodway_model::Duration;
+use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,8 @@ use crate::link::Link;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {}
+
+impl Check for Spec {}
 
 /// It remembers nothing.
 pub type State = Spec;

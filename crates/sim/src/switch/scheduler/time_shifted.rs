@@ -3,11 +3,13 @@
 //! leaves the scheduler open and describes this one).
 
 use floodway_model::Duration;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use crate::link::Link;
+use crate::switch::check::Facts;
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 
 /// Parameters.
@@ -26,6 +28,8 @@ impl Default for Spec {
     }
 }
 
+impl Check for Spec {}
+
 /// It remembers nothing.
 pub type State = Spec;
 
@@ -34,6 +38,20 @@ impl Scheduler for Spec {
 
     fn needs_times(_: &Self) -> bool {
         true
+    }
+
+    fn check_beside(_: &Self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_two_queues(findings);
+        if facts.switch.flow_control.bfc.is_some() {
+            findings.error(
+                ["", "/switch.flow_control.bfc"],
+                format!(
+                    "`{}` asks how long heads have waited, and with Backpressure Flow Control no times are kept",
+                    findings.path("")
+                ),
+                "choose [switch.scheduler.wrr], or remove [switch.flow_control.bfc]",
+            );
+        }
     }
 
     fn new(spec: &Self, _: &Link) -> Self {

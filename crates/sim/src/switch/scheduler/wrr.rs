@@ -8,11 +8,13 @@
 //! here it stays as it is, which can change which of two packets goes first after a pause.
 
 use floodway_model::Duration;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use crate::link::Link;
+use crate::switch::check::Facts;
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 
 /// Parameters.
@@ -27,6 +29,13 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { classic_weight: 10 }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "it is per cent of the link; with [switch.scheduler.strict] queue 0 has everything that it can use";
+        findings.range("classic_weight", self.classic_weight, 1..=99, why);
     }
 }
 
@@ -64,6 +73,10 @@ impl Scheduler for State {
     fn share(spec: &Spec, queue: usize, waiting: u8, _: u8) -> (u64, u64) {
         let other = if queue == CLASSIC { LOW_LATENCY } else { CLASSIC };
         if waiting >> other & 1 == 0 { (1, 1) } else { (spec.weight(queue) as u64, 100) }
+    }
+
+    fn check_beside(_: &Spec, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_two_queues(findings);
     }
 
     fn new(spec: &Spec, link: &Link) -> Self {

@@ -1,4 +1,5 @@
 use floodway_model::Duration;
+use floodway_model::check::{ABOVE_ONE, Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,5 +39,17 @@ impl Default for Spec {
             probe_rtt_time: Duration::from_ms(200),
             extra_acked_gain: 1.0,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        const BBR: &str = "remove it for the published one";
+        findings.range("startup_gain", self.startup_gain, ABOVE_ONE, BBR);
+        findings.range("cwnd_gain", self.cwnd_gain, 1.0.., BBR);
+        findings.range("pacing_margin", self.pacing_margin, 0.0..1.0, BBR);
+        findings.range("extra_acked_gain", self.extra_acked_gain, 0.0.., BBR);
+        findings.range("min_window", self.min_window, 1.., "Linux has 4");
+        findings.positive("min_rtt_window", self.min_rtt_window, "Linux has 10s");
     }
 }

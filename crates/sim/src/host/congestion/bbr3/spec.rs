@@ -1,4 +1,5 @@
 use floodway_model::Duration;
+use floodway_model::check::{ABOVE_ONE, Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,5 +97,42 @@ impl Default for Spec {
             ecn_factor: 1.0 / 3.0,
             ecn_threshold: 0.5,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        const DEFAULT: &str = "remove it for the published one";
+        for (field, gain) in [
+            ("startup_pacing_gain", self.startup_pacing_gain),
+            ("startup_cwnd_gain", self.startup_cwnd_gain),
+            ("up_gain", self.up_gain),
+        ] {
+            findings.range(field, gain, ABOVE_ONE, DEFAULT);
+        }
+        findings.between_0_and_1("drain_gain", self.drain_gain, DEFAULT);
+        findings.between_0_and_1("down_gain", self.down_gain, DEFAULT);
+        findings.range("cwnd_gain", self.cwnd_gain, 1.0.., DEFAULT);
+        for (field, share) in [
+            ("pacing_margin", self.pacing_margin),
+            ("loss_threshold", self.loss_threshold),
+            ("headroom", self.headroom),
+            ("ecn_factor", self.ecn_factor),
+        ] {
+            findings.range(field, share, 0.0..1.0, DEFAULT);
+        }
+        findings.range("probe_rtt_cwnd_gain", self.probe_rtt_cwnd_gain, 0.0.., DEFAULT);
+        findings.range("extra_acked_gain", self.extra_acked_gain, 0.0.., DEFAULT);
+        findings.weight("beta", self.beta, DEFAULT);
+        findings.weight("ecn_alpha_gain", self.ecn_alpha_gain, DEFAULT);
+        findings.weight("ecn_threshold", self.ecn_threshold, DEFAULT);
+        findings.range("min_window", self.min_window, 1.., "4 is published");
+        let interval = self.probe_rtt_interval;
+        findings.positive("probe_rtt_interval", interval, DEFAULT);
+        findings.at_most(
+            ("probe_rtt_interval", interval),
+            ("min_rtt_window", self.min_rtt_window),
+            "the shortest round-trip time would be forgotten before it is measured again: raise `min_rtt_window`",
+        );
     }
 }

@@ -6,9 +6,12 @@
 
 mod spec;
 
+use floodway_model::check::Findings;
 use floodway_model::{Duration, Instant};
 
+use super::check::{Around, Network};
 use super::{Control, Needs, Path};
+
 pub use spec::{Notification, Spec, Variant};
 
 /// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
@@ -218,6 +221,25 @@ impl Control for State {
         }
         self.set_next();
         self.catch_up(spec, now);
+    }
+
+    fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
+        // Backward indications count as much as marks, and so do the marks of trimmed packets.
+        let indication = around.switch.congestion_indication.as_ref();
+        let trims = around.switch.overflow.trims().is_some_and(|spec| spec.mark);
+        if indication.is_some_and(|spec| spec.backward)
+            || trims && around.transport.understands_trimming()
+        {
+            return;
+        }
+        if let Some(place) = around.switch.no_marks() {
+            around.nothing_marks(place, "ramp", findings);
+        }
+    }
+
+    fn check_on(spec: &Spec, network: &Network<'_>, findings: &mut Findings<'_>) {
+        network.check_lowest(spec.min_rate, "100Mbps", findings);
+        spec.check_window(network, findings);
     }
 }
 

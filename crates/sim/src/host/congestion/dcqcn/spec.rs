@@ -1,6 +1,10 @@
+use floodway_model::check::{Check, Findings, count_of};
 use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::super::check::{self, Around, Network};
+use crate::host::transport;
 
 /// Parameters. The defaults are the preset `paper`; `nvidia`, `hpcc_simulator` and
 /// `hpcc_simulator_paper` are others, see [presets](#presets).
@@ -118,6 +122,133 @@ impl Default for Spec {
             clamp_target: false,
             window: None,
             window_follows_rate: false,
+        }
+    }
+}
+
+/// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
+const SHORTEST_TIMER: Duration = Duration::from_ns(10);
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.weight("g", self.g, "the paper has 0.00390625 (1/256)");
+        findings.range("initial_alpha", self.initial_alpha, 0.0..=1.0, "the paper has 1");
+        let why = "the paper has 0.5";
+        findings.range("min_decrease_factor", self.min_decrease_factor, 0.0..=1.0, why);
+        let why = "the link rate for which the increases are, for example \"25Gbps\"; or remove it";
+        findings.positive("reference_rate", self.reference_rate, why);
+        findings.link_rate("reference_rate", self.reference_rate);
+        self.check_reference(findings);
+        self.check_idle(findings);
+        findings.range("alpha_timer", self.alpha_timer, SHORTEST_TIMER.., "NICs have 1us and more");
+        let why = "NICs have 1us and more";
+        findings.range("increase_timer", self.increase_timer, SHORTEST_TIMER.., why);
+        let interval = (self.variant == Variant::Periodic).then_some(self.cut_interval);
+        let why = "the HPCC authors' simulator has 4us";
+        findings.range("cut_interval", interval, SHORTEST_TIMER.., why);
+        findings.positive("min_rate", self.min_rate, check::LOWEST);
+        if self.window.is_none() && self.window_follows_rate {
+            findings.error(
+                "window_follows_rate",
+                "there is no window that could follow the rate",
+                "add one, for example window = \"15us\", or remove `window_follows_rate`",
+            );
+        }
+        let why = "how long a flow may send before an answer, for example \"15us\"; or remove it";
+        findings.positive("window", self.window, why);
+    }
+}
+
+impl Spec {
+    /// Whether the increases are sensible at the rate for which they are written.
+    fn check_reference(&self, findings: &mut Findings<'_>) {
+        let Some(reference) = self.reference_rate.filter(|&rate| rate > Rate(0)) else { return };
+        let increases = [
+            ("additive_increase", self.additive_increase, true),
+            ("hyper_increase", self.hyper_increase, self.has_hyper_increase()),
+        ];
+        let too_fast =
+            |&(_, increase, is_used): &(&str, Rate, bool)| is_used && increase >= reference;
+        if let Some((field, increase, _)) = increases.into_iter().find(too_fast) {
+            findings.warn(
+                ["reference_rate", field],
+                format!(
+                    "`{field}` ({increase}) is not below the reference rate ({reference}): one \
+                     increase raises the target to the line rate, whatever that is"
+                ),
+                "write the link rate for which the increases are, for example \"25Gbps\", or remove \
+                 `reference_rate`",
+            );
+        }
+    }
+
+    /// Whether it can come to the third phase of increases.
+    fn has_hyper_increase(&self) -> bool {
+        self.variant != Variant::Paper || self.byte_counter > Bytes(0)
+    }
+
+    /// Settings that this reaction point, or the way in which it is notified, does not use.
+    fn check_idle(&self, findings: &mut Findings<'_>) {
+        if self.variant == Variant::Paper {
+            findings.idle("cut_interval", "with `variant = \"paper\"` every CNP cuts at once");
+            findings.idle("clamp_target", "with `variant = \"paper\"` every cut sets the target");
+        }
+        if !self.has_hyper_increase() {
+            let why =
+                "with `variant = \"paper\"` and `byte_counter = \"0B\"` there is no hyper increase";
+            findings.idle("hyper_increase", why);
+        }
+        if self.notification == Notification::Ack {
+            findings.idle("cnp_interval", "with `notification = \"ack\"` there are no CNPs");
+        }
+        if (0.0..0.5).contains(&self.min_decrease_factor) {
+            let why =
+                "a cut by half of alpha, which is at most 1, leaves at least half of the rate";
+            findings.idle("min_decrease_factor", why);
+        } else if self.min_decrease_factor == 1.0 {
+            findings.warn(
+                "min_decrease_factor",
+                "`min_decrease_factor` is 1, so no cut lowers the rate of a flow",
+                "write 0.5, which the paper has, or choose `line_rate` if that is meant",
+            );
+        }
+    }
+
+    /// Whether the window holds a packet at the slowest host, and lets acknowledgements come.
+    pub(super) fn check_window(&self, network: &Network<'_>, findings: &mut Findings<'_>) {
+        let Around { transport: transport::Spec::Rocev2(transport), .. } = network.around else {
+            return;
+        };
+        let Some(window) = self.window.filter(|&window| window > Duration::ZERO) else { return };
+        let slowest = network.slowest_host();
+        let bytes = slowest.bytes_in(window);
+        if bytes < transport.mtu {
+            findings.error(
+                ["window", &network.around.of_transport("mtu")],
+                format!(
+                    "a window of {window} is {bytes} at {slowest}, and a packet carries {}",
+                    transport.mtu
+                ),
+                format!("write at least \"{}\"", slowest.time_for(transport.mtu)),
+            );
+            return;
+        }
+        // The smallest the window can become.
+        let (rate, bytes) = match self.window_follows_rate {
+            true => (format!("the lowest rate, {}", self.min_rate), self.min_rate.bytes_in(window)),
+            false => (slowest.to_string(), bytes),
+        };
+        let packets = transport.whole_packets(bytes.0).max(1);
+        if packets < transport.ack_every {
+            findings.error(
+                ["window", &network.around.of_transport("ack_every")],
+                format!(
+                    "a window of {window} is {} at {rate}, and an acknowledgement comes after {}",
+                    count_of(packets, "packet"),
+                    transport.ack_every
+                ),
+                "the sender would wait for its timer: raise `window`, or lower `ack_every`",
+            );
         }
     }
 }

@@ -8,8 +8,9 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
-use floodway_model::{Bytes, FlowSpec};
+use floodway_model::{Bytes, Duration, FlowSpec, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,78 @@ impl Default for Spec {
             answer: Bytes(length::ROCE_ACK.into()),
             shortest: Bytes(length::SHORTEST_FRAME.into()),
             recovery,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "1 acknowledges every packet, n every n-th";
+        findings.range("ack_every", self.ack_every, 1.., why);
+        self.recovery.check(&mut findings.within("recovery"));
+        findings.positive("mtu", self.mtu, "a full packet carries so much, for example \"1024B\"");
+        const REMOVE: &str = "remove it for that of RoCEv2";
+        findings.range("overhead", self.overhead, Bytes(0)..=LONGEST_HEADERS, REMOVE);
+        findings.range("answer", self.answer, SHORTEST_ANSWER..=LONGEST_HEADERS, REMOVE);
+        let ethernet = Bytes(length::SHORTEST_FRAME.into());
+        findings.range("shortest", self.shortest, Bytes(0)..=ethernet, REMOVE);
+        let in_flight = self.in_flight.filter(|_| self.mtu > Bytes(0));
+        if let Some(bytes) = in_flight.filter(|_| self.window() < self.ack_every) {
+            findings.error(
+                ["in_flight", "ack_every"],
+                format!(
+                    "{bytes} in flight are {} packets, and an acknowledgement comes after {}",
+                    self.window(),
+                    self.ack_every
+                ),
+                "the sender would wait for its timer: raise `in_flight`, or lower `ack_every`",
+            );
+        }
+    }
+}
+
+/// No transport needs more beside the payload.
+const LONGEST_HEADERS: Bytes = Bytes(256);
+
+/// Addresses and numbers take as much.
+const SHORTEST_ANSWER: Bytes = Bytes(20);
+
+impl Spec {
+    /// Whether timeouts are longer than a round trip, and than packets take of which the last one is
+    /// acknowledged, on the slowest link of a host.
+    pub fn check_on(
+        &self,
+        round_trip: Duration,
+        slowest: Rate,
+        wire_overhead: Bytes,
+        findings: &mut Findings<'_>,
+    ) {
+        let timeouts = self.recovery.timeouts();
+        for (field, timeout) in &timeouts {
+            if *timeout <= round_trip {
+                findings.error(
+                    field,
+                    format!(
+                        "the retransmission timeout ({timeout}) is not above the round-trip time of \
+                         an empty network ({round_trip})"
+                    ),
+                    "every packet would be sent again: raise it well above the round-trip time",
+                );
+            }
+        }
+        let wire = Bytes(u64::from(self.frame(self.mtu.0)) + wire_overhead.0);
+        let packets = self.ack_every;
+        let waits = slowest.time_for(wire) * packets.into();
+        let shortest = timeouts.into_iter().min_by_key(|(_, timeout)| *timeout);
+        if let Some((field, timeout)) = shortest.filter(|(_, timeout)| waits >= *timeout) {
+            findings.error(
+                ["ack_every", &field],
+                format!(
+                    "{packets} packets, after which an acknowledgement comes, take {waits} at \
+                     {slowest}, and the retransmission timeout is {timeout}"
+                ),
+                "every packet would be sent again: lower `ack_every`, 1 acknowledges each packet",
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Parameters.
 
+use floodway_model::check::{Check, Findings, count_of};
 use floodway_model::{Bytes, Duration, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,82 @@ impl Default for Spec {
             loss_detection: LossDetection::Rack,
             ecn: None,
             codepoint: None,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("initial_window", self.initial_window, 1.., "RFC 6928 has 10");
+        let why = "1 acknowledges every segment, 2 every second one";
+        findings.range("ack_every", self.ack_every, 1.., why);
+        findings.within_a_run("min_rto", self.min_rto);
+        findings.within_a_run("max_rto", self.max_rto);
+        findings.within_a_run("initial_rto", self.initial_rto);
+        findings.positive("initial_rto", self.initial_rto, "RFC 6298 has 1s");
+        findings.positive("max_rto", self.max_rto, "Linux has 120s");
+        let remedy = "lower `min_rto`, or raise `max_rto`";
+        findings.at_most(("min_rto", self.min_rto), ("max_rto", self.max_rto), remedy);
+        let why = "RFC 5681 allows no more; Linux waits 40ms";
+        findings.range("delayed_ack", self.delayed_ack, ..=LONGEST_DELAY, why);
+        if self.ack_every > 1 && (self.min_rto..=LONGEST_DELAY).contains(&self.delayed_ack) {
+            findings.warn(
+                ["min_rto", "delayed_ack"],
+                format!(
+                    "an acknowledgement may wait for {}, and the retransmission timeout for only {} \
+                     more than a round trip",
+                    self.delayed_ack, self.min_rto
+                ),
+                "segments that were not lost are sent again: lower `delayed_ack`, or raise `min_rto`",
+            );
+        }
+        findings.range("mss", self.mss, SMALLEST_MSS.., "Linux sends no less; 1448B is usual");
+        self.check_receive_window(findings);
+    }
+}
+
+/// The least that Linux sends (`TCP_MIN_SND_MSS`). With less a SYN would be the longest frame.
+const SMALLEST_MSS: Bytes = Bytes(48);
+
+/// RFC 5681, section 4.2.
+const LONGEST_DELAY: Duration = Duration::from_ms(500);
+
+impl Spec {
+    fn check_receive_window(&self, findings: &mut Findings<'_>) {
+        let Some(window) = self.receive_window.filter(|_| self.mss >= SMALLEST_MSS) else { return };
+        let segments = window.0 / self.mss.0;
+        if segments == 0 {
+            findings.error(
+                ["receive_window", "mss"],
+                format!("a receive window of {window} holds no segment of {}", self.mss),
+                "write at least the payload of one segment, or remove it",
+            );
+        } else if segments < u64::from(self.ack_every) {
+            findings.warn(
+                ["receive_window", "ack_every"],
+                format!(
+                    "a receive window of {window} is {}, and an acknowledgement comes after {}",
+                    count_of(segments, "segment"),
+                    self.ack_every
+                ),
+                "every acknowledgement waits for `delayed_ack`: raise `receive_window`, or lower \
+                 `ack_every`",
+            );
+        }
+    }
+
+    /// Whether the first timeout is longer than a round trip.
+    pub fn check_on(&self, round_trip: Duration, findings: &mut Findings<'_>) {
+        if self.initial_rto <= round_trip {
+            findings.error(
+                "initial_rto",
+                format!(
+                    "the first retransmission timeout ({}) is not above the round-trip time of an \
+                     empty network ({round_trip})",
+                    self.initial_rto
+                ),
+                "every SYN would be sent again: raise it well above the round-trip time",
+            );
         }
     }
 }

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod tests;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,20 @@ impl Default for Spec {
             ecn: true,
             ce_threshold: None,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("target", self.target, "RFC 8289 has 5ms");
+        findings.positive("interval", self.interval, "RFC 8289 has 100ms");
+        findings.positive("ce_threshold", self.ce_threshold, "without it there is none");
+        if self.interval == Duration::ZERO {
+            return;
+        }
+        let why =
+            "RFC 8289 recommends a target of 5 % of the interval, which is about a round trip time";
+        findings.below(("target", self.target), ("interval", self.interval), why);
     }
 }
 
@@ -140,6 +155,14 @@ impl Queue {
 impl Aqm for State {
     type Spec = Spec;
     const JUDGES_DEPARTURES: bool = true;
+
+    fn no_marks(spec: &Spec) -> Option<&'static str> {
+        (!spec.ecn && spec.ce_threshold.is_none()).then_some("switch.aqm.codel.ecn")
+    }
+
+    fn needs_ecn(spec: &Spec) -> &'static [&'static str] {
+        if spec.ecn { &["ecn", "ce_threshold"] } else { &["ce_threshold"] }
+    }
 
     fn new(spec: &Spec, queues: usize) -> Self {
         Self { spec: spec.clone(), queues: vec![Queue::default(); queues] }

@@ -1,6 +1,7 @@
 //! What marks the low latency queue of DualPI2 by itself, without regard to classic traffic.
 
 use floodway_model::Duration;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ impl Default for Step {
     }
 }
 
+impl Check for Step {}
+
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -49,6 +52,8 @@ impl Default for StepPackets {
         Self { threshold: 5 }
     }
 }
+
+impl Check for StepPackets {}
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +71,12 @@ pub struct Ramp {
 impl Default for Ramp {
     fn default() -> Self {
         Self { low: Duration::from_us(800), range: Duration::from_us(400), least_packets: 2 }
+    }
+}
+
+impl Check for Ramp {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("range", self.range, "RFC 9332 has 400us");
     }
 }
 

@@ -11,12 +11,13 @@
 
 pub mod low_latency;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::periodic::Periodic;
-use super::pi::{Gains, Pi};
+use super::pi::{self, Gains, Pi};
 use super::{Aqm, Verdict, View};
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 
@@ -81,6 +82,13 @@ impl Default for Spec {
             overload: Overload::Drop,
             judged_on: JudgedOn::Departure,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        pi::check((self.alpha, self.beta), self.update_interval, self.coupling, findings);
+        self.low_latency.check(&mut findings.within("low_latency"));
     }
 }
 

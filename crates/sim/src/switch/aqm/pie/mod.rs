@@ -9,6 +9,7 @@
 #[cfg(test)]
 mod tests;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
 use floodway_model::{Duration, Instant, Packet};
 use schemars::JsonSchema;
@@ -51,6 +52,16 @@ impl Default for Spec {
             ecn: true,
             mark_ecnth: 0.1,
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("target", self.target, "RFC 8033 has 15ms");
+        findings.positive("tupdate", self.tupdate, "RFC 8033 has 15ms");
+        findings.probability("mark_ecnth", self.mark_ecnth);
+        findings.positive("alpha", self.alpha, "RFC 8033 has 0.125");
+        findings.positive("beta", self.beta, "RFC 8033 has 1.25");
     }
 }
 
@@ -162,6 +173,14 @@ impl Queue {
 impl Aqm for State {
     type Spec = Spec;
     const JUDGES_DEPARTURES: bool = true;
+
+    fn no_marks(spec: &Spec) -> Option<&'static str> {
+        (!spec.ecn).then_some("switch.aqm.pie.ecn")
+    }
+
+    fn needs_ecn(spec: &Spec) -> &'static [&'static str] {
+        if spec.ecn { &["ecn", "mark_ecnth"] } else { &[] }
+    }
 
     fn new(spec: &Spec, queues: usize) -> Self {
         let queue = Queue {

@@ -16,6 +16,7 @@ mod tc;
 #[cfg(test)]
 mod tests;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Instant, Packet, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,31 @@ impl Default for Spec {
         }
     }
 }
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        match self.tc() {
+            Ok(_) => {}
+            Err(wrong) if self.command.is_some() => {
+                let remedy = "write it as for Linux: \"tc qdisc add dev eth2 root red limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit\"";
+                findings.error("command", format!("the command for RED is wrong: {wrong}"), remedy);
+            }
+            Err(wrong) => {
+                // The first field that the sentence names is where it begins.
+                let named = FIELDS
+                    .iter()
+                    .filter_map(|field| Some((wrong.find(&format!("`{field}`"))?, *field)));
+                let place = named.min().map_or("", |(_, field)| field);
+                let remedy = "compare with the defaults: min 120000B, max 360000B, avpkt 1000B, burst 220, probability 0.02";
+                findings.error([place, ""], wrong, remedy);
+            }
+        }
+    }
+}
+
+/// All fields beside `command` of which it takes the place.
+pub const FIELDS: [&str; 9] =
+    ["limit", "min", "max", "avpkt", "burst", "bandwidth", "probability", "ecn", "harddrop"];
 
 impl Spec {
     /// What `tc` makes of it, or what is wrong with it, in one sentence without its end.
@@ -203,6 +229,20 @@ impl Average {
 
 impl Aqm for State {
     type Spec = Spec;
+
+    fn no_marks(spec: &Spec) -> Option<&'static str> {
+        spec.tc().is_ok_and(|tc| !tc.ecn).then_some("switch.aqm.red")
+    }
+
+    fn needs_ecn(spec: &Spec) -> &'static [&'static str] {
+        if spec.command.is_none() && spec.ecn { &["ecn"] } else { &[] }
+    }
+
+    fn threshold(spec: &Spec) -> Option<(&'static str, Bytes)> {
+        // An average over several queues may be larger than the largest of them.
+        let tc = spec.tc().ok().filter(|_| spec.measured_on == MeasuredOn::Queue)?;
+        Some(("max", Bytes(tc.max.into())))
+    }
 
     /// Panics if the spec is not valid.
     fn new(spec: &Spec, queues: usize) -> Self {

@@ -1,6 +1,9 @@
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters. A frame must be accepted by both books. A book that is not there accepts everything,
 /// which is how memory that only one side limits is written; `false` removes one.
@@ -22,6 +25,130 @@ pub struct Spec {
     /// Other pools for switches of these names. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_switch: Vec<OfSwitches>,
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        for (book, pool) in [("ingress", &self.ingress), ("egress", &self.egress)] {
+            if let Some(pool) = pool {
+                pool.check(&mut findings.within(book));
+            }
+        }
+        for (number, of) in self.by_rate.iter().enumerate() {
+            let findings = &mut findings.within(format!("by_rate.{number}"));
+            findings.positive("alpha", of.alpha, ALPHA);
+            if self.by_rate[..number].iter().any(|earlier| earlier.rate == of.rate) {
+                findings.error(
+                    "rate",
+                    format!("ports of {} have two shares", of.rate),
+                    "write every rate once",
+                );
+            }
+        }
+        if self.by_switch.is_empty() {
+            findings.idle("by_switch", "it is empty");
+        }
+        for (number, of) in self.by_switch.iter().enumerate() {
+            let findings = &mut findings.within(format!("by_switch.{number}"));
+            if of.switches.is_empty() {
+                findings.idle("", "it names no switch");
+            } else if of.ingress_pool.is_none() && of.egress_pool.is_none() {
+                findings.idle("", "it has neither `ingress_pool` nor `egress_pool`");
+            }
+        }
+        if self.ingress.is_none() && self.egress.is_none() {
+            findings.warn(
+                "",
+                "neither the ingress nor the egress limits the buffer, so it is infinite",
+                "write [switch.buffer.shared.egress] or [switch.buffer.shared.ingress]",
+            );
+        }
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        if let Some(frame) = facts.largest_frame {
+            for (book, pool) in [("ingress", &self.ingress), ("egress", &self.egress)] {
+                if let Some(pool) = pool {
+                    pool.check_frame(frame, &mut findings.within(book));
+                }
+            }
+        }
+        let control = &facts.switch.flow_control;
+        let cause = match &self.ingress {
+            None => "the ingress has no limit",
+            Some(_) if control.pfc.is_none() && control.pause.is_none() => {
+                "without PFC or PAUSE no class is lossless"
+            }
+            Some(_) => return,
+        };
+        if self.headroom > Bytes(0) {
+            findings.warn(
+                "headroom",
+                format!("the headroom of {} is never used: {cause}", self.headroom),
+                "headroom is for lossless classes that are above their threshold in the ingress book: \
+                 leave it out",
+            );
+        }
+    }
+}
+
+/// What a share of a pool is.
+const ALPHA: &str =
+    "alpha times what is free is the most that one may hold of the pool; switches have 1/128 to 8";
+
+impl Check for Pool {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("pool", self.pool, "remove the table for no such limit");
+        findings.positive(
+            "alpha",
+            self.alpha,
+            &format!("{ALPHA}, and false lets one hold all of it"),
+        );
+    }
+}
+
+impl Pool {
+    /// Whether it takes frames of this length.
+    fn check_frame(&self, frame: u16, findings: &mut Findings<'_>) {
+        let least = Bytes(frame.into());
+        if self.guaranteed > Bytes(0) && self.guaranteed < least {
+            findings.error(
+                "guaranteed",
+                format!(
+                    "a guarantee of {} cannot hold one frame of {frame} bytes",
+                    self.guaranteed
+                ),
+                format!("write at least {least}, or 0B for none"),
+            );
+        } else if let Some(most) = self.takes_no_frame(frame).filter(|_| self.is_possible()) {
+            findings.error(
+                ["pool", "alpha"],
+                format!(
+                    "no frame of {frame} bytes would ever be taken: nothing is guaranteed, and {most}"
+                ),
+                "raise the pool or alpha, or guarantee at least one frame",
+            );
+        }
+    }
+
+    fn is_possible(&self) -> bool {
+        self.pool > Bytes(0) && self.alpha.is_none_or(|alpha| alpha > 0.0)
+    }
+
+    /// Why it takes no frame of this length, if it takes none.
+    pub fn takes_no_frame(&self, frame: u16) -> Option<String> {
+        let part = self.alpha.map_or(1.0, |alpha| alpha.min(1.0));
+        let least = u64::from(frame);
+        if self.guaranteed.0 >= least || part * (self.pool.0 as f64) >= least as f64 {
+            return None;
+        }
+        Some(match self.alpha {
+            Some(alpha) => format!("alpha {alpha} of a pool of {} is less", self.pool),
+            None => format!("the pool of {} is less", self.pool),
+        })
+    }
 }
 
 /// The pools of some switches.

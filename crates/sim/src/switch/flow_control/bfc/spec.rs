@@ -1,8 +1,10 @@
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::link::Link;
+use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +33,31 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { queues: 32, tau: Duration::from_us(1), hop_rtt: None, sticky: 2, table: 100 }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.range("queues", self.queues, 1..=255, "the paper has 32");
+        // Every port has such a table for each physical queue.
+        findings.range("table", self.table, 1..=10_000, "the paper has 100");
+        findings.positive("tau", self.tau, "usual is 1us");
+        findings.latency("tau", self.tau);
+        findings.positive("hop_rtt", self.hop_rtt, "remove it for that of the links");
+        findings.latency("hop_rtt", self.hop_rtt);
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        if facts.switch.flow_control.congestion_isolation.is_some() {
+            findings.error(
+                "",
+                "Backpressure Flow Control and Congestion Isolation are both on",
+                "each decides in which queue a flow waits: remove one of the two, for example with \
+                 `switch.flow_control.congestion_isolation = false`",
+            );
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 //! rule with the least waiting). Back: entries are released only while the congesting queue is
 //! empty, so that nothing of the flow can be overtaken.
 
+mod check;
 mod in_switch;
 mod spec;
 mod table;

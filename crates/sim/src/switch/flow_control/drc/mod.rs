@@ -11,6 +11,7 @@
 //! neighbours in turn.
 
 mod by_direction;
+mod check;
 mod directions;
 mod feedback;
 pub mod frame;

@@ -1,8 +1,12 @@
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::flow_control::pausing::Thresholds;
+use crate::switch::flow_control::pausing::{NO_PAUSE, XON_BELOW};
+use crate::switch::flow_control::source_flow_control::Mode;
 
 /// Parameters. The defaults are for 10 Gb/s over short links and memory of 64 KB per port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +58,38 @@ impl Default for Spec {
             quanta: u16::MAX,
             response: Duration::ZERO,
             lossless: true,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.below(("xon", self.xon), ("xoff", self.xoff), XON_BELOW);
+        findings.range("quanta", self.quanta, 1..=u16::MAX, NO_PAUSE);
+        findings.latency("response", self.response);
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let flow_control = &facts.switch.flow_control;
+        if flow_control.pfc.is_some() {
+            findings.error(
+                "",
+                "PAUSE and PFC are both on",
+                "a port obeys one of the two: remove the other, for example with \
+                 `switch.flow_control.pfc = false`",
+            );
+        }
+        let sfc = flow_control.source_flow_control.as_ref();
+        if sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+            let table = "/switch.flow_control.source_flow_control";
+            findings.error(
+                [&format!("{table}.mode"), table, ""],
+                "edge switches pause hosts by PFC, and PAUSE is on",
+                "a port obeys one of the two: write mode = \"native\", or remove \
+                 [switch.flow_control.pause]",
+            );
         }
     }
 }

@@ -15,6 +15,13 @@ pub use headroom::{Link, most_in};
 pub use held::Held;
 pub use ledger::{Ledger, On, Paused};
 
+/// Why XON must be below XOFF.
+pub const XON_BELOW: &str =
+    "a paused neighbour resumes when the occupancy has fallen to XON: set it below XOFF";
+
+/// Why the quanta of a pause must be above zero.
+pub const NO_PAUSE: &str = "a pause of 0 quanta is a resumption; 65535 is what switches send";
+
 /// Who can be paused: a port and class, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source(u32);

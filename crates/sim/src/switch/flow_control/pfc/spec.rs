@@ -1,10 +1,16 @@
+use floodway_model::Graph;
+use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
 use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::watchdog;
+use crate::switch::check::{CheckBeside, Facts};
+use crate::switch::flow_control::pausing::pause_time;
+use crate::switch::flow_control::pausing::{NO_PAUSE, XON_BELOW};
 use crate::switch::flow_control::pausing::{Thresholds, standard_response};
+use crate::switch::flow_control::source_flow_control::Mode;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +94,82 @@ impl Default for Spec {
             queues: Vec::new(),
             lossless: true,
             watchdog: None,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let in_pool = self.measured_on == MeasuredOn::IngressPool;
+        if in_pool {
+            let why = "with `measured_on = \"ingress_pool\"` the pool's threshold pauses";
+            ["xoff", "xon", "xon_of_xoff"].into_iter().for_each(|field| findings.idle(field, why));
+        } else {
+            if self.xon_of_xoff.is_some() {
+                findings.idle("xon", "with `xon_of_xoff` XON is a part of XOFF");
+            } else {
+                findings.below(("xon", self.xon), ("xoff", self.xoff), XON_BELOW);
+            }
+            let why =
+                "only with `measured_on = \"ingress_pool\"` is there a threshold that it is below";
+            findings.idle("xon_offset", why);
+        }
+        let why = "0.5 lets the neighbour go on at half of XOFF";
+        findings.between_0_and_1("xon_of_xoff", self.xon_of_xoff, why);
+        findings.range("quanta", self.quanta, 1..=u16::MAX, NO_PAUSE);
+        if !self.refresh && self.quanta > 0 {
+            findings.idle("quanta", "with `refresh = false` a pause lasts until a frame ends it");
+        }
+        findings.latency("response", self.response);
+        let Some(watchdog) = &self.watchdog else { return };
+        watchdog.check(&mut findings.within("watchdog"));
+        if !self.refresh {
+            findings.warn(
+                ["watchdog.restoration", "watchdog"],
+                format!(
+                    "a storm is over when no pause has come for {}, and with `refresh = false` a pause is \
+                     sent only once",
+                    watchdog.restoration
+                ),
+                "storms end while the neighbour still pauses: write refresh = true, or remove the watchdog",
+            );
+        }
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_queues("queues", &self.queues, findings);
+        let sfc = facts.switch.flow_control.source_flow_control.as_ref();
+        if !self.refresh && sfc.is_some_and(|sfc| sfc.mode == Mode::Proxy) {
+            findings.error(
+                "refresh",
+                "pauses last until a frame ends them, but proxies of source flow control send pauses that \
+                 end by themselves",
+                "remove `refresh`, or write mode = \"native\" in source flow control",
+            );
+        }
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.check_beside(facts, &mut findings.within("watchdog"));
+        }
+    }
+
+    fn check_on(&self, _: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
+        let Some(watchdog) = self.watchdog.as_ref().filter(|_| self.refresh) else { return };
+        // A neighbour that goes on pausing says so again when half a pause has passed.
+        let Some(slowest) = graph.links().map(|(_, _, end)| end.rate).min() else { return };
+        let again = Duration(pause_time(self.quanta, slowest).0 / 2);
+        if watchdog.restoration <= again {
+            findings.warn(
+                ["watchdog.restoration", "watchdog"],
+                format!(
+                    "a storm is over when no pause has come for {}, and a pause of {} quanta is said \
+                     again only every {again} at {slowest}",
+                    watchdog.restoration, self.quanta
+                ),
+                "storms end while the neighbour still pauses: raise `restoration`, or lower \
+                 `switch.flow_control.pfc.quanta`",
+            );
         }
     }
 }

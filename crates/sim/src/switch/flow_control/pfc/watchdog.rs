@@ -6,12 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
 use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Source;
+use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters. Every lossless queue of every port is watched by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +43,46 @@ impl Default for Spec {
     fn default() -> Self {
         let ms_200 = Duration::from_ms(200);
         Self { detection: ms_200, restoration: ms_200, action: Action::Drop }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        for (field, time) in [("detection", self.detection), ("restoration", self.restoration)] {
+            findings.positive(field, time, "SONiC has 200ms and more");
+            findings.latency(field, time);
+        }
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let flow_control = &facts.switch.flow_control;
+        let parts = [
+            (flow_control.bfc.is_some(), "physical queues of Backpressure Flow Control"),
+            (flow_control.drc.is_some(), "directions of Directional Rate Control"),
+            (
+                flow_control.congestion_isolation.is_some(),
+                "queues between which flows are isolated",
+            ),
+        ];
+        if let Some((_, parts)) = parts.iter().find(|(are_there, _)| *are_there) {
+            findings.error(
+                "",
+                format!("the watchdog of PFC empties whole queues, and there are {parts}"),
+                "use one of the two: remove [switch.flow_control.pfc.watchdog], or the other",
+            );
+        }
+        if self.detection >= facts.limit {
+            findings.warn(
+                ["detection", ""],
+                format!(
+                    "a storm is detected after {}, and the run ends at {} at the latest",
+                    self.detection, facts.limit
+                ),
+                "the watchdog will never act: lower `detection`, or raise `limit`",
+            );
+        }
     }
 }
 

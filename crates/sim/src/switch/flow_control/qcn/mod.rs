@@ -23,6 +23,7 @@ pub mod frame;
 #[cfg(test)]
 mod tests;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::random::Stream;
@@ -30,10 +31,16 @@ use floodway_model::{Body, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::host::Profile;
+use crate::host::congestion::Needs;
 use crate::metric::Tally;
+use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::mechanism::{
     Action, Actions, Events, Fate, Joined, Mechanism, Site, Transit, View,
 };
+
+/// Where the usual jitter is from.
+pub const JITTER: &str = "the pseudo-code of QCN has 0.15";
 
 /// Parameters of the congestion points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +74,33 @@ impl Default for Spec {
             jitter: 0.15,
             header_octets: 0,
             queues: Vec::new(),
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let why = "feedback is a part of it; the standard has 26000B";
+        findings.positive("q_eq", self.q_eq, why);
+        let why = "with zero every packet would be sampled; the standard has 150000B";
+        findings.positive("sample_base", self.sample_base, why);
+        findings.range("w", self.w, 1.0 / 1024.0..=1024.0, "the standard has 2");
+        findings.range("jitter", self.jitter, 0.0..1.0, JITTER);
+        let why = "so many octets of the packet a message has room for; the standard has 0";
+        findings.range("header_octets", self.header_octets, 0..=64, why);
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_queues("queues", &self.queues, findings);
+        let reacts = |profile: &Profile| profile.congestion.needs() == Needs::Messages;
+        if !facts.profiles.iter().any(reacts) {
+            findings.warn(
+                "",
+                "switches send congestion notification messages, and no flow has a reaction point",
+                "choose [host.congestion.qcn], or remove [switch.flow_control.qcn]",
+            );
         }
     }
 }

@@ -1,6 +1,9 @@
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::switch::check::{CheckBeside, Facts};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +67,28 @@ impl Default for Spec {
             deduct: Duration::ZERO,
             queues: Vec::new(),
         }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let remedy = "sources are quiet while the queue drains from the trigger to the target: set the target lower";
+        findings.below(("target", self.target), ("trigger", self.trigger), remedy);
+        findings.latency("deduct", self.deduct);
+        findings.latency("suppression", self.suppression);
+        if self.suppression == Duration::ZERO {
+            findings.warn(
+                "suppression",
+                "without a suppression period every packet above the trigger makes a message",
+                "write about half a round trip, for example \"6us\"",
+            );
+        }
+    }
+}
+
+impl CheckBeside for Spec {
+    fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.check_queues("queues", &self.queues, findings);
     }
 }
 

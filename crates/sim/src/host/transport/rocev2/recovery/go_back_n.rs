@@ -3,6 +3,7 @@
 //! sent in vain.
 
 use floodway_model::Duration;
+use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,5 +22,11 @@ pub struct Spec {
 impl Default for Spec {
     fn default() -> Self {
         Self { retransmit_timeout: Duration(16_777_216_000), nak_interval: Duration::from_us(500) }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.positive("retransmit_timeout", self.retransmit_timeout, "InfiniBand has 16.8ms");
     }
 }

@@ -22,6 +22,18 @@ impl Default for Spec {
 }
 
 impl Spec {
+    /// The fields that are timeouts, and their values.
+    pub(super) fn timeouts(&self) -> Vec<(String, Duration)> {
+        let path = |field: &str| format!("recovery.{}.{field}", self.name());
+        match self {
+            Self::GoBackN(spec) => vec![(path("retransmit_timeout"), spec.retransmit_timeout)],
+            Self::SelectiveRepeat(spec) => vec![
+                (path("retransmit_timeout"), spec.retransmit_timeout),
+                (path("retransmit_timeout_low"), spec.retransmit_timeout_low),
+            ],
+        }
+    }
+
     /// Time without progress after which a sender takes packets for lost, with this many sent and
     /// not acknowledged.
     #[inline]

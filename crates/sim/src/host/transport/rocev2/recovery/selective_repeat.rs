@@ -22,6 +22,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,24 @@ impl Default for Spec {
             retransmit_timeout_low: Duration::from_us(100),
             low_timeout_packets: 3,
             reordering: Duration::ZERO,
+        }
+    }
+}
+
+impl Check for Spec {
+    fn check(&self, findings: &mut Findings<'_>) {
+        let (timeout, low) = (self.retransmit_timeout, self.retransmit_timeout_low);
+        findings.positive("retransmit_timeout", timeout, "IRN has 320us");
+        findings.positive("retransmit_timeout_low", low, "IRN has 100us");
+        let remedy = "the first is for few packets in flight: lower it, or raise the second";
+        findings.at_most(("retransmit_timeout_low", low), ("retransmit_timeout", timeout), remedy);
+        if self.reordering > Duration::ZERO {
+            findings.below(
+                ("reordering", self.reordering),
+                ("retransmit_timeout", timeout),
+                "missing packets would be waited for until the timeout: set `reordering` to the time by \
+                 which the delays of paths can differ",
+            );
         }
     }
 }

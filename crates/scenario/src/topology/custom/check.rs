@@ -3,39 +3,37 @@
 use std::collections::BTreeSet;
 
 use floodway_model::NodeId;
+use floodway_model::check::{Check, Findings};
 use floodway_model::graph::NodeKind;
 
-use super::Findings;
-use super::network::{MOST_NODES, MOST_PORTS};
+use super::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
+use crate::check::{MOST_NODES, MOST_PORTS};
 use crate::text::suggest;
-use crate::topology::custom::{ADVICE, BETWEEN, Link, Names, Nodes, Spec};
 
-const HOSTS: &str = "topology.custom.hosts";
-const SWITCHES: &str = "topology.custom.switches";
-const LINKS: &str = "topology.custom.links";
+const HOSTS: &str = "hosts";
+const SWITCHES: &str = "switches";
+const LINKS: &str = "links";
 
 /// Tables count tiers in 8 bits, and hosts are the last.
 pub const MOST_TIERS: u8 = 200;
 
-/// Checks one part after the other, each if those before it are right.
-pub fn check(spec: &Spec, findings: &mut Findings<'_>) {
-    findings.link_rate("topology.custom.rate", spec.rate);
-    findings.latency("topology.custom.delay", spec.delay);
-    for (number, link) in spec.links.iter().enumerate() {
-        let field = |name: &str| format!("{LINKS}.{number}.{name}");
-        if let Some(rate) = link.rate {
-            findings.link_rate(&field("rate"), rate);
+impl Check for Spec {
+    /// One part after the other, each if those before it are right.
+    fn check(&self, findings: &mut Findings<'_>) {
+        findings.link_rate("rate", self.rate);
+        findings.latency("delay", self.delay);
+        for (number, link) in self.links.iter().enumerate() {
+            let findings = &mut findings.within(format!("{LINKS}.{number}"));
+            findings.link_rate("rate", link.rate);
+            findings.latency("delay", link.delay);
         }
-        if let Some(delay) = link.delay {
-            findings.latency(&field("delay"), delay);
-        }
-    }
-    let sound = findings.problems.len();
-    let parts: [fn(&Spec, &mut Findings<'_>); 3] = [check_names, check_links, check_ways];
-    for check in parts {
-        check(spec, findings);
-        if findings.problems.len() > sound {
-            return;
+        let sound = findings.count();
+        let parts: [fn(&Spec, &mut Findings<'_>); 3] = [check_names, check_links, check_ways];
+        for check in parts {
+            check(self, findings);
+            if findings.count() > sound {
+                return;
+            }
         }
     }
 }
@@ -50,14 +48,14 @@ fn check_names(spec: &Spec, findings: &mut Findings<'_>) {
             match Names::parse(written) {
                 Ok(names) => *count = count.saturating_add(names.count()),
                 Err(cause) => {
-                    findings.error(&[&path], format!("the name {written:?} {cause}"), ADVICE);
+                    findings.error(&path, format!("the name {written:?} {cause}"), ADVICE);
                 }
             }
             if path.starts_with(HOSTS) && ["left", "right"].contains(&written.trim()) {
                 let message = format!("a host cannot be called {:?}", written.trim());
                 let help = "workloads take the word for all hosts on one side of a dumbbell: \
                             call it otherwise";
-                findings.error(&[&path], message, help);
+                findings.error(&path, message, help);
             }
         }
     }
@@ -68,16 +66,16 @@ fn check_names(spec: &Spec, findings: &mut Findings<'_>) {
             0 => "there are 0 hosts",
             _ => "one host alone has nobody to send to",
         };
-        findings.error(&[HOSTS], message, "write at least 2");
+        findings.error(HOSTS, message, "write at least 2");
     }
     if spec.switches.is_empty() {
         let help = "write at least 1: hosts are joined by switches";
-        findings.error(&[SWITCHES], "there are 0 switches", help);
+        findings.error(SWITCHES, "there are 0 switches", help);
     }
     let nodes = counts[0].saturating_add(counts[1]);
     if nodes > MOST_NODES {
         findings.error(
-            &[if counts[0] > counts[1] { HOSTS } else { SWITCHES }],
+            if counts[0] > counts[1] { HOSTS } else { SWITCHES },
             format!("the network would have {nodes} hosts and switches"),
             format!("at most {MOST_NODES} are possible: make it smaller"),
         );
@@ -95,7 +93,7 @@ fn check_names(spec: &Spec, findings: &mut Findings<'_>) {
             }
             if let Some(name) = twice {
                 findings.error(
-                    &[&format!("{path}.{number}")],
+                    &format!("{path}.{number}"),
                     format!("`{name}` is there twice"),
                     "give every host and every switch a name of its own",
                 );
@@ -114,7 +112,7 @@ fn check_links(spec: &Spec, findings: &mut Findings<'_>) {
         let ends = format!("{path}.ends");
         if link.count == 0 {
             let help = "write at least 1, or leave the link out";
-            findings.error(&[&format!("{path}.count")], "the link is there 0 times", help);
+            findings.error(&format!("{path}.count"), "the link is there 0 times", help);
         }
         let Some(sides) = sides(&ends, spec, link, &nodes, findings) else { continue };
         let joined = |number: u32| &nodes.names[number as usize];
@@ -122,12 +120,12 @@ fn check_links(spec: &Spec, findings: &mut Findings<'_>) {
         let host = |side: &[u32]| side.iter().copied().find(|&node| nodes.is_host(node));
         if let Some(&node) = left.iter().find(|node| right.contains(node)) {
             let message = format!("the link would join `{}` to itself", joined(node));
-            findings.error(&[&ends], message, "write two different ends");
+            findings.error(&ends, message, "write two different ends");
             continue;
         }
         if let Some((one, other)) = host(left).zip(host(right)) {
             findings.error(
-                &[&ends],
+                &ends,
                 format!("`{}` and `{}` are both hosts", joined(one), joined(other)),
                 "join them by a switch: hosts do not forward",
             );
@@ -139,7 +137,7 @@ fn check_links(spec: &Spec, findings: &mut Findings<'_>) {
                 let links = &mut links[host as usize];
                 if *links < 2 && links.saturating_add(more) > 1 {
                     findings.error(
-                        &[&ends],
+                        &ends,
                         format!("`{}` would have more than one link", joined(host)),
                         "a host has one link; take two hosts for a machine with two",
                     );
@@ -152,7 +150,7 @@ fn check_links(spec: &Spec, findings: &mut Findings<'_>) {
     if let Some(host) = links.iter().position(|&links| links == 0).filter(|_| sound) {
         let name = &nodes.names[host];
         findings.error(
-            &[&place_of(spec, name)],
+            &place_of(spec, name),
             format!("`{name}` has no link"),
             format!("add one to `links`, like \"{name} {BETWEEN} {}\"", nodes.names[links.len()]),
         );
@@ -169,7 +167,7 @@ fn sides(
 ) -> Option<[Vec<u32>; 2]> {
     let Some(sides) = link.sides() else {
         findings.error(
-            &[path],
+            path,
             format!("{:?} is no link: two ends have {BETWEEN:?} between them", link.ends),
             "write it like \"client 0-3 -- access\"",
         );
@@ -180,7 +178,7 @@ fn sides(
             Ok(names) => names.each().find(|name| !nodes.numbers.contains_key(name)),
             Err(cause) => {
                 let message = format!("the name {written:?} in {:?} {cause}", link.ends);
-                findings.error(&[path], message, ADVICE);
+                findings.error(path, message, ADVICE);
                 return None;
             }
         };
@@ -188,7 +186,7 @@ fn sides(
             let written: Vec<_> = spec.hosts.iter().chain(&spec.switches).cloned().collect();
             let help = other(&name, &nodes.names)
                 .unwrap_or_else(|| format!("the hosts and switches are: {}", written.join(", ")));
-            findings.error(&[path], format!("there is no host or switch `{name}`"), help);
+            findings.error(path, format!("there is no host or switch `{name}`"), help);
             return None;
         }
     }
@@ -214,7 +212,7 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
     if let Some(apart) = apart {
         let (name, first) = (&graph.nodes[apart].name, &graph.node(first).name);
         findings.error(
-            &[&place_of(spec, name)],
+            &place_of(spec, name),
             format!("there is no path between `{name}` and `{first}`"),
             "add a link that joins their parts of the network, or leave one part out",
         );
@@ -226,7 +224,7 @@ fn check_ways(spec: &Spec, findings: &mut Findings<'_>) {
     };
     if let Some(node) = graph.nodes.iter().find(|node| tier(node) >= MOST_TIERS) {
         findings.error(
-            &[&place_of(spec, &node.name)],
+            &place_of(spec, &node.name),
             format!("`{}` is more than {MOST_TIERS} links from the nearest host", node.name),
             "at most so many are possible: add hosts nearer to it, or leave switches out",
         );

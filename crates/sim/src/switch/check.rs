@@ -1,0 +1,174 @@
+//! What mechanisms in switches ask of each other and of the network, for their checks.
+
+use floodway_model::check::{Check, Findings};
+use floodway_model::id::CLASSES;
+use floodway_model::packet::length;
+use floodway_model::{Bytes, Duration, Graph};
+
+use super::{Spec, buffer};
+use crate::host::{self, Profile};
+
+/// One class is left for feedback and notifications.
+pub const MOST_QUEUES: u8 = CLASSES as u8 - 1;
+
+/// What a mechanism may look at beside its own parameters.
+pub struct Facts<'a> {
+    /// All switches.
+    pub switch: &'a Spec,
+    /// All hosts.
+    pub host: &'a host::Spec,
+    /// How flows are sent.
+    pub profiles: &'a [Profile],
+    /// The longest frame; `None` if there is none, because something else is wrong.
+    pub largest_frame: Option<u16>,
+    /// Preamble and gap of a frame.
+    pub wire_overhead: Bytes,
+    /// When the run ends at the latest.
+    pub limit: Duration,
+    /// Whether departures are recorded.
+    pub departures: bool,
+    /// Whether any flow has a size.
+    pub has_sizes: bool,
+}
+
+impl Facts<'_> {
+    /// Whether the data queue that a field names is there.
+    pub fn check_queue(&self, field: &str, queue: u8, findings: &mut Findings<'_>) {
+        let count = self.switch.queue.count;
+        if queue >= count {
+            findings.error(
+                [field, "/switch.queue.count"],
+                format!("`{}` names queue {queue}, but {}", findings.path(field), there_are(count)),
+                if queue < MOST_QUEUES {
+                    format!("name another queue, or raise `switch.queue.count` to {}", queue + 1)
+                } else {
+                    format!("name another queue: at most {MOST_QUEUES} are possible")
+                },
+            );
+        }
+    }
+
+    /// Whether the data queues that a list names are there, if it names any.
+    pub fn check_queues(&self, field: &str, queues: &[u8], findings: &mut Findings<'_>) {
+        let count = self.switch.queue.count;
+        if let Some(index) = queues.iter().position(|&queue| queue >= count) {
+            findings.error(
+                &format!("{field}.{index}"),
+                format!(
+                    "`{}` names queue {}, but {}",
+                    findings.path(field),
+                    queues[index],
+                    there_are(count)
+                ),
+                "name queues that there are, or none for all",
+            );
+        }
+    }
+
+    /// Whether there are the two queues that a scheduler is for.
+    pub fn check_two_queues(&self, findings: &mut Findings<'_>) {
+        let count = self.switch.queue.count;
+        if count != 2 {
+            findings.error(
+                ["", "/switch.queue.count"],
+                format!("`{}` is for two queues, but {}", findings.path(""), there_are(count)),
+                "write `switch.queue.count` = 2, or choose [switch.scheduler.drr]",
+            );
+        }
+    }
+}
+
+/// How many data queues there are, in words.
+pub fn there_are(count: u8) -> String {
+    match count {
+        0 => "there is no data queue".to_owned(),
+        1 => "there is one data queue (0)".to_owned(),
+        _ => format!("there are {count} data queues (0 to {})", count - 1),
+    }
+}
+
+/// Parameters of a mechanism that is on if its table is there.
+pub trait CheckBeside: Check {
+    /// Whether it goes with what else is chosen.
+    fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
+
+    /// Whether it fits the network.
+    fn check_on(&self, _facts: &Facts<'_>, _graph: &Graph, _findings: &mut Findings<'_>) {}
+}
+
+impl Spec {
+    /// Whether its parts go together, and with the hosts. `findings` are about `switch`.
+    pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        self.check_sizes(facts, findings);
+        if (1..=MOST_QUEUES).contains(&self.queue.count) {
+            let classify = format!("classify.{}", self.classify.name());
+            self.classify.check_beside(facts, &mut findings.within(classify));
+            self.aqm.check_beside(facts, &mut findings.within(format!("aqm.{}", self.aqm.name())));
+            let scheduler = format!("scheduler.{}", self.scheduler.name());
+            self.scheduler.check_beside(facts, &mut findings.within(scheduler));
+        }
+        self.queue.discipline.check_beside(facts, &mut findings.within("queue.discipline"));
+        let overflow = format!("overflow.{}", self.overflow.name());
+        self.overflow.member().check_beside(facts, &mut findings.within(overflow));
+        self.fabric
+            .check_beside(facts, &mut findings.within(format!("fabric.{}", self.fabric.name())));
+        self.path.check_beside(facts, &mut findings.within(format!("path.{}", self.path.name())));
+        if let buffer::Spec::Shared(spec) = &self.buffer {
+            spec.check_beside(facts, &mut findings.within("buffer.shared"));
+        }
+        if let Some(spec) = &self.congestion_indication {
+            spec.check_beside(facts, &mut findings.within("congestion_indication"));
+        }
+        self.flow_control.check_beside(facts, &mut findings.within("flow_control"));
+        let bfc = self.flow_control.bfc.is_some();
+        if facts.departures && bfc {
+            findings.error(
+                ["/departures", "flow_control.bfc"],
+                "departures are recorded by queue, and with Backpressure Flow Control packets leave by \
+                 physical queue",
+                "remove `departures` or [switch.flow_control.bfc]",
+            );
+        }
+    }
+
+    /// Whether it fits the network. `findings` are about `switch`.
+    pub fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
+        self.path.check_on(facts, graph, &mut findings.within("path"));
+        self.flow_control.check_on(facts, graph, &mut findings.within("flow_control"));
+    }
+
+    /// Whether queues and ports hold a frame.
+    fn check_sizes(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let frame = facts.largest_frame.unwrap_or(0);
+        let queue = &self.queue;
+        let mut holds = |field: &str, size: Bytes, what: &str, bytes: u16| {
+            if size.0 < u64::from(bytes) {
+                let path = findings.path(field);
+                findings.error(
+                    field,
+                    format!("`{path}` is {size}, which cannot hold {what} of {bytes} bytes"),
+                    format!("raise `{path}`, for example to \"1MB\""),
+                );
+            }
+        };
+        match &self.buffer {
+            buffer::Spec::PerQueue(_) => holds("queue.size", queue.size, "one frame", frame),
+            buffer::Spec::PerPort(spec) => {
+                holds("buffer.per_port.size", spec.size, "one frame", frame)
+            }
+            buffer::Spec::Shared(_) => {}
+        }
+        let qcn = self.flow_control.qcn.as_ref();
+        let largest = qcn.map_or(0, |qcn| qcn.message_bytes(u16::MAX)).max(length::CIM);
+        holds("queue.control_size", queue.control_size, "one message", largest);
+        if !(1..=MOST_QUEUES).contains(&queue.count) {
+            findings.error(
+                "queue.count",
+                format!("`switch.queue.count` is {}", queue.count),
+                format!(
+                    "write 1 to {MOST_QUEUES}: a link has {CLASSES} classes, one is for control"
+                ),
+            );
+        }
+    }
+}

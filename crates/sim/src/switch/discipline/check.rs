@@ -1,0 +1,89 @@
+//! Whether a queue discipline goes with what else looks at the order of packets.
+
+use floodway_model::check::Findings;
+
+use super::Spec;
+use crate::switch::check::Facts;
+
+impl Spec {
+    /// What does not go with queues that are not first in, first out. `findings` are about the family.
+    pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        if self.is_fifo() {
+            return;
+        }
+        let (switch, name) = (facts.switch, self.name());
+        if self.needs_sizes() && !facts.has_sizes {
+            findings.warn(
+                [name, ""],
+                format!(
+                    "`{name}` ranks packets by what is left of their flow, and no flow has a size"
+                ),
+                "all packets have the same rank: add a workload with sizes, or choose \
+                 [switch.queue.discipline.fifo]",
+            );
+        }
+        let mut clash = |path: &str, why: String, remedy: &str| {
+            let or = if remedy.starts_with("choose [") { " or" } else { ", or choose" };
+            let remedy = format!("{remedy}{or} [switch.queue.discipline.fifo]");
+            findings.error([name, "", &format!("/{path}")], why, remedy);
+        };
+        let flow_control = &switch.flow_control;
+        for (is_on, path, what) in [
+            (flow_control.bfc.is_some(), "switch.flow_control.bfc", "Backpressure Flow Control"),
+            (flow_control.drc.is_some(), "switch.flow_control.drc", "Directional Rate Control"),
+        ] {
+            if is_on {
+                let why =
+                    format!("`{name}` and {what} both decide on the order of the same packets");
+                clash(path, why, &format!("remove [{path}]"));
+            }
+        }
+        if flow_control.congestion_isolation.is_some() {
+            clash(
+                "switch.flow_control.congestion_isolation",
+                format!(
+                    "Congestion Isolation keeps a flow in order by counting what leaves the monitored \
+                     queue, where packets overtake others with `{name}`"
+                ),
+                "remove [switch.flow_control.congestion_isolation]",
+            );
+        }
+        if switch.fabric.lines().is_some() {
+            clash(
+                &format!("switch.fabric.{}", switch.fabric.name()),
+                format!(
+                    "with a crossbar data waits at the inputs, where `{name}` does not order it"
+                ),
+                "choose [switch.fabric.output_queued]",
+            );
+        }
+        let (aqm, scheduler) = (switch.aqm.name(), switch.scheduler.name());
+        if switch.aqm.needs_times() {
+            clash(
+                &format!("switch.aqm.{aqm}"),
+                format!(
+                    "`{aqm}` looks at how long packets have waited, which `{name}` does not keep"
+                ),
+                "choose an AQM that goes by the backlog",
+            );
+        }
+        if switch.scheduler.needs_times() {
+            clash(
+                &format!("switch.scheduler.{scheduler}"),
+                format!(
+                    "`{scheduler}` compares how long packets have waited, which `{name}` does not keep"
+                ),
+                "use another scheduler",
+            );
+        }
+        if facts.departures {
+            clash(
+                "departures",
+                format!(
+                    "departures are recorded with how long packets have waited, which `{name}` does not keep"
+                ),
+                "remove `departures`",
+            );
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether what is sent can bear the choice of a path, and whether there is one.
+
+use floodway_model::check::Findings;
+use floodway_model::graph::NodeKind;
+use floodway_model::{Graph, NodeId};
+
+use super::{Spec, ecmp};
+use crate::host::transport::Spec as Transport;
+use crate::host::transport::rocev2::recovery;
+use crate::switch::check::Facts;
+
+impl Spec {
+    /// Whether neighbours can know the path, if they have to. `findings` are about the member.
+    pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let is_known = matches!(self, Self::Ecmp(ecmp::Spec { weighted: false }));
+        if facts.switch.flow_control.drc.is_some() && !is_known {
+            findings.error(
+                "",
+                "with Directional Rate Control neighbours have to know by which port a switch will \
+                 send a packet on",
+                "choose [switch.path.ecmp], without weights, or remove [switch.flow_control.drc]",
+            );
+        }
+    }
+
+    /// Whether the network has several paths, and transports bear that packets take them. `findings` are about
+    /// the family.
+    pub fn check_on(&self, facts: &Facts<'_>, graph: &Graph, findings: &mut Findings<'_>) {
+        // A tree.
+        if graph.links().count() < graph.ids().count() {
+            findings.idle("", "there is only one path between any two nodes");
+            return;
+        }
+        if matches!(self, Self::Ecmp(ecmp::Spec { weighted: true })) && has_equal_links(graph) {
+            let why = "the links of every switch to other switches have the same rate";
+            findings.idle("ecmp.weighted", why);
+        }
+        let recoveries = facts.profiles.iter().filter_map(|profile| match &profile.transport {
+            Transport::Rocev2(rocev2) => Some(&rocev2.recovery),
+            _ => None,
+        });
+        for recovery in recoveries.filter(|_| self.sprays()) {
+            let (what, remedy) = match recovery {
+                recovery::Spec::GoBackN(_) => (
+                    "`go_back_n` drops packets that have overtaken others, and sends them again",
+                    "choose `rocev2.recovery.selective_repeat` with a `reordering` as long as the delays of \
+                     paths can differ, for example \"20us\"",
+                ),
+                recovery::Spec::SelectiveRepeat(spec) if spec.reordering.0 == 0 => (
+                    "`selective_repeat` takes packets that others have overtaken for lost",
+                    "set its `reordering` to the time by which the delays of paths can differ, for example \
+                     \"20us\"",
+                ),
+                recovery::Spec::SelectiveRepeat(_) => continue,
+            };
+            let message = format!("packets of a flow take different paths, and {what}");
+            return findings.warn([self.name(), ""], message, remedy);
+        }
+    }
+}
+
+/// Whether no switch has links of different rates to other switches: next hops have equal weights then.
+fn has_equal_links(graph: &Graph) -> bool {
+    let is_switch = |id: NodeId| graph.node(id).kind != NodeKind::Host;
+    graph.switches().all(|switch| {
+        let ports = graph.node(switch).ports.iter().filter(|port| is_switch(port.peer));
+        let mut rates = ports.map(|port| port.rate);
+        rates.next().is_none_or(|first| rates.all(|rate| rate == first))
+    })
+}
