@@ -31,36 +31,18 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) {
     ];
     for (name, queue, made_by_switches) in switch.feedback.fields() {
         let (path, Some(queue)) = (format!("switch.feedback.{name}"), queue) else { continue };
+        let remedy = format!("remove `{name}`: the control class is the default");
         if queue >= count {
-            findings.error(
-                &[&path],
-                format!(
-                    "feedback (`{name}`) is to wait in queue {queue}, but {}",
-                    there_are(count)
-                ),
-                format!(
-                    "name a data queue from 0 to {}, or remove `{name}` for the control class",
-                    count.max(1) - 1
-                ),
-            );
+            let message = format!("`{path}` names queue {queue}, but {}", there_are(count));
+            findings.error(&[&path], message, format!("name another data queue, or {remedy}"));
         }
         if let Some((_, why)) = parts.iter().find(|(on, _)| *on) {
-            findings.error(
-                &[&path],
-                format!(
-                    "`{name}` is in a data queue, but {why}, to which feedback does not belong"
-                ),
-                format!("remove `{name}`: the control class is the default"),
-            );
+            let why = format!("{why}, to which feedback does not belong");
+            findings.error(&[&path], format!("`{name}` is in a data queue, but {why}"), &remedy);
         }
         if made_by_switches && let Some((_, why)) = by_port.iter().find(|(on, _)| *on) {
-            findings.error(
-                &[&path],
-                format!(
-                    "`{name}` is in a data queue, but {why}; switches make these frames themselves"
-                ),
-                format!("remove `{name}`: the control class is the default"),
-            );
+            let why = format!("{why}; switches make these frames themselves");
+            findings.error(&[&path], format!("`{name}` is in a data queue, but {why}"), &remedy);
         }
         check_marks(name, queue, settings, findings);
     }
