@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer::{self, shared};
 
-use super::pausing::{Measured, Pausing};
+use super::pausing::{Measured, Pausing, sum};
 use super::pools::{Pools, alone_at, places};
 use super::{Problems, links_to};
 use crate::document::Document;
@@ -436,9 +436,4 @@ fn most_ports(graph: &Graph, switches: impl Iterator<Item = NodeId>) -> (u64, &s
     let nodes = switches.map(|switch| graph.node(switch));
     let most = nodes.max_by_key(|node| node.ports.len());
     most.map_or((0, ""), |node| (node.ports.len() as u64, &node.name))
-}
-
-/// A sum for a message, which need not be possible.
-fn sum(a: Bytes, b: Bytes) -> Bytes {
-    Bytes(a.0.saturating_add(b.0))
 }

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use floodway_model::Ecn;
 use floodway_model::check::Findings;
 use floodway_sim::host::{PauseScope, Profile, transport};
-use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
-use floodway_sim::switch::{aqm, classify, path};
+use floodway_sim::switch::{aqm, buffer, classify, path};
 
 use super::{Problems, host};
 use crate::document::Document;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_model::check::count_of;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
@@ -317,7 +318,7 @@ impl Pausing {
                 &[PORT_SIZE, &xoff],
                 format!(
                     "the buffer of a port is shared by {} and {lossy} that {} does not stop",
-                    classes(self.lossless_classes, "lossless class"),
+                    count_of(self.lossless_classes, "lossless class"),
                     self.name
                 ),
                 "these may fill it, and then lossless frames are lost: make all classes lossless, or \
@@ -411,12 +412,7 @@ impl Pausing {
     }
 }
 
-/// A sum for a remedy, which need not be possible.
-fn sum(a: Bytes, b: Bytes) -> Bytes {
+/// A sum for a message, which need not be possible.
+pub fn sum(a: Bytes, b: Bytes) -> Bytes {
     Bytes(a.0.saturating_add(b.0))
-}
-
-/// So many of something, in words.
-fn classes(count: u8, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}es") }
 }

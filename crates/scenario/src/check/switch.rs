@@ -42,24 +42,19 @@ pub fn check_on(
     findings: &mut Problems<'_>,
 ) {
     settings.switch.check_on(facts, graph, &mut findings.within("switch"));
-    let (aqm, control) = (&settings.switch.aqm, &settings.switch.flow_control);
-    const DROPS: &str = "the full queue drops first";
-    let of_aqm =
-        aqm.threshold().map(|(field, at)| (format!("aqm.{}", aqm.name()), field, at, DROPS));
-    const TRIMS: &str = "packets are trimmed when the queue is full, before they reach it";
-    let trims = settings.switch.overflow.trims().and_then(|spec| spec.threshold);
-    let of_trim = trims.map(|at| ("overflow.trim".to_owned(), "threshold", at, TRIMS));
-    let of_control = |table: &str| format!("flow_control.{table}");
-    let sfc = control.source_flow_control.as_ref().map(|spec| {
-        let follows = "no source is ever notified";
-        (of_control("source_flow_control"), "trigger", spec.trigger, follows)
+    let switch = &settings.switch;
+    let of_aqm = switch.aqm.threshold().map(|(field, at)| {
+        let follows = "the full queue drops first";
+        (format!("switch.aqm.{}", switch.aqm.name()), (field, at, follows))
     });
-    let qcn = control.qcn.as_ref().map(|spec| {
-        let follows = "queues are full before sources are notified much";
-        (of_control("qcn"), "q_eq", spec.q_eq, follows)
+    let trims = switch.overflow.trims().and_then(|spec| spec.threshold).map(|at| {
+        let follows = "packets are trimmed when the queue is full, before they reach it";
+        ("switch.overflow.trim".to_owned(), ("threshold", at, follows))
     });
-    for (table, field, threshold, follows) in [of_aqm, of_trim, sfc, qcn].into_iter().flatten() {
-        let table = format!("switch.{table}");
+    let of_control = switch.flow_control.thresholds().into_iter();
+    let of_control = of_control.map(|(name, of)| (format!("switch.flow_control.{name}"), of));
+    let all = of_aqm.into_iter().chain(trims).chain(of_control);
+    for (table, (field, threshold, follows)) in all {
         above_queue(settings, graph, (&table, field), threshold, follows, findings);
     }
 }

@@ -8,8 +8,7 @@ use floodway_model::{Bytes, Duration, FlowId, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
-use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
+use super::{Hosts, Parameters, Ready, Surroundings, Traffic, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

@@ -10,8 +10,7 @@ use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
-use super::{Parameters, Ready, Surroundings, Workload};
+use super::{Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

@@ -8,8 +8,7 @@ use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
-use super::{Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use super::{Ends, Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

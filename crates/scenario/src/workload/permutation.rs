@@ -8,8 +8,7 @@ use floodway_model::{Bytes, Duration, FlowSpec, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
-use super::{Hosts, Parameters, Ready, Surroundings, Workload};
+use super::{Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

@@ -13,9 +13,8 @@ use floodway_model::{Duration, FlowSpec, Graph, NodeId, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
 use super::sizes::{size_fields, with_sizes};
-use super::{Demand, Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use super::{Demand, Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

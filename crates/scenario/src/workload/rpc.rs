@@ -16,8 +16,7 @@ use floodway_model::{Bytes, Duration, FlowSpec, Instant, NodeId, PortIx, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
-use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Traffic, Workload};
+use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Traffic, Workload, check};
 use crate::check::{Problems, sizes};
 use crate::document::Document;
 

@@ -9,9 +9,8 @@ use floodway_model::{Duration, FlowSpec, Instant, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check;
 use super::sizes::{size_fields, with_sizes};
-use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload};
+use super::{Distribution, Ends, Hosts, Parameters, Ready, Surroundings, Workload, check};
 use crate::check::Problems;
 use crate::document::Document;
 

@@ -92,6 +92,11 @@ pub trait CheckBeside: Check {
     /// Whether it goes with what else is chosen.
     fn check_beside(&self, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
 
+    /// A field with a depth that queues must be able to reach, its value, and what follows if they cannot.
+    fn threshold(&self) -> Option<(&'static str, Bytes, &'static str)> {
+        None
+    }
+
     /// Whether it fits the network.
     fn check_on(&self, _facts: &Facts<'_>, _graph: &Graph, _findings: &mut Findings<'_>) {}
 }

@@ -7,10 +7,9 @@ use floodway_model::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::alpha;
 use super::answers::{FollowingWindow, RoundTrip};
 use super::check::{self, Around, Network};
-use super::{Answer, Control, Needs, Path};
+use super::{Answer, Control, Needs, Path, alpha};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

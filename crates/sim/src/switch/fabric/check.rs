@@ -27,12 +27,8 @@ impl Spec {
 
 /// Whether sources are ever told of congestion if it is looked for only behind the crossbar.
 fn out_of_reach(facts: &Facts<'_>, room: Bytes, findings: &mut Findings<'_>) {
-    let control = &facts.switch.flow_control;
-    let q_eq = control.qcn.as_ref().map(|qcn| ("qcn", "q_eq", qcn.q_eq));
-    let sfc = control.source_flow_control.as_ref();
-    let trigger = sfc.map(|sfc| ("source_flow_control", "trigger", sfc.trigger));
-    let all = [q_eq, trigger].into_iter().flatten();
-    for (table, field, threshold) in all.filter(|(.., threshold)| *threshold > room) {
+    let all = facts.switch.flow_control.thresholds().into_iter();
+    for (table, (field, threshold, _)) in all.filter(|(_, (_, threshold, _))| *threshold > room) {
         findings.warn(
             [&format!("/switch.flow_control.{table}.{field}"), "congestion_at"],
             format!(

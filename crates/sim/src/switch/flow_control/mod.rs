@@ -12,7 +12,7 @@ pub mod source_flow_control;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::family::Entry;
-use floodway_model::{Body, Graph, Instant, Packet};
+use floodway_model::{Body, Bytes, Graph, Instant, Packet};
 use pausing::{Held, Paused, Source};
 use pfc::watchdog::Event;
 use schemars::JsonSchema;
@@ -48,6 +48,16 @@ macro_rules! mechanisms {
                 $(if let Some(spec) = &self.$module {
                     spec.check(&mut findings.within(stringify!($module)));
                 })+
+            }
+        }
+
+        impl Spec {
+            /// [Depths](CheckBeside::threshold) that queues must be able to reach, each with the name of the mechanism.
+            pub fn thresholds(&self) -> Vec<(&'static str, (&'static str, Bytes, &'static str))> {
+                let all = [$(
+                    self.$module.as_ref().and_then(|spec| Some((stringify!($module), CheckBeside::threshold(spec)?))),
+                )+];
+                all.into_iter().flatten().collect()
             }
         }
 

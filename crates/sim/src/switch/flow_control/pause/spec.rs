@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::switch::check::{CheckBeside, Facts};
-use crate::switch::flow_control::pausing::Thresholds;
-use crate::switch::flow_control::pausing::{NO_PAUSE, XON_BELOW};
+use crate::switch::flow_control::pausing::{NO_PAUSE, Thresholds, XON_BELOW};
 use crate::switch::flow_control::source_flow_control::Mode;
 
 /// Parameters. The defaults are for 10 Gb/s over short links and memory of 64 KB per port.

@@ -1,15 +1,14 @@
-use floodway_model::Graph;
 use floodway_model::check::{Check, Findings};
 use floodway_model::id::CLASSES;
-use floodway_model::{Bytes, Duration, Rate};
+use floodway_model::{Bytes, Duration, Graph, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::watchdog;
 use crate::switch::check::{CheckBeside, Facts};
-use crate::switch::flow_control::pausing::pause_time;
-use crate::switch::flow_control::pausing::{NO_PAUSE, XON_BELOW};
-use crate::switch::flow_control::pausing::{Thresholds, standard_response};
+use crate::switch::flow_control::pausing::{
+    NO_PAUSE, Thresholds, XON_BELOW, pause_time, standard_response,
+};
 use crate::switch::flow_control::source_flow_control::Mode;
 
 /// Parameters.

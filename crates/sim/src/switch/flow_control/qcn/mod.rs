@@ -103,6 +103,10 @@ impl CheckBeside for Spec {
             );
         }
     }
+
+    fn threshold(&self) -> Option<(&'static str, Bytes, &'static str)> {
+        Some(("q_eq", self.q_eq, "queues are full before sources are notified much"))
+    }
 }
 
 /// The largest feedback: six bits.

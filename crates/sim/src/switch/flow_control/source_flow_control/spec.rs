@@ -90,6 +90,10 @@ impl CheckBeside for Spec {
     fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         facts.check_queues("queues", &self.queues, findings);
     }
+
+    fn threshold(&self) -> Option<(&'static str, Bytes, &'static str)> {
+        Some(("trigger", self.trigger, "no source is ever notified"))
+    }
 }
 
 /// How fast a queue drains: its part of the rate of its port.
