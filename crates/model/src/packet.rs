@@ -185,6 +185,12 @@ pub enum Body {
         /// When that packet left its sender: which transmission of it was trimmed.
         sent_at: Instant,
     },
+    /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
+    Credit {
+        /// Packets that the receiver has asked the flow for so far. It is cumulative, so that a later credit
+        /// makes up for a lost one.
+        number: u32,
+    },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
     Cnp,
     /// Layer 2 congestion indication, backward: from a congested switch to the source of a packet
@@ -444,6 +450,8 @@ pub mod length {
     /// Telemetry in a packet of RoCEv2 and in its acknowledgement: 2 bytes, and 8 for each of 5 hops
     /// (HPCC, SIGCOMM 2019, section 4.1).
     pub const TELEMETRY: u16 = 42;
+    /// [`ROCE_OVERHEAD`] and a counter of 4 bytes. The layout is assumed: that of an acknowledgement.
+    pub const ROCE_CREDIT: u16 = 66;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
     pub const ROCE_CNP: u16 = 78;
     /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.

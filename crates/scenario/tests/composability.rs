@@ -90,6 +90,10 @@ impl Combination {
         text += "at = \"arrival\"\n";
         let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("host.transport", transport);
+        if is_by_credit(congestion) {
+            text += "recovery = \"selective_repeat\"\n";
+        }
+        let mut table = |path: &str, name: &str| writeln!(text, "[{path}.{name}]").unwrap();
         table("host.congestion", congestion);
         match *flow_control {
             "none" => {}
@@ -132,10 +136,18 @@ fn sentence(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+fn by_name(congestion: &str) -> Spec {
+    serde_json::from_value(serde_json::json!({ congestion: {} })).unwrap()
+}
+
 fn is_for_tcp(congestion: &str) -> bool {
     use floodway_sim::host::congestion::Needs;
-    let spec: Spec = serde_json::from_value(serde_json::json!({ congestion: {} })).unwrap();
-    spec.needs() == Needs::Acknowledgements
+    by_name(congestion).needs() == Needs::Acknowledgements
+}
+
+/// Whether a receiver asks for packets, which are those to send again too.
+fn is_by_credit(congestion: &str) -> bool {
+    by_name(congestion).has_receiver_half()
 }
 
 /// The members of a family.

@@ -398,6 +398,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
     wrong.extend(bfc::audit(switches, hosts, &finished.in_flight));
     wrong.extend(audit_telemetry(finished));
     wrong.extend(audit_trimming(finished));
+    wrong.extend(audit_credit(finished));
     let flies = finished.in_flight.len() as u64;
     let lost =
         switches.iter().flat_map(|switch| &switch.ports).map(|port| port.tx.lost()).sum::<u64>()
@@ -429,6 +430,27 @@ fn audit_trimming(finished: &Finished) -> Option<String> {
         format!(
             "{trimmed} packets were trimmed; of their headers {arrived} have arrived, {dropped} were \
              dropped, {on_path} are on their path and {lost} were lost on links"
+        )
+    })
+}
+
+/// No credit has come from nowhere. All of it has arrived or is on its path if no frame was dropped or lost.
+fn audit_credit(finished: &Finished) -> Option<String> {
+    let (switches, hosts) = (&finished.switches, &finished.hosts);
+    let sent: u64 = hosts.iter().map(Host::credits_sent).sum();
+    let arrived: u64 = hosts.iter().map(|host| host.credits_received).sum();
+    let in_nics = hosts.iter().flat_map(|host| host.nic.feedback());
+    let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight).chain(in_nics);
+    let on_path = frames.filter(|frame| matches!(frame.body, Body::Credit { .. })).count() as u64;
+    let ports = switches.iter().flat_map(|switch| &switch.ports).map(|port| &port.tx);
+    let ends = ports.chain(hosts.iter().map(|host| &host.nic.tx));
+    let lost = switches.iter().map(|switch| switch.dropped).sum::<u64>()
+        + ends.map(|end| end.lost()).sum::<u64>();
+    let known = arrived + on_path..=arrived + on_path + lost;
+    (!known.contains(&sent)).then(|| {
+        format!(
+            "{sent} credit frames were sent; {arrived} have arrived, {on_path} are on their path and \
+             {lost} frames of any kind were lost"
         )
     })
 }

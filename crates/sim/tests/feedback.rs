@@ -156,6 +156,7 @@ fn messages_of_switches_wait_among_the_data() {
             spec.switch.feedback = feedback::Spec {
                 ack: all,
                 trimmed: None,
+                credit: None,
                 cnp: all,
                 cim: all,
                 sfc: all,

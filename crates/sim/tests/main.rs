@@ -40,6 +40,7 @@ mod matrix;
 mod measured_interval;
 mod mixture;
 mod naive;
+mod ndp;
 mod nic_memory;
 mod occupancy;
 mod path;

@@ -16,7 +16,7 @@ use floodway_model::{
 };
 use floodway_sim::failure::Failure;
 use floodway_sim::host::application::{self, entries};
-use floodway_sim::host::congestion::{self, constant_rate};
+use floodway_sim::host::congestion::{self, constant_rate, ndp};
 use floodway_sim::host::transport::rocev2::recovery;
 use floodway_sim::host::transport::{self, ethernet, tcp};
 use floodway_sim::host::{PauseScope, Profile};
@@ -444,6 +444,12 @@ fn trims(chance: &mut Stream, spec: &mut Spec) {
     spec.switch.overflow = overflow::Spec::Trim(trim::Spec { size, threshold, last, mark });
     let selective = recovery::Spec::SelectiveRepeat(Default::default());
     rocev2(spec, |rocev2| rocev2.recovery = selective.clone());
+    if chance.chance(0.3) {
+        let initial_window = pick(chance, &[None, Some(1), Some(20)]);
+        let pulled = congestion::Spec::Ndp(ndp::Spec { initial_window });
+        let is_rocev2 = |of: &&mut Profile| matches!(of.transport, transport::Spec::Rocev2(_));
+        spec.profiles.iter_mut().filter(is_rocev2).for_each(|of| of.congestion = pulled.clone());
+    }
 }
 
 /// Flows that begin when others of their sender have been handed over or have come to it, and

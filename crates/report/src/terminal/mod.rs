@@ -32,7 +32,7 @@ impl Default for Style {
 }
 
 /// The counters that the table shows, in order.
-const COUNTERS: [(&str, &str); 16] = [
+const COUNTERS: [(&str, &str); 18] = [
     ("xoff_frames", "XOFF frames"),
     ("paused_ns", "paused time"),
     ("marked_packets", "marked packets"),
@@ -46,13 +46,15 @@ const COUNTERS: [(&str, &str); 16] = [
     ("retransmitted_packets", "retransmitted"),
     ("trimmed_packets", "trimmed packets"),
     ("headers_dropped", "headers dropped"),
+    ("credits_sent", "credit frames sent"),
+    ("credits_received", "credit frames received"),
     ("lost_on_links", "lost on failed links"),
     ("dropped_packets", "dropped packets"),
     ("watchdog_drops", "by the watchdog"),
 ];
 
 /// Counters of mechanisms that a network need not have: not shown if they are 0 in all variants.
-const MECHANISMS: [&str; 11] = [
+const MECHANISMS: [&str; 13] = [
     "indicated_packets",
     "isolations",
     "cims_sent",
@@ -62,6 +64,8 @@ const MECHANISMS: [&str; 11] = [
     "reordered_packets",
     "trimmed_packets",
     "headers_dropped",
+    "credits_sent",
+    "credits_received",
     "lost_on_links",
     "watchdog_drops",
 ];

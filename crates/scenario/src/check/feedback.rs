@@ -59,6 +59,7 @@ fn check_marks(name: &str, queue: u8, settings: &Document, findings: &mut Proble
     let kind = match name {
         // They are ECN-capable if the data is.
         "ack" | "trimmed" => return,
+        "credit" => "credit frames",
         "cnp" => "CNPs",
         "cim" => "congestion isolation messages",
         "sfc" => "source flow control messages",

@@ -149,6 +149,10 @@ pub fn nobody_sends(name: &str, settings: &Document) -> Option<&'static str> {
             switch.no_marks().is_none() || switch.overflow.trims().is_some_and(|spec| spec.mark),
             "nothing marks, so no receiver sends CNPs",
         ),
+        "credit" => (
+            profiles.iter().any(|profile| profile.congestion.has_receiver_half()),
+            "no workload has a congestion control whose receivers send credit",
+        ),
         "trimmed" => (switch.overflow.trims().is_some(), "without trimming there are no headers"),
         "cim" => (
             flow_control.congestion_isolation.is_some(),
@@ -172,7 +176,8 @@ fn pauses_no_feedback(settings: &Document) -> Option<&'static str> {
     let feedback = &settings.switch.feedback;
     let sent =
         |name: &str, queue: Option<u8>| queue.filter(|_| nobody_sends(name, settings).is_none());
-    let queues = [sent("ack", feedback.ack), sent("cnp", feedback.cnp)];
+    let queues =
+        [sent("ack", feedback.ack), sent("credit", feedback.credit), sent("cnp", feedback.cnp)];
     let mut queues = queues.into_iter().flatten().peekable();
     if queues.peek().is_none() {
         return Some("hosts send no feedback in a class of data (`switch.feedback`)");

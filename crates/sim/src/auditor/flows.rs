@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use floodway_model::packet::length;
 use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
 
+use super::credit::Spending;
 use super::network::{Network, ROUNDING};
 use super::{Log, time};
 use crate::host::Profile;
@@ -22,7 +23,8 @@ pub struct Departure {
     pub rate: Option<f64>,
     /// Payload bytes that congestion control allows to be in flight; `None` for no limit.
     pub window: Option<u64>,
-    /// Probes that TCP has sent so far, which no window limits.
+    /// Probes that TCP has sent so far, which no window limits; timeouts of RoCEv2, each of which may be
+    /// followed by a packet without credit.
     pub probes: u64,
 }
 
@@ -60,6 +62,8 @@ pub struct Sender {
     unclear_until: u32,
     window: Option<u64>,
     probes: u64,
+    /// What it has sent for credit.
+    pub credit: Spending,
 }
 
 impl Sender {
@@ -92,10 +96,12 @@ impl Sender {
         if let Some(rate) = rate {
             self.next_at = now + Duration((bytes as f64 * 8e12 / rate) as u64);
         }
+        self.credit.departs(network, departure, log);
         let probes_now = *probes > self.probes;
         self.probes = *probes;
         // What was allowed when it was asked last still holds, if nothing has been heard since.
-        let window = window.map(|bytes| bytes.max(self.window.unwrap_or(0)));
+        // Without credit it is 0, which does not limit what is in flight.
+        let window = window.map(|bytes| bytes.max(self.window.unwrap_or(0))).filter(|&max| max > 0);
         self.window = departure.window;
         let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return };
         let (in_flight, mut is_new) =

@@ -6,6 +6,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet};
 use rustc_hash::FxHashMap;
 
+use super::credit::Grants;
 use super::flows::{Delivery, Departure, Receiver, Sender};
 use super::network::{Network, paused_until};
 use super::pauses::Pauses;
@@ -26,6 +27,7 @@ pub struct Host {
     waiting: [u64; CLASSES],
     senders: FxHashMap<FlowId, Sender>,
     receivers: FxHashMap<FlowId, Receiver>,
+    grants: Grants,
 }
 
 impl Host {
@@ -53,6 +55,10 @@ impl Host {
             Body::Ack { .. } | Body::Nak { .. } | Body::TcpAck { .. } => {
                 self.senders.entry(packet.flow).or_default().hears(&packet.body);
             }
+            Body::Credit { number } => {
+                self.senders.entry(packet.flow).or_default().credit.hears(number);
+            }
+            Body::Data { .. } | Body::Trimmed { .. } => self.grants.arrives(network, packet),
             _ => {}
         }
     }
@@ -106,6 +112,11 @@ impl Host {
             let receiver = self.receivers.entry(packet.flow).or_default();
             receiver.check_answer(packet.flow, Some(ack), log);
         }
+    }
+
+    /// A receiver's half has made a credit frame.
+    pub fn grants(&mut self, network: &Network, credit: &Packet, log: &mut Log) {
+        self.grants.grants(network, credit, log);
     }
 
     /// A receiver has taken a packet.

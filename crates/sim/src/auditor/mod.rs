@@ -12,6 +12,7 @@
 //! - [`scheduler`]: strict priority, and the fairness bounds of DRR and WRR
 //! - [`trims`]: which packets may lose their payload, and what is left of them
 //! - [`marks`]: what may change in a packet on its path
+//! - [`credit`]: what receivers may ask for, and what senders may send for it
 //! - [`switch`], [`host`]: the events of nodes; [`flows`]: senders and receivers
 //!
 //! It is on in builds with debug assertions and, in others, if [`Simulation::audited`] asks for it.
@@ -21,6 +22,7 @@
 //! [`Spec`]: crate::Spec
 //! [`Simulation::audited`]: crate::Simulation::audited
 
+mod credit;
 mod flows;
 mod host;
 mod marks;
@@ -249,6 +251,13 @@ impl Auditor {
     pub fn delivers(&mut self, node: NodeId, delivery: &Delivery, now: Instant) {
         if let (network, Node::Host(host), mut log) = self.at(node, now) {
             host.delivers(network, delivery, &mut log);
+        }
+    }
+
+    /// A receiving host has made a credit frame.
+    pub fn grants(&mut self, node: NodeId, credit: &Packet, now: Instant) {
+        if let (network, Node::Host(host), mut log) = self.at(node, now) {
+            host.grants(network, credit, &mut log);
         }
     }
 

@@ -9,6 +9,7 @@ use floodway_model::{Body, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
 use super::{Log, time};
 use crate::Spec;
+use crate::distances::Distances;
 
 /// Where a byte takes no whole number of picoseconds, a time may be rounded up at every step of its
 /// calculation.
@@ -19,6 +20,8 @@ pub const ROUNDING: Duration = Duration(2);
 pub struct Network {
     /// What the simulation was made from.
     pub spec: Spec,
+    /// The longest round trip without queues; zero if no flow lives on credit.
+    pub base_rtt: Duration,
     /// By the node and port where frames arrive.
     links: Vec<Vec<Link>>,
 }
@@ -63,7 +66,13 @@ impl Network {
         let nodes = spec.graph.nodes.iter().enumerate();
         let links =
             |(node, of): (usize, &Node)| (0..of.ports.len()).map(|port| link(node, port)).collect();
-        Self { links: nodes.map(links).collect(), spec: spec.clone() }
+        let by_credit = spec.profiles.iter().any(|of| of.congestion.has_receiver_half());
+        let base_rtt = by_credit.then(|| Distances::of(spec).longest_round_trip);
+        Self {
+            links: nodes.map(links).collect(),
+            base_rtt: base_rtt.unwrap_or_default(),
+            spec: spec.clone(),
+        }
     }
 
     fn link(&self, to: (NodeId, PortIx)) -> &Link {

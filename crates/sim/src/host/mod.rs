@@ -9,6 +9,7 @@
 
 pub mod application;
 pub mod congestion;
+mod credit;
 mod holds;
 mod indications;
 mod isolation;
@@ -42,6 +43,7 @@ use crate::run::Context;
 use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
+use credit::Granting;
 use holds::Holds;
 use indications::Indications;
 use lanes::Lanes;
@@ -149,6 +151,12 @@ pub struct Host {
     pub naks: u64,
     /// Trimmed packets that have arrived.
     pub headers: u64,
+    /// Whether more is to be done with data that arrives than to answer it.
+    watches_data: bool,
+    /// Receivers' halves of congestion control; `None` without flows whose control has one.
+    granting: Option<Box<Granting>>,
+    /// Credit frames received.
+    pub credits_received: u64,
     /// By workload: how long packets of the measurement took, if it is recorded.
     pub latencies: Vec<Latencies>,
     /// Where its telemetry records are.
@@ -181,6 +189,7 @@ impl Host {
             receiver
         };
         let receivers = incoming.iter().map(receiver).collect();
+        let granting = Granting::of(incoming, &shared);
         let mut host = Self {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
@@ -208,6 +217,9 @@ impl Host {
             cnms: 0,
             naks: 0,
             headers: 0,
+            watches_data: shared.latencies || granting.is_some(),
+            granting,
+            credits_received: 0,
             emitted: 0,
             consumed: 0,
             shared,
@@ -259,7 +271,7 @@ impl Host {
         self.nic.tx.turn(now, context);
         self.start_early(now);
         self.on_timeouts(now);
-        self.on_delayed(now);
+        self.on_delayed(now, context);
         self.on_writes(now);
         self.send_next(now, context);
         self.set_wake();
@@ -308,6 +320,8 @@ impl Host {
         tally.cnms_received += self.cnms;
         tally.naks_sent += self.naks;
         tally.headers_received += self.headers;
+        tally.credits_sent += self.credits_sent();
+        tally.credits_received += self.credits_received;
         tally.indications_mapped += self.indications.mapped;
         tally.indications_passed += self.indications.passed;
         tally.indications_received += self.indications.received;
@@ -350,6 +364,7 @@ impl Node<Context> for Host {
                 self.on_feedback(packet, now);
             }
             Body::Cnp => self.on_cnp(packet.connection, now),
+            Body::Credit { number } => self.on_credit(packet.connection, number, now),
             Body::Indication { severity } => self.on_indication(packet.flow, severity, now),
             Body::Cnm { feedback, .. } => self.on_cnm(packet.flow, feedback, now),
             Body::Segment { flags, psn, sent_at } => {

@@ -138,6 +138,11 @@ impl Nic {
         self.made[class].pop_front().expect("its turn came for a frame")
     }
 
+    /// Answers and credit of receivers that wait.
+    pub fn feedback(&self) -> impl Iterator<Item = &Packet> {
+        self.control.iter().chain(self.feedback.iter().flatten())
+    }
+
     /// Frames that wait.
     pub fn waiting(&self) -> usize {
         let in_memory = self.memory.as_ref().map_or(0, |memory| memory.len());

@@ -25,10 +25,6 @@ impl Host {
     ) {
         let receiver = &mut self.receivers[packet.connection as usize];
         receiver.count(packet, sent_at, now);
-        if self.shared.latencies {
-            self.count_latency(packet, sent_at, now, context);
-        }
-        let receiver = &mut self.receivers[packet.connection as usize];
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
         let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
@@ -72,6 +68,9 @@ impl Host {
             }
             // Nobody is told what switches wrote into it.
             _ => self.forget(packet),
+        }
+        if self.watches_data {
+            self.watch_data(packet, sent_at, now, context);
         }
         if completes && self.turns.is_some() {
             self.on_received(packet.connection, now, context);
@@ -117,6 +116,16 @@ impl Host {
             self.reply(packet, connection, length::ROCE_CNP, Body::Cnp);
         }
         self.reply(packet, connection, answer, body);
+        self.ask_receiver_half(packet, true, now, context);
+    }
+
+    /// Data has come to a host that records latencies, or has a receiver's half of congestion control.
+    #[cold]
+    fn watch_data(&mut self, packet: &Packet, sent_at: Instant, now: Instant, at: &mut Context) {
+        if self.shared.latencies {
+            self.count_latency(packet, sent_at, now, at);
+        }
+        self.ask_receiver_half(packet, false, now, at);
     }
 
     /// A packet that was sent at `sent_at` has come: how long it took, during the measurement.

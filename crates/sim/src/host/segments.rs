@@ -95,13 +95,16 @@ impl Host {
     }
 
     /// The acknowledgements that have waited long enough go.
-    pub(super) fn on_delayed(&mut self, now: Instant) {
+    pub(super) fn on_delayed(&mut self, now: Instant, context: &mut Context) {
         while let Some(&Reverse((at, place))) = self.delayed.peek() {
             if at > now {
                 return;
             }
             self.delayed.pop();
-            let receiver = &mut self.receivers[place as usize];
+            let Some(receiver) = self.receivers.get_mut(place as usize) else {
+                self.on_credit_timer(at, now, context);
+                continue;
+            };
             // The timer may have been set anew since.
             if receiver.rings_at != at {
                 continue;

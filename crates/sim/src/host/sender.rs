@@ -301,7 +301,9 @@ impl Sender {
         let control = &profile.congestion;
         let (rate, window, probes) = match &mut self.transport {
             Transport::Rocev2(sender) => {
-                (sender.control.rate(control, now), sender.control.window(control, now), 0)
+                let (rate, window) =
+                    (sender.control.rate(control, now), sender.control.window(control, now));
+                (rate, window, sender.sent.timeouts.into())
             }
             Transport::Tcp(sender) => {
                 (sender.rate(rules(profile), now), sender.window(), sender.sent.probes)
@@ -325,6 +327,15 @@ impl Sender {
             };
             sender.limit(window, spec);
         }
+    }
+
+    /// Credit has come from its receiver, of so many packets so far.
+    pub fn on_credit(&mut self, number: u32, profile: &Profile, now: Instant) {
+        if let Transport::Rocev2(sender) = &mut self.transport {
+            sender.control.on_credit(&profile.congestion, now, number);
+            sender.on_credit(now);
+        }
+        self.renew_window(profile, now);
     }
 
     /// When it has waited too long for what it waits for.

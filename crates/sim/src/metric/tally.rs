@@ -17,17 +17,18 @@ pub struct Pauses {
 /// Of one tier, by class.
 pub type Tier = [Pauses; CLASSES];
 
-/// Declares the counters: field, name in results, meaning.
+/// Declares the counters: field, name in results, meaning. Those of mechanisms that are off by default have
+/// a method of their own for their rows.
 macro_rules! counters {
     (
         $($field:ident: $meaning:literal,)+
-        ; trimming: $($of_trimming:ident: $about:literal,)+
+        $(; $rows:ident, there $when:literal: $($of_group:ident: $about:literal,)+)+
     ) => {
         /// Sums of what nodes have counted since the start of the run.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Tally {
             $(#[doc = $meaning] pub $field: u64,)+
-            $(#[doc = $about] pub $of_trimming: u64,)+
+            $($(#[doc = $about] pub $of_group: u64,)+)+
             /// Packets dropped by switches, by the data queue they were bound for: data, and feedback among it.
             pub queues: [u64; CLASSES],
             /// PFC frames, whatever number of classes each has, where one may have several.
@@ -40,7 +41,7 @@ macro_rules! counters {
             /// Adds what other nodes have counted.
             pub fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)+
-                $(self.$of_trimming += other.$of_trimming;)+
+                $($(self.$of_group += other.$of_group;)+)+
                 self.pfc_frames += other.pfc_frames;
                 for (mine, theirs) in self.queues.iter_mut().zip(other.queues) {
                     *mine += theirs;
@@ -64,7 +65,7 @@ macro_rules! counters {
                 };
                 Self {
                     $($field: self.$field - earlier.$field,)+
-                    $($of_trimming: self.$of_trimming - earlier.$of_trimming,)+
+                    $($($of_group: self.$of_group - earlier.$of_group,)+)+
                     pfc_frames: self.pfc_frames - earlier.pfc_frames,
                     queues: std::array::from_fn(|queue| self.queues[queue] - earlier.queues[queue]),
                     tiers: self.tiers.iter().enumerate().map(tier).collect(),
@@ -80,14 +81,16 @@ macro_rules! counters {
                 rows
             }
 
-            /// The same of the counters of trimming. They are not in results of networks in which nothing trims.
-            pub fn rows_of_trimming(&self) -> Vec<(String, u64, String)> {
-                vec![$((
-                    stringify!($of_trimming).to_owned(),
-                    self.$of_trimming,
-                    concat!($about, " There with `switch.overflow.trim` only.").to_owned(),
-                ),)+]
-            }
+            $(
+                /// The same of counters of a mechanism that is off by default. They are not in results without it.
+                pub fn $rows(&self) -> Vec<(String, u64, String)> {
+                    vec![$((
+                        stringify!($of_group).to_owned(),
+                        self.$of_group,
+                        concat!($about, " There ", $when, " only.").to_owned(),
+                    ),)+]
+                }
+            )+
         }
     };
 }
@@ -196,10 +199,13 @@ counters! {
     data_packets_sent: "Data packets that senders put on the wire.",
     data_bytes_delivered: "Payload that arrived, each byte once, of all flows.",
     persistent_bytes_delivered: "Payload that arrived, each byte once, of flows that never end.",
-    ; trimming:
+    ; rows_of_trimming, there "with `switch.overflow.trim`":
     trimmed_packets: "Data packets that switches trimmed, because they or others found no room.",
     headers_dropped: "Headers of trimmed packets that switches dropped, for any reason.",
     headers_received: "Headers of trimmed packets that arrived at receivers, each of which is answered by a NAK.",
+    ; rows_of_credit, there "with a congestion control that has a receiver's half":
+    credits_sent: "Credit frames that receivers sent, as NDP's pulls.",
+    credits_received: "Credit frames that arrived at senders, also of flows that were complete.",
 }
 
 #[cfg(test)]

@@ -32,6 +32,10 @@ pub struct Spec {
     /// headers for a packet of data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<u8>,
+    /// Credit of receivers, as NDP's pulls; not ECN-capable. Default none, the control class: NDP queues pulls with
+    /// headers, before all data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit: Option<u8>,
     /// CNPs of RoCEv2; not ECN-capable. Default none, the control class: network cards have a DSCP and a
     /// priority for CNPs, for which manuals ask a class of strict priority.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +63,7 @@ impl Spec {
         match body {
             Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. } => self.ack,
             Body::Trimmed { .. } => self.trimmed,
+            Body::Credit { .. } => self.credit,
             Body::Cnp => self.cnp,
             Body::Cim => self.cim,
             Body::Sfc { .. } => self.sfc,
@@ -69,10 +74,11 @@ impl Spec {
     }
 
     /// Each field with its name, its value and whether switches make such frames.
-    pub const fn fields(&self) -> [(&'static str, Option<u8>, bool); 7] {
+    pub const fn fields(&self) -> [(&'static str, Option<u8>, bool); 8] {
         [
             ("ack", self.ack, false),
             ("trimmed", self.trimmed, false),
+            ("credit", self.credit, false),
             ("cnp", self.cnp, false),
             ("cim", self.cim, true),
             ("sfc", self.sfc, true),

@@ -492,6 +492,7 @@ impl Node<Context> for Switch {
             Body::Ack { .. }
             | Body::Nak { .. }
             | Body::Cnp
+            | Body::Credit { .. }
             | Body::Trimmed { .. }
             | Body::TrimNak { .. } => {
                 self.take_in_control(packet, now, context);

@@ -1,6 +1,7 @@
 //! Every invariant, broken by hand: hosts 0, 1 and 2 on a switch, 100 Gb/s, 200 ns. Frames of 1086 bytes
 //! take 1106 byte times, 88.48 ns, and arrive 288.48 ns after they were sent.
 
+mod credit;
 mod flows;
 mod links;
 mod pauses;

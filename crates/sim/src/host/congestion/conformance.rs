@@ -44,6 +44,7 @@ enum Event {
     Undo,
     Restart,
     Send,
+    Credit(u32),
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -76,6 +77,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::Undo),
         1 => Just(Event::Restart),
         2 => Just(Event::Send),
+        1 => any::<u32>().prop_map(Event::Credit),
     ]
 }
 
@@ -109,7 +111,8 @@ impl<'a> Flow<'a> {
     /// The window in bytes, after what has to hold of window and rate.
     fn window(&mut self) -> Result<u64, TestCaseError> {
         let window = self.control.window(self.spec, self.now).unwrap_or(u64::MAX);
-        prop_assert!(window >= self.path.payload, "a window of {window} bytes");
+        let without_credit = window == 0 && self.spec.has_receiver_half();
+        prop_assert!(without_credit || window >= self.path.payload, "a window of {window} bytes");
         if let Some(rate) = self.control.rate(self.spec, self.now) {
             prop_assert!(rate.is_finite() && rate > 0.0, "a rate of {rate}");
         }
@@ -234,6 +237,10 @@ impl<'a> Flow<'a> {
                 self.control.on_restart(self.spec, self.now, u32::MAX);
             }
             Event::Send => self.control.on_send(self.spec, self.now, self.path.wire),
+            Event::Credit(number) => {
+                self.control.on_credit(self.spec, self.now, number);
+                prop_assert!(self.window()? >= before, "credit makes the window shrink");
+            }
             Event::Mark | Event::Loss | Event::Recovered => {}
         }
         self.window().map(|_| ())

@@ -2,7 +2,8 @@
 //!
 //! An algorithm is told what happens to its flow and asked for a rate and a window; it writes only
 //! the methods it cares about. It sets no timers: what it does by the clock it catches up on when it is asked,
-//! because a rate matters only at the moment when a packet is sent.
+//! because a rate matters only at the moment when a packet is sent. An algorithm may have a receiver's half
+//! too ([`receiving`]), which grants senders credit.
 //!
 //! Acknowledgements, losses, marks and round trips are found by the transport, which says at most
 //! once per round trip that there is congestion. The algorithm answers by another window at once;
@@ -26,10 +27,12 @@ pub mod indicated_rate;
 #[cfg(test)]
 mod laws;
 pub mod line_rate;
+pub mod ndp;
 pub mod powertcp;
 pub mod prague;
 pub mod qcn;
 pub mod rdma_dctcp;
+pub mod receiving;
 pub mod reno;
 pub mod swift;
 pub mod timely;
@@ -42,15 +45,20 @@ use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use super::transport::tcp;
 
 pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
+pub use receiving::{Arrival, Credit, Receiving};
 
 /// Makes the family from one row per algorithm: the [`Spec`] that a scenario chooses, the catalogue,
 /// the [`State`] of a flow, and what both are asked. Each row names a module with `Spec` and with
 /// `State`, which is a [`Control`] and has `State::new(&Spec, &Path)`. A state that is larger than
-/// DCQCN's is `boxed`, so that flows of RoCEv2, of which there are most, are not larger for it.
+/// DCQCN's is `boxed`, so that flows of RoCEv2, of which there are most, are not larger for it. After
+/// `receiver` stands the type of the receiver's half, which is [`Receiving`]; most have none.
 macro_rules! algorithms {
     (@type $module:ident) => { $module::State };
     (@type $module:ident boxed) => { Box<$module::State> };
-    ($($variant:ident = $name:literal in $module:ident $(, $boxed:ident)?: $summary:literal,)+) => {
+    ($(
+        $variant:ident = $name:literal in $module:ident $(, $boxed:ident)? $(; receiver $half:ident)?:
+            $summary:literal,
+    )+) => {
         floodway_model::family! {
             /// How fast a flow may send.
             "host.congestion":
@@ -85,6 +93,8 @@ macro_rules! algorithms {
             }
         }
 
+        receiving::halves! { $($($variant in $module has $half,)?)+ }
+
         algorithms! { @methods ($($variant in $module,)+)
             of parameters {
                 needs()() -> Needs,
@@ -112,6 +122,7 @@ macro_rules! algorithms {
                 on_cnp(now: Instant)(now) -> (),
                 on_indication(now: Instant, severity: u8)(now, severity) -> (),
                 on_cnm(now: Instant, feedback: u8)(now, feedback) -> (),
+                on_credit(now: Instant, number: u32)(now, number) -> (),
                 on_ack(ack: &Ack)(ack) -> (),
                 on_lost(lost: &Lost)(lost) -> (),
                 on_congestion(congestion: &Congestion)(congestion) -> (),
@@ -201,6 +212,8 @@ algorithms! {
     IndicatedRate = "indicated_rate" in indicated_rate:
         "A rate that switches lower by backward indications, and that then rises again.",
     Qcn = "qcn" in qcn: "Rate control by messages of switches that sample their queues (802.1Qau).",
+    Ndp = "ndp" in ndp; receiver Pulls:
+        "One packet for each pull of the receiver, after a first window at line rate.",
     Reno = "reno" in reno:
         "TCP's window of old: one packet more per round trip, half after congestion.",
     Cubic = "cubic" in cubic, boxed:
@@ -331,7 +344,8 @@ pub trait Control {
     }
 
     /// The most payload bytes that are sent and not acknowledged; `None` for no limit. Asked when a
-    /// packet is sent and when feedback has come.
+    /// packet is sent and when feedback has come. What has a receiver's half says 0 while it has no credit:
+    /// then lost packets are not sent again either (RoCEv2).
     #[inline]
     fn window(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<u64> {
         None
@@ -388,6 +402,10 @@ pub trait Control {
     /// A congestion point has sampled a packet of the flow and says how severe congestion is, 1 to 63
     /// (QCN; not TCP).
     fn on_cnm(&mut self, _spec: &Self::Spec, _now: Instant, _feedback: u8) {}
+
+    /// Credit has come from the [receiver's half](Receiving), which has asked for `number` packets so far; lower numbers
+    /// may come later (RoCEv2).
+    fn on_credit(&mut self, _spec: &Self::Spec, _now: Instant, _number: u32) {}
 
     /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
     /// about what it told.

@@ -19,7 +19,7 @@ pub struct Sender {
     /// When a message without a size ends with what has been sent.
     stop: Instant,
     /// The most packets that are sent and not acknowledged, by what the transport allows and what
-    /// congestion control does.
+    /// congestion control does; 0 for none at all until there is credit.
     window: u32,
     /// The next packet to send, the first that is not acknowledged, and the first never sent.
     next: u32,
@@ -78,7 +78,8 @@ impl Sender {
     /// Whether there is a packet to send, now or when the rate allows.
     #[inline]
     pub fn has_more(&self) -> bool {
-        self.may_go_on() || self.selective.as_ref().is_some_and(|state| state.has_lost())
+        let has_lost = |state: &selective_repeat::State| self.window > 0 && state.has_lost();
+        self.may_go_on() || self.selective.as_deref().is_some_and(has_lost)
     }
 
     /// The message ends here: what has been sent is all of it, in full packets. The receiver does
@@ -126,7 +127,23 @@ impl Sender {
     #[inline(always)]
     pub fn limit(&mut self, bytes: Option<u64>, transport: &Spec) {
         if let Some(bytes) = bytes {
-            self.window = transport.window().min(transport.whole_packets(bytes).max(1));
+            self.window = match bytes {
+                0 => 0,
+                _ => transport.window().min(transport.whole_packets(bytes).max(1)),
+            };
+        }
+    }
+
+    /// Whether it has packets to send and nothing in flight that an answer is expected for.
+    fn waits_to_send(&self) -> bool {
+        let wants = |state: &selective_repeat::State| state.wants(self.unacknowledged);
+        self.next == self.unacknowledged || self.selective.as_deref().is_some_and(wants)
+    }
+
+    /// Credit has come: what had to wait for it has not waited too long.
+    pub fn on_credit(&mut self, now: Instant) {
+        if self.waits_to_send() {
+            self.last_progress = now;
         }
     }
 
@@ -203,10 +220,12 @@ impl Sender {
                 return;
             }
         }
-        // A packet that was trimmed and is still to be sent again waits for its rate, not for an answer.
-        let waits = self.selective.as_ref().is_some_and(|state| state.wants(self.unacknowledged));
-        if !waits && self.next != self.unacknowledged && now >= self.times_out(transport) {
+        // A packet that was trimmed and is still to be sent again waits for its rate, not for an answer. Credit for it
+        // should have come by now.
+        let is_stuck = self.window == 0 || !self.waits_to_send();
+        if is_stuck && now >= self.times_out(transport) {
             match &mut self.selective {
+                _ if self.next == self.unacknowledged => {}
                 Some(state) => state.on_timeout(self.unacknowledged, self.next - 1),
                 None => self.next = self.unacknowledged,
             }

@@ -1,0 +1,123 @@
+//! Credit of receivers: what arrives is shown to the receivers' halves of congestion control, their credit
+//! frames go to the senders, and the senders hear of them.
+
+use std::cmp::Reverse;
+
+use floodway_model::packet::length;
+use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, PortIx, Tos};
+
+use super::congestion::{Arrival, Credit, Halves};
+use super::{Host, Shared};
+use crate::run::Context;
+
+/// The place that stands for the receivers' halves among timers of receivers.
+const HALVES: u32 = u32::MAX;
+
+/// The receivers' halves of a host, and what is counted of their credit.
+#[derive(Debug)]
+pub struct Granting {
+    halves: Halves,
+    /// When their timer expires, as the host has it.
+    due: Instant,
+    /// Credit frames sent.
+    sent: u64,
+}
+
+impl Granting {
+    /// Of a host that receives these flows; `None` if the congestion control of none has a receiver's half.
+    pub fn of(incoming: &[FlowId], shared: &Shared) -> Option<Box<Self>> {
+        if !shared.profiles.iter().any(|profile| profile.congestion.has_receiver_half()) {
+            return None;
+        }
+        let controls = incoming.iter().map(|&flow| &shared.profile(flow).congestion);
+        let halves = Halves::of(controls)?;
+        Some(Box::new(Self { halves, due: Instant::NEVER, sent: 0 }))
+    }
+}
+
+impl Host {
+    /// Credit frames sent.
+    pub fn credits_sent(&self) -> u64 {
+        self.granting.as_ref().map_or(0, |granting| granting.sent)
+    }
+
+    /// Data, or what a switch has left of it, has arrived and is answered. Out of line, as all of this, so that hosts
+    /// without it are not slower.
+    #[inline(never)]
+    pub(super) fn ask_receiver_half(
+        &mut self,
+        packet: &Packet,
+        trimmed: bool,
+        now: Instant,
+        context: &mut Context,
+    ) {
+        let Some(granting) = &mut self.granting else { return };
+        let (place, profile) = (packet.connection, self.shared.profile(packet.flow));
+        if self.receivers[place as usize].finished.is_some() {
+            granting.halves.on_end(&profile.congestion, place, now);
+        } else {
+            let link = self.nic.tx.link();
+            let wire = u64::from(profile.transport.largest_frame()) + u64::from(link.wire_overhead);
+            let packet_time = link.rate.time_for(Bytes(wire));
+            let arrival = Arrival { place, now, trimmed, packet_time };
+            granting.halves.on_arrival(&profile.congestion, &arrival);
+        }
+        self.grant(now, context);
+    }
+
+    /// The timer of the receivers' halves that was set for `at` has expired.
+    #[inline(never)]
+    pub(super) fn on_credit_timer(&mut self, at: Instant, now: Instant, context: &mut Context) {
+        if let Some(granting) = self.granting.as_mut().filter(|granting| granting.due == at) {
+            granting.due = Instant::NEVER;
+            self.grant(now, context);
+        }
+    }
+
+    /// Queues the credit that is due, and sets the timer for the next.
+    fn grant(&mut self, now: Instant, context: &mut Context) {
+        while let Some(granting) = &mut self.granting {
+            let Some(Credit { place, number }) = granting.halves.next_credit(now) else {
+                let next = granting.halves.next_wake();
+                if next < granting.due {
+                    granting.due = next;
+                    self.delayed.push(Reverse((next, HALVES)));
+                }
+                return;
+            };
+            granting.sent += 1;
+            self.emitted += 1;
+            let receiver = &self.receivers[place as usize];
+            let body = Body::Credit { number };
+            let class = self.shared.switch.feedback.queue(&body);
+            let credit = Packet {
+                flow: receiver.flow,
+                connection: receiver.back,
+                src: self.id,
+                dst: self.shared.flows[receiver.flow.index()].src,
+                bytes: length::ROCE_CREDIT,
+                ingress: PortIx(0),
+                class: class.map_or(self.nic.control_class, Class),
+                lane: 0,
+                tos: Tos::new(Dscp::DEFAULT, Ecn::NotEct),
+                indicated: false,
+                body,
+            };
+            if let Some(auditor) = &mut context.auditor {
+                auditor.grants(self.id, &credit, now);
+            }
+            self.nic.push_feedback(credit);
+        }
+    }
+
+    /// Credit has come for a sender here, of so many packets so far.
+    #[inline(never)]
+    pub(super) fn on_credit(&mut self, connection: u32, number: u32, now: Instant) {
+        self.credits_received += 1;
+        let slot = self.slots[connection as usize];
+        let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
+        let profile = self.shared.profile(sender.flow);
+        sender.on_credit(number, profile, now);
+        self.revisit(slot);
+    }
+}
