@@ -138,18 +138,22 @@ fn an_incast_fills_the_link() {
             first - 9.0 + x - 11.3
         };
         let trimmed = outcome.counter("trimmed_packets");
-        let least = FULL + DELAY + 64 * n * FULL + trimmed * HEADER + DELAY;
+        let busy = |headers: f64| (64 * n) as f64 + headers * HEADER as f64 / FULL as f64;
         let last = fct_ps(&outcome).into_iter().max().unwrap();
-        let idle = (last as f64 - least as f64) / FULL as f64;
+        // From the first bit at the switch to the last one that leaves it.
+        let took = (last - (FULL + DELAY) - DELAY) as f64 / FULL as f64;
+        let idle = took - busy(trimmed as f64);
         println!(
-            "{senders} senders: {} us, {trimmed} trimmed ({expected:.0} expected), idle for {idle:.1} packet times",
-            last / 1_000_000
+            "{senders} senders: {} ns, {trimmed} trimmed; by hand {expected:.1}, and {:.1} packet times less; idle \
+             for {idle:.1}",
+            last / 1_000,
+            took - busy(expected)
         );
-        assert!(
-            (trimmed as f64 - expected).abs() <= 0.02 * expected + 4.0,
-            "{trimmed}, {expected}"
-        );
-        assert!(idle >= 0.0 && idle <= (n + 21) as f64, "{idle}");
+        let tolerance = 0.02 * expected + 4.0;
+        assert!((trimmed as f64 - expected).abs() <= tolerance, "{trimmed}, {expected}");
+        assert!((-1e-6..=(n + 21) as f64).contains(&idle), "{idle}");
+        let by_hand = busy(expected - tolerance)..=busy(expected + tolerance) + (n + 21) as f64;
+        assert!(by_hand.contains(&took), "{took}, not {by_hand:?}");
         assert_eq!(outcome.counter("retransmitted_packets"), trimmed);
     }
 }

@@ -10,7 +10,7 @@ use super::network::{Network, ROUNDING, serialization};
 use super::{Log, time};
 use crate::host::congestion::{self, ndp};
 
-fn ndp<'a>(network: &'a Network, flow: FlowId) -> Option<&'a ndp::Spec> {
+fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
     match &profile(network, &network.spec.flows[flow.index()]).congestion {
         congestion::Spec::Ndp(spec) => Some(spec),
         _ => None,

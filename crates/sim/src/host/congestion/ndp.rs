@@ -28,8 +28,10 @@ use crate::host::transport::rocev2::recovery;
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Packets that a flow sends at line rate before its receiver has asked for any. Default none: as many as fill a
-    /// round trip of the network, and one more, because the first pull follows an acknowledgement on its path
-    /// back (NDP, section 3.2: the first window lasts a round trip at line rate).
+    /// round trip of the network without queues, and one more, because the first pull follows an acknowledgement
+    /// on its path back (NDP, section 3.2: the first window lasts a round trip at line rate). As many are in flight
+    /// as long as nothing is lost, so flows through queues need more: on random paths through queues of eight
+    /// packets about three times as many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
 }
