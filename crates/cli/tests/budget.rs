@@ -76,8 +76,8 @@ fn too_many_runs_are_refused_by_every_command() {
         assert_eq!(seen.code, Some(2));
         assert_eq!(
             seen.err,
-            "error: 200000000 replications are too many\n --> --set:1:14\n  |\n1 | \
-             replications=200000000\n  |              ^^^^^^^^^\n  = help: at most 1000000 are possible; \
+            "error: `replications` is 200000000\n --> --set:1:14\n  |\n1 | \
+             replications=200000000\n  |              ^^^^^^^^^\n  = help: write a number from 1 to 1000000; \
              10 give a confidence interval worth having\n"
         );
     }
