@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use floodway_engine::{Done, Layout, Limits, Node, Part, Window, Windows, Wire, run};
+use floodway_engine::{Layout, Limits, Node, Part, Window, Windows, Wire, run};
 use floodway_model::{Body, Class, Duration, Echo, FlowId, Instant, NodeId, Packet, PortIx, Tos};
 
 fn main() {
@@ -85,18 +85,6 @@ impl Part for Forwarders {
     fn run(&mut self, window: &mut Window<'_, Packet>) {
         window.run(&mut self.nodes, &mut self.wire);
     }
-
-    fn done(&self) -> Done {
-        Done::default()
-    }
-
-    fn unacknowledged(&self) -> u64 {
-        0
-    }
-
-    fn observe(&mut self, _: Instant, _: Instant, _: u64) {}
-
-    fn drain(&mut self, _: Instant) {}
 }
 
 /// Frames to so many nodes, 16 at each in every window, from sending to reading in order.

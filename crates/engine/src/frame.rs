@@ -12,6 +12,7 @@ pub trait Frame: Copy + Send {
     fn is_one_hop(&self) -> bool;
 }
 
+// Here because neither the trait nor the packet belongs to those who use both.
 impl Frame for Packet {
     #[inline]
     fn ingress(&self) -> PortIx {

@@ -99,15 +99,9 @@ impl Part for Relays {
         Done { hops: self.reach.sent, ..Done::default() }
     }
 
-    fn unacknowledged(&self) -> u64 {
-        0
-    }
-
     fn observe(&mut self, start: Instant, _: Instant, _: u64) {
         self.windows.push(start);
     }
-
-    fn drain(&mut self, _: Instant) {}
 }
 
 /// So many relays, with token t at relay t at time 7 t, on so many threads until `end`; `look` says how many
