@@ -22,8 +22,8 @@ pub trait Receiving: fmt::Debug {
     /// Data or the header of a trimmed packet has arrived, of a flow that is not complete.
     fn on_arrival(&mut self, _spec: &Self::Spec, _arrival: &Arrival) {}
 
-    /// The flow at this place is complete: it needs no more credit. Told again with each packet that arrives
-    /// after that.
+    /// The flow at this place is complete: it needs no more credit. Called again with each packet that
+    /// arrives after that.
     fn on_end(&mut self, _spec: &Self::Spec, _place: u32, _now: Instant) {}
 
     /// When [`Receiving::next_credit`] has something to send or to do; [`Instant::NEVER`] until something
@@ -39,7 +39,7 @@ pub trait Receiving: fmt::Debug {
     }
 }
 
-/// What a receiver's half is told of an arrival.
+/// What a receiver's half learns of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The place of the flow among those that the host receives.
