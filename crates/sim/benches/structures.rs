@@ -38,6 +38,8 @@ fn link() -> Link {
         response: Duration::ZERO,
         wire_overhead: 20,
         largest_frame: 1_086,
+        node: NodeId(0),
+        port: PortIx(0),
     }
 }
 
@@ -65,7 +67,7 @@ fn numbers(bound: u64) -> Vec<u64> {
 
 /// A queue of so many packets, of as many flows.
 fn queue(packets: u32, timed: bool) -> Queue {
-    let mut queue = if timed { Queue::timed(false) } else { Queue::default() };
+    let mut queue = if timed { Queue::timed() } else { Queue::default() };
     (0..packets).for_each(|flow| {
         queue.push(Queued { packet: packet(flow, 0), not_before: 0 }, Instant::ZERO);
     });

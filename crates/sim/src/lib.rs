@@ -11,6 +11,7 @@
 //! - [`distances`]: how far hosts are from each other
 //! - [`deadlock`]: ports that wait for each other in a circle
 //! - `auditor`: checks of every event, independent of what they check
+//! - `observe`: facts that nodes state, and the observers that make tables of them
 //! - [`metric`]: what is counted while a run goes on
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
@@ -24,6 +25,7 @@ pub mod host;
 pub mod ideal;
 pub mod link;
 pub mod metric;
+mod observe;
 mod outcome;
 pub mod routing;
 mod run;
@@ -44,6 +46,7 @@ use floodway_model::family::Entry;
 use floodway_model::{Duration, FlowSpec, Graph, Operation, Trigger};
 
 pub use floodway_engine::{MAX_PORTS, Progress, Stop};
+pub use observe::Sent;
 pub use outcome::Outcome;
 pub use simulation::Simulation;
 

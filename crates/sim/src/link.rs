@@ -7,8 +7,7 @@ use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rat
 
 use crate::failure::Outages;
 use crate::metric::Metrics;
-#[cfg(any(debug_assertions, feature = "trace"))]
-use crate::metric::Sent;
+use crate::observe::{At, Fact, Kinds, Observers};
 use crate::run::Context;
 use crate::switch::flow_control;
 use crate::switch::flow_control::pausing::pause_time;
@@ -34,6 +33,10 @@ pub struct Link {
     pub response: Duration,
     /// The longest frame that crosses it, in bytes, without them.
     pub largest_frame: u16,
+    /// The node at this end.
+    pub node: NodeId,
+    /// The port here.
+    pub port: PortIx,
 }
 
 #[cfg(test)]
@@ -48,6 +51,8 @@ impl Link {
         response: Duration::ZERO,
         wire_overhead: 20,
         largest_frame: 1_522,
+        node: NodeId(0),
+        port: PortIx(0),
     };
 }
 
@@ -73,7 +78,7 @@ pub struct Transmitter {
     pub busy: Duration,
     /// When it fails; `None` if never.
     outages: Option<Box<Outages>>,
-    /// Whether it fails, or is audited: then every frame is looked at.
+    /// Whether it fails, or somebody wants to know of every frame.
     examined: bool,
     seldom: Box<Seldom>,
 }
@@ -173,37 +178,38 @@ impl Transmitter {
         };
         context.metrics.count_hop();
         let at = self.busy_until + flight;
-        #[cfg(any(debug_assertions, feature = "trace"))]
-        if let Some(trace) = &mut context.metrics.trace {
-            let to = (self.peer, self.peer_port);
-            trace.push(Sent { at: now, to, handled_at: at, class, packet: *packet });
-        }
         if self.examined && self.is_lost(packet, class, now, at, context) {
             return;
         }
         context.send((self.peer, self.peer_port), at, packet, class);
     }
 
-    /// Whether the frame, which would arrive at `at`, is lost.
+    /// States that the frame is sent, which is to be handled at `handled_at`; whether it is lost.
     #[cold]
     fn is_lost(
         &mut self,
         packet: &Packet,
         class: Class,
         now: Instant,
-        at: Instant,
+        handled_at: Instant,
         context: &mut Context,
     ) -> bool {
         let end = self.busy_until + self.seldom.link.delay;
         let lost = self.outages.as_mut().filter(|outages| outages.hit(now, end));
-        let arrives = if lost.is_some() { None } else { Some(at) };
+        let is_lost = lost.is_some();
         if let Some(outages) = lost {
             outages.lose(packet);
         }
-        if let Some(auditor) = &mut context.auditor {
-            auditor.sent((self.peer, self.peer_port), packet, class, now, arrives);
-        }
-        arrives.is_none()
+        let (port, to) = (self.seldom.link.port.index(), (self.peer, self.peer_port));
+        context.state(Kinds::SENT, self.seldom.link.node, now, || Fact::Sent {
+            port,
+            to,
+            packet,
+            class,
+            handled_at,
+            is_lost,
+        });
+        is_lost
     }
 
     /// Its link fails.
@@ -212,9 +218,9 @@ impl Transmitter {
         self.outages = outages;
     }
 
-    /// Whether an auditor looks at every frame.
-    pub fn examine(&mut self, audited: bool) {
-        self.examined = audited || self.outages.is_some();
+    /// Whether somebody wants to know of every frame.
+    pub fn examine(&mut self, wanted: bool) {
+        self.examined = wanted || self.outages.is_some();
     }
 
     /// When it fails; `None` if never.
@@ -255,8 +261,12 @@ impl Transmitter {
         }
         let until = Instant(now.0.saturating_add(self.lasts(quanta).0));
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            let ended = self.seldom.pauses[class].set(now, until);
-            context.metrics.count_pause((self.peer, self.peer_port), class, ended);
+            if let Some(ended) = self.seldom.pauses[class].set(now, until) {
+                context.metrics.count_pause(class, ended);
+                context.state(Kinds::PAUSE_ENDED, self.seldom.link.node, now, || {
+                    self.pause_ended(class, ended)
+                });
+            }
             self.last_pause_ends = self.last_pause_ends.max(until);
         }
     }
@@ -319,11 +329,20 @@ impl Transmitter {
         bits
     }
 
-    /// Ends all pauses for the books at the end of a run.
-    pub fn finish(&mut self, now: Instant, metrics: &mut Metrics) {
-        for (class, pause) in self.seldom.pauses.iter_mut().enumerate() {
-            let ended = pause.set(now, now);
-            metrics.count_pause((self.peer, self.peer_port), class, ended);
+    fn pause_ended(&self, class: usize, (since, until): (Instant, Instant)) -> Fact<'static> {
+        Fact::PauseEnded { port: self.seldom.link.port.index(), class, since, until }
+    }
+
+    /// Ends all pauses for the counters at the end of a run.
+    pub fn finish(&mut self, now: Instant, metrics: &mut Metrics, observers: &mut Observers) {
+        let is_measured = metrics.sampling().measures_at(now);
+        let at = At { node: self.seldom.link.node, now, is_measured };
+        for class in 0..CLASSES {
+            let Some(ended) = self.seldom.pauses[class].set(now, now) else { continue };
+            metrics.count_pause(class, ended);
+            if observers.want(Kinds::PAUSE_ENDED) {
+                observers.on(&self.pause_ended(class, ended), &at);
+            }
         }
     }
 }

@@ -1,18 +1,14 @@
 //! What came out of a run, as tables.
 
 mod deadlocks;
-mod deliveries;
-mod departures;
 mod frames;
 mod inputs;
-mod latencies;
 mod occupancy;
 mod operations;
-mod record;
-mod trims;
 
 use floodway_engine::Stop;
 use floodway_model::flow::numbered;
+use floodway_model::graph::NodeKind;
 use floodway_model::id::CLASSES;
 use floodway_model::table::{Table, fingerprint};
 use floodway_model::tables::{counters, depths, drops, flows, links, pauses, queues, timeline};
@@ -24,7 +20,8 @@ use crate::host::Receiver;
 use crate::host::transport::Sent;
 use crate::ideal::Ideal;
 use crate::link::{Link, Transmitter};
-use crate::metric::{History, Moment, bin_edge};
+use crate::metric::{Moment, bin_edge};
+use crate::observe::{deliveries, departures, latencies, record, trims};
 use crate::run::Finished;
 use crate::switch::flow_control::pausing::Paused;
 use crate::switch::port::{DropReason, Drops};
@@ -60,26 +57,27 @@ impl Outcome {
         wall: std::time::Duration,
     ) -> Self {
         let flows = FlowFacts::gather(spec, finished);
+        let observers = &finished.observers;
         let flow_table = flow_table(spec, &flows, &mut violations);
         let mut tables = vec![
             flow_table,
             queue_table(spec, finished),
             depth_table(finished),
-            departures::departures(spec, finished),
-            departures::sojourns(spec, finished),
-            latencies::table(finished),
+            departures::table(spec, observers.departures.as_ref()),
+            departures::sojourns(spec, observers.departures.as_ref()),
+            latencies::table(observers.latencies.as_ref()),
             occupancy::switches(spec, finished),
             occupancy::occupancy(finished),
             inputs::table(spec, finished),
             timeline_table(finished),
-            deliveries::table(spec, &flows),
+            deliveries::table(observers.deliveries.as_ref()),
             frames::table(finished, &flows),
             frames::entries(spec, finished, &flows),
             operations::table(spec, &flows),
             pause_table(spec, finished),
             link_table(spec, finished),
             drop_table(spec, finished),
-            trims::table(spec, finished),
+            trims::table(spec, observers.trims.as_ref()),
             deadlocks::table(spec, finished),
             deadlocks::storms(spec, finished),
             counter_table(spec, finished, &flows),
@@ -209,13 +207,21 @@ fn flow_table(spec: &Spec, facts: &FlowFacts, violations: &mut Vec<String>) -> T
     table
 }
 
-fn nanoseconds(at: Instant) -> f64 {
+pub(crate) fn nanoseconds(at: Instant) -> f64 {
     at.0 as f64 / 1e3
 }
 
 /// The names of nodes, as rows have them.
-fn name_of(spec: &Spec, node: NodeId) -> String {
+pub(crate) fn name_of(spec: &Spec, node: NodeId) -> String {
     spec.graph.node(node).name.clone()
+}
+
+/// The tier of a node, as rows have it.
+pub(crate) fn tier_of(spec: &Spec, node: NodeId) -> u64 {
+    match spec.graph.node(node).kind {
+        NodeKind::Host => HOST_TIER,
+        NodeKind::Switch { tier } => tier.into(),
+    }
 }
 
 fn queue_table(spec: &Spec, finished: &Finished) -> Table {
@@ -268,7 +274,6 @@ struct End<'a> {
     tier: u64,
     port: usize,
     tx: &'a Transmitter,
-    history: Option<&'a History>,
     told: [Option<&'a Paused>; CLASSES],
 }
 
@@ -286,16 +291,14 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
     let mut ends = Vec::new();
     for host in &finished.hosts {
         let (node, tx) = (host.id(), &host.nic.tx);
-        let history = host.record.as_ref().map(|record| &record.history);
         let told = [None; CLASSES];
-        ends.push(End { node, tier: HOST_TIER, port: 0, tx, history, told });
+        ends.push(End { node, tier: HOST_TIER, port: 0, tx, told });
     }
     for switch in &finished.switches {
         for (port, books) in switch.ports.iter().enumerate() {
             let told = std::array::from_fn(|class| switch.told(port, class));
             let (node, tier) = (switch.id(), switch.tier().into());
-            let (tx, history) = (&books.tx, switch.history.as_deref());
-            ends.push(End { node, tier, port, tx, history, told });
+            ends.push(End { node, tier, port, tx: &books.tx, told });
         }
     }
     ends

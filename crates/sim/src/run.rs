@@ -1,17 +1,15 @@
 //! A run: switches and hosts shared out among the threads of the engine, what they send, and what is
 //! observed of them.
 
-use std::sync::Arc;
-
 #[cfg(test)]
 use floodway_engine::Reading;
 use floodway_engine::{self as engine, Done, Layout, Limits, Node, Part, Stop, Window, Wire};
 use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
 
-use crate::auditor::{Auditor, Findings, Network};
 use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
+use crate::observe::{At, Fact, Kinds, Observers};
 use crate::switch::Switch;
 
 /// What a node can reach besides itself.
@@ -20,8 +18,7 @@ pub struct Context {
     wire: Wire<Packet>,
     /// Where facts are counted.
     pub metrics: Metrics,
-    /// Checks every event, if that is asked for.
-    pub auditor: Option<Box<Auditor>>,
+    observers: Observers,
 }
 
 impl Context {
@@ -31,6 +28,27 @@ impl Context {
         let (node, port) = to;
         self.wire.send(node, at, packet, |packet| (packet.class, packet.ingress) = (class, port));
     }
+
+    /// Whether an observer wants facts of this kind.
+    #[inline(always)]
+    pub fn wants(&self, kind: Kinds) -> bool {
+        self.observers.want(kind)
+    }
+
+    /// States a fact of this kind, which is put together only if an observer wants it.
+    #[inline(always)]
+    pub fn state<'a>(
+        &mut self,
+        kind: Kinds,
+        node: NodeId,
+        now: Instant,
+        fact: impl FnOnce() -> Fact<'a>,
+    ) {
+        if self.wants(kind) {
+            let is_measured = self.metrics.sampling().measures_at(now);
+            self.observers.on(&fact(), &At { node, now, is_measured });
+        }
+    }
 }
 
 /// Everything that is simulated, before it is shared out.
@@ -39,8 +57,6 @@ pub(crate) struct Nodes {
     pub switches: Vec<Switch>,
     /// In order of their identifiers.
     pub hosts: Vec<Host>,
-    /// What auditors know of the network; `None` without them.
-    pub audited: Option<Arc<Network>>,
 }
 
 impl Nodes {
@@ -63,6 +79,8 @@ pub(crate) struct Measurement<'a> {
     pub awaited: u64,
     /// What each of the threads starts from.
     pub metrics: &'a Metrics,
+    /// Makes the observers of a thread with these nodes.
+    pub observers: &'a dyn Fn(&[NodeId]) -> Observers,
 }
 
 /// What is left after a run, the nodes in order of their identifiers.
@@ -72,8 +90,8 @@ pub(crate) struct Finished {
     pub in_flight: Vec<Packet>,
     pub metrics: Metrics,
     pub deadlocks: Deadlocks,
-    /// What the auditors have found.
-    pub findings: Findings,
+    /// Not told yet that the run has ended.
+    pub observers: Observers,
     pub stop: Stop,
     pub now: Instant,
 }
@@ -119,10 +137,10 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
     nodes.switches.into_iter().for_each(|one| shares[layout.part(one.id())].0.push(one));
     nodes.hosts.into_iter().for_each(|one| shares[layout.part(one.id())].1.push(one));
     let share = |(number, (switches, hosts)): (usize, (Vec<Switch>, Vec<Host>))| {
-        let ids = || switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id));
-        let auditor = nodes.audited.as_ref().map(|network| Box::new(Auditor::new(network, ids())));
-        let metrics = measurement.metrics.clone();
-        let context = Context { wire: layout.wire(number), metrics, auditor };
+        let ids: Vec<_> =
+            switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
+        let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
+        let context = Context { wire: layout.wire(number), metrics, observers };
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, context, interval, awaited }
     };
@@ -137,16 +155,13 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
         in_flight: Vec::new(),
         metrics: metrics.clone(),
         deadlocks: Deadlocks::default(),
-        findings: Findings::default(),
+        observers: Observers::default(),
         stop,
         now,
     };
     for mut share in shares {
         share.take_tallies([now; 2], Instant::NEVER);
-        if let Some(mut auditor) = share.context.auditor {
-            auditor.finish(now);
-            finished.findings.merge(auditor.findings);
-        }
+        finished.observers.merge(share.context.observers);
         finished.switches.extend(share.switches);
         finished.hosts.extend(share.hosts);
         finished.in_flight.extend(share.context.wire.in_flight());

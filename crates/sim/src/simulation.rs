@@ -20,9 +20,8 @@ use crate::failure::{self, Outages};
 use crate::host::congestion::Needs;
 use crate::host::{Host, Profile, Shared, followers};
 use crate::link::Link;
-#[cfg(any(debug_assertions, feature = "trace"))]
-use crate::metric::Sent;
-use crate::metric::{Metrics, Sampling, Stretches};
+use crate::metric::{Metrics, Sampling};
+use crate::observe::{Kinds, Observers, Sent, Setup};
 use crate::outcome::Outcome;
 use crate::routing::Routes;
 use crate::run::{self, Finished, Measurement, Nodes};
@@ -41,6 +40,10 @@ pub struct Simulation {
     longest_hop: Duration,
     /// Flows until whose completion the measured interval lasts.
     awaited: u64,
+    /// What the auditor knows of the network; `None` without it.
+    audited: Option<Arc<Network>>,
+    /// Whether every frame is recorded.
+    traced: bool,
 }
 
 /// How to run it.
@@ -69,8 +72,6 @@ impl Simulation {
             tiers: tiers(&spec.graph),
             distances: asks_for_answers(&spec).then(|| Distances::of(&spec)),
             telemetry: wants_telemetry(&spec).then(|| Arc::new(Telemetry::new(nodes))),
-            flow_samples: spec.flow_samples,
-            latencies: spec.latencies,
             awaited: by_flow,
             seed: spec.seed,
         });
@@ -79,15 +80,14 @@ impl Simulation {
         let nodes = Nodes {
             switches: switches(&spec, &shared, tables, &knowledge),
             hosts: hosts(&spec, &shared, &knowledge),
-            audited: None,
         };
         let (windows, longest_hop) = windows(&spec);
         let queues = usize::from(spec.switch.queue.count) + 1;
-        let mut metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
-        metrics.stretches = spec.record.map(|_| Stretches::default());
+        let metrics = Metrics::new(sampling(&spec, awaited), usize::from(shared.tiers), queues);
         let groups = groups(&spec.graph);
-        let simulation = Self { spec, nodes, metrics, groups, windows, longest_hop, awaited };
-        simulation.audited(cfg!(debug_assertions))
+        let (audited, traced) = (None, false);
+        Self { spec, nodes, metrics, groups, windows, longest_hop, awaited, audited, traced }
+            .audited(cfg!(debug_assertions))
     }
 
     /// Whether an auditor checks the invariants of the simulation at every event; what it finds are
@@ -95,10 +95,7 @@ impl Simulation {
     /// assertions.
     #[must_use]
     pub fn audited(mut self, audited: bool) -> Self {
-        self.nodes.audited = audited.then(|| Arc::new(Network::new(&self.spec)));
-        let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
-        let nics = self.nodes.hosts.iter_mut().map(|host| &mut host.nic.tx);
-        ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(audited));
+        self.audited = audited.then(|| Arc::new(Network::new(&self.spec)));
         self
     }
 
@@ -117,11 +114,10 @@ impl Simulation {
     }
 
     /// Runs it to its end, and gives every frame that was put on a link besides.
-    #[cfg(any(debug_assertions, feature = "trace"))]
     pub fn run_traced(mut self, run: &Run) -> (Outcome, Vec<Sent>) {
-        self.metrics.trace = Some(Vec::new());
+        self.traced = true;
         let (spec, mut finished) = self.finish(run);
-        let trace = finished.metrics.trace.take().unwrap_or_default();
+        let trace = finished.observers.take_trace();
         let violations = audit(&spec, &finished);
         (Outcome::new(&spec, &finished, violations, std::time::Duration::ZERO), trace)
     }
@@ -133,7 +129,7 @@ impl Simulation {
 
     /// The same, and nodes are run by `by`.
     pub(crate) fn finish_by(
-        self,
+        mut self,
         run: &Run,
         by: impl FnOnce(Nodes, &Layout, &Limits<'_>, &Measurement<'_>) -> Finished,
     ) -> (Spec, Finished) {
@@ -145,10 +141,19 @@ impl Simulation {
             stop: run.stop,
             watch: run.watch,
         };
+        let observers = |nodes: &[NodeId]| {
+            let (spec, audited, traced) = (&self.spec, self.audited.as_ref(), self.traced);
+            Observers::new(&Setup { spec, nodes, audited, traced })
+        };
+        let examined = observers(&[]).want(Kinds::SENT);
+        let ports = self.nodes.switches.iter_mut().flat_map(|switch| &mut switch.ports);
+        let nics = self.nodes.hosts.iter_mut().map(|host| &mut host.nic.tx);
+        ports.map(|port| &mut port.tx).chain(nics).for_each(|tx| tx.examine(examined));
         let measurement = Measurement {
             interval: [Instant(self.spec.warmup.0), least_end(&self.spec)],
             awaited: self.awaited,
             metrics: &self.metrics,
+            observers: &observers,
         };
         let (ports, hop) = (self.nodes.ports(), self.longest_hop);
         let layout = Layout::new(&ports, &self.groups, self.windows, hop, run.threads);
@@ -157,13 +162,14 @@ impl Simulation {
         finished.deadlocks = deadlock::find(&finished.switches, finished.now);
         finished.deadlocks.last_moved = last_moved(&finished);
         let (now, metrics) = (finished.now, &mut finished.metrics);
+        let observers = &mut finished.observers;
         for port in finished.switches.iter_mut().flat_map(|switch| &mut switch.ports) {
-            port.tx.finish(now, metrics);
+            port.tx.finish(now, metrics, observers);
         }
         for host in &mut finished.hosts {
-            host.nic.tx.finish(now, metrics);
-            host.receivers.iter_mut().for_each(|receiver| receiver.sample(now));
+            host.nic.tx.finish(now, metrics, observers);
         }
+        observers.finish(now);
         (self.spec, finished)
     }
 }
@@ -264,7 +270,7 @@ fn hosts(spec: &Spec, shared: &Arc<Shared>, knowledge: &Knowledge) -> Vec<Host> 
 /// The links of a node as its sending ends see them.
 fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
     let ports = spec.graph.node(id).ports.iter();
-    let link = |end: &floodway_model::graph::Attachment| Link {
+    let link = |(port, end): (usize, &floodway_model::graph::Attachment)| Link {
         peer: end.peer,
         peer_port: end.peer_port,
         rate: end.rate,
@@ -276,8 +282,10 @@ fn links(spec: &Spec, id: NodeId) -> Vec<Link> {
         response: response(spec, end.rate),
         wire_overhead: spec.wire_overhead,
         largest_frame: largest_frame(spec),
+        node: id,
+        port: PortIx(port as u16),
     };
-    ports.map(link).collect()
+    ports.enumerate().map(link).collect()
 }
 
 /// How long a port of this rate takes to obey a pause frame.
@@ -374,7 +382,9 @@ fn keeps_order(spec: &Spec) -> bool {
 /// What is wrong with a run, in a sentence each: nothing, unless floodway has a fault or a
 /// "lossless" network loses.
 fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
-    let mut wrong = finished.findings.messages(&spec.graph);
+    let findings = finished.observers.auditor.as_ref();
+    let mut wrong: Vec<String> =
+        findings.map_or_else(Vec::new, |auditor| auditor.findings.messages(&spec.graph));
     let name = |id: NodeId| &spec.graph.node(id).name;
     for switch in &finished.switches {
         wrong.extend(switch.audit().iter().map(|what| format!("{}: {what}", name(switch.id()))));
@@ -416,7 +426,7 @@ fn audit(spec: &Spec, finished: &Finished) -> Vec<String> {
 fn audit_trimming(finished: &Finished) -> Option<String> {
     let (switches, hosts) = (&finished.switches, &finished.hosts);
     let trimming = || switches.iter().filter_map(|switch| switch.trimming.as_ref());
-    let trimmed: u64 = trimming().map(|trimming| trimming.trimmed()).sum();
+    let trimmed: u64 = trimming().map(|trimming| trimming.trimmed).sum();
     let dropped: u64 = trimming().map(|trimming| trimming.headers_dropped).sum();
     let arrived: u64 = hosts.iter().map(|host| host.headers).sum();
     let frames = switches.iter().flat_map(Switch::held).chain(&finished.in_flight);

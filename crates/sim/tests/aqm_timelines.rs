@@ -5,9 +5,9 @@
 use crate::common::overload::two_queues;
 use crate::common::timeline::*;
 use floodway_model::{Ecn, FlowSpec, Rate};
+use floodway_sim::Sent;
 use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
-use floodway_sim::metric::Sent;
 use floodway_sim::switch::aqm::{self, codel, curvy_red, pie};
 use floodway_sim::switch::classify::ecn::Scalable;
 

@@ -13,7 +13,6 @@ use floodway_sim::host::congestion::{constant_rate, dcqcn};
 use floodway_sim::host::transport::rocev2::{self, recovery};
 use floodway_sim::host::transport::udp;
 use floodway_sim::host::{PauseScope, Profile, congestion, transport};
-use floodway_sim::metric;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm::{self, ramp, step};
 use floodway_sim::switch::classify::{self, mice_elephants};
@@ -387,7 +386,7 @@ prop_compose! {
 }
 
 /// A frame as the engine sent it.
-fn sent(frame: &metric::Sent) -> Sent {
+fn sent(frame: &floodway_sim::Sent) -> Sent {
     let Packet { flow, bytes, body, .. } = frame.packet;
     let kind = match body {
         Body::Data { psn, .. } => Kind::Data { psn },
@@ -401,12 +400,12 @@ fn sent(frame: &metric::Sent) -> Sent {
         _ => panic!("no frame of these mechanisms: {body:?}"),
     };
     let marked = frame.packet.ecn() == Ecn::Ce;
-    let metric::Sent { at, to, handled_at, class, .. } = *frame;
+    let floodway_sim::Sent { at, to, handled_at, class, .. } = *frame;
     Sent { at, to, handled_at, class: class.0, flow: flow.0, bytes, marked, kind }
 }
 
 /// What came of a run of the engine.
-fn seen(spec: &Spec, outcome: &Outcome, trace: &[metric::Sent]) -> Seen {
+fn seen(spec: &Spec, outcome: &Outcome, trace: &[floodway_sim::Sent]) -> Seen {
     let named: BTreeMap<&str, u32> =
         spec.graph.ids().map(|id| (spec.graph.node(id).name.as_str(), id.0)).collect();
     let mut seen = Seen { sent: trace.iter().map(sent).collect(), ..Seen::default() };

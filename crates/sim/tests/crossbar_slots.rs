@@ -5,7 +5,7 @@
 use crate::common::timeline::*;
 use crate::common::*;
 use floodway_model::{Bytes, Rate};
-use floodway_sim::metric::Sent;
+use floodway_sim::Sent;
 use floodway_sim::switch::fabric::{self, input_fifo, voq};
 
 const CELL: Bytes = Bytes(2_500);

@@ -6,7 +6,7 @@ use crate::common::timeline::*;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
-use floodway_sim::metric::Sent;
+use floodway_sim::Sent;
 use floodway_sim::switch::aqm::ramp;
 use floodway_sim::switch::flow_control::congestion_isolation::{Signal, Spec as Isolation};
 use floodway_sim::switch::scheduler;

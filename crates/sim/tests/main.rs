@@ -1,9 +1,6 @@
 //! Whole networks, simulated and compared with what can be computed by hand: one file for each subject,
 //! and one program for all of them, because linking takes longer than testing.
 
-#[cfg(not(any(debug_assertions, feature = "trace")))]
-compile_error!("optimised tests see frames on links only with `--features trace`");
-
 mod aqm;
 mod aqm_timelines;
 mod beside_naive;

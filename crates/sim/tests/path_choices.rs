@@ -4,7 +4,7 @@ use crate::common::timeline::*;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{FlowSpec, Graph, NodeId};
-use floodway_sim::metric::Sent;
+use floodway_sim::Sent;
 use floodway_sim::switch::path::{self, flowlet, least_loaded};
 
 /// By which of the nodes from `first` on the data frames of a flow go, in order.

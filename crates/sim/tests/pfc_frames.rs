@@ -4,9 +4,9 @@ use crate::common::timeline::*;
 use crate::common::*;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Bytes, FlowSpec, Graph, NodeId, Rate};
+use floodway_sim::Sent;
 use floodway_sim::Spec;
 use floodway_sim::host::transport::udp;
-use floodway_sim::metric::Sent;
 use floodway_sim::switch::classify::{self, mice_elephants};
 use floodway_sim::switch::flow_control::pfc;
 

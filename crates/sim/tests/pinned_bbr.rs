@@ -4,10 +4,10 @@
 use crate::common::sending::*;
 use crate::common::*;
 use floodway_model::{Duration, FlowSpec, Instant, Rate};
+use floodway_sim::Sent;
 use floodway_sim::Spec;
 use floodway_sim::host::congestion::{self, bbr, bbr3, constant_rate};
 use floodway_sim::host::transport;
-use floodway_sim::metric::Sent;
 
 const FAR: Duration = Duration::from_ms(2);
 const MS: u64 = 1_000_000_000;

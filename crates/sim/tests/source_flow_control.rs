@@ -7,9 +7,9 @@ use crate::common::timeline::{
 };
 use crate::common::*;
 use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx};
+use floodway_sim::Sent;
 use floodway_sim::failure::Failure;
 use floodway_sim::host::transport::udp;
-use floodway_sim::metric::Sent;
 use floodway_sim::switch::classify::ecn::Scalable;
 use floodway_sim::switch::flow_control::source_flow_control::{Mode, Spec as Sfc};
 use floodway_sim::switch::flow_control::{congestion_isolation, pfc};

@@ -4,9 +4,9 @@
 use crate::common::timeline::{star_to, traced};
 use crate::common::*;
 use floodway_model::{Body, Bytes, Duration, FlowSpec, Instant, NodeId, Rate};
+use floodway_sim::Sent;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::rocev2::recovery;
-use floodway_sim::metric::Sent;
 use floodway_sim::switch::overflow::{self, trim};
 use floodway_sim::switch::scheduler::{self, wrr};
 use floodway_sim::{Outcome, Spec};

@@ -5,10 +5,11 @@
 use floodway_model::{Body, FlowId, Instant, Packet};
 use rustc_hash::FxHashMap;
 
-use super::flows::{Departure, profile};
+use super::flows::profile;
 use super::network::{Network, ROUNDING, serialization};
 use super::{Log, time};
 use crate::host::congestion::{self, ndp};
+use crate::observe::Departure;
 
 fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
     match &profile(network, &network.spec.flows[flow.index()]).congestion {

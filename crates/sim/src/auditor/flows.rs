@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::packet::length;
-use floodway_model::{Body, Class, Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
+use floodway_model::{Body, Duration, Ecn, FlowId, FlowSpec, Instant};
 
 use super::credit::Spending;
 use super::network::{Network, ROUNDING};
@@ -11,37 +11,7 @@ use super::{Log, time};
 use crate::host::Profile;
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
-
-/// A sender has made a packet.
-#[derive(Debug)]
-pub struct Departure {
-    /// The packet.
-    pub packet: Packet,
-    /// The class in which its flow begins.
-    pub home: Class,
-    /// Bits per second on the wire that congestion control allows from now on; `None` for no limit.
-    pub rate: Option<f64>,
-    /// Payload bytes that congestion control allows to be in flight; `None` for no limit.
-    pub window: Option<u64>,
-    /// Probes that TCP has sent so far, which no window limits; timeouts of RoCEv2, each of which may be
-    /// followed by a packet without credit.
-    pub probes: u64,
-}
-
-/// A receiver has taken a packet with data, or the header of a trimmed one.
-#[derive(Debug)]
-pub struct Delivery {
-    /// The packet, after what layer 2 indicated has become CE.
-    pub packet: Packet,
-    /// Whether a congestion notification packet answers it.
-    pub notified: bool,
-    /// The packet before which everything is acknowledged or, in a NAK, has arrived.
-    pub answered: Option<u32>,
-    /// Whether the message is complete with it.
-    pub completes: bool,
-    /// Payload bytes that count as delivered.
-    pub delivered: u64,
-}
+use crate::observe::{Delivery, Departure};
 
 /// How a flow is sent.
 pub fn profile<'a>(network: &'a Network, flow: &FlowSpec) -> &'a Profile {

@@ -7,11 +7,12 @@ use floodway_model::{Body, Duration, FlowId, Instant, NodeId, Packet};
 use rustc_hash::FxHashMap;
 
 use super::credit::Grants;
-use super::flows::{Delivery, Departure, Receiver, Sender};
+use super::flows::{Receiver, Sender};
 use super::network::{Network, paused_until};
 use super::pauses::Pauses;
 use super::{Log, time};
 use crate::host::PauseScope;
+use crate::observe::{Delivery, Departure};
 
 /// A host as it is seen from outside.
 #[derive(Debug, Default)]

@@ -42,8 +42,7 @@ use std::sync::Arc;
 use floodway_model::graph::NodeKind;
 use floodway_model::{Class, FlowId, Graph, Instant, NodeId, Packet, PortIx};
 
-use crate::switch::port::DropReason;
-pub use flows::{Delivery, Departure};
+use crate::observe::{At, Fact, Kinds, Observer, Setup};
 use host::Host;
 pub use network::Network;
 use switch::Switch;
@@ -145,10 +144,10 @@ fn time(at: Instant) -> String {
 
 impl Auditor {
     /// The auditor of these nodes.
-    pub fn new(network: &Arc<Network>, own: impl Iterator<Item = NodeId>) -> Self {
+    pub fn of(network: &Arc<Network>, own: &[NodeId]) -> Self {
         let graph = &network.spec.graph;
         let mut nodes: Vec<Node> = graph.nodes.iter().map(|_| Node::Elsewhere).collect();
-        for id in own {
+        for &id in own {
             nodes[id.index()] = match graph.node(id).kind {
                 NodeKind::Host => Node::Host(Box::default()),
                 NodeKind::Switch { .. } => Node::Switch(Box::new(Switch::new(id, network))),
@@ -162,9 +161,9 @@ impl Auditor {
         (&self.network, &mut self.nodes[node.index()], log)
     }
 
-    /// A frame goes on the wire to this end, from a queue, and arrives at `at`; `None` if it is lost on
+    /// A frame goes on the wire, from a queue, to this end, and is to be handled at `at`; `None` if it is lost on
     /// the link.
-    pub fn sent(
+    fn sent(
         &mut self,
         to: (NodeId, PortIx),
         packet: &Packet,
@@ -190,7 +189,7 @@ impl Auditor {
     }
 
     /// A frame has arrived.
-    pub fn arrives(&mut self, node: NodeId, packet: &Packet, now: Instant) {
+    fn arrives(&mut self, node: NodeId, packet: &Packet, now: Instant) {
         let (network, state, mut log) = self.at(node, now);
         network.arrives(node, packet, &mut log);
         match state {
@@ -200,69 +199,64 @@ impl Auditor {
         }
     }
 
-    /// A packet joins a queue of a switch.
-    pub fn joins(
-        &mut self,
-        node: NodeId,
-        (port, queue): (usize, usize),
-        packet: &Packet,
-        now: Instant,
-    ) {
-        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
-            switch.joins(network, (port, queue), packet, &mut log);
+    fn at_switch(&mut self, fact: &Fact<'_>, at: &At) {
+        let (network, Node::Switch(switch), mut log) = self.at(at.node, at.now) else {
+            return;
+        };
+        let log = &mut log;
+        match *fact {
+            Fact::Joined { port, queue, packet } => {
+                switch.joins(network, (port, queue), packet, log);
+            }
+            Fact::Dropped { port, queue, reason, packet } => {
+                switch.drops(network, (port, queue), reason, packet, log);
+            }
+            Fact::Trimmed { port, queue, packet, header, waited } => {
+                switch.trims(network, (port, queue), (packet, header, waited), log);
+            }
+            _ => {}
         }
     }
 
-    /// A switch drops a packet that was bound for a queue, or is in it.
-    pub fn drops(
-        &mut self,
-        node: NodeId,
-        place: (usize, usize),
-        reason: DropReason,
-        packet: &Packet,
-        now: Instant,
-    ) {
-        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
-            switch.drops(network, place, reason, packet, &mut log);
+    fn at_host(&mut self, fact: &Fact<'_>, at: &At) {
+        let (network, Node::Host(host), mut log) = self.at(at.node, at.now) else {
+            return;
+        };
+        match *fact {
+            Fact::Departed(departure) => host.departs(network, departure, &mut log),
+            Fact::Delivered(delivery) => host.delivers(network, delivery, &mut log),
+            Fact::Granted { credit } => host.grants(network, credit, &mut log),
+            _ => {}
+        }
+    }
+}
+
+impl Observer for Auditor {
+    const WANTS: Kinds = Kinds::SENT
+        .and(Kinds::ARRIVED)
+        .and(Kinds::JOINED)
+        .and(Kinds::DROPPED)
+        .and(Kinds::TRIMMED)
+        .and(Kinds::DEPARTED)
+        .and(Kinds::DELIVERED)
+        .and(Kinds::GRANTED);
+
+    fn new(setup: &Setup<'_>) -> Option<Self> {
+        setup.audited.map(|network| Self::of(network, setup.nodes))
+    }
+
+    fn on(&mut self, fact: &Fact<'_>, at: &At) {
+        match *fact {
+            Fact::Sent { to, packet, class, handled_at, is_lost, .. } => {
+                self.sent(to, packet, class, at.now, (!is_lost).then_some(handled_at));
+            }
+            Fact::Arrived { packet } => self.arrives(at.node, packet, at.now),
+            Fact::Departed(_) | Fact::Delivered(_) | Fact::Granted { .. } => self.at_host(fact, at),
+            _ => self.at_switch(fact, at),
         }
     }
 
-    /// A switch makes a header of a packet that was bound for a queue or, if it `waited`, is in it.
-    pub fn trims(
-        &mut self,
-        node: NodeId,
-        place: (usize, usize),
-        trimmed: (&Packet, &Packet, bool),
-        now: Instant,
-    ) {
-        if let (network, Node::Switch(switch), mut log) = self.at(node, now) {
-            switch.trims(network, place, trimmed, &mut log);
-        }
-    }
-
-    /// A sender of a host has made a packet.
-    pub fn departs(&mut self, node: NodeId, departure: &Departure, now: Instant) {
-        if let (network, Node::Host(host), mut log) = self.at(node, now) {
-            host.departs(network, departure, &mut log);
-        }
-    }
-
-    /// A receiver of a host has taken a packet with data.
-    pub fn delivers(&mut self, node: NodeId, delivery: &Delivery, now: Instant) {
-        if let (network, Node::Host(host), mut log) = self.at(node, now) {
-            host.delivers(network, delivery, &mut log);
-        }
-    }
-
-    /// A receiving host has made a credit frame.
-    pub fn grants(&mut self, node: NodeId, credit: &Packet, now: Instant) {
-        if let (network, Node::Host(host), mut log) = self.at(node, now) {
-            host.grants(network, credit, &mut log);
-        }
-    }
-
-    /// The run ends.
-    pub fn finish(&mut self, now: Instant) {
+    fn finish(&mut self, now: Instant) {
         for index in 0..self.nodes.len() {
             let (network, state, mut log) = self.at(NodeId(index as u32), now);
             match state {
@@ -272,5 +266,14 @@ impl Auditor {
             }
             network.finish(log.node, &mut log);
         }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (mine, theirs) in self.nodes.iter_mut().zip(other.nodes) {
+            if !matches!(theirs, Node::Elsewhere) {
+                *mine = theirs;
+            }
+        }
+        self.findings.merge(other.findings);
     }
 }

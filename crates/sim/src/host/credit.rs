@@ -8,6 +8,7 @@ use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, Por
 
 use super::congestion::{Arrival, Credit, Halves};
 use super::{Host, Shared};
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 
 /// The place that stands for the receivers' halves among timers of receivers.
@@ -103,9 +104,7 @@ impl Host {
                 indicated: false,
                 body,
             };
-            if let Some(auditor) = &mut context.auditor {
-                auditor.grants(self.id, &credit, now);
-            }
+            context.state(Kinds::GRANTED, self.id, now, || Fact::Granted { credit: &credit });
             self.nic.push_feedback(credit);
         }
     }

@@ -166,6 +166,8 @@ mod tests {
             response: Duration::ZERO,
             wire_overhead: 20,
             largest_frame: 1_518,
+            node: NodeId(0),
+            port: PortIx(0),
         };
         memory.pop(stopped, &Transmitter::new(link), Instant::ZERO)
     }

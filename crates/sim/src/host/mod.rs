@@ -38,7 +38,8 @@ use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, P
 use crate::distances::Distances;
 use crate::failure::Outages;
 use crate::link::Link;
-use crate::metric::{Latencies, Tally};
+use crate::metric::Tally;
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
@@ -80,10 +81,6 @@ pub struct Shared {
     pub distances: Option<Distances>,
     /// What switches write into packets; `None` if nobody wants it.
     pub telemetry: Option<Arc<Telemetry>>,
-    /// Time between two samples of what flows without a size have delivered.
-    pub flow_samples: Option<Duration>,
-    /// Whether receivers record how long packets took.
-    pub latencies: bool,
     /// By flow: whether the measured interval lasts until it has completed; empty for none.
     pub awaited: Vec<bool>,
     /// Decides every random choice.
@@ -151,14 +148,10 @@ pub struct Host {
     pub naks: u64,
     /// Trimmed packets that have arrived.
     pub headers: u64,
-    /// Whether more is to be done with data that arrives than to answer it.
-    watches_data: bool,
     /// Receivers' halves of congestion control; `None` without flows whose control has one.
     granting: Option<Box<Granting>>,
     /// Credit frames received.
     pub credits_received: u64,
-    /// By workload: how long packets of the measurement took, if it is recorded.
-    pub latencies: Vec<Latencies>,
     /// Where its telemetry records are.
     cursor: Cursor,
     /// What layer 2 has told of congestion.
@@ -182,11 +175,7 @@ impl Host {
     ) -> Self {
         let receiver = |&flow: &FlowId| {
             let (back, spec) = (shared.places[flow.index()].0, &shared.flows[flow.index()]);
-            let mut receiver = Receiver::new(flow, spec, back, shared.profile(flow));
-            if let Some(interval) = shared.flow_samples.filter(|_| spec.is_persistent()) {
-                receiver.sample_every(interval);
-            }
-            receiver
+            Receiver::new(flow, spec, back, shared.profile(flow))
         };
         let receivers = incoming.iter().map(receiver).collect();
         let granting = Granting::of(incoming, &shared);
@@ -203,7 +192,6 @@ impl Host {
             senders: Vec::new(),
             free: Vec::new(),
             receivers,
-            latencies: Vec::new(),
             cursor: Cursor::default(),
             holds: Holds::default(),
             indications: Indications::default(),
@@ -217,7 +205,6 @@ impl Host {
             cnms: 0,
             naks: 0,
             headers: 0,
-            watches_data: shared.latencies || granting.is_some(),
             granting,
             credits_received: 0,
             emitted: 0,
@@ -349,9 +336,7 @@ impl Node<Context> for Host {
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         self.consumed += 1;
-        if let Some(auditor) = &mut context.auditor {
-            auditor.arrives(self.id, packet, now);
-        }
+        context.state(Kinds::ARRIVED, self.id, now, || Fact::Arrived { packet });
         if packet.indicated {
             self.indications.map(packet);
         }

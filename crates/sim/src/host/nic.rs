@@ -154,11 +154,11 @@ impl Nic {
     }
 
     /// Bytes that wait for the wire, by class of data.
-    pub(super) fn backlogs(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn backlogs(&self) -> [u64; CLASSES] {
         let made = |class: usize| self.made.get(class).into_iter().flatten();
         let made = move |class| made(class).map(|frame| u64::from(frame.bytes)).sum::<u64>();
         let stored = |class| self.memory.as_ref().map_or(0, |memory| memory.bytes(class));
-        (0..CLASSES).map(move |class| made(class) + stored(class))
+        std::array::from_fn(|class| made(class) + stored(class))
     }
 
     pub(super) fn make_ready(&mut self, slot: u32, class: Class) {

@@ -9,8 +9,7 @@ use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos}
 use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
-use crate::auditor::Delivery;
-use crate::metric::Latencies;
+use crate::observe::{Delivery, Fact, Kinds};
 use crate::run::Context;
 use crate::telemetry::{HOPS, Hop};
 
@@ -24,7 +23,7 @@ impl Host {
         context: &mut Context,
     ) {
         let receiver = &mut self.receivers[packet.connection as usize];
-        receiver.count(packet, sent_at, now);
+        receiver.count(packet, sent_at);
         let connection = receiver.back;
         let profile = self.shared.profile(packet.flow);
         let (arrived, notify) = match (&mut receiver.transport, &profile.transport) {
@@ -42,12 +41,16 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
-        if let Some(auditor) = &mut context.auditor {
-            let answered = arrived.acknowledge.or(arrived.missing);
-            let (completes, delivered) = (arrived.completes, receiver.delivered());
-            let packet = *packet;
-            let delivery = Delivery { packet, notified: notify, answered, completes, delivered };
-            auditor.delivers(self.id, &delivery, now);
+        if context.wants(Kinds::DELIVERED) {
+            let delivery = Delivery {
+                packet,
+                sent_at: Some(sent_at),
+                notified: notify,
+                answered: arrived.acknowledge.or(arrived.missing),
+                completes: arrived.completes,
+                delivered: receiver.delivered(),
+            };
+            context.state(Kinds::DELIVERED, self.id, now, || Fact::Delivered(&delivery));
         }
         let completes = arrived.completes;
         if notify {
@@ -69,8 +72,8 @@ impl Host {
             // Nobody is told what switches wrote into it.
             _ => self.forget(packet),
         }
-        if self.watches_data {
-            self.watch_data(packet, sent_at, now, context);
+        if self.granting.is_some() {
+            self.ask_receiver_half(packet, false, now, context);
         }
         if completes && self.turns.is_some() {
             self.on_received(packet.connection, now, context);
@@ -104,11 +107,11 @@ impl Host {
                 Body::Nak { echo, psn: transport.expected(), arrived: psn }
             }
         };
-        if let Some(auditor) = &mut context.auditor {
-            let (completes, delivered) = (false, receiver.delivered());
-            let packet = *packet;
-            let delivery = Delivery { packet, notified, answered: None, completes, delivered };
-            auditor.delivers(self.id, &delivery, now);
+        if context.wants(Kinds::DELIVERED) {
+            let (sent_at, answered, completes) = (None, None, false);
+            let delivered = receiver.delivered();
+            let delivery = Delivery { packet, sent_at, notified, answered, completes, delivered };
+            context.state(Kinds::DELIVERED, self.id, now, || Fact::Delivered(&delivery));
         }
         let answer = profile.transport.answer_frame();
         if notified {
@@ -117,33 +120,6 @@ impl Host {
         }
         self.reply(packet, connection, answer, body);
         self.ask_receiver_half(packet, true, now, context);
-    }
-
-    /// Data has come to a host that records latencies, or has a receiver's half of congestion control.
-    #[cold]
-    fn watch_data(&mut self, packet: &Packet, sent_at: Instant, now: Instant, at: &mut Context) {
-        if self.shared.latencies {
-            self.count_latency(packet, sent_at, now, at);
-        }
-        self.ask_receiver_half(packet, false, now, at);
-    }
-
-    /// A packet that was sent at `sent_at` has come: how long it took, during the measurement.
-    #[cold]
-    pub(super) fn count_latency(
-        &mut self,
-        packet: &Packet,
-        sent_at: Instant,
-        now: Instant,
-        at: &Context,
-    ) {
-        if at.metrics.sampling().measures_at(now) {
-            let workload = usize::from(self.shared.flows[packet.flow.index()].workload);
-            if self.latencies.len() <= workload {
-                self.latencies.resize_with(workload + 1, Latencies::default);
-            }
-            self.latencies[workload].count(now - sent_at);
-        }
     }
 
     /// Queues a frame back to the sender of `packet`.

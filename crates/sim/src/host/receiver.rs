@@ -1,6 +1,6 @@
 //! The receiving side of a flow: what every transport counts, and the transport.
 
-use floodway_model::{Duration, Ecn, FlowId, FlowSpec, Instant, Packet};
+use floodway_model::{Ecn, FlowId, FlowSpec, Instant, Packet};
 
 use super::Profile;
 use super::transport::{self, datagram, rocev2, tcp};
@@ -25,8 +25,6 @@ pub struct Receiver {
     persistent: bool,
     /// When the last packet that came had been sent.
     last_sent_at: Option<Instant>,
-    /// What has been delivered at each sample, of a flow that is sampled.
-    samples: Option<Box<Samples>>,
 }
 
 /// The receiving side of the transport, whichever it is.
@@ -38,16 +36,6 @@ pub enum Transport {
     Tcp(Box<tcp::Receiver>),
     /// See [`datagram`].
     Datagram(datagram::Receiver),
-}
-
-/// What has been delivered at regular times. Nothing has to happen at these times: what is
-/// delivered changes only when a packet comes, so the samples that have become due are taken before
-/// each packet, and the rest when the run has ended.
-#[derive(Clone, Debug)]
-struct Samples {
-    interval: Duration,
-    next: Instant,
-    delivered: Vec<u64>,
 }
 
 impl Receiver {
@@ -84,44 +72,12 @@ impl Receiver {
             rings_at: Instant::NEVER,
             persistent: flow.is_persistent(),
             last_sent_at: None,
-            samples: None,
         }
-    }
-
-    /// From now on it keeps what has been delivered after every `interval` of the run.
-    pub fn sample_every(&mut self, interval: Duration) {
-        let next = Instant::ZERO + interval;
-        self.samples = Some(Box::new(Samples { interval, next, delivered: Vec::new() }));
-    }
-
-    /// Takes the samples that are due until `now`.
-    #[inline]
-    pub fn sample(&mut self, now: Instant) {
-        if self.samples.as_ref().is_some_and(|samples| samples.next <= now) {
-            self.take_samples(now);
-        }
-    }
-
-    #[cold]
-    fn take_samples(&mut self, now: Instant) {
-        let delivered = self.delivered();
-        let Some(samples) = &mut self.samples else { return };
-        while samples.next <= now {
-            samples.delivered.push(delivered);
-            samples.next += samples.interval;
-        }
-    }
-
-    /// What had been delivered at each multiple of the interval, as [`Receiver::delivered`] counts.
-    /// What comes at the moment of a sample is not in it.
-    pub fn samples(&self) -> &[u64] {
-        self.samples.as_ref().map_or(&[], |samples| &samples.delivered)
     }
 
     /// A packet that was sent at `sent_at` has come: what is counted for every transport.
     #[inline]
-    pub fn count(&mut self, packet: &Packet, sent_at: Instant, now: Instant) {
-        self.sample(now);
+    pub fn count(&mut self, packet: &Packet, sent_at: Instant) {
         // Those that left for the memory of the NIC at one moment cannot be told apart.
         if self.last_sent_at.is_some_and(|last| sent_at < last) {
             self.reordered += 1;

@@ -3,14 +3,15 @@
 use floodway_model::Instant;
 
 use super::Host;
-use crate::metric::{History, Sampling};
+use crate::metric::Sampling;
+use crate::observe::record::Schedule;
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 
-/// The record of a host.
+/// When the port of a host is sampled for the record.
 #[derive(Debug)]
 pub struct Record {
-    /// What is kept.
-    pub history: History,
+    schedule: Schedule,
     /// The sample that is next, and when it is due.
     next: usize,
     at: Instant,
@@ -19,10 +20,8 @@ pub struct Record {
 impl Host {
     /// Its port is to be recorded at this many samples at most.
     pub fn record(&mut self, limit: u32, sampling: &Sampling) {
-        let classes = usize::from(self.shared.switch.queue.count);
         let at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
-        let history = History::new(limit, 1, classes);
-        self.record = Some(Box::new(Record { history, next: 0, at }));
+        self.record = Some(Box::new(Record { schedule: Schedule::new(limit), next: 0, at }));
         self.appoint();
         self.set_wake();
     }
@@ -48,11 +47,17 @@ impl Host {
             self.act(now, context);
         }
         let Some(record) = &mut due else { return };
-        if record.history.keeps(record.next) {
-            record.history.keep(&self.nic.tx, now, self.nic.backlogs());
-        }
+        record.schedule.take(record.next);
+        let backlogs = self.nic.backlogs();
+        context.state(Kinds::SAMPLED, self.id, now, || Fact::Sampled {
+            sample: record.next,
+            port: 0,
+            ports: 1,
+            tx: &self.nic.tx,
+            backlogs: &backlogs,
+        });
         let sampling = context.metrics.sampling();
-        let next = record.history.next_after(record.next, sampling);
+        let next = record.schedule.next_after(record.next, sampling);
         (record.next, record.at) =
             next.map_or((record.next, Instant::NEVER), |next| (next, sampling.at(next)));
         self.record = due;

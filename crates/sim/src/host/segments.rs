@@ -8,7 +8,7 @@ use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentF
 use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
 use super::{Host, receiver, sender, transport};
-use crate::auditor::Delivery;
+use crate::observe::{Delivery, Fact, Kinds};
 use crate::run::Context;
 
 impl Host {
@@ -22,11 +22,7 @@ impl Host {
     ) {
         let place = packet.connection;
         let receiver = &mut self.receivers[place as usize];
-        receiver.count(packet, sent_at, now);
-        if self.shared.latencies {
-            self.count_latency(packet, sent_at, now, context);
-        }
-        let receiver = &mut self.receivers[place as usize];
+        receiver.count(packet, sent_at);
         let (receiver::Transport::Tcp(tcp), transport::Spec::Tcp(spec)) =
             (&mut receiver.transport, &self.shared.profile(packet.flow).transport)
         else {
@@ -39,11 +35,11 @@ impl Host {
             receiver.finished = Some(now);
             context.metrics.count_flow_done(self.shared.is_awaited(packet.flow));
         }
-        if let Some(auditor) = &mut context.auditor {
+        if context.wants(Kinds::DELIVERED) {
+            let (sent_at, notified, answered) = (Some(sent_at), false, None);
             let (completes, delivered) = (arrived.completes, receiver.delivered());
-            let (packet, answered) = (*packet, None);
-            let delivery = Delivery { packet, notified: false, answered, completes, delivered };
-            auditor.delivers(self.id, &delivery, now);
+            let delivery = Delivery { packet, sent_at, notified, answered, completes, delivered };
+            context.state(Kinds::DELIVERED, self.id, now, || Fact::Delivered(&delivery));
         }
         let back = receiver.back;
         for reply in arrived.replies.into_iter().flatten() {

@@ -9,8 +9,8 @@ use super::Profile;
 use super::congestion::{self, Control};
 use super::transport::tcp::{self, Rules, Supply};
 use super::transport::{self, Frame, Sent, datagram, rocev2};
-use crate::auditor::Departure;
 use crate::link::Link;
+use crate::observe::Departure;
 
 /// What stands on every packet of a flow beside its addresses.
 #[derive(Clone, Copy, Debug)]
@@ -295,7 +295,7 @@ impl Sender {
         }
     }
 
-    /// What an auditor is told of a packet that has been made: what congestion control allows now.
+    /// What is stated about a packet that has been made: what congestion control allows now.
     #[cold]
     pub fn departure(&mut self, profile: &Profile, packet: &Packet, now: Instant) -> Departure {
         let control = &profile.congestion;

@@ -7,6 +7,7 @@ use floodway_model::{Body, Duration, Echo, Instant, Packet};
 
 use super::sender::Sender;
 use super::{Host, nic, sender};
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 use crate::telemetry::{Cursor, Telemetry};
 
@@ -124,8 +125,9 @@ impl Host {
         let profile = self.shared.profile(sender.flow);
         let gap = sender.on_sent(profile, now, packet.bytes, wire, self.nic.tx.link());
         sender.eligible_at = now + gap;
-        if let Some(auditor) = &mut context.auditor {
-            auditor.departs(self.id, &sender.departure(profile, packet, now), now);
+        if context.wants(Kinds::DEPARTED) {
+            let departure = sender.departure(profile, packet, now);
+            context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
         // Of RoCEv2 none rings earlier because a packet is sent.
         if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.rings_earlier(profile) {

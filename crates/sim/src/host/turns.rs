@@ -276,9 +276,7 @@ mod tests {
             telemetry: None,
             distances: None,
             tiers: 1,
-            flow_samples: None,
             awaited: Vec::new(),
-            latencies: false,
             seed: 1,
         }
     }

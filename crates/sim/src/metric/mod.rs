@@ -4,25 +4,15 @@
 //! merging them in any order gives the same. What belongs to one port or flow is counted there.
 
 mod depth;
-mod history;
-mod latency;
 mod sojourn;
-mod stretches;
 mod tally;
-#[cfg(any(debug_assertions, feature = "trace"))]
-mod trace;
 
 pub use depth::{BINS, bin_edge, bin_of};
-pub use history::{History, Snapshot};
-pub use latency::Latencies;
-pub use sojourn::{Departures, sojourn_bin, sojourn_edge};
-pub use stretches::{MOST as MOST_STRETCHES, Stretch, Stretches};
+pub use sojourn::{sojourn_bin, sojourn_edge};
 pub use tally::Tally;
-#[cfg(any(debug_assertions, feature = "trace"))]
-pub use trace::Sent;
 
 use floodway_model::id::CLASSES;
-use floodway_model::{Duration, Instant, NodeId, PortIx};
+use floodway_model::{Duration, Instant};
 
 use crate::switch::occupancy::Scope;
 
@@ -102,11 +92,6 @@ pub struct Metrics {
     occupancy: Vec<u64>,
     /// Tallies at the beginning and at the end of the measurement, once taken.
     pub tallies: [Option<Tally>; 2],
-    /// Pauses from beginning to end, if they are recorded.
-    pub stretches: Option<Stretches>,
-    /// Every frame that was put on a link, if that is traced.
-    #[cfg(any(debug_assertions, feature = "trace"))]
-    pub trace: Option<Vec<Sent>>,
 }
 
 impl Metrics {
@@ -122,9 +107,6 @@ impl Metrics {
             depths: vec![0; tiers * queues * BINS],
             occupancy: vec![0; tiers * Scope::ALL.len() * BINS],
             tallies: [None, None],
-            stretches: None,
-            #[cfg(any(debug_assertions, feature = "trace"))]
-            trace: None,
         }
     }
 
@@ -157,21 +139,9 @@ impl Metrics {
         self.sampling.measured_until = until;
     }
 
-    /// A port was not allowed to send a class in this stretch of time. The other end of its link
-    /// tells which port.
-    pub fn count_pause(
-        &mut self,
-        peer: (NodeId, PortIx),
-        class: usize,
-        stretch: Option<(Instant, Instant)>,
-    ) {
-        if let Some((since, until)) = stretch.filter(|_| class < self.queues) {
-            // The last queue is that of control.
-            if let Some(stretches) = &mut self.stretches
-                && class + 1 < self.queues
-            {
-                stretches.add(Stretch { since, peer, class, until });
-            }
+    /// A port was not allowed to send a class from `since` to `until`.
+    pub fn count_pause(&mut self, class: usize, (since, until): (Instant, Instant)) {
+        if class < self.queues {
             let (first, end) = (self.sampling.before(since), self.sampling.before(until));
             for (sample, change) in [(first, 1), (end, -1)] {
                 if let Some(moment) = self.timeline.get_mut(sample * self.queues + class) {
@@ -257,13 +227,6 @@ impl Metrics {
                 mine.get_or_insert_default().add(theirs);
             }
         }
-        if let (Some(mine), Some(theirs)) = (&mut self.stretches, &other.stretches) {
-            mine.merge(theirs);
-        }
-        #[cfg(any(debug_assertions, feature = "trace"))]
-        if let (Some(mine), Some(theirs)) = (&mut self.trace, &other.trace) {
-            mine.extend(theirs);
-        }
         let mine = self.depths.iter_mut().chain(&mut self.occupancy);
         for (mine, theirs) in mine.zip(other.depths.iter().chain(&other.occupancy)) {
             *mine += theirs;
@@ -288,10 +251,9 @@ mod tests {
         let (from, interval) = (Instant(1_000), Duration(100));
         let sampling = Sampling { from, interval, count: 10, measured_until: Instant::NEVER };
         let mut metrics = Metrics::new(sampling, 1, 2);
-        let peer = (NodeId(0), PortIx(0));
-        metrics.count_pause(peer, 1, Some((Instant(1_150), Instant(1_400))));
-        metrics.count_pause(peer, 1, Some((Instant(1_300), Instant(1_301))));
-        metrics.count_pause(peer, 1, Some((Instant(0), Instant(1_100))));
+        metrics.count_pause(1, (Instant(1_150), Instant(1_400)));
+        metrics.count_pause(1, (Instant(1_300), Instant(1_301)));
+        metrics.count_pause(1, (Instant(0), Instant(1_100)));
         let paused: Vec<u64> = metrics
             .timeline(Instant(1_650))
             .filter(|(_, queue, ..)| *queue == 1)

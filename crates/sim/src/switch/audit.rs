@@ -1,5 +1,6 @@
 //! What a switch has counted, and whether its books are right.
 
+use floodway_model::id::CLASSES;
 use floodway_model::{Body, Instant, Packet};
 
 use super::Switch;
@@ -10,6 +11,7 @@ use super::occupancy::Scope;
 use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
 use crate::metric::Tally;
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 
 impl Switch {
@@ -43,9 +45,8 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        if let Some(auditor) = &mut context.auditor {
-            auditor.drops(self.id, (egress, queue), reason, packet, now);
-        }
+        let fact = || Fact::Dropped { port: egress, queue, reason, packet };
+        context.state(Kinds::DROPPED, self.id, now, fact);
         self.dropped += 1;
         if self.mechanisms.wants().has(Events::DROPPED) {
             self.mechanisms.on_dropped(egress, queue, reason);
@@ -95,13 +96,18 @@ impl Switch {
         }
     }
 
-    /// The same of the record, if the sample is to be in it.
-    pub(super) fn record(&mut self, sample: usize, now: Instant) {
-        let Some(history) = self.history.as_mut() else { return };
-        if history.keeps(sample) {
-            for port in &self.ports {
-                history.keep(&port.tx, now, port.queues.iter().map(Queue::backlog));
+    /// States the ports as they are at a sample.
+    #[cold]
+    pub(super) fn state_sample(&self, sample: usize, now: Instant, context: &mut Context) {
+        let ports = self.ports.len();
+        for (port, of) in self.ports.iter().enumerate() {
+            let mut backlogs = [0; CLASSES + 1];
+            for (backlog, queue) in backlogs.iter_mut().zip(&of.queues) {
+                *backlog = queue.backlog();
             }
+            let (tx, backlogs) = (&of.tx, &backlogs[..of.queues.len()]);
+            let fact = || Fact::Sampled { sample, port, ports, tx, backlogs };
+            context.state(Kinds::SAMPLED, self.id, now, fact);
         }
     }
 
@@ -114,7 +120,7 @@ impl Switch {
             tally.indications_sent += indication.sent;
         }
         if let Some(trimming) = &self.trimming {
-            tally.trimmed_packets += trimming.trimmed();
+            tally.trimmed_packets += trimming.trimmed;
             tally.headers_dropped += trimming.headers_dropped;
         }
         for (number, port) in self.ports.iter().enumerate() {

@@ -21,7 +21,6 @@ use super::queue::Queue;
 use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::link::{Link, Transmitter};
-use crate::metric::History;
 use crate::routing::Routes;
 use floodway_engine::Alarms;
 
@@ -54,7 +53,7 @@ impl Switch {
             sizes: knowledge.sizes.as_ref(),
         };
         let mut mechanisms = Mechanisms::new(&spec.flow_control, &site);
-        let trimming = Trimming::new(spec, links.len(), knowledge);
+        let trimming = Trimming::new(spec, knowledge);
         if trimming.as_ref().is_some_and(|trimming| trimming.has_threshold()) {
             mechanisms.want(Events::ADMITTED);
         }
@@ -68,7 +67,7 @@ impl Switch {
         let crossed = |number: u8| {
             let ordered = kept_behind == Some(number);
             let egress = Egress::new(links.len(), ordered);
-            Queue::behind_crossbar(egress, timed.then_some(whole.departures))
+            Queue::behind_crossbar(egress, timed)
         };
         // The last one is the control queue, which has neither a discipline nor times.
         let queue = |port: usize, number: u8| {
@@ -81,7 +80,7 @@ impl Switch {
             match discipline {
                 Some(discipline) => Queue::ordered_by(discipline),
                 None if crossbar.is_some() => crossed(number),
-                None if timed => Queue::timed(whole.departures),
+                None if timed => Queue::timed(),
                 None => Queue::default(),
             }
         };
@@ -96,7 +95,6 @@ impl Switch {
             port.tx.obey(&spec.flow_control);
             port
         };
-        let queues = usize::from(spec.queue.count);
         let no_shortcut = spec.aqm.judges_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
@@ -128,7 +126,6 @@ impl Switch {
             alarms,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
-            history: whole.record.map(|limit| Box::new(History::new(limit, links.len(), queues))),
             rng: Stream::named(whole.seed, &node.name),
             path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))

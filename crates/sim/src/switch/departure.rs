@@ -1,11 +1,11 @@
-//! Packets that are about to leave: the queue management judges them, and what they have seen is
-//! recorded. Kept out of line, so that switches without either are not slower.
+//! Packets that are about to leave: the AQM decides about them, and that they leave is stated. Kept out of line, so that switches without either are not slower.
 
 use floodway_model::Instant;
 
 use super::Switch;
 use super::aqm::Verdict;
 use super::port::DropReason;
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 
 impl Switch {
@@ -35,11 +35,16 @@ impl Switch {
             }
             queue = self.select(index, now)?;
         }
-        let queues = &mut self.ports[index].queues;
-        if queues[queue].head().is_some_and(|head| head.packet.is_data())
-            && context.metrics.sampling().measures_at(now)
+        let of = &self.ports[index].queues[queue];
+        if let Some(since) = of.head_since()
+            && of.head().is_some_and(|head| head.packet.is_data())
         {
-            queues[queue].record_departure(now);
+            context.state(Kinds::LEAVES, self.id, now, || Fact::Leaves {
+                port: index,
+                queue,
+                length: of.len() as u64,
+                since,
+            });
         }
         Some(queue)
     }

@@ -38,7 +38,7 @@ use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
-use crate::metric::History;
+use crate::observe::{Fact, Kinds};
 use crate::routing::{Hops, Routes};
 use crate::run::Context;
 use aqm::Verdict;
@@ -117,8 +117,6 @@ pub struct Switch {
     pub lost: BTreeMap<FlowId, u64>,
     next_sample: usize,
     next_sample_at: Instant,
-    /// Its ports over time, if they are recorded.
-    pub history: Option<Box<History>>,
     /// What the choice among equal ways remembers.
     path: path::State,
     /// When links are known to have failed or to work again, ascending, and the routes from then on.
@@ -237,9 +235,8 @@ impl Switch {
         now: Instant,
         context: &mut Context,
     ) {
-        if let Some(auditor) = &mut context.auditor {
-            auditor.joins(self.id, (egress, queue), packet, now);
-        }
+        let fact = || Fact::Joined { port: egress, queue, packet };
+        context.state(Kinds::JOINED, self.id, now, fact);
         let source = source_of(packet);
         self.occupancy.join(packet.bytes);
         let port = &mut self.ports[egress];
@@ -317,9 +314,8 @@ impl Switch {
         if port.queues[queue].backlog() + bytes > size {
             return self.drop(egress, queue, DropReason::QueueFull, packet, now, context);
         }
-        if let Some(auditor) = &mut context.auditor {
-            auditor.joins(self.id, (egress, queue), packet, now);
-        }
+        let fact = || Fact::Joined { port: egress, queue, packet };
+        context.state(Kinds::JOINED, self.id, now, fact);
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
         self.nudge(egress, now, context);
@@ -454,9 +450,7 @@ impl Node<Context> for Switch {
 
     fn arrive(&mut self, packet: &mut Packet, now: Instant, context: &mut Context) {
         let port = usize::from(packet.ingress.0);
-        if let Some(auditor) = &mut context.auditor {
-            auditor.arrives(self.id, packet, now);
-        }
+        context.state(Kinds::ARRIVED, self.id, now, || Fact::Arrived { packet });
         match packet.body {
             Body::Pfc { classes, quanta, resumed } => {
                 self.consumed += 1;

@@ -9,7 +9,7 @@ use super::discipline::Discipline;
 use super::fabric::egress::Egress;
 use super::flow_control::pausing::{Source, source_of};
 use crate::link::Transmitter;
-use crate::metric::{Departures, Tally};
+use crate::metric::Tally;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +27,6 @@ pub struct Queued {
 pub struct Times {
     /// When the packets came that wait, in their order.
     arrivals: VecDeque<Instant>,
-    /// What is recorded about those that leave, if anything is.
-    pub departures: Option<Departures>,
 }
 
 /// One egress queue. Behind a crossbar, its books are about all that waits for it, at inputs too.
@@ -66,17 +64,15 @@ impl Queue {
         Self { discipline: Some(discipline), ..Self::default() }
     }
 
-    /// An empty queue that keeps the time at which each of its packets came; `recorded`: and
-    /// records departures.
-    pub fn timed(recorded: bool) -> Self {
-        let departures = recorded.then(Departures::default);
-        let times = Times { arrivals: VecDeque::new(), departures };
-        Self { times: Some(Box::new(times)), ..Self::default() }
+    /// An empty queue that keeps the time at which each of its packets came.
+    pub fn timed() -> Self {
+        Self { times: Some(Box::default()), ..Self::default() }
     }
 
-    /// The same behind a crossbar: what has crossed to it. `timed` as there, if times are kept.
-    pub fn behind_crossbar(egress: Egress, timed: Option<bool>) -> Self {
-        Self { egress: Some(Box::new(egress)), ..timed.map(Self::timed).unwrap_or_default() }
+    /// The same behind a crossbar: what has crossed to it. `timed`: times are kept.
+    pub fn behind_crossbar(egress: Egress, timed: bool) -> Self {
+        let queue = if timed { Self::timed() } else { Self::default() };
+        Self { egress: Some(Box::new(egress)), ..queue }
     }
 
     /// Whether packets join it and leave it first in, first out.
@@ -139,21 +135,6 @@ impl Queue {
     #[inline]
     pub fn sojourn(&self, now: Instant) -> Duration {
         self.head_since().map_or(Duration::ZERO, |since| now.since(since))
-    }
-
-    /// What is recorded about departures, if it is.
-    pub fn departures(&self) -> Option<&Departures> {
-        self.times.as_ref()?.departures.as_ref()
-    }
-
-    /// The packet at the head is about to leave: records how long the queue is, the packet
-    /// included, and how long it has waited, if this queue is recorded.
-    #[inline]
-    pub fn record_departure(&mut self, now: Instant) {
-        let (length, sojourn) = (self.len() as u64, self.sojourn(now));
-        if let Some(departures) = self.times.as_mut().and_then(|times| times.departures.as_mut()) {
-            departures.count(length, sojourn);
-        }
     }
 
     /// The packet that would leave next, to be marked.

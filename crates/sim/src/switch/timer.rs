@@ -3,6 +3,7 @@
 use floodway_model::Instant;
 
 use super::Switch;
+use crate::observe::Kinds;
 use crate::run::Context;
 
 impl Switch {
@@ -24,7 +25,9 @@ impl Switch {
         if self.next_sample_at <= now {
             if sampling.at(self.next_sample) == now {
                 self.sample(self.next_sample, context);
-                self.record(self.next_sample, now);
+                if context.wants(Kinds::SAMPLED) {
+                    self.state_sample(self.next_sample, now, context);
+                }
                 self.next_sample += 1;
             }
             let more = self.next_sample < sampling.count;

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Body, Bytes, Duration, FlowSpec, Graph, Instant, NodeId, PortIx, Rate};
+use floodway_sim::Sent;
 use floodway_sim::failure::Failure;
 use floodway_sim::host::congestion;
 use floodway_sim::host::transport::{self, rocev2, tcp};
-use floodway_sim::metric::Sent;
 use floodway_sim::simulation::Run;
 use floodway_sim::switch::aqm;
 use floodway_sim::{Outcome, Simulation, Spec};

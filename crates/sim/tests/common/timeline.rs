@@ -4,10 +4,10 @@
 use super::{GBPS_100, NS_200, flow, plain};
 use floodway_model::graph::NodeKind;
 use floodway_model::{Bytes, Duration, FlowSpec, Graph, NodeId, Rate};
+use floodway_sim::Sent;
 use floodway_sim::host::Profile;
 use floodway_sim::host::congestion::{self, constant_rate};
 use floodway_sim::host::transport::{self, udp};
-use floodway_sim::metric::Sent;
 use floodway_sim::simulation::Run;
 use floodway_sim::{Outcome, Simulation, Spec};
 use std::sync::atomic::AtomicBool;

@@ -25,14 +25,14 @@ impl Stand {
     }
 
     fn pulls(&mut self, src: u32, number: u32, at: u64) {
-        self.0.grants(NodeId(0), &pull(src, number), Instant(at));
+        self.states(NodeId(0), &Fact::Granted { credit: &pull(src, number) }, at);
     }
 
     /// Host 1 makes a packet, after so many timeouts.
     fn departs(&mut self, psn: u32, probes: u64, at: u64) {
         let packet = packet(1, psn);
         let departure = Departure { packet, home: Class(0), rate: None, window: Some(0), probes };
-        self.0.departs(NodeId(1), &departure, Instant(at));
+        self.states(NodeId(1), &Fact::Departed(&departure), at);
     }
 }
 

@@ -8,7 +8,7 @@ fn departs(stand: &mut Stand, psns: &[(u32, u64)], rate: Option<f64>, window: Op
     for &(psn, at) in psns {
         let packet = packet(1, psn);
         let departure = Departure { packet, home: Class(0), rate, window, probes: 0 };
-        stand.0.departs(NodeId(1), &departure, Instant(at));
+        stand.states(NodeId(1), &Fact::Departed(&departure), at);
     }
 }
 
@@ -60,8 +60,15 @@ fn what_is_delivered_acknowledged_and_complete_has_arrived() {
     let mut stand = stand(|spec| spec.flows[0].bytes = 2 * 1_024);
     let mut deliver = |psn, answered, completes, delivered| {
         let (packet, answered) = (packet(1, psn), Some(answered));
-        let delivery = Delivery { packet, notified: false, answered, completes, delivered };
-        stand.0.delivers(NodeId(0), &delivery, Instant(T + u64::from(psn)));
+        let delivery = Delivery {
+            packet: &packet,
+            sent_at: Some(Instant::ZERO),
+            notified: false,
+            answered,
+            completes,
+            delivered,
+        };
+        stand.states(NodeId(0), &Fact::Delivered(&delivery), T + u64::from(psn));
     };
     deliver(0, 1, false, 1_024);
     // Once more: it is no new byte.
@@ -86,8 +93,15 @@ fn a_mark_is_answered_after_the_interval_and_not_before() {
     let mut deliver = |psn: u32, ecn, notified, us: u64| {
         let (packet, delivered) = (marked(packet(1, psn), ecn), u64::from(psn + 1) * 1_024);
         let (answered, completes) = (None, false);
-        let delivery = Delivery { packet, notified, answered, completes, delivered };
-        stand.0.delivers(NodeId(0), &delivery, Instant(us * T));
+        let delivery = Delivery {
+            packet: &packet,
+            sent_at: Some(Instant::ZERO),
+            notified,
+            answered,
+            completes,
+            delivered,
+        };
+        stand.states(NodeId(0), &Fact::Delivered(&delivery), us * T);
     };
     deliver(0, Ecn::Ect0, false, 1);
     deliver(1, Ecn::Ce, true, 2);

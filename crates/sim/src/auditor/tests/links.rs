@@ -30,7 +30,8 @@ fn every_frame_arrives_once_and_in_time() {
     stand.0.sent(to, &one, Class(0), Instant(T), Some(Instant(T + HOP)));
     stand.0.sent(to, &other, Class(0), Instant(T + FRAME), Some(Instant(T + FRAME + HOP)));
     stand.0.arrives(SWITCH, &other, Instant(T + FRAME + HOP));
-    stand.0.drops(SWITCH, (0, 0), DropReason::Aqm, &other, Instant(T + FRAME + HOP));
+    let fact = Fact::Dropped { port: 0, queue: 0, reason: DropReason::Aqm, packet: &other };
+    stand.states(SWITCH, &fact, T + FRAME + HOP);
     stand.0.arrives(SWITCH, &other, Instant(T + FRAME + HOP));
     stand.finds(&[
         "switch at 1376.960ns: port 0, queue 0: a packet is dropped (aqm) without that reason",

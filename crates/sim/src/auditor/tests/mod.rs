@@ -15,6 +15,8 @@ use floodway_model::{
 
 use super::*;
 use crate::host::transport;
+use crate::observe::{Delivery, Departure};
+use crate::switch::port::DropReason;
 use crate::{Simulation, Spec, small};
 
 const SWITCH: NodeId = NodeId(3);
@@ -33,7 +35,7 @@ fn stand(change: impl FnOnce(&mut Spec)) -> Stand {
     let mut spec = spec();
     change(&mut spec);
     let network = Arc::new(Network::new(&spec));
-    Stand(Auditor::new(&network, spec.graph.ids()))
+    Stand(Auditor::of(&network, &spec.graph.ids().collect::<Vec<_>>()))
 }
 
 /// Packet `psn` of the flow of host 1 or 2 to host 0, in class 0.
@@ -70,6 +72,10 @@ fn control(body: Body) -> Packet {
 }
 
 impl Stand {
+    fn states(&mut self, node: NodeId, fact: &Fact<'_>, at: u64) {
+        self.0.on(fact, &At { node, now: Instant(at), is_measured: true });
+    }
+
     /// A packet arrives at the switch at this time.
     fn comes(&mut self, packet: &Packet, at: u64) {
         let to = (SWITCH, packet.ingress);
@@ -79,7 +85,7 @@ impl Stand {
 
     /// It joins a queue towards host 0.
     fn joins(&mut self, queue: usize, packet: &Packet, at: u64) {
-        self.0.joins(SWITCH, (0, queue), packet, Instant(at));
+        self.states(SWITCH, &Fact::Joined { port: 0, queue, packet }, at);
     }
 
     fn waits(&mut self, queue: usize, packet: &Packet, at: u64) {
@@ -95,7 +101,7 @@ impl Stand {
     }
 
     fn drops(&mut self, reason: DropReason, packet: &Packet, at: u64) {
-        self.0.drops(SWITCH, (0, 0), reason, packet, Instant(at));
+        self.states(SWITCH, &Fact::Dropped { port: 0, queue: 0, reason, packet }, at);
     }
 
     /// A pause frame of host 0 arrives at the switch.

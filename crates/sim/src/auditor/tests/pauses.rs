@@ -40,7 +40,7 @@ fn a_host_obeys_pauses_holds_and_stops() {
     arrives(&mut stand, hold, T + 20_000);
     let packet = packet(1, 0);
     let departure = Departure { packet, home: Class(0), rate: None, window: None, probes: 0 };
-    stand.0.departs(NodeId(1), &departure, Instant(T + 511_000));
+    stand.states(NodeId(1), &Fact::Departed(&departure), T + 511_000);
     let to = (SWITCH, PortIx(1));
     stand.0.sent(to, &packet, Class(0), Instant(T + 511_000), Some(Instant(T + 511_000 + HOP)));
     stand.finds(&[

@@ -30,7 +30,8 @@ fn header(packet: &Packet) -> Packet {
 
 impl Stand {
     fn trims(&mut self, packet: &Packet, header: &Packet, waited: bool, at: u64) {
-        self.0.trims(SWITCH, (0, 0), (packet, header, waited), Instant(at));
+        let fact = Fact::Trimmed { port: 0, queue: 0, packet, header, waited };
+        self.states(SWITCH, &fact, at);
     }
 }
 

@@ -24,7 +24,7 @@ impl Stand {
     pub fn new(queues: usize) -> Self {
         let link = Link { rate: Rate::from_mbps(40), largest_frame: 1_000, ..Link::PLAIN };
         Self {
-            queues: (0..queues).map(|_| Queue::timed(false)).collect(),
+            queues: (0..queues).map(|_| Queue::timed()).collect(),
             tx: Transmitter::new(link),
             now: Instant::ZERO,
             elsewhere: 0,

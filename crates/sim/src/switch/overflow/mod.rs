@@ -18,6 +18,7 @@ use super::aqm::Verdict;
 use super::check::Facts;
 use super::knowledge::Knowledge;
 use super::port::DropReason;
+use crate::observe::{Fact, Kinds};
 use crate::run::Context;
 
 floodway_model::family! {
@@ -81,33 +82,20 @@ pub struct Trimming {
     spec: trim::Spec,
     /// By flow: whether its transport knows trimmed packets, which a switch reads from the DSCP.
     understood: Arc<[bool]>,
-    /// By port and data queue.
-    counts: Box<[Trimmed]>,
-    /// Data queues per port.
-    queues: usize,
+    /// Packets that were trimmed here.
+    pub trimmed: u64,
     /// Trimmed packets that were dropped here.
     pub headers_dropped: u64,
 }
 
-/// Trimmed packets of one queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trimmed {
-    /// How many.
-    pub packets: u64,
-    /// Bytes that they have lost.
-    pub bytes: u64,
-}
-
 impl Trimming {
-    /// Of a switch with these ports and data queues; `None` if packets are dropped.
-    pub fn new(spec: &super::Spec, ports: usize, knowledge: &Knowledge) -> Option<Box<Self>> {
-        let queues = usize::from(spec.queue.count);
+    /// `None` if packets are dropped.
+    pub fn new(spec: &super::Spec, knowledge: &Knowledge) -> Option<Box<Self>> {
         let understood = knowledge.understand_trimming.as_ref()?;
         Some(Box::new(Self {
             spec: spec.overflow.trims()?.clone(),
             understood: Arc::clone(understood),
-            counts: vec![Trimmed::default(); ports * queues].into(),
-            queues,
+            trimmed: 0,
             headers_dropped: 0,
         }))
     }
@@ -122,17 +110,6 @@ impl Trimming {
         matches!(packet.body, Body::Data { .. })
             && self.spec.shortens(packet)
             && self.understood[packet.flow.index()]
-    }
-
-    /// What was trimmed, by port and data queue.
-    pub fn counts(&self) -> impl Iterator<Item = (usize, usize, Trimmed)> + '_ {
-        let place = |at: usize| (at / self.queues, at % self.queues);
-        self.counts.iter().enumerate().map(move |(at, count)| (place(at).0, place(at).1, *count))
-    }
-
-    /// Packets that were trimmed.
-    pub fn trimmed(&self) -> u64 {
-        self.counts.iter().map(|count| count.packets).sum()
     }
 }
 
@@ -234,17 +211,14 @@ impl Switch {
         let trimming = self.trimming.as_mut()?;
         let body = Body::Trimmed { psn, sent_at };
         let mut header = Packet { bytes: trimming.spec.header(), lane: 0, body, ..*packet };
-        let count = &mut trimming.counts[egress * trimming.queues + queue];
-        count.packets += 1;
-        count.bytes += u64::from(packet.bytes - header.bytes);
+        trimming.trimmed += 1;
         let marks = trimming.spec.mark || verdict == Verdict::Congested;
         if marks && packet.ecn().is_capable() {
             header.mark();
             self.ports[egress].queues[queue].marked += 1;
         }
-        if let Some(auditor) = &mut context.auditor {
-            auditor.trims(self.id, (egress, queue), (packet, &header, waited), now);
-        }
+        let fact = || Fact::Trimmed { port: egress, queue, packet, header: &header, waited };
+        context.state(Kinds::TRIMMED, self.id, now, fact);
         let (aqm, mut view) = self.aqm(egress, now);
         aqm.on_overflow(queue, packet, &mut view);
         // What switches have written into it is cut off with the payload.

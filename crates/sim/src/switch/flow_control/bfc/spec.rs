@@ -100,6 +100,8 @@ mod tests {
             response: Duration::ZERO,
             wire_overhead: 20,
             largest_frame: 1086,
+            node: NodeId(0),
+            port: PortIx(0),
         };
         let spec = Spec::default();
         // 2 x (200 ns + 1106 bytes x 80 ps) + 50 ns.

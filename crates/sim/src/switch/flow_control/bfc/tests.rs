@@ -29,6 +29,8 @@ fn link() -> Link {
         response: Duration::ZERO,
         wire_overhead: 20,
         largest_frame: FRAME as u16,
+        node: NodeId(0),
+        port: PortIx(0),
     }
 }
 

@@ -1,23 +1,20 @@
 //! The ports of a node over time: what each had sent, how long it had been paused and what waited, at
 //! moments whose number is bounded.
 //!
-//! Kept are samples, first all of them. When the limit is reached, every second one is dropped and
-//! from then on only every second is kept, then every fourth, and so on. The rule asks for nothing but
-//! the number of the sample, so all nodes keep the same ones. Counters are kept as they stand, so what
-//! is between two moments is their difference, whatever was dropped between them.
+//! Kept are samples, those that the [`Schedule`] keeps. Counters are kept as they stand, so what is between two
+//! moments is their difference, whatever was dropped between them.
 
 use floodway_model::Instant;
 
-use super::Sampling;
+use super::schedule::Schedule;
 use crate::link::Transmitter;
 
 /// What all ports of a node were like at the moments that are kept.
 #[derive(Debug)]
 pub struct History {
-    /// The most moments.
-    limit: usize,
-    /// Each of so many samples is kept: a power of two.
-    every: usize,
+    schedule: Schedule,
+    /// Whether the sample that has come last is kept.
+    keeps: bool,
     /// Data queues, or classes, of a port.
     classes: usize,
     /// Numbers of a moment.
@@ -47,34 +44,38 @@ impl History {
     /// Nothing kept yet of a node with so many ports and data queues, and of at most `limit` moments.
     pub fn new(limit: u32, ports: usize, classes: usize) -> Self {
         Self {
-            limit: limit as usize,
-            every: 1,
+            schedule: Schedule::new(limit),
+            keeps: false,
             classes,
             width: ports * (COUNTERS + classes),
             numbers: Vec::new(),
         }
     }
 
-    /// Whether a sample is to be kept. They are asked for in order; room is made for one that is.
-    pub fn keeps(&mut self, sample: usize) -> bool {
-        if !sample.is_multiple_of(self.every) {
-            return false;
+    /// A port at a sample. Samples come in order, and the ports of each.
+    pub fn add(
+        &mut self,
+        (sample, port): (usize, usize),
+        tx: &Transmitter,
+        backlogs: &[u64],
+        now: Instant,
+    ) {
+        if port == 0 {
+            let fate = self.schedule.take(sample);
+            if fate.thins {
+                self.thin();
+            }
+            self.keeps = fate.keeps;
         }
-        if self.moments() == self.limit {
-            self.thin();
+        if self.keeps {
+            let paused = tx.pauses()[..self.classes].iter().map(|pause| pause.total_at(now).0);
+            let busy = tx.busy.0 - tx.unfinished(now).0;
+            self.numbers.extend([tx.bytes, busy, paused.sum()]);
+            self.numbers.extend(&backlogs[..self.classes]);
         }
-        sample.is_multiple_of(self.every)
     }
 
-    /// Keeps a port at a sample that is to be kept; ports are told of in order.
-    pub fn keep(&mut self, tx: &Transmitter, now: Instant, backlogs: impl Iterator<Item = u64>) {
-        let paused = tx.pauses()[..self.classes].iter().map(|pause| pause.total_at(now).0);
-        let busy = tx.busy.0 - tx.unfinished(now).0;
-        self.numbers.extend([tx.bytes, busy, paused.sum()]);
-        self.numbers.extend(backlogs.take(self.classes));
-    }
-
-    /// Every second moment is dropped, and every second sample from now on.
+    /// Every second moment is dropped.
     fn thin(&mut self) {
         let kept = self.moments().div_ceil(2);
         for moment in 1..kept {
@@ -82,7 +83,6 @@ impl History {
             self.numbers.copy_within(from..from + self.width, moment * self.width);
         }
         self.numbers.truncate(kept * self.width);
-        self.every *= 2;
     }
 
     /// How many moments are kept.
@@ -92,13 +92,7 @@ impl History {
 
     /// Every so many samples are kept.
     pub fn every(&self) -> usize {
-        self.every
-    }
-
-    /// The next sample after this one that may be kept, if there is one.
-    pub fn next_after(&self, sample: usize, sampling: &Sampling) -> Option<usize> {
-        let next = (sample / self.every + 1) * self.every;
-        (next < sampling.count).then_some(next)
+        self.schedule.every()
     }
 
     /// A port at a moment.
@@ -112,8 +106,6 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use floodway_model::Duration;
-
     use super::*;
     use crate::link::Link;
 
@@ -125,10 +117,8 @@ mod tests {
     fn kept(limit: u32, samples: u64) -> Vec<u64> {
         let mut history = History::new(limit, 2, 1);
         for sample in 0..samples {
-            if history.keeps(sample as usize) {
-                history.keep(&idle(), Instant::ZERO, [7].into_iter());
-                history.keep(&idle(), Instant::ZERO, [sample].into_iter());
-            }
+            history.add((sample as usize, 0), &idle(), &[7], Instant::ZERO);
+            history.add((sample as usize, 1), &idle(), &[sample], Instant::ZERO);
         }
         let moments = 0..history.moments();
         assert!(moments.clone().all(|moment| history.at(moment, 0).backlogs == [7]));
@@ -156,23 +146,5 @@ mod tests {
                 assert!(limit.div_ceil(2) <= kept && kept <= limit, "{limit} {samples}: {kept}");
             }
         }
-    }
-
-    #[test]
-    fn the_next_sample_is_a_multiple_of_what_is_kept() {
-        let measured_until = Instant::NEVER;
-        let interval = Duration(10);
-        let sampling = Sampling { from: Instant(5), interval, count: 13, measured_until };
-        let mut history = History::new(2, 1, 1);
-        assert_eq!(history.next_after(0, &sampling), Some(1));
-        for sample in 0..=4 {
-            if history.keeps(sample) {
-                history.keep(&idle(), Instant::ZERO, [0].into_iter());
-            }
-        }
-        assert_eq!(history.every(), 4);
-        assert_eq!(history.next_after(4, &sampling), Some(8));
-        assert_eq!(history.next_after(8, &sampling), Some(12));
-        assert_eq!(history.next_after(12, &sampling), None);
     }
 }

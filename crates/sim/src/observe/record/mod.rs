@@ -1,23 +1,102 @@
-//! The tables of the record: the ports of the fabric at its moments, and pauses from their beginning
-//! to their end.
+//! The record of a run: the ports of the fabric at its moments, and pauses from their beginning to their end.
 
-use floodway_model::Instant;
+mod history;
+mod pauses;
+mod schedule;
+
 use floodway_model::table::Table;
 use floodway_model::tables::{backlogs, moments, nodes, record, stretches};
+use floodway_model::{Instant, NodeId};
 
-use super::{End, ends, name_of, nanoseconds};
+use super::{At, Fact, Kinds, Observer, Setup};
 use crate::Spec;
-use crate::metric::{Sampling, Snapshot, Stretch};
+use crate::metric::Sampling;
+use crate::outcome::{name_of, nanoseconds};
 use crate::run::Finished;
+use history::{History, Snapshot};
+use pauses::{Pause, Pauses};
+pub use schedule::Schedule;
+
+/// What is kept of the nodes of a thread.
+#[derive(Debug)]
+pub struct Record {
+    /// The most moments.
+    limit: u32,
+    /// Data queues, or classes, of a port.
+    classes: usize,
+    /// By node; `None` of one that has not been sampled.
+    histories: Vec<Option<History>>,
+    pauses: Pauses,
+}
+
+impl Observer for Record {
+    const WANTS: Kinds = Kinds::SAMPLED.and(Kinds::PAUSE_ENDED);
+
+    fn new(setup: &Setup<'_>) -> Option<Self> {
+        let limit = setup.spec.record?;
+        Some(Self {
+            limit,
+            classes: setup.spec.switch.queue.count.into(),
+            histories: setup.spec.graph.nodes.iter().map(|_| None).collect(),
+            pauses: Pauses::default(),
+        })
+    }
+
+    fn on(&mut self, fact: &Fact<'_>, at: &At) {
+        match *fact {
+            Fact::Sampled { sample, port, ports, tx, backlogs } => {
+                let new = || History::new(self.limit, ports, self.classes);
+                let history = self.histories[at.node.index()].get_or_insert_with(new);
+                history.add((sample, port), tx, backlogs, at.now);
+            }
+            // The last queue is that of control.
+            Fact::PauseEnded { port, class, since, until } if class < self.classes => {
+                self.pauses.add(Pause { since, port: (at.node, port), class, until });
+            }
+            _ => {}
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (mine, theirs) in self.histories.iter_mut().zip(other.histories) {
+            if theirs.is_some() {
+                *mine = theirs;
+            }
+        }
+        self.pauses.merge(&other.pauses);
+    }
+}
+
+/// A port whose history is kept.
+struct End<'a> {
+    node: NodeId,
+    port: usize,
+    history: &'a History,
+}
+
+impl Record {
+    /// All ports, those of hosts first.
+    fn ends(&self, spec: &Spec) -> Vec<End<'_>> {
+        let nodes = spec.graph.hosts().chain(spec.graph.switches());
+        let ends = |node: NodeId| {
+            let history = self.histories[node.index()].as_ref();
+            let ports = 0..spec.graph.node(node).ports.len();
+            history
+                .into_iter()
+                .flat_map(move |history| ports.clone().map(move |port| End { node, port, history }))
+        };
+        nodes.flat_map(ends).collect()
+    }
+}
 
 /// All of them, or none if nothing was recorded.
-pub fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
-    let Some(stretches) = &finished.metrics.stretches else { return Vec::new() };
-    let ends = ends(finished);
-    let (stretches, left_out) = stretches.earliest();
+pub(crate) fn tables(spec: &Spec, finished: &Finished) -> Vec<Table> {
+    let Some(kept) = &finished.observers.record else { return Vec::new() };
+    let ends = kept.ends(spec);
+    let (stretches, left_out) = kept.pauses.earliest();
     let moments = moments(finished, &ends);
     vec![
-        record_table(finished, &moments, (&stretches, left_out)),
+        record_table(finished, every(&ends), &moments, (&stretches, left_out)),
         node_table(spec),
         moment_table(spec, &moments, &ends),
         backlog_table(spec, &moments, &ends),
@@ -36,7 +115,7 @@ struct Moment {
 
 /// Every so many samples are kept, by all nodes alike.
 fn every(ends: &[End]) -> usize {
-    ends.first().and_then(|end| end.history).map_or(1, |history| history.every())
+    ends.first().map_or(1, |end| end.history.every())
 }
 
 /// Those before the end of the run.
@@ -56,13 +135,13 @@ fn moments(finished: &Finished, ends: &[End]) -> Vec<Moment> {
 /// One row.
 fn record_table(
     finished: &Finished,
+    every: usize,
     moments: &[Moment],
-    (stretches, left_out): (&[Stretch], u64),
+    (stretches, left_out): (&[Pause], u64),
 ) -> Table {
     let sampling = finished.metrics.sampling();
-    let (samples, every) = (sampling.taken(finished.now), every(&ends(finished)));
     let row = record::Row {
-        samples,
+        samples: sampling.taken(finished.now),
         every: every as u64,
         moments: moments.len() as u64,
         first_ns: nanoseconds(sampling.from),
@@ -81,7 +160,7 @@ fn node_table(spec: &Spec) -> Table {
 
 /// A port between the moment before and a moment: its counters as differences.
 fn between<'a>(end: &End<'a>, place: usize) -> Snapshot<'a> {
-    let history = end.history.expect("every port is recorded");
+    let history = end.history;
     let now = history.at(place, end.port);
     let Some(before) = place.checked_sub(1).map(|before| history.at(before, end.port)) else {
         return now;
@@ -119,7 +198,7 @@ fn moment_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
 /// In order of time, ports and queues.
 fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
     let rows = |moment: &Moment, end: &End| -> Vec<backlogs::Row> {
-        let history = end.history.expect("every port is recorded");
+        let history = end.history;
         let now = history.at(moment.place, end.port).backlogs;
         let before = moment.place.checked_sub(1).map(|place| history.at(place, end.port));
         let waited = |queue: usize| before.as_ref().is_some_and(|some| some.backlogs[queue] > 0);
@@ -138,13 +217,12 @@ fn backlog_table(spec: &Spec, moments: &[Moment], ends: &[End]) -> Table {
 }
 
 /// In order of the beginnings.
-fn stretch_table(spec: &Spec, stretches: &[Stretch]) -> Table {
-    let row = |stretch: &Stretch| {
-        let (peer, port) = stretch.peer;
-        let end = &spec.graph.node(peer).ports[port.index()];
+fn stretch_table(spec: &Spec, stretches: &[Pause]) -> Table {
+    let row = |stretch: &Pause| {
+        let (node, port) = stretch.port;
         stretches::Row {
-            node: name_of(spec, end.peer),
-            port: end.peer_port.0.into(),
+            node: name_of(spec, node),
+            port: port as u64,
             class: stretch.class as u64,
             from_ns: nanoseconds(stretch.since),
             until_ns: nanoseconds(stretch.until),

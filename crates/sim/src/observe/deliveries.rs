@@ -1,0 +1,82 @@
+//! What flows without a size have delivered at regular times. Nothing has to happen at these times: what is
+//! delivered changes only when a packet comes, so the samples that have become due are taken before each packet, and
+//! the rest when the run has ended.
+
+use std::collections::BTreeMap;
+
+use floodway_model::flow::numbered;
+use floodway_model::table::Table;
+use floodway_model::tables::deliveries;
+use floodway_model::{Duration, FlowId, Instant};
+
+use super::{At, Fact, Kinds, Observer, Setup};
+
+/// The flows without a size whose receivers are at nodes of a thread.
+#[derive(Debug)]
+pub struct Deliveries {
+    interval: Duration,
+    flows: BTreeMap<FlowId, Samples>,
+}
+
+/// Of one flow.
+#[derive(Debug)]
+struct Samples {
+    next: Instant,
+    /// Bytes so far.
+    delivered: u64,
+    /// Bytes at each multiple of the interval. What comes at the moment of a sample is not in it.
+    samples: Vec<u64>,
+}
+
+impl Samples {
+    fn take(&mut self, interval: Duration, now: Instant) {
+        while self.next <= now {
+            self.samples.push(self.delivered);
+            self.next += interval;
+        }
+    }
+}
+
+impl Observer for Deliveries {
+    const WANTS: Kinds = Kinds::DELIVERED;
+
+    fn new(setup: &Setup<'_>) -> Option<Self> {
+        let interval = setup.spec.flow_samples?;
+        let mut is_here = vec![false; setup.spec.graph.nodes.len()];
+        setup.nodes.iter().for_each(|node| is_here[node.index()] = true);
+        let here = numbered(&setup.spec.flows)
+            .filter(|(_, flow)| flow.is_persistent() && is_here[flow.dst.index()]);
+        let none = || Samples { next: Instant::ZERO + interval, delivered: 0, samples: Vec::new() };
+        Some(Self { interval, flows: here.map(|(id, _)| (id, none())).collect() })
+    }
+
+    fn on(&mut self, fact: &Fact<'_>, at: &At) {
+        let Fact::Delivered(delivery) = fact else { return };
+        if let Some(samples) = self.flows.get_mut(&delivery.packet.flow) {
+            samples.take(self.interval, at.now);
+            samples.delivered = delivery.delivered;
+        }
+    }
+
+    fn finish(&mut self, now: Instant) {
+        self.flows.values_mut().for_each(|samples| samples.take(self.interval, now));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.flows.extend(other.flows);
+    }
+}
+
+/// In order of time, then of flow.
+pub fn table(deliveries: Option<&Deliveries>) -> Table {
+    let interval = deliveries.map_or(0, |deliveries| deliveries.interval.0);
+    let flows = || deliveries.into_iter().flat_map(|deliveries| &deliveries.flows);
+    // All were asked until the same moment.
+    let samples = flows().next().map_or(0, |(_, of)| of.samples.len());
+    let row = |at: usize, (flow, of): (&FlowId, &Samples)| deliveries::Row {
+        time_ns: ((at as u64 + 1) * interval) as f64 / 1e3,
+        flow: flow.0.into(),
+        delivered_bytes: of.samples[at],
+    };
+    (0..samples).flat_map(|at| flows().map(move |flow| row(at, flow))).collect()
+}

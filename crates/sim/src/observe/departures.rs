@@ -1,0 +1,147 @@
+//! What is recorded of packets that leave the data queues of switches: how long the queue was, and how long they had
+//! waited. Lengths have a bin each, times those of [`sojourn_bin`].
+
+use std::collections::BTreeMap;
+
+use floodway_model::table::Table;
+use floodway_model::tables::{departures, sojourns};
+use floodway_model::{Duration, NodeId};
+
+use super::{At, Fact, Kinds, Observer, Setup};
+use crate::Spec;
+use crate::metric::{sojourn_bin, sojourn_edge};
+use crate::outcome::{name_of, tier_of};
+
+/// Lengths up to this have a bin of their own, above it all share one.
+const LONGEST: u64 = 4_095;
+
+/// By switch, port and queue: the departures of the measurement.
+#[derive(Debug, Default)]
+pub struct Departures {
+    queues: BTreeMap<(NodeId, usize, usize), Histograms>,
+}
+
+/// Histograms of one queue.
+#[derive(Clone, Debug, Default)]
+struct Histograms {
+    /// By length in packets, up to the longest that occurred.
+    lengths: Vec<u64>,
+    /// By bin of the sojourn time.
+    sojourns: Vec<u64>,
+    /// How many.
+    count: u64,
+    /// Sum of the sojourn times, ps.
+    total: u128,
+    /// The longest sojourn time.
+    max: Duration,
+}
+
+impl Histograms {
+    /// A packet leaves after `sojourn`, at the head of a queue of `length` packets, itself included.
+    fn count(&mut self, length: u64, sojourn: Duration) {
+        count_in(&mut self.lengths, length.min(LONGEST + 1) as usize);
+        count_in(&mut self.sojourns, sojourn_bin(sojourn));
+        self.count += 1;
+        self.total += u128::from(sojourn.0);
+        self.max = self.max.max(sojourn);
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.total as f64 / self.count as f64 / 1e3
+    }
+
+    /// The lengths that occurred: (packets, departures); `u64::MAX` stands for all above [`LONGEST`].
+    fn lengths(&self) -> impl Iterator<Item = (u64, u64)> {
+        let edge = |length| if length > LONGEST { u64::MAX } else { length };
+        filled(&self.lengths).map(move |(length, count)| (edge(length as u64), count))
+    }
+
+    /// The sojourn times that occurred: (upper edge of the bin in ns, departures).
+    fn sojourns(&self) -> impl Iterator<Item = (u64, u64)> {
+        filled(&self.sojourns).map(|(bin, count)| (sojourn_edge(bin), count))
+    }
+}
+
+fn count_in(bins: &mut Vec<u64>, bin: usize) {
+    if bins.len() <= bin {
+        bins.resize(bin + 1, 0);
+    }
+    bins[bin] += 1;
+}
+
+fn filled(bins: &[u64]) -> impl Iterator<Item = (usize, u64)> {
+    bins.iter().copied().enumerate().filter(|(_, count)| *count > 0)
+}
+
+impl Observer for Departures {
+    const WANTS: Kinds = Kinds::LEAVES;
+
+    fn new(setup: &Setup<'_>) -> Option<Self> {
+        setup.spec.departures.then(Self::default)
+    }
+
+    fn on(&mut self, fact: &Fact<'_>, at: &At) {
+        let Fact::Leaves { port, queue, length, since } = *fact else { return };
+        if at.is_measured {
+            let of = self.queues.entry((at.node, port, queue)).or_default();
+            of.count(length, at.now - since);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.queues.extend(other.queues);
+    }
+}
+
+/// One row per queue that packets have left.
+pub fn sojourns(spec: &Spec, departures: Option<&Departures>) -> Table {
+    let queues = departures.iter().flat_map(|departures| &departures.queues);
+    let row = |(&(node, port, queue), of): (&_, &Histograms)| sojourns::Row {
+        node: name_of(spec, node),
+        tier: tier_of(spec, node),
+        port: port as u64,
+        queue: queue as u64,
+        departures: of.count,
+        mean_sojourn_ns: of.mean_ns(),
+        max_sojourn_ns: of.max.as_ns(),
+    };
+    queues.map(row).collect()
+}
+
+/// One row per bin that occurred, in order of queues, kinds and bins.
+pub fn table(spec: &Spec, departures: Option<&Departures>) -> Table {
+    let queues = departures.iter().flat_map(|departures| &departures.queues);
+    let rows = |(&(node, port, queue), of): (&_, &Histograms)| {
+        let row = |kind: &str, (up_to, departures): (u64, u64)| departures::Row {
+            node: name_of(spec, node),
+            tier: tier_of(spec, node),
+            port: port as u64,
+            queue: queue as u64,
+            kind: kind.to_owned(),
+            up_to,
+            departures,
+        };
+        let lengths = of.lengths().map(|bin| row("packets", bin));
+        lengths.chain(of.sojourns().map(|bin| row("sojourn_ns", bin))).collect::<Vec<_>>()
+    };
+    queues.flat_map(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_of_lengths_and_times() {
+        let mut of = Histograms::default();
+        for (length, us) in [(1, 0), (1, 3), (4_095, 6), (4_096, 1_000), (70_000, 11)] {
+            of.count(length, Duration::from_us(us));
+        }
+        let lengths: Vec<_> = of.lengths().collect();
+        assert_eq!(lengths, [(1, 2), (4_095, 1), (u64::MAX, 2)]);
+        let times: Vec<_> = of.sojourns().map(|(_, count)| count).collect();
+        assert_eq!(times, [1, 1, 1, 1, 1]);
+        assert_eq!((of.count, of.max), (5, Duration::from_ms(1)));
+        assert_eq!(of.mean_ns(), 204_000.0);
+    }
+}
