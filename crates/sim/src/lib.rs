@@ -13,10 +13,12 @@
 //! - `auditor`: checks of every event, independent of what they check
 //! - `observe`: facts that nodes state, and the observers that make tables of them
 //! - [`metric`]: what is counted while a run goes on
+//! - `context`: what nodes reach besides themselves
 //! - `run`: switches and hosts on the threads of `floodway-engine`
 //! - [`simulation`]: from a [`Spec`] to an [`Outcome`]
 
 mod auditor;
+mod context;
 pub mod deadlock;
 mod digest;
 pub mod distances;

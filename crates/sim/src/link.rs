@@ -5,12 +5,10 @@ use floodway_model::id::CLASSES;
 use floodway_model::units::ByteTime;
 use floodway_model::{Body, Class, Duration, Instant, NodeId, Packet, PortIx, Rate};
 
+use crate::context::Context;
 use crate::failure::Outages;
 use crate::metric::Metrics;
 use crate::observe::{At, Fact, Kinds, Observers};
-use crate::run::Context;
-use crate::switch::flow_control;
-use crate::switch::flow_control::pausing::pause_time;
 
 /// What a link is like, seen from one end. What every frame needs comes first.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +52,11 @@ impl Link {
         node: NodeId(0),
         port: PortIx(0),
     };
+}
+
+/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate (IEEE 802.3 clause 31B.2).
+pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
+    ByteTime::at(rate).of(u64::from(quanta) * 64)
 }
 
 /// The sending end of a link. What every frame needs comes first, and is one cache line.
@@ -121,9 +124,9 @@ impl Transmitter {
         }
     }
 
-    /// With PFC without refreshes: a pause lasts until a frame ends it.
-    pub fn obey(&mut self, flow_control: &flow_control::Spec) {
-        self.seldom.endless = flow_control.pfc.as_ref().is_some_and(|pfc| !pfc.refresh);
+    /// A pause lasts until a frame ends it.
+    pub fn pause_endlessly(&mut self) {
+        self.seldom.endless = true;
     }
 
     /// How long a pause of so many quanta lasts on this link.

@@ -4,52 +4,14 @@
 #[cfg(test)]
 use floodway_engine::Reading;
 use floodway_engine::{self as engine, Done, Layout, Limits, Node, Part, Stop, Window, Wire};
-use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+use floodway_model::{Instant, NodeId, Packet};
 
+use crate::context::Context;
 use crate::deadlock::Deadlocks;
 use crate::host::Host;
 use crate::metric::{Metrics, Tally};
-use crate::observe::{At, Fact, Kinds, Observers};
+use crate::observe::Observers;
 use crate::switch::Switch;
-
-/// What a node can reach besides itself.
-#[derive(Debug)]
-pub struct Context {
-    wire: Wire<Packet>,
-    /// Where facts are counted.
-    pub metrics: Metrics,
-    observers: Observers,
-}
-
-impl Context {
-    /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
-    #[inline]
-    pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
-        let (node, port) = to;
-        self.wire.send(node, at, packet, |packet| (packet.class, packet.ingress) = (class, port));
-    }
-
-    /// Whether an observer wants facts of this kind.
-    #[inline(always)]
-    pub fn wants(&self, kind: Kinds) -> bool {
-        self.observers.want(kind)
-    }
-
-    /// States a fact of this kind, which is put together only if an observer wants it.
-    #[inline(always)]
-    pub fn state<'a>(
-        &mut self,
-        kind: Kinds,
-        node: NodeId,
-        now: Instant,
-        fact: impl FnOnce() -> Fact<'a>,
-    ) {
-        if self.wants(kind) {
-            let is_measured = self.metrics.sampling().measures_at(now);
-            self.observers.on(&fact(), &At { node, now, is_measured });
-        }
-    }
-}
 
 /// Everything that is simulated, before it is shared out.
 pub(crate) struct Nodes {
@@ -140,7 +102,7 @@ fn share_out(nodes: Nodes, layout: &Layout, measurement: &Measurement<'_>) -> Ve
         let ids: Vec<_> =
             switches.iter().map(Switch::id).chain(hosts.iter().map(Host::id)).collect();
         let (metrics, observers) = (measurement.metrics.clone(), (measurement.observers)(&ids));
-        let context = Context { wire: layout.wire(number), metrics, observers };
+        let context = Context::new(layout.wire(number), metrics, observers);
         let (interval, awaited) = (measurement.interval, measurement.awaited);
         Share { switches, hosts, context, interval, awaited }
     };
@@ -161,11 +123,12 @@ fn finish((shares, stop, now): engine::Finished<Share>, metrics: &Metrics) -> Fi
     };
     for mut share in shares {
         share.take_tallies([now; 2], Instant::NEVER);
-        finished.observers.merge(share.context.observers);
         finished.switches.extend(share.switches);
         finished.hosts.extend(share.hosts);
-        finished.in_flight.extend(share.context.wire.in_flight());
-        finished.metrics.merge(&share.context.metrics);
+        let (wire, metrics, observers) = share.context.into_parts();
+        finished.in_flight.extend(wire.in_flight());
+        finished.metrics.merge(&metrics);
+        finished.observers.merge(observers);
     }
     finished.switches.sort_by_key(Switch::id);
     finished.hosts.sort_by_key(Host::id);
@@ -204,7 +167,7 @@ impl Part for Share {
     }
 
     fn wire(&mut self) -> &mut Wire<Packet> {
-        &mut self.context.wire
+        self.context.wire()
     }
 
     fn run(&mut self, window: &mut Window<'_, Packet>) {

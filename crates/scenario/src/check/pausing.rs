@@ -7,7 +7,7 @@ use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::switch::buffer;
-use floodway_sim::switch::flow_control::pausing::pause_time;
+use floodway_sim::link::pause_time;
 use floodway_sim::switch::flow_control::{pause, pausing, pfc};
 
 use super::buffer::{check_pausing as check_shared, no_pool};

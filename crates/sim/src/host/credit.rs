@@ -8,8 +8,8 @@ use floodway_model::{Body, Bytes, Class, Dscp, Ecn, FlowId, Instant, Packet, Por
 
 use super::congestion::{Arrival, Credit, Halves};
 use super::{Host, Shared};
+use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 
 /// The place that stands for the receivers' halves among timers of receivers.
 const HALVES: u32 = u32::MAX;

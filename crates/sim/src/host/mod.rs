@@ -35,12 +35,12 @@ use std::sync::Arc;
 use floodway_engine::Node;
 use floodway_model::{Body, Class, Duration, FlowId, FlowSpec, Instant, NodeId, Packet};
 
+use crate::context::Context;
 use crate::distances::Distances;
 use crate::failure::Outages;
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
@@ -213,7 +213,9 @@ impl Host {
         };
         let bfc = host.shared.switch.flow_control.bfc.as_ref();
         host.nic.lanes = bfc.map(|bfc| Box::new(Lanes::new(bfc.queues)));
-        host.nic.tx.obey(&host.shared.switch.flow_control);
+        if host.shared.switch.flow_control.pauses_are_endless() {
+            host.nic.tx.pause_endlessly();
+        }
         host.set_started(0);
         host
     }

@@ -9,8 +9,8 @@ use floodway_model::{Body, Class, Dscp, Echo, Ecn, Instant, Packet, PortIx, Tos}
 use super::congestion::{Answer, Needs};
 use super::transport::rocev2::Arrived;
 use super::{Host, receiver, sender, transport};
+use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
-use crate::run::Context;
 use crate::telemetry::{HOPS, Hop};
 
 impl Host {

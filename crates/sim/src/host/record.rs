@@ -3,10 +3,10 @@
 use floodway_model::Instant;
 
 use super::Host;
+use crate::context::Context;
 use crate::metric::Sampling;
 use crate::observe::record::Schedule;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 
 /// When the port of a host is sampled for the record.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use floodway_model::{Body, Class, Ecn, FlowId, Instant, Packet, PortIx, SegmentF
 use super::sender::rules;
 use super::transport::tcp::{Acknowledgement, Reply, Segment};
 use super::{Host, receiver, sender, transport};
+use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
-use crate::run::Context;
 
 impl Host {
     /// A segment has come.

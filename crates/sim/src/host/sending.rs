@@ -7,8 +7,8 @@ use floodway_model::{Body, Duration, Echo, Instant, Packet};
 
 use super::sender::Sender;
 use super::{Host, nic, sender};
+use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {

@@ -8,7 +8,7 @@ use floodway_model::flow::numbered;
 use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
 
 use super::{Host, Shared};
-use crate::run::Context;
+use crate::context::Context;
 
 /// Who of the flows of one sender waits for what. Flows are known by their places among them.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 //! run has ended they are merged, in an order that says nothing, so what an observer keeps must not depend on it:
 //! numbers that are added, or rows by node, port or flow.
 //!
-//! [`Context::state`]: crate::run::Context::state
+//! [`Context::state`]: crate::context::Context::state
 
 pub mod deliveries;
 pub mod departures;

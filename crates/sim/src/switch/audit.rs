@@ -10,9 +10,9 @@ use super::mechanism::Events;
 use super::occupancy::Scope;
 use super::port::{DropReason, Drops, Port};
 use super::queue::Queue;
+use crate::context::Context;
 use crate::metric::Tally;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 
 impl Switch {
     /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class

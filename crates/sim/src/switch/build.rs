@@ -92,7 +92,9 @@ impl Switch {
                 scheduler::State::new(&spec.scheduler, link),
             );
             port.to_host = graph.node(link.peer).kind == NodeKind::Host;
-            port.tx.obey(&spec.flow_control);
+            if spec.flow_control.pauses_are_endless() {
+                port.tx.pause_endlessly();
+            }
             port
         };
         let no_shortcut = spec.aqm.judges_lone_packets()

@@ -20,7 +20,7 @@ use super::check::Facts;
 use super::mechanism::view;
 use super::rests::Rests;
 use super::{Spec as SwitchSpec, Switch};
-use crate::run::Context;
+use crate::context::Context;
 
 /// Parameters. There is no ECN marking beside it: the switch does not know what IP is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

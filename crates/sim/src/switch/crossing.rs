@@ -7,7 +7,7 @@ use super::Switch;
 use super::fabric::Waiting;
 use super::port::DropReason;
 use super::queue::Queued;
-use crate::run::Context;
+use crate::context::Context;
 
 impl Switch {
     /// The alarm of the crossbar: after those of ports and timers, so that what they do at the same

@@ -5,8 +5,8 @@ use floodway_model::Instant;
 use super::Switch;
 use super::aqm::Verdict;
 use super::port::DropReason;
+use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 
 impl Switch {
     /// `queue` was selected on the free wire of `index`: the queue whose head leaves, once the

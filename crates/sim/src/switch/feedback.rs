@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Switch;
 use super::aqm::Verdict;
 use super::port::DropReason;
-use crate::run::Context;
+use crate::context::Context;
 
 /// The class of each kind of feedback, in switches and NICs. Without a field it is the control class,
 /// which goes before all data and is stopped by PAUSE only: the best case for every mechanism with

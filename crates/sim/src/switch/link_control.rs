@@ -9,7 +9,7 @@ use floodway_model::{Body, FlowId, Instant, Packet};
 use super::Switch;
 use super::flow_control::pausing::Source;
 use super::mechanism::own_frame;
-use crate::run::Context;
+use crate::context::Context;
 
 impl Switch {
     /// A MAC control frame to the neighbour at `port`.

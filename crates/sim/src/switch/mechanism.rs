@@ -17,10 +17,10 @@ use super::flow_control::pfc::watchdog::Event;
 use super::occupancy::Occupancy;
 use super::port::{DropReason, Port};
 use super::{Spec, Switch};
+use crate::context::Context;
 use crate::link::Link;
 use crate::metric::Tally;
 use crate::routing::{Hops, Routes};
-use crate::run::Context;
 
 /// A set of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

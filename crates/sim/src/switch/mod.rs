@@ -38,9 +38,9 @@ use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
 
+use crate::context::Context;
 use crate::observe::{Fact, Kinds};
 use crate::routing::{Hops, Routes};
-use crate::run::Context;
 use aqm::Verdict;
 use buffer::Buffer;
 use congestion_indication::Indication;

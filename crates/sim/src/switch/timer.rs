@@ -3,8 +3,8 @@
 use floodway_model::Instant;
 
 use super::Switch;
+use crate::context::Context;
 use crate::observe::Kinds;
-use crate::run::Context;
 
 impl Switch {
     /// Sets the timer for what is not about one port.

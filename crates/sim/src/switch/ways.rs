@@ -8,9 +8,9 @@ use floodway_model::{Graph, Instant, Packet, PortIx};
 use super::Switch;
 use super::path::NextHops;
 use super::port::{DropReason, Port};
+use crate::context::Context;
 use crate::failure::{Failure, Outages};
 use crate::routing::{Hops, Routes};
-use crate::run::Context;
 
 impl Switch {
     /// The egress port among several, by what the path choice remembers or sees.

@@ -20,9 +20,9 @@ use super::Switch;
 use super::mechanism::Site;
 use super::port::DropReason;
 use super::queue::Queued;
+use crate::context::Context;
 use crate::link::Transmitter;
 use crate::metric::Tally;
-use crate::run::Context;
 
 pub use sizes::Sizes;
 

@@ -26,8 +26,8 @@ use super::mechanism::{
     Arrived, Events, Fate, Joined, Left, Mechanism, Moved, Site, Transit, View, view,
 };
 use super::port::DropReason;
+use crate::context::Context;
 use crate::metric::Tally;
-use crate::run::Context;
 
 /// Makes [`Spec`], [`CATALOGUE`], [`Mechanisms`] and what asks each of these from one row per mechanism: the name of its
 /// table in scenarios, which is that of its module, what it does, and its half in a switch.
@@ -364,6 +364,11 @@ impl Spec {
             (None, Some(pfc)) => pfc.classes(),
             (None, None) => 0,
         }
+    }
+
+    /// Whether a pause lasts until a frame ends it: with PFC that is not refreshed.
+    pub fn pauses_are_endless(&self) -> bool {
+        self.pfc.as_ref().is_some_and(|pfc| !pfc.refresh)
     }
 
     /// The same of the classes whose losses are faults.

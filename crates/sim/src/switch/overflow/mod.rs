@@ -18,8 +18,8 @@ use super::aqm::Verdict;
 use super::check::Facts;
 use super::knowledge::Knowledge;
 use super::port::DropReason;
+use crate::context::Context;
 use crate::observe::{Fact, Kinds};
-use crate::run::Context;
 
 floodway_model::family! {
     /// What happens to a packet that finds no room.

@@ -7,8 +7,8 @@ mod ledger;
 pub mod place;
 pub mod source;
 
+use crate::link::pause_time;
 use floodway_model::id::CLASSES;
-use floodway_model::units::ByteTime;
 use floodway_model::{Bytes, Duration, Packet, Rate};
 
 pub use headroom::{Link, most_in};
@@ -72,11 +72,6 @@ pub struct Thresholds {
     pub xoff: Bytes,
     /// At or below it the neighbour may go on.
     pub xon: Bytes,
-}
-
-/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate.
-pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
-    ByteTime::at(rate).of(u64::from(quanta) * 64)
 }
 
 /// The most time that IEEE 802.3 clause 31B.3.7 gives a port of this rate to obey a pause frame, in quanta of

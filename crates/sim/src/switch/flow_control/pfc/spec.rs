@@ -5,10 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::watchdog;
+use crate::link::pause_time;
 use crate::switch::check::{CheckBeside, Facts};
-use crate::switch::flow_control::pausing::{
-    NO_PAUSE, Thresholds, XON_BELOW, pause_time, standard_response,
-};
+use crate::switch::flow_control::pausing::{NO_PAUSE, Thresholds, XON_BELOW, standard_response};
 use crate::switch::flow_control::source_flow_control::Mode;
 
 /// Parameters.

@@ -20,7 +20,8 @@ use floodway_model::units::PS_PER_S;
 use floodway_model::{Duration, Instant, Packet, Rate};
 use rustc_hash::FxHashMap;
 
-use super::pausing::{Source, pause_time};
+use super::pausing::Source;
+use crate::link::pause_time;
 use crate::switch::mechanism::Site;
 use crate::switch::rests::Rests;
 pub use spec::{Drain, Mode, Spec, SuppressBy};

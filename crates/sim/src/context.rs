@@ -1,0 +1,62 @@
+//! What switches and hosts reach besides themselves: the frames on the links, the counters and the observers of their
+//! thread.
+
+use floodway_engine::Wire;
+use floodway_model::{Class, Instant, NodeId, Packet, PortIx};
+
+use crate::metric::Metrics;
+use crate::observe::{At, Fact, Kinds, Observers};
+
+/// What a node can reach besides itself.
+#[derive(Debug)]
+pub struct Context {
+    wire: Wire<Packet>,
+    /// Where facts are counted.
+    pub metrics: Metrics,
+    observers: Observers,
+}
+
+impl Context {
+    /// What the nodes of a thread reach.
+    pub fn new(wire: Wire<Packet>, metrics: Metrics, observers: Observers) -> Self {
+        Self { wire, metrics, observers }
+    }
+
+    /// The frames on the links.
+    pub fn wire(&mut self) -> &mut Wire<Packet> {
+        &mut self.wire
+    }
+
+    /// What is left after a run.
+    pub fn into_parts(self) -> (Wire<Packet>, Metrics, Observers) {
+        (self.wire, self.metrics, self.observers)
+    }
+
+    /// Puts a frame on the wire to a port of a node, where it arrives at `at`, sent in this class.
+    #[inline]
+    pub fn send(&mut self, to: (NodeId, PortIx), at: Instant, packet: &Packet, class: Class) {
+        let (node, port) = to;
+        self.wire.send(node, at, packet, |packet| (packet.class, packet.ingress) = (class, port));
+    }
+
+    /// Whether an observer wants facts of this kind.
+    #[inline(always)]
+    pub fn wants(&self, kind: Kinds) -> bool {
+        self.observers.want(kind)
+    }
+
+    /// States a fact of this kind, which is put together only if an observer wants it.
+    #[inline(always)]
+    pub fn state<'a>(
+        &mut self,
+        kind: Kinds,
+        node: NodeId,
+        now: Instant,
+        fact: impl FnOnce() -> Fact<'a>,
+    ) {
+        if self.wants(kind) {
+            let is_measured = self.metrics.sampling().measures_at(now);
+            self.observers.on(&fact(), &At { node, now, is_measured });
+        }
+    }
+}
