@@ -1,8 +1,6 @@
 //! What is recorded of packets that leave the data queues of switches: how long the queue was, and how long they had
 //! waited. Lengths have a bin each, times those of [`sojourn_bin`].
 
-use std::collections::BTreeMap;
-
 use floodway_model::table::Table;
 use floodway_model::tables::{departures, sojourns};
 use floodway_model::{Duration, NodeId};
@@ -15,10 +13,13 @@ use crate::outcome::{name_of, tier_of};
 /// Lengths up to this have a bin of their own, above it all share one.
 const LONGEST: u64 = 4_095;
 
-/// By switch, port and queue: the departures of the measurement.
-#[derive(Debug, Default)]
+/// The departures of the measurement, by switch, port and queue.
+#[derive(Debug)]
 pub struct Departures {
-    queues: BTreeMap<(NodeId, usize, usize), Histograms>,
+    /// Data queues per port.
+    per_port: usize,
+    /// By node: of its ports and their queues; empty until a packet has left one.
+    nodes: Vec<Vec<Histograms>>,
 }
 
 /// Histograms of one queue.
@@ -77,26 +78,50 @@ impl Observer for Departures {
     const WANTS: Kinds = Kinds::LEAVES;
 
     fn new(setup: &Setup<'_>) -> Option<Self> {
-        setup.spec.departures.then(Self::default)
+        let nodes = setup.spec.graph.nodes.len();
+        setup.spec.departures.then(|| Self {
+            per_port: setup.spec.switch.queue.count.into(),
+            nodes: vec![Vec::new(); nodes],
+        })
     }
 
     fn on(&mut self, fact: &Fact<'_>, at: &At) {
         let Fact::Leaves { port, queue, length, since } = *fact else { return };
         if at.is_measured {
-            let of = self.queues.entry((at.node, port, queue)).or_default();
-            of.count(length, at.now - since);
+            let queues = &mut self.nodes[at.node.index()];
+            let place = port * self.per_port + queue;
+            if queues.len() <= place {
+                queues.resize_with(place + 1, Histograms::default);
+            }
+            queues[place].count(length, at.now - since);
         }
     }
 
     fn merge(&mut self, other: Self) {
-        self.queues.extend(other.queues);
+        for (mine, theirs) in self.nodes.iter_mut().zip(other.nodes) {
+            if !theirs.is_empty() {
+                *mine = theirs;
+            }
+        }
+    }
+}
+
+impl Departures {
+    /// The queues that packets have left: (node, port, queue), and their histograms.
+    fn queues(&self) -> impl Iterator<Item = ((NodeId, usize, usize), &Histograms)> {
+        (0..).zip(&self.nodes).flat_map(move |(node, queues)| {
+            let used = queues.iter().enumerate().filter(|(_, of)| of.count > 0);
+            used.map(move |(place, of)| {
+                ((NodeId(node), place / self.per_port, place % self.per_port), of)
+            })
+        })
     }
 }
 
 /// One row per queue that packets have left.
 pub fn sojourns(spec: &Spec, departures: Option<&Departures>) -> Table {
-    let queues = departures.iter().flat_map(|departures| &departures.queues);
-    let row = |(&(node, port, queue), of): (&_, &Histograms)| sojourns::Row {
+    let queues = departures.into_iter().flat_map(Departures::queues);
+    let row = |((node, port, queue), of): (_, &Histograms)| sojourns::Row {
         node: name_of(spec, node),
         tier: tier_of(spec, node),
         port: port as u64,
@@ -110,8 +135,8 @@ pub fn sojourns(spec: &Spec, departures: Option<&Departures>) -> Table {
 
 /// One row per bin that occurred, in order of queues, kinds and bins.
 pub fn table(spec: &Spec, departures: Option<&Departures>) -> Table {
-    let queues = departures.iter().flat_map(|departures| &departures.queues);
-    let rows = |(&(node, port, queue), of): (&_, &Histograms)| {
+    let queues = departures.into_iter().flat_map(Departures::queues);
+    let rows = |((node, port, queue), of): (_, &Histograms)| {
         let row = |kind: &str, (up_to, departures): (u64, u64)| departures::Row {
             node: name_of(spec, node),
             tier: tier_of(spec, node),

@@ -35,18 +35,23 @@ impl Switch {
             }
             queue = self.select(index, now)?;
         }
-        let of = &self.ports[index].queues[queue];
+        if context.wants(Kinds::LEAVES) {
+            self.state_departure(index, queue, now, context);
+        }
+        Some(queue)
+    }
+
+    /// States that the packet at the head leaves.
+    #[cold]
+    fn state_departure(&self, port: usize, queue: usize, now: Instant, context: &mut Context) {
+        let of = &self.ports[port].queues[queue];
         if let Some(since) = of.head_since()
             && of.head().is_some_and(|head| head.packet.is_data())
         {
-            context.state(Kinds::LEAVES, self.id, now, || Fact::Leaves {
-                port: index,
-                queue,
-                length: of.len() as u64,
-                since,
-            });
+            let length = of.len() as u64;
+            let fact = || Fact::Leaves { port, queue, length, since };
+            context.state(Kinds::LEAVES, self.id, now, fact);
         }
-        Some(queue)
     }
 
     /// About the packet at the head; `Congested` only if it can be marked.
