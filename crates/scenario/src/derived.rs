@@ -10,7 +10,7 @@ use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
 use floodway_sim::host::congestion::Needs;
 use floodway_sim::host::{Profile, transport};
-use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::buffer::Holder;
 use floodway_sim::switch::fabric;
 use serde::Serialize;
 
@@ -216,16 +216,18 @@ impl Variant {
         let ports: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
         let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
-        let room = match &settings.switch.buffer {
-            buffer::Spec::Shared(memory @ shared::Spec { ingress: Some(pool), .. })
-            | buffer::Spec::Shared(memory @ shared::Spec { egress: Some(pool), .. }) => {
-                check::shared_bytes(memory, graph) + queues * pool.guaranteed.0 as f64
+        let (buffer, queue) = (&settings.switch.buffer, &settings.switch.queue);
+        let limit = buffer.limit(queue);
+        let pools = buffer.pools();
+        let room = match pools.and_then(|of| of.ingress.as_ref().or(of.egress.as_ref()).zip(pools))
+        {
+            Some((pool, pools)) => {
+                check::shared_bytes(pools, graph) + queues * pool.guaranteed.0 as f64
             }
-            buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
-            // Of the data queues: that of control has little in it.
-            _ => {
-                let data = ports as f64 * f64::from(settings.switch.queue.count);
-                data * settings.switch.queue.size.0 as f64
+            None => {
+                // Of the data queues: that of control has little in it.
+                let of_port = if limit.of == Holder::Port { 1 } else { queue.count };
+                ports as f64 * f64::from(of_port) * limit.bytes.unwrap_or(queue.size).0 as f64
             }
         };
         let queued = FULL_QUEUES * room / frame;
