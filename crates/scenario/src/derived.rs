@@ -11,7 +11,6 @@ use floodway_sim::distances;
 use floodway_sim::host::congestion::Needs;
 use floodway_sim::host::{Profile, transport};
 use floodway_sim::switch::buffer::Holder;
-use floodway_sim::switch::fabric;
 use serde::Serialize;
 
 use crate::check;
@@ -236,16 +235,11 @@ impl Variant {
         let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
         let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
         let entries = f64::from(entries) * switch_ports as f64;
-        // Virtual output queues: one for every pair of ports and data queue of a switch, empty or not.
+        // Virtual output queues, empty or not.
         const VOQ: f64 = 32.0;
-        let voqs: f64 = match settings.switch.fabric {
-            fabric::Spec::Voq(_) => {
-                let ports = graph.switches().map(|id| graph.node(id).ports.len() as f64);
-                ports.map(|ports| ports * ports).sum::<f64>()
-                    * f64::from(settings.switch.queue.count)
-            }
-            _ => 0.0,
-        };
+        let of_inputs = |ports: u64| ports * settings.switch.fabric.queues_per_input(ports);
+        let voqs = graph.switches().map(|id| of_inputs(graph.node(id).ports.len() as u64));
+        let voqs = voqs.sum::<u64>() as f64 * f64::from(settings.switch.queue.count);
         // Recorded departures: two histograms in every data queue of a switch that is used.
         const HISTOGRAMS: f64 = 50_000.0;
         let recorded = if settings.departures { switch_ports as f64 } else { 0.0 };
