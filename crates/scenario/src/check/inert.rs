@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Ecn;
 use floodway_model::check::Findings;
 use floodway_sim::host::{PauseScope, Profile, transport};
 use floodway_sim::switch::buffer::Holder;
@@ -104,12 +103,7 @@ fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
 
 /// Whether what a workload sends is ECN-capable.
 fn is_capable(profile: &Profile) -> bool {
-    match &profile.transport {
-        transport::Spec::Rocev2(_) => true,
-        transport::Spec::Tcp(tcp) => tcp.ecn_field(profile.congestion.feedback()).is_capable(),
-        transport::Spec::Udp(udp) => Ecn::from(udp.ecn).is_capable(),
-        transport::Spec::Ethernet(_) => false,
-    }
+    profile.transport.is_capable(profile.congestion.feedback())
 }
 
 /// Why no pause stops a class of a NIC alone: PAUSE stops all, and BFC and DRC stop parts of classes.
