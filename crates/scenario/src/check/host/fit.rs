@@ -10,11 +10,23 @@ use super::Placed;
 /// Whether it does.
 pub fn check(placed: &Placed, around: &Around<'_>, findings: &mut Findings<'_>) -> bool {
     let (transport, control) = (&placed.transport, &placed.congestion);
-    let Some((needs, from)) = transport.lacks(control.needs()) else {
+    if transport.reports(control.needs()) {
         if let (Needs::Nothing, Transport::Tcp(tcp)) = (control.needs(), transport) {
             control.check_unlimited(around, tcp, findings);
         }
         return true;
+    }
+    let (needs, from) = match control.needs() {
+        Needs::Notifications => {
+            ("congestion notification packets, which only RoCEv2 has", "rocev2")
+        }
+        Needs::Answers => ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2"),
+        Needs::Indications => ("the severity of congestion, which TCP takes for a mark", "udp"),
+        Needs::Messages => ("a transport that leaves the rate to it", "rocev2"),
+        Needs::Acknowledgements => {
+            ("acknowledgements, losses and round-trip times, which only TCP reports", "tcp")
+        }
+        Needs::Nothing => return true,
     };
     findings.error(
         ["", &format!("/{}", placed.transport_path)],

@@ -30,7 +30,7 @@ floodway_model::family! {
         repeats() -> bool;
         is_capable(wanted: EcnFeedback) -> bool;
         usual_control() -> congestion::Spec;
-        lacks(needs: Needs) -> Option<(&'static str, &'static str)>;
+        reports(needs: Needs) -> bool;
         check_on(network: &Network, findings: &mut Findings<'_>);
     }
     Rocev2 = "rocev2" in rocev2:
@@ -95,21 +95,9 @@ pub trait Transport {
     /// The congestion control where none is chosen.
     fn usual_control(&self) -> congestion::Spec;
 
-    /// What a congestion control needs that it does not report, and the transport that does.
-    fn lacks(&self, needs: Needs) -> Option<(&'static str, &'static str)> {
-        match needs {
-            Needs::Notifications => {
-                Some(("congestion notification packets, which only RoCEv2 has", "rocev2"))
-            }
-            Needs::Answers => {
-                Some(("an acknowledgement for every packet, which only RoCEv2 has", "rocev2"))
-            }
-            Needs::Acknowledgements => {
-                let what = "acknowledgements, losses and round-trip times, which only TCP reports";
-                Some((what, "tcp"))
-            }
-            Needs::Nothing | Needs::Indications | Needs::Messages => None,
-        }
+    /// Whether a congestion control hears from it what it needs.
+    fn reports(&self, needs: Needs) -> bool {
+        matches!(needs, Needs::Nothing | Needs::Indications | Needs::Messages)
     }
 
     /// Whether it fits the network.

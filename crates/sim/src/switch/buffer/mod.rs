@@ -179,8 +179,9 @@ impl Buffer {
         Self { ingress, state: State::new(&spec.buffer, spec, rates) }
     }
 
-    /// Whether a frame of `source` finds room to wait in a queue of `port`.
-    #[inline]
+    /// Whether a frame of `source` finds room to wait in a queue of `port`. Out of line, so that what it is
+    /// asked with stays in registers.
+    #[inline(never)]
     pub fn admit(
         &self,
         source: Source,

@@ -145,9 +145,8 @@ impl Transport for Spec {
         congestion::Spec::Dcqcn(Default::default())
     }
 
-    fn lacks(&self, needs: Needs) -> Option<(&'static str, &'static str)> {
-        let what = "acknowledgements, losses and round-trip times, which only TCP reports";
-        (needs == Needs::Acknowledgements).then_some((what, "tcp"))
+    fn reports(&self, needs: Needs) -> bool {
+        needs != Needs::Acknowledgements
     }
 
     /// Whether timeouts are longer than a round trip, and than packets take of which the last one is

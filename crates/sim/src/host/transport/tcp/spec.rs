@@ -179,18 +179,8 @@ impl Transport for Spec {
         congestion::Spec::Cubic(Default::default())
     }
 
-    fn lacks(&self, needs: Needs) -> Option<(&'static str, &'static str)> {
-        Some(match needs {
-            Needs::Notifications => {
-                ("congestion notification packets, which only RoCEv2 has", "rocev2")
-            }
-            Needs::Answers => {
-                ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2")
-            }
-            Needs::Indications => ("the severity of congestion, which TCP takes for a mark", "udp"),
-            Needs::Messages => ("a transport that leaves the rate to it", "rocev2"),
-            Needs::Nothing | Needs::Acknowledgements => return None,
-        })
+    fn reports(&self, needs: Needs) -> bool {
+        matches!(needs, Needs::Nothing | Needs::Acknowledgements)
     }
 
     /// Whether the first timeout is longer than a round trip.
