@@ -53,7 +53,7 @@ impl Sharing for State {
         Self { size: spec.size.0, by_ingress }
     }
 
-    #[inline(never)]
+    #[inline]
     fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason> {
         let (held, reason) = match self.by_ingress {
             true => {
