@@ -10,8 +10,7 @@ use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
 use floodway_sim::distances;
 use floodway_sim::host::congestion::Needs;
 use floodway_sim::host::{Profile, transport};
-use floodway_sim::switch::buffer::{self, shared};
-use floodway_sim::switch::fabric;
+use floodway_sim::switch::buffer::Holder;
 use serde::Serialize;
 
 use crate::check;
@@ -216,16 +215,18 @@ impl Variant {
         let ports: usize = graph.nodes.iter().map(|node| node.ports.len()).sum();
         let queues = ports as f64 * (f64::from(settings.switch.queue.count) + 1.0);
         let in_flight = host_rate(graph).bytes_in(rtt).0 as f64 / frame + 1.0;
-        let room = match &settings.switch.buffer {
-            buffer::Spec::Shared(memory @ shared::Spec { ingress: Some(pool), .. })
-            | buffer::Spec::Shared(memory @ shared::Spec { egress: Some(pool), .. }) => {
-                check::shared_bytes(memory, graph) + queues * pool.guaranteed.0 as f64
+        let (buffer, queue) = (&settings.switch.buffer, &settings.switch.queue);
+        let limit = buffer.limit(queue);
+        let pools = buffer.pools();
+        let room = match pools.and_then(|of| of.ingress.as_ref().or(of.egress.as_ref()).zip(pools))
+        {
+            Some((pool, pools)) => {
+                check::shared_bytes(pools, graph) + queues * pool.guaranteed.0 as f64
             }
-            buffer::Spec::PerPort(port) => ports as f64 * port.size.0 as f64,
-            // Of the data queues: that of control has little in it.
-            _ => {
-                let data = ports as f64 * f64::from(settings.switch.queue.count);
-                data * settings.switch.queue.size.0 as f64
+            None => {
+                // Of the data queues: that of control has little in it.
+                let of_port = if limit.of == Holder::Port { 1 } else { queue.count };
+                ports as f64 * f64::from(of_port) * limit.bytes.unwrap_or(queue.size).0 as f64
             }
         };
         let queued = FULL_QUEUES * room / frame;
@@ -234,16 +235,11 @@ impl Variant {
         let entries = settings.switch.flow_control.bfc.as_ref().map_or(0, |bfc| bfc.entries());
         let switch_ports: usize = graph.switches().map(|id| graph.node(id).ports.len()).sum();
         let entries = f64::from(entries) * switch_ports as f64;
-        // Virtual output queues: one for every pair of ports and data queue of a switch, empty or not.
+        // Virtual output queues, empty or not.
         const VOQ: f64 = 32.0;
-        let voqs: f64 = match settings.switch.fabric {
-            fabric::Spec::Voq(_) => {
-                let ports = graph.switches().map(|id| graph.node(id).ports.len() as f64);
-                ports.map(|ports| ports * ports).sum::<f64>()
-                    * f64::from(settings.switch.queue.count)
-            }
-            _ => 0.0,
-        };
+        let of_inputs = |ports: u64| ports * settings.switch.fabric.queues_per_input(ports);
+        let voqs = graph.switches().map(|id| of_inputs(graph.node(id).ports.len() as u64));
+        let voqs = voqs.sum::<u64>() as f64 * f64::from(settings.switch.queue.count);
         // Recorded departures: two histograms in every data queue of a switch that is used.
         const HISTOGRAMS: f64 = 50_000.0;
         let recorded = if settings.departures { switch_ports as f64 } else { 0.0 };

@@ -183,7 +183,7 @@ impl Document {
         let profile = |entry: &workload::Entry| {
             let transport = entry.transport.as_ref().unwrap_or(&self.host.transport);
             let congestion = entry.congestion.as_ref().or(self.host.congestion.as_ref());
-            let congestion = congestion.cloned().unwrap_or_else(|| usual(transport));
+            let congestion = congestion.cloned().unwrap_or_else(|| transport.usual_control());
             let mut transport = transport.clone();
             if let transport::Spec::Rocev2(rocev2) = &mut transport {
                 rocev2.telemetry |= congestion.needs_telemetry();
@@ -202,20 +202,10 @@ impl Document {
         for (number, entry) in self.workload.iter_mut().enumerate() {
             if let (Some(transport), None) = (&entry.transport, &entry.congestion) {
                 let preset = presets.of_workload(number);
-                entry.congestion = Some(preset.unwrap_or_else(|| usual(transport)));
+                entry.congestion = Some(preset.unwrap_or_else(|| transport.usual_control()));
             }
         }
         let preset = presets.of_host();
-        self.host.congestion = Some(preset.unwrap_or_else(|| usual(&self.host.transport)));
-    }
-}
-
-/// The congestion control of a transport for which none was chosen.
-pub(crate) fn usual(transport: &transport::Spec) -> congestion::Spec {
-    match transport {
-        transport::Spec::Rocev2(_) => congestion::Spec::Dcqcn(Default::default()),
-        transport::Spec::Tcp(_) => congestion::Spec::Cubic(Default::default()),
-        transport::Spec::Udp(_) => congestion::Spec::ConstantRate(Default::default()),
-        transport::Spec::Ethernet(_) => congestion::Spec::LineRate(Default::default()),
+        self.host.congestion = Some(preset.unwrap_or_else(|| self.host.transport.usual_control()));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
-use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::buffer::shared;
 
 use super::pausing::{Measured, Pausing, sum};
 use super::pools::{Pools, alone_at, places};
@@ -23,7 +23,7 @@ pub fn check_names(
     largest_frame: u16,
     findings: &mut Problems<'_>,
 ) {
-    let buffer::Spec::Shared(memory) = &settings.switch.buffer else { return };
+    let Some(memory) = settings.switch.buffer.pools() else { return };
     let names: BTreeSet<&str> =
         graph.switches().map(|switch| graph.node(switch).name.as_str()).collect();
     let mut seen = BTreeSet::new();

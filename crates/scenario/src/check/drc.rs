@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Graph, NodeId};
-use floodway_sim::switch::buffer;
 use floodway_sim::switch::flow_control::drc::{Hop, Spec};
 
 use super::pools::{Largest, largest_queues, places};
@@ -22,12 +21,8 @@ pub fn check(settings: &Document, graph: &Graph, findings: &mut Problems<'_>) {
         let available = above_stop(settings, spec, largest.bytes);
         let needed = headroom_of_directions(settings, spec, graph, largest.switches.into_iter());
         if available < needed.all_ports {
-            let raised = match &settings.switch.buffer {
-                buffer::Spec::Shared(_) => "switch.buffer.shared.egress.pool",
-                buffer::Spec::PerPort(_) => "switch.buffer.per_port.size",
-                buffer::Spec::PerQueue(_) => "switch.queue.size",
-            };
-            let raised = largest.own.as_deref().unwrap_or(raised);
+            let limit = settings.switch.buffer.limit(&settings.switch.queue);
+            let raised = largest.own.as_deref().unwrap_or(limit.field);
             findings.warn(
                 &places(&largest.own, &[THRESHOLDS, MEMORY, DRC]),
                 format!(

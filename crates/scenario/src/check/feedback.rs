@@ -1,6 +1,6 @@
 //! Whether feedback can travel in the classes of data that it is given.
 
-use floodway_sim::switch::buffer;
+use floodway_sim::switch::buffer::Holder;
 use floodway_sim::switch::check::there_are;
 use floodway_sim::switch::flow_control::congestion_isolation::Mark;
 
@@ -20,7 +20,7 @@ pub fn check(settings: &Document, findings: &mut Problems<'_>) {
     let by_port = [
         (control.pause.is_some(), "PAUSE stops the ports by which waiting frames came in"),
         (
-            matches!(switch.buffer, buffer::Spec::PerPort(_)) && on_ingress(settings),
+            switch.buffer.limit(&switch.queue).of == Holder::Port && on_ingress(settings),
             "the buffer of a port is charged with what came in by it, because flow control is measured on \
              the ingress",
         ),

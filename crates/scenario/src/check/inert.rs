@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use floodway_model::Ecn;
 use floodway_model::check::Findings;
 use floodway_sim::host::{PauseScope, Profile, transport};
+use floodway_sim::switch::buffer::Holder;
 use floodway_sim::switch::flow_control::source_flow_control::Mode;
-use floodway_sim::switch::{aqm, buffer, classify, path};
+use floodway_sim::switch::{aqm, classify, path};
 
 use super::{Problems, host};
 use crate::document::Document;
@@ -20,13 +20,17 @@ pub fn check(settings: &Document, problems: &mut Problems<'_>) {
     };
     let all_own = ["transport", "congestion"].map(|of| (of, own(of)));
     let findings = &mut problems.within("");
-    let instead = match &settings.switch.buffer {
-        buffer::Spec::Shared(_) => Some("the pools of `switch.buffer.shared` limit queues"),
-        buffer::Spec::PerPort(_) => Some("`switch.buffer.per_port.size` limits ports"),
-        buffer::Spec::PerQueue(_) => None,
+    let buffer = &settings.switch.buffer;
+    let limit = buffer.limit(&settings.switch.queue);
+    let instead = match limit.of {
+        Holder::Queue => None,
+        Holder::Port => Some(format!("`{}` limits ports", limit.field)),
+        Holder::Switch => {
+            Some(format!("the pools of `switch.buffer.{}` limit queues", buffer.name()))
+        }
     };
     if let Some(instead) = instead {
-        findings.idle("switch.queue.size", instead);
+        findings.idle("switch.queue.size", &instead);
     }
     for (name, queue, _) in settings.switch.feedback.fields() {
         if let (Some(_), Some(why)) = (queue, nobody_sends(name, settings)) {
@@ -99,12 +103,7 @@ fn check_ecn(settings: &Document, findings: &mut Findings<'_>) {
 
 /// Whether what a workload sends is ECN-capable.
 fn is_capable(profile: &Profile) -> bool {
-    match &profile.transport {
-        transport::Spec::Rocev2(_) => true,
-        transport::Spec::Tcp(tcp) => tcp.ecn_field(profile.congestion.feedback()).is_capable(),
-        transport::Spec::Udp(udp) => Ecn::from(udp.ecn).is_capable(),
-        transport::Spec::Ethernet(_) => false,
-    }
+    profile.transport.is_capable(profile.congestion.feedback())
 }
 
 /// Why no pause stops a class of a NIC alone: PAUSE stops all, and BFC and DRC stop parts of classes.

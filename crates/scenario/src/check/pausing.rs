@@ -6,16 +6,13 @@ use floodway_model::check::count_of;
 use floodway_model::graph::NodeKind;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
-use floodway_sim::switch::buffer;
 use floodway_sim::link::pause_time;
+use floodway_sim::switch::buffer::{Holder, Limit};
 use floodway_sim::switch::flow_control::{pause, pausing, pfc};
 
 use super::buffer::{check_pausing as check_shared, no_pool};
 use super::{Problems, links_to_switches};
 use crate::document::Document;
-
-const SIZE: &str = "switch.queue.size";
-const PORT_SIZE: &str = "switch.buffer.per_port.size";
 
 /// PFC or PAUSE.
 pub struct Pausing {
@@ -170,14 +167,14 @@ impl Pausing {
         if self.measured == Measured::Memory {
             self.check_circle(graph, findings);
         }
-        match &settings.switch.buffer {
-            buffer::Spec::Shared(memory) => {
-                check_shared(settings, self, memory, graph, largest_frame, findings);
-            }
-            _ if self.measured == Measured::IngressPool => no_pool(findings),
-            buffer::Spec::PerQueue(_) | buffer::Spec::PerPort(_) => {
-                self.check_static(settings, graph, largest_frame, findings);
-            }
+        let buffer = &settings.switch.buffer;
+        let limit = buffer.limit(&settings.switch.queue);
+        if let Some(memory) = buffer.pools() {
+            check_shared(settings, self, memory, graph, largest_frame, findings);
+        } else if self.measured == Measured::IngressPool {
+            no_pool(findings);
+        } else if let Some(size) = limit.bytes {
+            self.check_static(settings, (limit, size), graph, largest_frame, findings);
         }
     }
 
@@ -203,17 +200,17 @@ impl Pausing {
     fn check_static(
         &self,
         settings: &Document,
+        (Limit { of, field: path, .. }, size): (Limit, Bytes),
         graph: &Graph,
         largest_frame: u16,
         findings: &mut Problems<'_>,
     ) {
         let xoff = self.path("xoff");
-        let (size, path, whose) = match &settings.switch.buffer {
-            buffer::Spec::PerPort(port) => (port.size, PORT_SIZE, "the port's buffer"),
-            _ => (settings.switch.queue.size, SIZE, "the queue's size"),
+        let (whose, what) = match of {
+            Holder::Queue => ("the queue's size", "queue"),
+            Holder::Port | Holder::Switch => ("the port's buffer", "buffer"),
         };
         if self.xoff > size {
-            let what = if path == SIZE { "queue" } else { "buffer" };
             findings.error(
                 &[&xoff, path],
                 format!("XOFF ({}) is above {whose} ({size})", self.xoff),
@@ -227,8 +224,8 @@ impl Pausing {
         if !self.lossless {
             return;
         }
-        if path == PORT_SIZE {
-            self.check_classes(settings, graph, size, findings);
+        if of == Holder::Port {
+            self.check_classes(settings, (path, size), graph, findings);
         }
         let available = size - self.xoff;
         let lower = |needed: Bytes| {
@@ -306,8 +303,8 @@ impl Pausing {
     fn check_classes(
         &self,
         settings: &Document,
+        (path, size): (&str, Bytes),
         graph: &Graph,
-        size: Bytes,
         findings: &mut Problems<'_>,
     ) {
         let all = settings.switch.queue.count;
@@ -315,7 +312,7 @@ impl Pausing {
         let xoff = self.path("xoff");
         if lossy > 0 {
             findings.warn(
-                &[PORT_SIZE, &xoff],
+                &[path, &xoff],
                 format!(
                     "the buffer of a port is shared by {} and {lossy} that {} does not stop",
                     count_of(self.lossless_classes, "lossless class"),
@@ -335,7 +332,7 @@ impl Pausing {
         let needed = Bytes(sum(self.xoff, headroom).0.saturating_mul(self.told_classes.into()));
         if needed > size {
             findings.warn(
-                &[PORT_SIZE, &xoff],
+                &[path, &xoff],
                 format!(
                     "the buffer of a port is {size}, but {} classes that are paused by themselves \
                      may each take XOFF ({}) and a headroom of {headroom} ({between}): {needed}",
@@ -343,7 +340,7 @@ impl Pausing {
                 ),
                 format!(
                     "frames may be lost when several classes are congested: lower XOFF, or raise \
-                     `{PORT_SIZE}` to at least {needed}"
+                     `{path}` to at least {needed}"
                 ),
             );
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_model::{Bytes, Duration, Graph, NodeId, Rate};
-use floodway_sim::switch::buffer::{self, shared};
+use floodway_sim::switch::buffer::shared;
 
 use super::links_to;
 use super::pausing::{Measured, Pausing};
@@ -127,20 +127,18 @@ pub fn largest_queues(settings: &Document, graph: &Graph) -> Vec<Largest> {
     let everywhere = |bytes| {
         vec![Largest { bytes, switches: graph.switches().collect(), of: String::new(), own: None }]
     };
-    match &settings.switch.buffer {
-        // Then the ingress has the limit.
-        buffer::Spec::PerQueue(_) | buffer::Spec::PerPort(_) if by_ingress => Vec::new(),
-        buffer::Spec::PerQueue(_) => everywhere(settings.switch.queue.size),
-        buffer::Spec::PerPort(port) => everywhere(port.size),
-        buffer::Spec::Shared(memory) => {
-            let limit = |pools: Pools<'_>| {
-                let bytes = pools.memory.egress.as_ref()?.fair(1);
-                let of = pools.of_switch(pools.first());
-                Some(Largest { bytes, of, switches: pools.switches, own: pools.own_egress })
-            };
-            Pools::of(memory, graph).into_iter().filter_map(limit).collect()
-        }
-    }
+    let buffer = &settings.switch.buffer;
+    let Some(memory) = buffer.pools() else {
+        // Measured on the ingress, that has the limit.
+        let limit = buffer.limit(&settings.switch.queue).bytes.filter(|_| !by_ingress);
+        return limit.map_or(Vec::new(), everywhere);
+    };
+    let limit = |pools: Pools<'_>| {
+        let bytes = pools.memory.egress.as_ref()?.fair(1);
+        let of = pools.of_switch(pools.first());
+        Some(Largest { bytes, of, switches: pools.switches, own: pools.own_egress })
+    };
+    Pools::of(memory, graph).into_iter().filter_map(limit).collect()
 }
 
 /// For every kind of link to a switch: the buffer above XOFF for what comes in by it, in a switch that
@@ -153,26 +151,24 @@ pub fn above_xoff(
 ) -> Vec<(Option<Bytes>, Bytes)> {
     let above = |limit: Bytes| Bytes(limit.0.saturating_sub(spec.xoff.0));
     let needed = |rate, delay| spec.headroom(settings, rate, delay);
-    let size = match &settings.switch.buffer {
-        buffer::Spec::PerQueue(_) => settings.switch.queue.size,
-        buffer::Spec::PerPort(port) => port.size,
-        buffer::Spec::Shared(memory) => {
-            let available = |memory: &shared::Spec, rate| match spec.measured {
-                Measured::IngressPool => Some(memory.headroom_at(rate)),
-                Measured::Ingress => {
-                    let pool = memory.ingress.as_ref()?;
-                    Some(above(alone_at(memory, pool, rate)))
-                }
-                _ => Some(above(memory.egress.as_ref()?.fair(1))),
-            };
-            let all = Pools::of(memory, graph);
-            let links = all.iter().flat_map(|pools| {
-                let kinds = pools.links().into_keys();
-                kinds.map(|(rate, delay)| (available(&pools.memory, rate), needed(rate, delay)))
-            });
-            return links.collect();
-        }
+    let buffer = &settings.switch.buffer;
+    let Some(memory) = buffer.pools() else {
+        let available = buffer.limit(&settings.switch.queue).bytes.map(above);
+        let kinds = links_to(graph, graph.switches()).into_keys();
+        return kinds.map(|(rate, delay)| (available, needed(rate, delay))).collect();
     };
-    let kinds = links_to(graph, graph.switches()).into_keys();
-    kinds.map(|(rate, delay)| (Some(above(size)), needed(rate, delay))).collect()
+    let available = |memory: &shared::Spec, rate| match spec.measured {
+        Measured::IngressPool => Some(memory.headroom_at(rate)),
+        Measured::Ingress => {
+            let pool = memory.ingress.as_ref()?;
+            Some(above(alone_at(memory, pool, rate)))
+        }
+        _ => Some(above(memory.egress.as_ref()?.fair(1))),
+    };
+    let all = Pools::of(memory, graph);
+    let links = all.iter().flat_map(|pools| {
+        let kinds = pools.links().into_keys();
+        kinds.map(|(rate, delay)| (available(&pools.memory, rate), needed(rate, delay)))
+    });
+    links.collect()
 }

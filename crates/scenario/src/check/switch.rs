@@ -4,7 +4,7 @@
 use floodway_model::check::Check;
 use floodway_model::{Bytes, Graph};
 use floodway_sim::switch::aqm::{self, red};
-use floodway_sim::switch::buffer;
+use floodway_sim::switch::buffer::Holder;
 use floodway_sim::switch::check::Facts;
 
 use super::Problems;
@@ -75,14 +75,16 @@ fn above_queue(
     else {
         return;
     };
-    let (size, remedy) = match settings.switch.buffer {
-        buffer::Spec::PerQueue(_) => ("the queue's size", "raise `switch.queue.size`"),
-        buffer::Spec::PerPort(_) => ("the port's buffer", "raise `switch.buffer.per_port.size`"),
-        buffer::Spec::Shared(_) => ("what the egress pool gives a queue", "raise the pool"),
+    let limit = settings.switch.buffer.limit(&settings.switch.queue);
+    let size = match limit.of {
+        Holder::Queue => "the queue's size",
+        Holder::Port => "the port's buffer",
+        Holder::Switch => "what the egress pool gives a queue",
     };
+    let raised = own.as_deref().unwrap_or(limit.field);
     findings.warn(
         &places(&own, &[&format!("{table}.{field}"), table]),
         format!("`{field}` ({threshold}) is above {size}{of} ({largest})"),
-        format!("{follows}: lower `{field}` or {remedy}"),
+        format!("{follows}: lower `{field}` or raise `{raised}`"),
     );
 }

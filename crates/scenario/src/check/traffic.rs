@@ -2,7 +2,7 @@
 
 use floodway_model::check::Check;
 use floodway_model::{Bytes, Duration, Graph, Rate};
-use floodway_sim::host::{Profile, application, transport};
+use floodway_sim::host::{Profile, application};
 
 use super::{MOST_SAMPLES, Problems, rough_bytes, rough_time, wire_factor};
 use crate::document::Document;
@@ -291,7 +291,7 @@ fn check_losses(
     profile: &Profile,
     findings: &mut Problems<'_>,
 ) {
-    let repeats = matches!(profile.transport, transport::Spec::Rocev2(_) | transport::Spec::Tcp(_));
+    let repeats = profile.transport.repeats();
     let control = &settings.switch.flow_control;
     let lossless = control.pfc.is_some() || control.pause.is_some() || control.drc.is_some();
     if repeats || lossless || !workload.waits_for_arrivals() {

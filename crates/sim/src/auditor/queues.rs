@@ -21,8 +21,8 @@ pub struct Queues {
     held: Vec<u64>,
     /// Of these, in the headroom of a shared buffer.
     headroom: Vec<u64>,
-    /// The shared buffer of this switch.
-    shared: Option<shared::Spec>,
+    /// The buffer of this switch.
+    buffer: buffer::Spec,
 }
 
 /// One queue.
@@ -47,16 +47,14 @@ impl Queues {
         let ports = network.spec.graph.node(id).ports.len();
         let queues = usize::from(network.spec.switch.queue.count) + 1;
         let port = |_| (0..queues).map(|_| Queue::default()).collect();
-        let shared = match &network.spec.switch.buffer {
-            buffer::Spec::Shared(shared) => Some(shared.at(&network.spec.graph.node(id).name)),
-            _ => None,
-        };
+        let buffer = &network.spec.switch.buffer;
+        let own = buffer.at(&network.spec.graph.node(id).name);
         Self {
             id,
             ports: (0..ports).map(port).collect(),
             held: vec![0; ports * CLASSES],
             headroom: vec![0; ports * CLASSES],
-            shared,
+            buffer: own.unwrap_or_else(|| buffer.clone()),
         }
     }
 
@@ -92,9 +90,8 @@ impl Queues {
             return within(backlog, spec.queue.control_size.0, DropReason::QueueFull);
         }
         let (came, limited) = (packet.ingress.index(), Limited::of(&spec.flow_control));
-        match (&spec.buffer, limited) {
+        match (&self.buffer, limited) {
             (buffer::Spec::Shared(shared), _) => {
-                let shared = self.shared.as_ref().unwrap_or(shared);
                 self.room_in_shared(network, shared, backlog, packet)
             }
             (buffer::Spec::PerPort(port), Limited::Port | Limited::Class) => {

@@ -11,7 +11,6 @@ use super::queues::Queues;
 use super::scheduler::Fairness;
 use super::thresholds::Thresholds;
 use super::{Log, marks, time, trims};
-use crate::switch::fabric;
 use crate::switch::port::DropReason;
 
 /// A switch as it is seen from outside.
@@ -405,7 +404,7 @@ fn has_parts(network: &Network) -> bool {
     bfc.is_some()
         || drc.is_some()
         || !spec.queue.discipline.is_fifo()
-        || !matches!(spec.fabric, fabric::Spec::OutputQueued(_))
+        || spec.fabric.lines().is_some()
 }
 
 fn keeps_order(network: &Network) -> bool {

@@ -5,7 +5,8 @@ use floodway_model::id::CLASSES;
 use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph};
 
-use super::{Spec, buffer};
+use super::Spec;
+use super::buffer::Limit;
 use crate::host::{self, Profile};
 
 /// One class is left for feedback and notifications.
@@ -118,9 +119,8 @@ impl Spec {
         self.fabric
             .check_beside(facts, &mut findings.within(format!("fabric.{}", self.fabric.name())));
         self.path.check_beside(facts, &mut findings.within(format!("path.{}", self.path.name())));
-        if let buffer::Spec::Shared(spec) = &self.buffer {
-            spec.check_beside(facts, &mut findings.within("buffer.shared"));
-        }
+        let buffer = format!("buffer.{}", self.buffer.name());
+        self.buffer.check_beside(facts, &mut findings.within(buffer));
         if let Some(spec) = &self.congestion_indication {
             spec.check_beside(facts, &mut findings.within("congestion_indication"));
         }
@@ -156,12 +156,8 @@ impl Spec {
                 );
             }
         };
-        match &self.buffer {
-            buffer::Spec::PerQueue(_) => holds("queue.size", queue.size, "one frame", frame),
-            buffer::Spec::PerPort(spec) => {
-                holds("buffer.per_port.size", spec.size, "one frame", frame)
-            }
-            buffer::Spec::Shared(_) => {}
+        if let Limit { bytes: Some(size), field, .. } = self.buffer.limit(queue) {
+            holds(&format!("/{field}"), size, "one frame", frame);
         }
         let qcn = self.flow_control.qcn.as_ref();
         let largest = qcn.map_or(0, |qcn| qcn.message_bytes(u16::MAX)).max(length::CIM);

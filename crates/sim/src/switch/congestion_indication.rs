@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aqm::MeasuredOn;
-use super::buffer::{self, shared};
+use super::buffer::Holder;
 use super::check::Facts;
 use super::mechanism::view;
 use super::rests::Rests;
@@ -114,21 +114,20 @@ impl Indication {
 
 /// The memory for what queue management measures: what its queues may take in all, or the pool.
 fn room(spec: &SwitchSpec, ports: u64) -> u64 {
-    if let buffer::Spec::Shared(shared::Spec { egress: Some(pool), .. })
-    | buffer::Spec::Shared(shared::Spec { ingress: Some(pool), .. }) = &spec.buffer
-    {
+    let pools = spec.buffer.pools();
+    if let Some(pool) = pools.and_then(|pools| pools.egress.as_ref().or(pools.ingress.as_ref())) {
         return pool.pool.0;
     }
-    if let buffer::Spec::PerPort(port) = &spec.buffer {
-        let ports = if spec.aqm.measured_on() == MeasuredOn::Memory { ports } else { 1 };
-        return port.size.0.saturating_mul(ports);
-    }
-    let queues = match spec.aqm.measured_on() {
+    let limit = spec.buffer.limit(&spec.queue);
+    let measured_on = spec.aqm.measured_on();
+    let ports = if measured_on == MeasuredOn::Memory { ports } else { 1 };
+    let queues = match measured_on {
+        // One queue may have all that its port has.
+        _ if limit.of == Holder::Port => 1,
         MeasuredOn::Queue => 1,
-        MeasuredOn::Port => u64::from(spec.queue.count),
-        MeasuredOn::Memory => u64::from(spec.queue.count) * ports,
+        MeasuredOn::Port | MeasuredOn::Memory => u64::from(spec.queue.count),
     };
-    spec.queue.size.0.saturating_mul(queues)
+    limit.bytes.unwrap_or(spec.queue.size).0.saturating_mul(queues * ports)
 }
 
 /// How much of `room` bytes is taken, in 256ths.
@@ -204,6 +203,7 @@ impl Switch {
 mod tests {
     use super::*;
     use crate::switch::aqm::{self, red};
+    use crate::switch::buffer::{self, shared};
     use floodway_model::Bytes;
 
     #[test]

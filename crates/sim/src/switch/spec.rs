@@ -86,12 +86,9 @@ impl Spec {
 
     /// With the buffer of the switch of this name, if that is not the same for all.
     pub fn with_buffer_of(&self, name: &str) -> Cow<'_, Self> {
-        match &self.buffer {
-            buffer::Spec::Shared(shared) if !shared.by_switch.is_empty() => {
-                let buffer = buffer::Spec::Shared(shared.at(name));
-                Cow::Owned(Self { buffer, ..self.clone() })
-            }
-            _ => Cow::Borrowed(self),
+        match self.buffer.at(name) {
+            Some(buffer) => Cow::Owned(Self { buffer, ..self.clone() }),
+            None => Cow::Borrowed(self),
         }
     }
 }

@@ -6,33 +6,27 @@ use floodway_sim::host::congestion::check::Around;
 use floodway_sim::host::transport::Spec as Transport;
 
 use super::Placed;
-use crate::document;
 
 /// Whether it does.
 pub fn check(placed: &Placed, around: &Around<'_>, findings: &mut Findings<'_>) -> bool {
     let (transport, control) = (&placed.transport, &placed.congestion);
-    let (needs, from) = match (control.needs(), transport) {
-        (Needs::Notifications, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
+    if transport.reports(control.needs()) {
+        if let (Needs::Nothing, Transport::Tcp(tcp)) = (control.needs(), transport) {
+            control.check_unlimited(around, tcp, findings);
+        }
+        return true;
+    }
+    let (needs, from) = match control.needs() {
+        Needs::Notifications => {
             ("congestion notification packets, which only RoCEv2 has", "rocev2")
         }
-        (Needs::Answers, Transport::Tcp(_) | Transport::Udp(_) | Transport::Ethernet(_)) => {
-            ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2")
+        Needs::Answers => ("an acknowledgement for every packet, which only RoCEv2 has", "rocev2"),
+        Needs::Indications => ("the severity of congestion, which TCP takes for a mark", "udp"),
+        Needs::Messages => ("a transport that leaves the rate to it", "rocev2"),
+        Needs::Acknowledgements => {
+            ("acknowledgements, losses and round-trip times, which only TCP reports", "tcp")
         }
-        (Needs::Indications, Transport::Tcp(_)) => {
-            ("the severity of congestion, which TCP takes for a mark", "udp")
-        }
-        (Needs::Messages, Transport::Tcp(_)) => {
-            ("a transport that leaves the rate to it", "rocev2")
-        }
-        (
-            Needs::Acknowledgements,
-            Transport::Rocev2(_) | Transport::Udp(_) | Transport::Ethernet(_),
-        ) => ("acknowledgements, losses and round-trip times, which only TCP reports", "tcp"),
-        (Needs::Nothing, Transport::Tcp(tcp)) => {
-            control.check_unlimited(around, tcp, findings);
-            return true;
-        }
-        _ => return true,
+        Needs::Nothing => return true,
     };
     findings.error(
         ["", &format!("/{}", placed.transport_path)],
@@ -40,7 +34,7 @@ pub fn check(placed: &Placed, around: &Around<'_>, findings: &mut Findings<'_>) 
         format!(
             "choose {}, or {}",
             around.other_transport(from),
-            around.other(document::usual(transport).name())
+            around.other(transport.usual_control().name())
         ),
     );
     false

@@ -9,7 +9,7 @@ use floodway_model::check::Check;
 use floodway_model::{Bytes, Graph};
 use floodway_sim::host::congestion::Spec as Congestion;
 use floodway_sim::host::congestion::check::{Around, Network};
-use floodway_sim::host::transport::Spec as Transport;
+use floodway_sim::host::transport::{self, Spec as Transport};
 
 use super::Problems;
 use crate::derived;
@@ -110,7 +110,8 @@ pub fn check_on(
         let network = Network { around, graph, round_trip, round_trip_of_payload };
         let of_transport = &mut findings.within(&around.transport_table);
         let (slowest, wire_overhead) = (network.slowest_host(), settings.wire_overhead);
-        placed.transport.check_on(round_trip, slowest, wire_overhead, of_transport);
+        let facts = transport::Network { round_trip, slowest, wire_overhead };
+        placed.transport.check_on(&facts, of_transport);
         numbers::check(placed, settings, graph, workloads, findings);
         if let Transport::Tcp(spec) = &placed.transport {
             marks::of_segments(placed, spec, settings, findings);

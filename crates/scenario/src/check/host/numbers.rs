@@ -32,7 +32,7 @@ pub fn check(
     if packets < u64::from(u32::MAX) {
         return;
     }
-    let field = placed.of_transport(placed.transport.payload_field());
+    let field = placed.of_transport(placed.transport.full().field);
     findings.error(
         &["limit", &field],
         format!(

@@ -4,11 +4,13 @@
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Ecn};
+use floodway_model::{Bytes, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::datagram::Cut;
+use super::{Full, Transport};
+use crate::host::congestion;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +30,29 @@ impl Default for Spec {
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
         findings.positive("payload", self.payload, "a full frame has 1500B");
+    }
+}
+
+impl Transport for Spec {
+    fn payload(&self) -> u64 {
+        self.payload.0
+    }
+
+    fn full(&self) -> Full {
+        let usual = "IEEE 802.3 has room for 1500, jumbo frames usually for 9000";
+        Full { field: "payload", overhead: length::ETHERNET_OVERHEAD.into(), usual }
+    }
+
+    fn frame(&self, payload: u64) -> u16 {
+        self.cut().frame(payload)
+    }
+
+    fn is_capable(&self, _: EcnFeedback) -> bool {
+        false
+    }
+
+    fn usual_control(&self) -> congestion::Spec {
+        congestion::Spec::LineRate(Default::default())
     }
 }
 

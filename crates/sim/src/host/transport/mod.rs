@@ -1,5 +1,7 @@
 //! Transports: how a message becomes packets and arrives complete.
 
+#[cfg(test)]
+mod conformance;
 pub mod datagram;
 pub mod ethernet;
 mod numbers;
@@ -9,18 +11,119 @@ pub mod udp;
 
 use floodway_model::check::Findings;
 use floodway_model::packet::length;
-use floodway_model::{Body, Bytes, Duration, Ecn, Instant, Rate};
+use floodway_model::{Body, Bytes, Duration, Ecn, EcnFeedback, Instant, Rate};
+
+use super::congestion::{self, Needs};
 
 floodway_model::family! {
     /// How a message becomes packets and arrives complete.
-    "host.transport":
-    Rocev2 = "rocev2" (rocev2::Spec):
+    "host.transport" as Transport {
+        payload() -> u64;
+        full() -> Full;
+        frame(payload: u64) -> u16;
+        initial_window() -> u32;
+        handshake_frame() -> Option<u16>;
+        answer_frame() -> u16;
+        shortest_frame() -> u16;
+        telemetry() -> bool;
+        recovery() -> Option<&rocev2::recovery::Spec>;
+        repeats() -> bool;
+        is_capable(wanted: EcnFeedback) -> bool;
+        usual_control() -> congestion::Spec;
+        reports(needs: Needs) -> bool;
+        check_on(network: &Network, findings: &mut Findings<'_>);
+    }
+    Rocev2 = "rocev2" in rocev2:
         "RoCEv2 reliable connection: acknowledgements, loss recovery, retransmission timeout.",
-    Tcp = "tcp" (tcp::Spec):
+    Tcp = "tcp" in tcp:
         "TCP as Linux speaks it: SACK, RACK-TLP, proportional rate reduction, all ECN feedback.",
-    Udp = "udp" (udp::Spec): "Datagrams, which are neither acknowledged nor sent again.",
-    Ethernet = "ethernet" (ethernet::Spec):
+    Udp = "udp" in udp: "Datagrams, which are neither acknowledged nor sent again.",
+    Ethernet = "ethernet" in ethernet:
         "Ethernet frames with nothing above, neither acknowledged nor sent again.",
+}
+
+/// Parameters of a transport, and what others ask about it.
+pub trait Transport {
+    /// Payload of a full packet, in bytes.
+    fn payload(&self) -> u64;
+
+    /// About a full packet without telemetry.
+    fn full(&self) -> Full;
+
+    /// Length of the frame that carries `payload` bytes, at most [`payload`](Self::payload).
+    fn frame(&self, payload: u64) -> u16;
+
+    /// Full packets that may be sent before the receiver has answered.
+    fn initial_window(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// The frame that goes to the receiver and back before any data; `None` if data goes at once.
+    fn handshake_frame(&self) -> Option<u16> {
+        None
+    }
+
+    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
+    /// nothing answers.
+    fn answer_frame(&self) -> u16 {
+        length::SHORTEST_FRAME
+    }
+
+    /// The shortest frame that it makes; no longer than that of Ethernet.
+    fn shortest_frame(&self) -> u16 {
+        length::SHORTEST_FRAME
+    }
+
+    /// Whether switches write telemetry into packets.
+    fn telemetry(&self) -> bool {
+        false
+    }
+
+    /// How RoCEv2 repairs losses, if it is RoCEv2.
+    fn recovery(&self) -> Option<&rocev2::recovery::Spec> {
+        None
+    }
+
+    /// Whether what is lost is sent again.
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Whether its data is ECN-capable with a congestion control that wants this feedback.
+    fn is_capable(&self, wanted: EcnFeedback) -> bool;
+
+    /// The congestion control where none is chosen.
+    fn usual_control(&self) -> congestion::Spec;
+
+    /// Whether a congestion control hears from it what it needs.
+    fn reports(&self, needs: Needs) -> bool {
+        matches!(needs, Needs::Nothing | Needs::Indications | Needs::Messages)
+    }
+
+    /// Whether it fits the network.
+    fn check_on(&self, _network: &Network, _findings: &mut Findings<'_>) {}
+}
+
+/// A full packet, for checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Full {
+    /// The field with its payload.
+    pub field: &'static str,
+    /// Bytes beside the payload.
+    pub overhead: u64,
+    /// What is usual.
+    pub usual: &'static str,
+}
+
+/// What a transport may look at in the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Network {
+    /// The longest round trip when nothing else is sent.
+    pub round_trip: Duration,
+    /// The slowest link of a host.
+    pub slowest: Rate,
+    /// Preamble and gap of a frame.
+    pub wire_overhead: Bytes,
 }
 
 impl Default for Spec {
@@ -30,46 +133,10 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Payload of a full packet, in bytes.
-    pub fn payload(&self) -> u64 {
-        match self {
-            Self::Rocev2(spec) => spec.mtu.0,
-            Self::Tcp(spec) => spec.mss.0,
-            Self::Udp(spec) => spec.payload.0,
-            Self::Ethernet(spec) => spec.payload.0,
-        }
-    }
-
-    /// The field with that payload, what a full packet has beside it without telemetry, and what is usual.
-    fn full(&self) -> (&'static str, u64, &'static str) {
-        match self {
-            Self::Rocev2(spec) => {
-                ("mtu", spec.overhead.0, "RoCEv2 has MTUs from 256 to 4096 bytes")
-            }
-            Self::Tcp(_) => {
-                let usual = "an Ethernet packet of 1500 bytes has room for 1448";
-                ("mss", length::TCP_OVERHEAD.into(), usual)
-            }
-            Self::Udp(_) => {
-                let usual = "an Ethernet packet of 1500 bytes has room for 1472";
-                ("payload", length::UDP_OVERHEAD.into(), usual)
-            }
-            Self::Ethernet(_) => {
-                let usual = "IEEE 802.3 has room for 1500, jumbo frames usually for 9000";
-                ("payload", length::ETHERNET_OVERHEAD.into(), usual)
-            }
-        }
-    }
-
-    /// The field with the payload of a full packet.
-    pub fn payload_field(&self) -> &'static str {
-        self.full().0
-    }
-
     /// The frame of a full packet without telemetry, if it can be made. `findings` are about the member.
     pub fn check_frame(&self, wire_overhead: Bytes, findings: &mut Findings<'_>) -> Option<u16> {
         let most = u64::from(u16::MAX);
-        let (field, overhead, usual) = self.full();
+        let Full { field, overhead, usual } = self.full();
         let frame = self.payload().saturating_add(overhead);
         let on_wire = frame.saturating_add(wire_overhead.0);
         if frame > most {
@@ -91,76 +158,10 @@ impl Spec {
         (self.payload() > 0 && on_wire <= most).then_some(frame as u16)
     }
 
-    /// Whether it fits a network with this round-trip time and these links of hosts. `findings` are about the
-    /// member.
-    pub fn check_on(
-        &self,
-        round_trip: Duration,
-        slowest: Rate,
-        wire_overhead: Bytes,
-        findings: &mut Findings<'_>,
-    ) {
-        match self {
-            Self::Rocev2(spec) => spec.check_on(round_trip, slowest, wire_overhead, findings),
-            Self::Tcp(spec) => spec.check_on(round_trip, findings),
-            Self::Udp(_) | Self::Ethernet(_) => {}
-        }
-    }
-
-    /// Length of the frame that carries `payload` bytes, at most [`Spec::payload`].
-    pub fn frame(&self, payload: u64) -> u16 {
-        match self {
-            Self::Rocev2(spec) => spec.frame(payload),
-            Self::Tcp(_) => tcp::segment_frame(payload as u16),
-            Self::Udp(spec) => spec.cut().frame(payload),
-            Self::Ethernet(spec) => spec.cut().frame(payload),
-        }
-    }
-
-    /// Full packets that may be sent before the receiver has answered.
-    pub fn initial_window(&self) -> u32 {
-        match self {
-            Self::Tcp(spec) => spec.initial_window,
-            Self::Rocev2(_) | Self::Udp(_) | Self::Ethernet(_) => u32::MAX,
-        }
-    }
-
-    /// The frame that goes to the receiver and back before any data; `None` if data goes at once.
-    pub fn handshake_frame(&self) -> Option<u16> {
-        match self {
-            Self::Tcp(_) => Some(tcp::SYN_FRAME),
-            Self::Rocev2(_) | Self::Udp(_) | Self::Ethernet(_) => None,
-        }
-    }
-
-    /// Length of the frame that answers a packet when nothing is lost; the shortest frame where
-    /// nothing answers.
-    pub fn answer_frame(&self) -> u16 {
-        match self {
-            Self::Rocev2(spec) => spec.answer(),
-            Self::Tcp(_) => length::TCP_OVERHEAD,
-            Self::Udp(_) | Self::Ethernet(_) => length::SHORTEST_FRAME,
-        }
-    }
-
-    /// The shortest frame that it makes; no longer than that of Ethernet.
-    pub fn shortest_frame(&self) -> u16 {
-        match self {
-            Self::Rocev2(spec) => spec.shortest_frame().min(length::SHORTEST_FRAME),
-            Self::Tcp(_) | Self::Udp(_) | Self::Ethernet(_) => length::SHORTEST_FRAME,
-        }
-    }
-
-    /// Whether switches write telemetry into packets.
-    pub fn telemetry(&self) -> bool {
-        matches!(self, Self::Rocev2(spec) if spec.telemetry)
-    }
-
     /// Whether its receivers answer trimmed packets, and its senders send exactly those again. Go-back-N does not: it
     /// sends everything behind a missing packet again, so it gains nothing from knowing which one it was.
     pub fn understands_trimming(&self) -> bool {
-        let Self::Rocev2(spec) = self else { return false };
-        matches!(spec.recovery, rocev2::recovery::Spec::SelectiveRepeat(_))
+        matches!(self.recovery(), Some(rocev2::recovery::Spec::SelectiveRepeat(_)))
     }
 
     /// The frame of a full packet.

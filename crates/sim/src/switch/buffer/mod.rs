@@ -4,25 +4,47 @@
 //! book, by the port and class in which it came, and in the egress book, by the queue in which it
 //! waits. The buffer keeps the ingress book and what memory shares; queues count their own bytes.
 
+#[cfg(test)]
+mod conformance;
 pub mod per_port;
 mod per_queue;
 pub mod shared;
 
+use floodway_model::check::Findings;
 use floodway_model::id::CLASSES;
-use floodway_model::{Packet, Rate};
+use floodway_model::{Bytes, Packet, Rate};
 
+use super::QueueSpec;
+use super::check::Facts;
 use super::flow_control::pausing::{Source, source_of};
 use super::port::{DropReason, Port};
 use super::queue::Queue;
 
 floodway_model::family! {
     /// How the memory of a switch is divided.
-    "switch.buffer":
-    PerQueue = "per_queue" (per_queue::Spec):
+    "switch.buffer" with Sharing {
+        new(switch: &super::Spec, rates: &[Rate]);
+        parameters {
+            limit(queue: &QueueSpec) -> Limit;
+            pools() -> Option<&shared::Spec>;
+            at(switch: &str) -> Option<Spec>;
+            check_beside(facts: &Facts<'_>, findings: &mut Findings<'_>);
+        }
+        state {
+            admit(place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
+            share(source: Source, held: u64) -> Share;
+            audit(held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>);
+        }
+        mut state {
+            join(source: Source, held: u64, backlog: u64, bytes: u64);
+            leave(source: Source, held: u64, backlog: u64, bytes: u64);
+        }
+    }
+    PerQueue = "per_queue" in per_queue:
         "Every egress queue, or ingress port and class, has `switch.queue.size` of its own.",
-    PerPort = "per_port" (per_port::Spec):
+    PerPort = "per_port" in per_port:
         "Every egress port, or ingress port, has memory of its own that its queues share.",
-    Shared = "shared" (shared::Spec):
+    Shared = "shared" in shared:
         "One memory for all, shared by dynamic thresholds (Choudhury and Hahne, 1998).",
 }
 
@@ -32,19 +54,110 @@ impl Default for Spec {
     }
 }
 
+/// Decides whether the buffer of a switch has room for a packet, as what it keeps beside [`Buffer`].
+pub trait Sharing {
+    /// Its parameters.
+    type Spec;
+
+    /// What has a limit of its own, for checks and for memory budgets.
+    fn limit(spec: &Self::Spec, queue: &QueueSpec) -> Limit;
+
+    /// Its pools, if queues of all ports share them.
+    fn pools(_spec: &Self::Spec) -> Option<&shared::Spec> {
+        None
+    }
+
+    /// The buffer of the switch of this name, if not all switches have the same.
+    fn at(_spec: &Self::Spec, _switch: &str) -> Option<Spec> {
+        None
+    }
+
+    /// Whether it goes with what else is chosen. That the limit holds a frame is checked elsewhere.
+    fn check_beside(_spec: &Self::Spec, _facts: &Facts<'_>, _findings: &mut Findings<'_>) {}
+
+    /// That of an empty switch with ports of these rates.
+    fn new(spec: &Self::Spec, switch: &super::Spec, rates: &[Rate]) -> Self;
+
+    /// Whether a frame of `bytes` finds room.
+    fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason>;
+
+    /// An admitted frame joins; `held` by its source and `backlog` of its queue are without it.
+    #[inline]
+    fn join(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+
+    /// A frame has left; `held` and `backlog` are still with it.
+    #[inline]
+    fn leave(&mut self, _source: Source, _held: u64, _backlog: u64, _bytes: u64) {}
+
+    /// What PFC compares if it is measured on the pool of the ingress; `held` is by `source`.
+    #[inline]
+    fn share(&self, _source: Source, held: u64) -> Share {
+        Share { held, in_headroom: 0, threshold: f64::INFINITY }
+    }
+
+    /// Adds what is wrong if sources and queues hold this much.
+    fn audit(&self, _held: &[u64], _backlogs: impl Iterator<Item = u64>, _wrong: &mut Vec<String>) {
+    }
+}
+
+/// The limit of what waits, if it is the same at all times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What it is the limit of.
+    pub of: Holder,
+    /// The most bytes; `None` if that depends on what else waits.
+    pub bytes: Option<Bytes>,
+    /// The field of a scenario that sets it.
+    pub field: &'static str,
+}
+
+/// What has a part of the buffer, or all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// An egress queue, or an ingress port and class.
+    Queue,
+    /// An egress port, or an ingress port.
+    Port,
+    /// All queues of a switch together.
+    Switch,
+}
+
+/// Where a frame is from and where it is to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The ingress port and class.
+    pub source: Source,
+    /// What all sources hold.
+    pub ingress: &'a Ingress,
+    /// The egress port.
+    pub port: &'a Port,
+    /// The queue there.
+    pub queue: &'a Queue,
+}
+
+/// Bytes by [`Source`], headroom included: the ingress book.
+#[derive(Debug)]
+pub struct Ingress(Vec<u64>);
+
+impl Ingress {
+    /// What `source` holds.
+    #[inline]
+    pub fn held(&self, source: Source) -> u64 {
+        self.0[source.index()]
+    }
+
+    /// What came in by `port`, of all classes.
+    pub fn held_of_port(&self, port: usize) -> u64 {
+        let first = Source::new(port, 0).index();
+        self.0[first..first + CLASSES].iter().sum()
+    }
+}
+
 /// The memory of one switch.
 #[derive(Debug)]
 pub struct Buffer {
-    /// Bytes by [`Source`], headroom included: the ingress book.
-    ingress: Vec<u64>,
-    memory: Memory,
-}
-
-#[derive(Debug)]
-enum Memory {
-    PerQueue(per_queue::Memory),
-    PerPort(per_port::Memory),
-    Shared(shared::Memory),
+    ingress: Ingress,
+    state: State,
 }
 
 /// What PFC compares, of one source.
@@ -62,16 +175,13 @@ pub struct Share {
 impl Buffer {
     /// The empty memory of a switch with ports of these rates.
     pub fn new(spec: &super::Spec, rates: &[Rate]) -> Self {
-        let memory = match &spec.buffer {
-            Spec::PerQueue(_) => Memory::PerQueue(per_queue::Memory::new(spec)),
-            Spec::PerPort(port) => Memory::PerPort(per_port::Memory::new(port, spec)),
-            Spec::Shared(shared) => Memory::Shared(shared::Memory::new(shared, spec, rates)),
-        };
-        Self { ingress: vec![0; rates.len() * CLASSES], memory }
+        let ingress = Ingress(vec![0; rates.len() * CLASSES]);
+        Self { ingress, state: State::new(&spec.buffer, spec, rates) }
     }
 
-    /// Whether a frame of `source` finds room to wait in a queue of `port`.
-    #[inline]
+    /// Whether a frame of `source` finds room to wait in a queue of `port`. Out of line, so that what it is
+    /// asked with stays in registers.
+    #[inline(never)]
     pub fn admit(
         &self,
         source: Source,
@@ -79,60 +189,41 @@ impl Buffer {
         queue: usize,
         bytes: u16,
     ) -> Result<(), DropReason> {
-        let (queue, bytes) = (&port.queues[queue], u64::from(bytes));
-        match &self.memory {
-            Memory::PerQueue(memory) => memory.admit(source, self, queue.backlog(), bytes),
-            Memory::PerPort(memory) => {
-                memory.admit(self.held_of_port(source.port()), port.occupancy.bytes(), bytes)
-            }
-            Memory::Shared(memory) => {
-                memory.admit(source, self.held(source), queue.backlog(), bytes)
-            }
-        }
+        let place = Place { source, ingress: &self.ingress, port, queue: &port.queues[queue] };
+        self.state.admit(place, bytes.into())
     }
 
     /// An admitted frame of `source` is about to join `queue`.
     #[inline]
     pub fn join(&mut self, source: Source, queue: &Queue, bytes: u16) {
-        let (held, bytes) = (&mut self.ingress[source.index()], u64::from(bytes));
-        if let Memory::Shared(memory) = &mut self.memory {
-            memory.join(source, *held, queue.backlog(), bytes);
-        }
+        let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
+        self.state.join(source, *held, queue.backlog(), bytes);
         *held += bytes;
     }
 
     /// A frame of `source` has left `queue`.
     #[inline]
     pub fn leave(&mut self, source: Source, queue: &Queue, bytes: u16) {
-        let (held, bytes) = (&mut self.ingress[source.index()], u64::from(bytes));
-        if let Memory::Shared(memory) = &mut self.memory {
-            memory.leave(source, *held, queue.backlog() + bytes, bytes);
-        }
+        let (held, bytes) = (&mut self.ingress.0[source.index()], u64::from(bytes));
+        self.state.leave(source, *held, queue.backlog() + bytes, bytes);
         *held -= bytes;
     }
 
     /// Bytes that `source` holds, headroom included.
     #[inline]
     pub fn held(&self, source: Source) -> u64 {
-        self.ingress[source.index()]
+        self.ingress.held(source)
     }
 
     /// Bytes that came in by `port`, of all classes, headroom included.
     pub fn held_of_port(&self, port: usize) -> u64 {
-        let first = Source::new(port, 0).index();
-        self.ingress[first..first + CLASSES].iter().sum()
+        self.ingress.held_of_port(port)
     }
 
     /// What PFC compares if it is measured on the pool of the ingress.
     #[inline]
     pub fn share(&self, source: Source) -> Share {
-        let held = self.held(source);
-        match &self.memory {
-            Memory::PerQueue(_) | Memory::PerPort(_) => {
-                Share { held, in_headroom: 0, threshold: f64::INFINITY }
-            }
-            Memory::Shared(memory) => memory.share(source, held),
-        }
+        self.state.share(source, self.held(source))
     }
 
     /// What is wrong with the books, in a sentence each: they must agree with the packets in the
@@ -145,23 +236,21 @@ impl Buffer {
     ) -> Vec<String> {
         let mut wrong = Vec::new();
         let data = || ports.iter().flat_map(|port| &port.queues[..queues]);
-        let mut found = vec![0; self.ingress.len()];
+        let mut found = vec![0; self.ingress.0.len()];
         let mut count = |packet: &Packet| {
             found[source_of(packet).index()] += u64::from(packet.bytes);
         };
         data().flat_map(Queue::iter).for_each(|queued| count(&queued.packet));
         at_inputs.for_each(count);
         let egress: u64 = data().map(Queue::backlog).sum();
-        let ingress: u64 = self.ingress.iter().sum();
+        let ingress: u64 = self.ingress.0.iter().sum();
         if egress != ingress {
             wrong
                 .push(format!("the ingress book has {ingress} bytes and the egress book {egress}"));
-        } else if found != self.ingress {
+        } else if found != self.ingress.0 {
             wrong.push("the ingress book charges ports and classes with bytes of others".into());
         }
-        if let Memory::Shared(memory) = &self.memory {
-            memory.audit(&self.ingress, data().map(Queue::backlog), &mut wrong);
-        }
+        self.state.audit(&self.ingress.0, data().map(Queue::backlog), &mut wrong);
         wrong
     }
 }

@@ -2,11 +2,13 @@
 //! classes share it as they come. Which port a frame is charged to is what flow control measures:
 //! the ingress port if PFC or PAUSE is measured on the ingress, else the egress port.
 
-use floodway_model::Bytes;
 use floodway_model::check::Check;
+use floodway_model::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Holder, Limit, Place, Sharing};
+use crate::switch::QueueSpec;
 use crate::switch::flow_control::{pause, pfc};
 use crate::switch::port::DropReason;
 
@@ -28,14 +30,22 @@ impl Default for Spec {
 
 impl Check for Spec {}
 
+/// Which ports are charged.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub struct State {
     size: u64,
     by_ingress: bool,
 }
 
-impl Memory {
-    pub fn new(spec: &Spec, switch: &crate::switch::Spec) -> Self {
+impl Sharing for State {
+    type Spec = Spec;
+
+    fn limit(spec: &Spec, _: &QueueSpec) -> Limit {
+        let field = "switch.buffer.per_port.size";
+        Limit { of: Holder::Port, bytes: Some(spec.size), field }
+    }
+
+    fn new(spec: &Spec, switch: &crate::switch::Spec, _: &[Rate]) -> Self {
         let (pfc, pause) = (&switch.flow_control.pfc, &switch.flow_control.pause);
         let pfc = pfc.as_ref().is_some_and(|pfc| pfc.measured_on == pfc::MeasuredOn::Ingress);
         let pause = pause.as_ref().map(|pause| pause.measured_on);
@@ -43,13 +53,14 @@ impl Memory {
         Self { size: spec.size.0, by_ingress }
     }
 
-    /// `came` is what came in by the ingress port of the frame and waits, `goes` what waits to leave
-    /// by its egress port.
-    #[inline(never)]
-    pub fn admit(&self, came: u64, goes: u64, bytes: u64) -> Result<(), DropReason> {
+    #[inline]
+    fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason> {
         let (held, reason) = match self.by_ingress {
-            true => (came, DropReason::HeadroomExceeded),
-            false => (goes, DropReason::QueueFull),
+            true => {
+                let came = place.ingress.held_of_port(place.source.port());
+                (came, DropReason::HeadroomExceeded)
+            }
+            false => (place.port.occupancy.bytes(), DropReason::QueueFull),
         };
         if held + bytes <= self.size { Ok(()) } else { Err(reason) }
     }

@@ -2,12 +2,13 @@
 //! (ingress port, class) instead, where PFC is measured on the ingress and covers the class; for
 //! each ingress port instead, where PAUSE is measured on the ingress.
 
+use floodway_model::Rate;
 use floodway_model::check::Check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Buffer;
-use crate::switch::flow_control::pausing::Source;
+use super::{Holder, Limit, Place, Sharing};
+use crate::switch::QueueSpec;
 use crate::switch::flow_control::pfc::MeasuredOn;
 use crate::switch::flow_control::{self, pause};
 use crate::switch::port::DropReason;
@@ -19,8 +20,9 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
+/// What limits which class.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub struct State {
     size: u64,
     /// Bit c: class c is limited by the ingress, not by the queue.
     by_ingress: u8,
@@ -28,34 +30,35 @@ pub(super) struct Memory {
     by_port: bool,
 }
 
-impl Memory {
-    pub fn new(spec: &crate::switch::Spec) -> Self {
-        let pfc = spec.flow_control.pfc.as_ref();
+impl Sharing for State {
+    type Spec = Spec;
+
+    fn limit(_: &Spec, queue: &QueueSpec) -> Limit {
+        Limit { of: Holder::Queue, bytes: Some(queue.size), field: "switch.queue.size" }
+    }
+
+    fn new(_: &Spec, switch: &crate::switch::Spec, _: &[Rate]) -> Self {
+        let pfc = switch.flow_control.pfc.as_ref();
         let pfc = pfc.filter(|pfc| pfc.measured_on == MeasuredOn::Ingress);
-        let by_port = by_port(&spec.flow_control);
+        let by_port = by_port(&switch.flow_control);
         let by_ingress =
-            if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes() & of_data(spec)) };
-        Self { size: spec.queue.size.0, by_ingress, by_port }
+            if by_port { u8::MAX } else { pfc.map_or(0, |pfc| pfc.classes() & of_data(switch)) };
+        Self { size: switch.queue.size.0, by_ingress, by_port }
     }
 
     #[inline]
-    pub fn admit(
-        &self,
-        source: Source,
-        buffer: &Buffer,
-        backlog: u64,
-        bytes: u64,
-    ) -> Result<(), DropReason> {
+    fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason> {
+        let Place { source, ingress, queue, .. } = place;
         let (held, reason) = if self.by_ingress >> source.class() & 1 != 0 {
-            (self.held(source, buffer), DropReason::HeadroomExceeded)
+            let held = match self.by_port {
+                true => ingress.held_of_port(source.port()),
+                false => ingress.held(source),
+            };
+            (held, DropReason::HeadroomExceeded)
         } else {
-            (backlog, DropReason::QueueFull)
+            (queue.backlog(), DropReason::QueueFull)
         };
         if held + bytes <= self.size { Ok(()) } else { Err(reason) }
-    }
-
-    fn held(&self, source: Source, buffer: &Buffer) -> u64 {
-        if self.by_port { buffer.held_of_port(source.port()) } else { buffer.held(source) }
     }
 }
 

@@ -11,7 +11,7 @@ use floodway_model::{Duration, Instant, Packet};
 use super::clock::Clock;
 use super::islip::{Free, Islip};
 use super::requests::{Requests, has, insert};
-use super::{CongestionAt, Spec, input_fifo, voq};
+use super::{CongestionAt, Inputs, Spec};
 use crate::link::Link;
 use crate::switch::port::Port;
 use crate::switch::queue::Queued;
@@ -66,13 +66,6 @@ impl Input {
     }
 }
 
-/// What is kept at the inputs.
-#[derive(Debug)]
-enum Inputs {
-    Fifo(input_fifo::Inputs),
-    Voq(voq::Inputs),
-}
-
 /// The crossbar of one switch.
 #[derive(Debug)]
 pub struct Crossbar {
@@ -82,7 +75,7 @@ pub struct Crossbar {
     queues: usize,
     /// By port.
     pub inputs: Vec<Input>,
-    waiting: Inputs,
+    waiting: Box<dyn Inputs>,
     requests: Requests,
     islip: Islip,
     iterations: u32,
@@ -113,22 +106,16 @@ impl Crossbar {
         let fastest = links.iter().map(|link| link.rate.0).max().unwrap_or(1);
         let largest = links.iter().map(|link| link.largest_frame).max().unwrap_or(0);
         let rate = floodway_model::Rate((fastest as f64 * lines.speedup).round() as u64);
-        // Heads of first in, first out queues have one wish each: there, one round is enough unless
-        // there are several queues; what is left to be matched is found out by asking again.
-        let (waiting, iterations) = match spec {
-            Spec::Voq(spec) => (Inputs::Voq(voq::Inputs::new(ports, queues)), spec.iterations),
-            _ => (Inputs::Fifo(input_fifo::Inputs::new(ports, queues)), u32::MAX),
-        };
         Some(Self {
             clock: Clock::new(lines.cell, rate),
             cell: lines.cell.0,
             ports,
             queues,
             inputs: (0..ports).map(|_| Input::default()).collect(),
-            waiting,
+            waiting: spec.inputs(ports, queues)?,
             requests: Requests::new(ports, queues, strict),
             islip: Islip::new(ports),
-            iterations,
+            iterations: spec.iterations(),
             free: Free::new(ports),
             occupied: vec![0; ports * queues],
             full_above: lines.egress_queue(largest).0.saturating_sub(largest.into()),
@@ -163,10 +150,7 @@ impl Crossbar {
         if has(&self.free.inputs, number) {
             input.blocked_since.get_or_insert(now);
         }
-        let head = match &mut self.waiting {
-            Inputs::Fifo(inputs) => inputs.push(number, frame, &mut self.requests),
-            Inputs::Voq(inputs) => inputs.push(number, frame, &mut self.requests),
-        };
+        let head = self.waiting.push(number, frame, &mut self.requests);
         let room = self.requests.rooms(output) >> frame.queue & 1 != 0;
         let free = has(&self.free.inputs, number) && has(&self.free.outputs, output);
         if head && room && free {
@@ -211,14 +195,8 @@ impl Crossbar {
                 taken.push(frame);
             }
             let waited = taken.len();
-            match &mut self.waiting {
-                Inputs::Fifo(inputs) => {
-                    inputs.take_bound(number, output, queue, &mut self.requests, &mut taken);
-                }
-                Inputs::Voq(inputs) => {
-                    inputs.take_bound(number, output, queue, &mut self.requests, &mut taken);
-                }
-            }
+            let pair = (number, output);
+            self.waiting.take_bound(pair, queue, &mut self.requests, &mut taken);
             for frame in &taken[waited..] {
                 input.waiting -= 1;
                 input.bytes -= u64::from(frame.queued.packet.bytes);
@@ -259,10 +237,7 @@ impl Crossbar {
     /// A frame begins to cross.
     fn begin(&mut self, number: usize, output: usize, slot: u64, now: Instant) {
         let queue = self.take_turn(number, output);
-        let frame = match &mut self.waiting {
-            Inputs::Fifo(inputs) => inputs.take(number, queue, &mut self.requests),
-            Inputs::Voq(inputs) => inputs.take(number, output, queue, &mut self.requests),
-        };
+        let frame = self.waiting.take((number, output), queue, &mut self.requests);
         let bytes = u64::from(frame.queued.packet.bytes);
         let end = slot + bytes.div_ceil(self.cell);
         self.ends.push(Reverse((end, number as u16, output as u16)));
@@ -311,11 +286,7 @@ impl Crossbar {
     /// Frames that wait at the inputs, by what they stand in: each row is in the order in which its
     /// frames cross.
     pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
-        let (fifo, voq) = match &self.waiting {
-            Inputs::Fifo(inputs) => (Some(inputs.rows()), None),
-            Inputs::Voq(inputs) => (None, Some(inputs.rows())),
-        };
-        fifo.into_iter().flatten().chain(voq.into_iter().flatten())
+        self.waiting.rows().iter()
     }
 
     /// The frames that are crossing.

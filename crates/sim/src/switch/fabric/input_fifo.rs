@@ -13,6 +13,7 @@ use floodway_model::check::{Check, Findings};
 use super::crossbar::Waiting;
 use super::lines::with_lines;
 use super::requests::Requests;
+use super::{Fabric, Lines};
 
 with_lines! {
     /// Parameters.
@@ -21,25 +22,33 @@ with_lines! {
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
-        self.lines().check(findings);
+        self.common().check(findings);
+    }
+}
+
+// An input requests one output for each data queue: one round is enough unless there are several of these, and
+// what is left to be matched is found out by asking again.
+impl Fabric for Spec {
+    fn lines(&self) -> Option<Lines> {
+        Some(self.common())
+    }
+
+    fn inputs(&self, ports: usize, queues: usize) -> Option<Box<dyn super::Inputs>> {
+        let fifos = vec![VecDeque::new(); ports * queues];
+        Some(Box::new(Inputs { fifos, queues }))
     }
 }
 
 /// What waits at the inputs of a switch.
 #[derive(Debug)]
-pub(super) struct Inputs {
+struct Inputs {
     /// By input and data queue.
     fifos: Vec<VecDeque<Waiting>>,
     queues: usize,
 }
 
-impl Inputs {
-    pub fn new(ports: usize, queues: usize) -> Self {
-        Self { fifos: vec![VecDeque::new(); ports * queues], queues }
-    }
-
-    /// Appends a frame. Whether it is a head now, which the requests know then.
-    pub fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool {
+impl super::Inputs for Inputs {
+    fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool {
         let fifo = &mut self.fifos[input * self.queues + usize::from(frame.queue)];
         let head = fifo.is_empty();
         if head {
@@ -49,8 +58,13 @@ impl Inputs {
         head
     }
 
-    /// Takes the head of a queue, and puts the next one in its place among the requests.
-    pub fn take(&mut self, input: usize, queue: usize, requests: &mut Requests) -> Waiting {
+    /// The next one takes the place of the head among the requests.
+    fn take(
+        &mut self,
+        (input, _): (usize, usize),
+        queue: usize,
+        requests: &mut Requests,
+    ) -> Waiting {
         let fifo = &mut self.fifos[input * self.queues + queue];
         let frame = fifo.pop_front().expect("a queue that requests has a frame");
         requests.clear(input, frame.egress.into(), queue);
@@ -60,11 +74,9 @@ impl Inputs {
         frame
     }
 
-    /// Appends to `taken` all frames that are bound for a queue of an output.
-    pub fn take_bound(
+    fn take_bound(
         &mut self,
-        input: usize,
-        output: usize,
+        (input, output): (usize, usize),
         queue: usize,
         requests: &mut Requests,
         taken: &mut Vec<Waiting>,
@@ -81,8 +93,7 @@ impl Inputs {
         }
     }
 
-    /// All queues.
-    pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
-        self.fifos.iter()
+    fn rows(&self) -> &[VecDeque<Waiting>] {
+        &self.fifos
     }
 }

@@ -53,7 +53,7 @@ macro_rules! with_lines {
 
         impl $name {
             /// What all crossbars have.
-            pub(super) fn lines(&self) -> $crate::switch::fabric::Lines {
+            pub(super) fn common(&self) -> $crate::switch::fabric::Lines {
                 let Self { speedup, cell, egress_queue, congestion_at, .. } = *self;
                 $crate::switch::fabric::Lines { speedup, cell, egress_queue, congestion_at }
             }

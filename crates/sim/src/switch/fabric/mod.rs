@@ -8,6 +8,8 @@
 
 mod check;
 mod clock;
+#[cfg(test)]
+mod conformance;
 pub mod crossbar;
 pub mod egress;
 pub mod input_fifo;
@@ -19,20 +21,29 @@ mod requests;
 mod tests;
 pub mod voq;
 
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crossbar::{Crossbar, Waiting};
 pub use lines::Lines;
+use requests::Requests;
 
 floodway_model::family! {
     /// What is between the ports of a switch, and so where data waits.
-    "switch.fabric":
-    OutputQueued = "output_queued" (output_queued::Spec):
+    "switch.fabric" as Fabric {
+        lines() -> Option<Lines>;
+        inputs(ports: usize, queues: usize) -> Option<Box<dyn Inputs>>;
+        iterations() -> u32;
+        queues_per_input(ports: u64) -> u64;
+    }
+    OutputQueued = "output_queued" in output_queued:
         "Nothing: data joins its egress queue on arrival, however many ports it comes by.",
-    InputFifo = "input_fifo" (input_fifo::Spec):
+    InputFifo = "input_fifo" in input_fifo:
         "A crossbar with one queue per ingress port and class; its head blocks the rest.",
-    Voq = "voq" (voq::Spec):
+    Voq = "voq" in voq:
         "A crossbar with virtual output queues at every ingress port, matched by iSLIP.",
 }
 
@@ -53,13 +64,48 @@ pub enum CongestionAt {
     Egress,
 }
 
-impl Spec {
-    /// Its crossbar, if it has one.
-    pub fn lines(&self) -> Option<Lines> {
-        match self {
-            Self::OutputQueued(_) => None,
-            Self::InputFifo(spec) => Some(spec.lines()),
-            Self::Voq(spec) => Some(spec.lines()),
-        }
+/// Parameters of what is between the ports. One that implements nothing has nothing there.
+pub trait Fabric {
+    /// What its crossbar has in common with all others; `None` if it has no crossbar.
+    fn lines(&self) -> Option<Lines> {
+        None
     }
+
+    /// The empty queues at the inputs of its crossbar, for this many ports with this many data queues each.
+    fn inputs(&self, _ports: usize, _queues: usize) -> Option<Box<dyn Inputs>> {
+        None
+    }
+
+    /// How many times requests, grants and accepts go round in a slot. Where an input requests few
+    /// outputs at a time, it ends by itself.
+    fn iterations(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Queues of each input and data queue that take memory even if they are empty.
+    fn queues_per_input(&self, _ports: u64) -> u64 {
+        0
+    }
+}
+
+/// The queues at the inputs of a crossbar. They set the requests: an input requests an output and a data queue
+/// while it has a frame for it that may cross next.
+pub trait Inputs: Debug + Send {
+    /// Appends a frame. Whether it may cross next.
+    fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool;
+
+    /// Takes the next frame from an input to a data queue of an output, which was requested.
+    fn take(&mut self, pair: (usize, usize), queue: usize, requests: &mut Requests) -> Waiting;
+
+    /// Appends to `taken` all frames from an input to a data queue of an output.
+    fn take_bound(
+        &mut self,
+        pair: (usize, usize),
+        queue: usize,
+        requests: &mut Requests,
+        taken: &mut Vec<Waiting>,
+    );
+
+    /// All queues. Each is in the order in which its frames cross.
+    fn rows(&self) -> &[VecDeque<Waiting>];
 }

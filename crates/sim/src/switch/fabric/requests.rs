@@ -42,7 +42,7 @@ pub(super) fn next(words: usize, start: usize, word: impl Fn(usize) -> u64) -> O
 
 /// The requests of all inputs of a switch, and for which queues outputs have room.
 #[derive(Debug)]
-pub(super) struct Requests {
+pub struct Requests {
     /// By output, data queue and word.
     bits: Words,
     /// By output: bit q says that there is room in its queue q.

@@ -10,6 +10,7 @@ use floodway_model::check::{Check, Findings};
 use super::crossbar::Waiting;
 use super::lines::with_lines;
 use super::requests::Requests;
+use super::{Fabric, Lines};
 
 with_lines! {
     /// Parameters.
@@ -22,15 +23,34 @@ with_lines! {
 
 impl Check for Spec {
     fn check(&self, findings: &mut Findings<'_>) {
-        self.lines().check(findings);
+        self.common().check(findings);
         let why = "about log2 of the ports are enough";
         findings.range("iterations", self.iterations, 1.., why);
     }
 }
 
+impl Fabric for Spec {
+    fn lines(&self) -> Option<Lines> {
+        Some(self.common())
+    }
+
+    fn inputs(&self, ports: usize, queues: usize) -> Option<Box<dyn super::Inputs>> {
+        let voqs = vec![VecDeque::new(); ports * ports * queues];
+        Some(Box::new(Inputs { voqs, ports, queues }))
+    }
+
+    fn iterations(&self) -> u32 {
+        self.iterations
+    }
+
+    fn queues_per_input(&self, ports: u64) -> u64 {
+        ports
+    }
+}
+
 /// What waits at the inputs of a switch.
 #[derive(Debug)]
-pub(super) struct Inputs {
+struct Inputs {
     /// By input, output and data queue.
     voqs: Vec<VecDeque<Waiting>>,
     ports: usize,
@@ -38,16 +58,13 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    pub fn new(ports: usize, queues: usize) -> Self {
-        Self { voqs: vec![VecDeque::new(); ports * ports * queues], ports, queues }
-    }
-
     fn place(&self, input: usize, output: usize, queue: usize) -> usize {
         (input * self.ports + output) * self.queues + queue
     }
+}
 
-    /// Appends a frame. Whether it is a head now, which the requests know then.
-    pub fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool {
+impl super::Inputs for Inputs {
+    fn push(&mut self, input: usize, frame: Waiting, requests: &mut Requests) -> bool {
         let (output, queue) = (frame.egress.into(), frame.queue.into());
         let place = self.place(input, output, queue);
         let head = self.voqs[place].is_empty();
@@ -58,11 +75,9 @@ impl Inputs {
         head
     }
 
-    /// Takes the head of a queue, which requests for as long as it has another.
-    pub fn take(
+    fn take(
         &mut self,
-        input: usize,
-        output: usize,
+        (input, output): (usize, usize),
         queue: usize,
         requests: &mut Requests,
     ) -> Waiting {
@@ -74,11 +89,9 @@ impl Inputs {
         frame
     }
 
-    /// Appends to `taken` all frames that are bound for a queue of an output.
-    pub fn take_bound(
+    fn take_bound(
         &mut self,
-        input: usize,
-        output: usize,
+        (input, output): (usize, usize),
         queue: usize,
         requests: &mut Requests,
         taken: &mut Vec<Waiting>,
@@ -88,8 +101,7 @@ impl Inputs {
         taken.extend(self.voqs[place].drain(..));
     }
 
-    /// All queues.
-    pub fn rows(&self) -> impl Iterator<Item = &VecDeque<Waiting>> {
-        self.voqs.iter()
+    fn rows(&self) -> &[VecDeque<Waiting>] {
+        &self.voqs
     }
 }

@@ -5,7 +5,6 @@ use floodway_model::graph::NodeKind;
 use floodway_model::{Graph, NodeId};
 
 use super::{Spec, ecmp};
-use crate::host::transport::Spec as Transport;
 use crate::host::transport::rocev2::recovery;
 use crate::switch::check::Facts;
 
@@ -35,10 +34,7 @@ impl Spec {
             let why = "the links of every switch to other switches have the same rate";
             findings.idle("ecmp.weighted", why);
         }
-        let recoveries = facts.profiles.iter().filter_map(|profile| match &profile.transport {
-            Transport::Rocev2(rocev2) => Some(&rocev2.recovery),
-            _ => None,
-        });
+        let recoveries = facts.profiles.iter().filter_map(|profile| profile.transport.recovery());
         for recovery in recoveries.filter(|_| self.sprays()) {
             let (what, remedy) = match recovery {
                 recovery::Spec::GoBackN(_) => (

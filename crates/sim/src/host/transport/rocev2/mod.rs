@@ -10,10 +10,12 @@ mod tests;
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
-use floodway_model::{Bytes, Duration, FlowSpec, Rate};
+use floodway_model::{Bytes, EcnFeedback, FlowSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Full, Network, Transport};
+use crate::host::congestion::{self, Needs};
 pub use receiver::{Arrived, Receiver};
 pub use sender::Sender;
 
@@ -95,16 +97,62 @@ const LONGEST_HEADERS: Bytes = Bytes(256);
 /// Addresses and numbers take as much.
 const SHORTEST_ANSWER: Bytes = Bytes(20);
 
-impl Spec {
+impl Transport for Spec {
+    #[inline]
+    fn payload(&self) -> u64 {
+        self.mtu.0
+    }
+
+    fn full(&self) -> Full {
+        let usual = "RoCEv2 has MTUs from 256 to 4096 bytes";
+        Full { field: "mtu", overhead: self.overhead.0, usual }
+    }
+
+    #[inline]
+    fn frame(&self, payload: u64) -> u16 {
+        let frame = payload as u16 + self.overhead.0 as u16 + self.room();
+        frame.max(self.shortest.0 as u16)
+    }
+
+    #[inline]
+    fn answer_frame(&self) -> u16 {
+        self.answer.0 as u16 + self.room()
+    }
+
+    /// One byte of a message, or an answer.
+    fn shortest_frame(&self) -> u16 {
+        self.frame(1).min(self.answer_frame()).min(length::SHORTEST_FRAME)
+    }
+
+    #[inline]
+    fn telemetry(&self) -> bool {
+        self.telemetry
+    }
+
+    fn recovery(&self) -> Option<&recovery::Spec> {
+        Some(&self.recovery)
+    }
+
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    fn is_capable(&self, _: EcnFeedback) -> bool {
+        true
+    }
+
+    fn usual_control(&self) -> congestion::Spec {
+        congestion::Spec::Dcqcn(Default::default())
+    }
+
+    fn reports(&self, needs: Needs) -> bool {
+        needs != Needs::Acknowledgements
+    }
+
     /// Whether timeouts are longer than a round trip, and than packets take of which the last one is
     /// acknowledged, on the slowest link of a host.
-    pub fn check_on(
-        &self,
-        round_trip: Duration,
-        slowest: Rate,
-        wire_overhead: Bytes,
-        findings: &mut Findings<'_>,
-    ) {
+    fn check_on(&self, network: &Network, findings: &mut Findings<'_>) {
+        let Network { round_trip, slowest, wire_overhead } = *network;
         let timeouts = self.recovery.timeouts();
         for (field, timeout) in &timeouts {
             if *timeout <= round_trip {
@@ -154,30 +202,13 @@ impl Spec {
         (payload / self.mtu.0).min(u32::MAX.into()) as u32
     }
 
-    /// Frame length of the packet that carries `payload` bytes.
-    #[inline]
-    pub fn frame(&self, payload: u64) -> u16 {
-        let frame = payload as u16 + self.overhead.0 as u16 + self.room();
-        frame.max(self.shortest.0 as u16)
-    }
-
-    /// Frame length of an acknowledgement or a NAK.
-    pub fn answer(&self) -> u16 {
-        self.answer.0 as u16 + self.room()
-    }
-
-    /// The shortest frame that it makes: one byte of a message, or an answer.
-    pub fn shortest_frame(&self) -> u16 {
-        self.frame(1).min(self.answer())
-    }
-
     /// Bytes for telemetry.
     const fn room(&self) -> u16 {
         if self.telemetry { length::TELEMETRY } else { 0 }
     }
 
     /// Payload of a packet of a message of `bytes` in `packets` packets.
-    fn payload(&self, psn: u32, bytes: u64, packets: u32) -> u64 {
+    fn payload_of(&self, psn: u32, bytes: u64, packets: u32) -> u64 {
         if psn + 1 < packets { self.mtu.0 } else { bytes - self.mtu.0 * u64::from(packets - 1) }
     }
 }

@@ -5,7 +5,7 @@ use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
 use super::Spec;
 use super::recovery::{self, selective_repeat};
 use crate::host::congestion;
-use crate::host::transport::{Frame, Sent};
+use crate::host::transport::{Frame, Sent, Transport};
 
 /// The sending side of one message.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Sender {
         } else {
             self.fresh = self.next;
         }
-        let bytes = transport.frame(transport.payload(psn, self.bytes, self.packets));
+        let bytes = transport.frame(transport.payload_of(psn, self.bytes, self.packets));
         Some(Frame {
             body: Body::Data { echo: Echo::default(), psn, sent_at: now },
             bytes,

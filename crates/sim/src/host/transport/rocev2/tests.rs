@@ -572,8 +572,9 @@ fn what_is_held_has_arrived() {
 
 #[test]
 fn telemetry_takes_room_in_data_and_answers() {
+    use crate::host::transport::Transport;
     let spec = Spec { telemetry: true, ..Spec::default() };
     // 1024 + 62 + 2 + 5 * 8, 66 + 2 + 5 * 8.
-    assert_eq!((spec.frame(1_024), spec.answer()), (1_128, 108));
-    assert_eq!((Spec::default().frame(1_024), Spec::default().answer()), (1_086, 66));
+    assert_eq!((spec.frame(1_024), spec.answer_frame()), (1_128, 108));
+    assert_eq!((Spec::default().frame(1_024), Spec::default().answer_frame()), (1_086, 66));
 }

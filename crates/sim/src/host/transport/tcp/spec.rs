@@ -1,6 +1,7 @@
 //! Parameters.
 
 use floodway_model::check::{Check, Findings, count_of};
+use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Ecn, EcnFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::ecn::{Codepoint, Feedback, Signals};
 use super::idle::IdleRestart;
 use super::loss::LossDetection;
+use super::{SYN_FRAME, segment_frame};
+use crate::host::congestion::{self, Needs};
+use crate::host::transport::{Full, Network, Transport};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -135,9 +139,53 @@ impl Spec {
             );
         }
     }
+}
+
+impl Transport for Spec {
+    fn payload(&self) -> u64 {
+        self.mss.0
+    }
+
+    fn full(&self) -> Full {
+        let usual = "an Ethernet packet of 1500 bytes has room for 1448";
+        Full { field: "mss", overhead: length::TCP_OVERHEAD.into(), usual }
+    }
+
+    fn frame(&self, payload: u64) -> u16 {
+        segment_frame(payload as u16)
+    }
+
+    fn initial_window(&self) -> u32 {
+        self.initial_window
+    }
+
+    fn handshake_frame(&self) -> Option<u16> {
+        Some(SYN_FRAME)
+    }
+
+    fn answer_frame(&self) -> u16 {
+        length::TCP_OVERHEAD
+    }
+
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    fn is_capable(&self, wanted: EcnFeedback) -> bool {
+        self.ecn_field(wanted).is_capable()
+    }
+
+    fn usual_control(&self) -> congestion::Spec {
+        congestion::Spec::Cubic(Default::default())
+    }
+
+    fn reports(&self, needs: Needs) -> bool {
+        matches!(needs, Needs::Nothing | Needs::Acknowledgements)
+    }
 
     /// Whether the first timeout is longer than a round trip.
-    pub fn check_on(&self, round_trip: Duration, findings: &mut Findings<'_>) {
+    fn check_on(&self, network: &Network, findings: &mut Findings<'_>) {
+        let round_trip = network.round_trip;
         if self.initial_rto <= round_trip {
             findings.error(
                 "initial_rto",

@@ -11,16 +11,20 @@ mod book;
 mod spec;
 
 use floodway_model::Rate;
+use floodway_model::check::Findings;
 use floodway_model::id::CLASSES;
 
-use super::Share;
+use super::{Holder, Limit, Place, Share, Sharing};
+use crate::switch::QueueSpec;
+use crate::switch::check::{CheckBeside, Facts};
 use crate::switch::flow_control::pausing::Source;
 use crate::switch::port::DropReason;
 use book::Book;
 pub use spec::{OfRate, OfSwitches, Pool, Spec};
 
+/// What is kept beside the bytes that sources and queues hold.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub struct State {
     ingress: Option<Book>,
     egress: Option<Book>,
     /// By source: bytes in its headroom.
@@ -39,9 +43,26 @@ struct PortShare {
     headroom: u64,
 }
 
-impl Memory {
-    /// `rates` are those of the ports.
-    pub fn new(spec: &Spec, switch: &crate::switch::Spec, rates: &[Rate]) -> Self {
+impl Sharing for State {
+    type Spec = Spec;
+
+    fn limit(_: &Spec, _: &QueueSpec) -> Limit {
+        Limit { of: Holder::Switch, bytes: None, field: "switch.buffer.shared.egress.pool" }
+    }
+
+    fn pools(spec: &Spec) -> Option<&Spec> {
+        Some(spec)
+    }
+
+    fn at(spec: &Spec, switch: &str) -> Option<super::Spec> {
+        (!spec.by_switch.is_empty()).then(|| super::Spec::Shared(spec.at(switch)))
+    }
+
+    fn check_beside(spec: &Spec, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        spec.check_beside(facts, findings);
+    }
+
+    fn new(spec: &Spec, switch: &crate::switch::Spec, rates: &[Rate]) -> Self {
         let share = |&rate: &Rate| PortShare {
             alpha: spec.alpha_at(rate),
             headroom: spec.headroom_at(rate).0,
@@ -56,9 +77,67 @@ impl Memory {
         }
     }
 
+    #[inline]
+    fn admit(&self, place: Place<'_>, bytes: u64) -> Result<(), DropReason> {
+        let Place { source, ingress, queue, .. } = place;
+        self.accepts(source, ingress.held(source), queue.backlog(), bytes)
+    }
+
+    #[inline(never)]
+    fn join(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
+        if let Some(egress) = &mut self.egress {
+            egress.add(backlog, bytes);
+        }
+        if let Some(ingress) = &mut self.ingress {
+            let in_headroom = &mut self.headroom[source.index()];
+            let held = held - *in_headroom;
+            if ingress.accepts(self.shares[source.port()].alpha, held, bytes) {
+                ingress.add(held, bytes);
+            } else {
+                *in_headroom += bytes;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn leave(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
+        if let Some(egress) = &mut self.egress {
+            egress.remove(backlog, bytes);
+        }
+        if let Some(ingress) = &mut self.ingress {
+            let in_headroom = &mut self.headroom[source.index()];
+            let from_headroom = bytes.min(*in_headroom);
+            ingress.remove(held - *in_headroom, bytes - from_headroom);
+            *in_headroom -= from_headroom;
+        }
+    }
+
+    #[inline(never)]
+    fn share(&self, source: Source, held: u64) -> Share {
+        let alpha = self.shares[source.port()].alpha;
+        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, |book| book.threshold(alpha));
+        Share { held, in_headroom: self.headroom[source.index()], threshold }
+    }
+
+    fn audit(&self, held: &[u64], backlogs: impl Iterator<Item = u64>, wrong: &mut Vec<String>) {
+        let over = |(held, headroom): (&u64, &u64)| headroom > held;
+        if held.iter().zip(&self.headroom).any(over) {
+            wrong.push("more bytes are in the headroom than were let in".to_owned());
+            return;
+        }
+        let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
+        let mut check = |book: &Option<Book>, name, holdings: &mut dyn Iterator<Item = u64>| {
+            wrong.extend(book.as_ref().and_then(|book| book.audit(name, holdings)));
+        };
+        check(&self.ingress, "ingress", &mut { beside });
+        check(&self.egress, "egress", &mut { backlogs });
+    }
+}
+
+impl State {
     /// `held` is what the source has, headroom included, and `backlog` what the queue has.
     #[inline(never)]
-    pub fn admit(
+    fn accepts(
         &self,
         source: Source,
         held: u64,
@@ -84,64 +163,6 @@ impl Memory {
         } else {
             Err(DropReason::HeadroomExceeded)
         }
-    }
-
-    /// `held` and `backlog` are without the frame.
-    #[inline(never)]
-    pub fn join(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
-        if let Some(egress) = &mut self.egress {
-            egress.add(backlog, bytes);
-        }
-        if let Some(ingress) = &mut self.ingress {
-            let in_headroom = &mut self.headroom[source.index()];
-            let held = held - *in_headroom;
-            if ingress.accepts(self.shares[source.port()].alpha, held, bytes) {
-                ingress.add(held, bytes);
-            } else {
-                *in_headroom += bytes;
-            }
-        }
-    }
-
-    /// `held` and `backlog` are with the frame.
-    #[inline(never)]
-    pub fn leave(&mut self, source: Source, held: u64, backlog: u64, bytes: u64) {
-        if let Some(egress) = &mut self.egress {
-            egress.remove(backlog, bytes);
-        }
-        if let Some(ingress) = &mut self.ingress {
-            let in_headroom = &mut self.headroom[source.index()];
-            let from_headroom = bytes.min(*in_headroom);
-            ingress.remove(held - *in_headroom, bytes - from_headroom);
-            *in_headroom -= from_headroom;
-        }
-    }
-
-    #[inline(never)]
-    pub fn share(&self, source: Source, held: u64) -> Share {
-        let alpha = self.shares[source.port()].alpha;
-        let threshold = self.ingress.as_ref().map_or(f64::INFINITY, |book| book.threshold(alpha));
-        Share { held, in_headroom: self.headroom[source.index()], threshold }
-    }
-
-    /// Whether the accounts agree with what sources and queues hold.
-    pub fn audit(
-        &self,
-        held: &[u64],
-        backlogs: impl Iterator<Item = u64>,
-        wrong: &mut Vec<String>,
-    ) {
-        let over = |(held, headroom): (&u64, &u64)| headroom > held;
-        if held.iter().zip(&self.headroom).any(over) {
-            wrong.push("more bytes are in the headroom than were let in".to_owned());
-            return;
-        }
-        let beside = held.iter().zip(&self.headroom).map(|(held, headroom)| held - headroom);
-        let mut check = |book: &Option<Book>, name, holdings: &mut dyn Iterator<Item = u64>| {
-            wrong.extend(book.as_ref().and_then(|book| book.audit(name, holdings)));
-        };
-        check(&self.ingress, "ingress", &mut { beside });
-        check(&self.egress, "egress", &mut { backlogs });
     }
 }
 

@@ -12,13 +12,13 @@ fn pool(pool: u64, guaranteed: u64, alpha: impl Into<Option<f64>>) -> Option<Poo
 }
 
 /// With class 1 lossless and class 0 lossy.
-fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> Memory {
+fn memory(ingress: Option<Pool>, egress: Option<Pool>, headroom: u64) -> State {
     let pfc = pfc::Spec { queues: vec![1], ..Default::default() };
     let flow_control = flow_control::Spec { pfc: Some(pfc), ..Default::default() };
     let queue = switch::QueueSpec { count: 2, ..Default::default() };
     let switch = switch::Spec { flow_control, queue, ..Default::default() };
     let spec = Spec { ingress, egress, headroom: Bytes(headroom), ..Default::default() };
-    Memory::new(&spec, &switch, &[Rate::from_gbps(100); 4])
+    State::new(&spec, &switch, &[Rate::from_gbps(100); 4])
 }
 
 const LOSSY: usize = 0;
@@ -26,20 +26,20 @@ const LOSSLESS: usize = 1;
 
 /// A memory with what sources and queues hold, as a switch keeps it.
 struct Bench {
-    memory: Memory,
+    memory: State,
     held: Vec<u64>,
     backlogs: Vec<u64>,
 }
 
 impl Bench {
-    fn new(memory: Memory) -> Self {
+    fn new(memory: State) -> Self {
         let held = vec![0; memory.headroom.len()];
         Self { memory, held, backlogs: vec![0; 4] }
     }
 
     fn join(&mut self, source: Source, queue: usize, bytes: u64) -> Result<(), DropReason> {
         let (held, backlog) = (&mut self.held[source.index()], &mut self.backlogs[queue]);
-        self.memory.admit(source, *held, *backlog, bytes)?;
+        self.memory.accepts(source, *held, *backlog, bytes)?;
         self.memory.join(source, *held, *backlog, bytes);
         *held += bytes;
         *backlog += bytes;
@@ -265,7 +265,7 @@ fn a_faster_port_may_hold_more() {
     for (port, frames) in [(0, 9 + 3), (1, 16 + 6)] {
         // Alone, one holds alpha / (1 + alpha) of the pool, 888 and 1600 bytes, to the frame that is
         // judged by what was free before it; and its headroom.
-        let mut bench = Bench::new(Memory::new(&spec, &switch, &[slow, fast]));
+        let mut bench = Bench::new(State::new(&spec, &switch, &[slow, fast]));
         let (taken, reason) = bench.fill(Source::new(port, LOSSLESS), 0, 100);
         assert_eq!((taken, reason), (frames, DropReason::HeadroomExceeded));
     }

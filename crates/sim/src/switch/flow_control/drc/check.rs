@@ -5,7 +5,7 @@ use floodway_model::packet::length;
 use floodway_model::{Bytes, Duration, Graph, Rate};
 
 use super::{DIRECTIONS, Spec};
-use crate::switch::buffer;
+use crate::switch::buffer::Holder;
 use crate::switch::check::{CheckBeside, Facts};
 
 /// The least rate factor that makes sense: a full frame in 12 ms at 1 Gb/s.
@@ -165,13 +165,13 @@ impl Spec {
         let switch = facts.switch;
         let remedy =
             "write of how many bytes the thresholds are parts, as `switch.flow_control.drc.memory`";
-        let why = match switch.buffer {
+        let why = match switch.buffer.limit(&switch.queue).of {
             _ if self.memory.is_some() => None,
-            buffer::Spec::PerQueue(_) => None,
-            buffer::Spec::PerPort(_) => {
+            Holder::Queue => None,
+            Holder::Port => {
                 Some("queues share the buffer of a port, so that it is not the sum of theirs")
             }
-            buffer::Spec::Shared(_) => {
+            Holder::Switch => {
                 Some("the buffer of the switch is shared, so no part of it belongs to a port")
             }
         };
