@@ -104,7 +104,7 @@ docs: build
 	$(FLOODWAY) reference > docs/reference.md
 
 # Runs every published study again and replaces the results in docs/studies: about eight hours of computing, less
-# what results/ has of this version already, and 30 GB of disk. `make studies ONLY="sfc ci/quick"` for some.
+# what results/ has of this version already, and 30 GB of disk. `make studies ONLY="sfc ci"` for some.
 studies: build
 	tools/studies publish $(ONLY)
 
