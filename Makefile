@@ -103,8 +103,8 @@ peers: build
 docs: build
 	$(FLOODWAY) reference > docs/reference.md
 
-# Runs every published study again and replaces the results in docs/studies: about eight hours of computing, less
-# what results/ has of this version already, and 30 GB of disk. `make studies ONLY="sfc ci/quick"` for some.
+# Runs every published study again and replaces the results in docs/studies: about eleven hours of computing, less
+# what results/ has of this version already, and 30 GB of disk. `make studies ONLY="sfc ci"` for some.
 studies: build
 	tools/studies publish $(ONLY)
 
