@@ -1,5 +1,6 @@
-//! The engine by itself: `cargo bench -p floodway-engine`. Nodes that do nothing but send frames on, as
-//! many as a switch sends in a window, so what is measured is sending, sorting and calling.
+//! Benchmark of the engine without a network model: `cargo bench -p floodway-engine`. The nodes only
+//! forward frames, as many per window as a switch does, so this measures the cost of sending, sorting
+//! and dispatch.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,13 +13,13 @@ fn main() {
     divan::main();
 }
 
-/// Frames that are on their way to a node.
+/// Frames in flight to each node.
 const FRAMES: u16 = 16;
 
-/// The time of a link.
+/// Propagation delay of a link.
 const DELAY: Duration = Duration(200_000);
 
-/// Sends every frame that arrives on to a node `ahead` of it.
+/// Forwards every arriving frame to the node `ahead` positions further on.
 struct Forwarder {
     id: NodeId,
     ahead: NodeId,
@@ -87,7 +88,7 @@ impl Part for Forwarders {
     }
 }
 
-/// Frames to so many nodes, 16 at each in every window, from sending to reading in order.
+/// Sends 16 frames to each of `nodes` nodes per window, and reads them in order on arrival.
 #[divan::bench(args = [24, 1_152])]
 fn forward(bencher: Bencher, nodes: u32) {
     const WINDOWS: u64 = 64;

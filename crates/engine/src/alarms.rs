@@ -1,25 +1,26 @@
-//! One alarm per slot, and which rings next.
+//! One timer per slot, with fast access to the timer that expires next.
 //!
-//! A tree of times, eight below each: setting an alarm renews the earliest of its eight, and theirs,
-//! and stops where nothing changes; looking at the next is one load, and there is never a stale
-//! entry to skip. Ties go to the lowest slot, so the order is part of no one's luck. Eight are a
-//! cache line, and their earliest is found without a branch that could be guessed wrong.
+//! A tree of times with eight children per node. Setting a timer updates the minimum of its group of
+//! eight, then that of the parent group, and stops as soon as a minimum does not change. Reading the
+//! next expiry is one load, and there are never stale entries to skip. Ties go to the lowest slot,
+//! so the order is deterministic. A group of eight fills a cache line, and its minimum is found
+//! without a branch that could be mispredicted.
 
 use floodway_model::Instant;
 
-/// Times below one of the level above.
+/// Number of children per node of the tree.
 const WIDTH: usize = 8;
 
-/// Alarms of a fixed number of slots.
+/// Timers for a fixed number of slots.
 #[derive(Clone, Debug)]
 pub struct Alarms {
     next: Instant,
-    /// The first level has the slots, each after it the earliest of the eights of the one before,
-    /// and the last has one eight.
+    /// The first level has the slots. Each level above it has the minimum of every group of eight
+    /// of the level below; the last level is a single group.
     levels: Box<[Box<[Eight]>]>,
 }
 
-/// One cache line.
+/// A group of eight times: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Eight([Instant; WIDTH]);
@@ -33,7 +34,7 @@ impl Eight {
         a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
     }
 
-    /// The first that is this time, which is one of them.
+    /// Position of the first time equal to `at`, which must be in the group.
     #[inline]
     fn position(&self, at: Instant) -> usize {
         let bits = self.0.iter().enumerate().map(|(index, time)| u32::from(*time == at) << index);
@@ -42,7 +43,7 @@ impl Eight {
 }
 
 impl Alarms {
-    /// No alarm set in any of `slots`.
+    /// Creates `slots` timers, none of them set.
     pub fn new(slots: usize) -> Self {
         let mut levels = Vec::new();
         let mut eights = slots.div_ceil(WIDTH).max(1);
@@ -54,7 +55,7 @@ impl Alarms {
         Self { next: Instant::NEVER, levels: levels.into() }
     }
 
-    /// Sets the alarm of `slot`, in place of the one it had; [`Instant::NEVER`] clears it.
+    /// Sets the timer of `slot`, replacing its previous value; [`Instant::NEVER`] clears it.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Instant) {
         let (mut place, mut time) = (slot, at);
@@ -69,19 +70,19 @@ impl Alarms {
         self.next = time;
     }
 
-    /// The alarm of `slot`.
+    /// Expiry time of the timer of `slot`.
     #[inline]
     pub fn at(&self, slot: usize) -> Instant {
         self.levels[0][slot / WIDTH].0[slot % WIDTH]
     }
 
-    /// The earliest time.
+    /// Earliest expiry time of all timers.
     #[inline]
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// The lowest slot that rings at [`Alarms::next`].
+    /// The lowest slot whose timer expires at [`Alarms::next`].
     #[inline]
     pub fn next_slot(&self) -> usize {
         let levels = self.levels.iter().rev();

@@ -1,34 +1,35 @@
-//! Where the threads of a run meet between windows.
+//! Barrier at which the threads of a run synchronize between windows.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A barrier for short waits that may become long. A window takes microseconds, less than waking a
-/// thread takes, so whoever waits spins at first. After that it yields, in case the thread that it
-/// waits for is ready and lacks a core, and then sleeps: on a busy machine that thread may not run for
-/// milliseconds.
+/// A barrier for waits that are usually short but may become long. A window takes microseconds, less
+/// than it takes to wake a thread, so a waiting thread spins first. Then it yields, in case the thread
+/// that it waits for is ready to run and lacks a core. Finally it sleeps: on a busy machine the other
+/// thread may not run for milliseconds.
 #[derive(Debug)]
 pub struct Barrier {
     spins: u32,
     waiting: AtomicUsize,
     generation: AtomicUsize,
-    /// Threads that sleep or are about to.
+    /// Threads that sleep or are about to sleep.
     sleepers: AtomicUsize,
     sleep: Mutex<()>,
     opened: Condvar,
-    /// How long threads have waited beyond spinning, all together, in nanoseconds.
+    /// Total time that all threads have waited beyond spinning, in nanoseconds.
     waited: AtomicU64,
-    /// A thread has panicked and will not come again.
+    /// Set when a thread has panicked and will not reach the barrier again.
     broken: AtomicBool,
 }
 
 impl Barrier {
-    /// For at most this many threads.
+    /// A barrier for at most `threads` threads.
     pub fn new(threads: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
-            // With fewer cores than threads, whoever spins keeps the one it waits for from running.
+            // With fewer cores than threads, a spinning thread keeps the thread it waits for from
+            // running.
             spins: if threads <= cores { SPINS } else { 0 },
             waiting: AtomicUsize::new(0),
             generation: AtomicUsize::new(0),
@@ -40,13 +41,13 @@ impl Barrier {
         }
     }
 
-    /// Tells all that wait or will that a thread has panicked.
+    /// Marks the barrier as broken after a panic, so that present and future waiters stop waiting.
     pub fn give_up(&self) {
         self.broken.store(true, Ordering::SeqCst);
         self.wake();
     }
 
-    /// How long threads have waited here beyond spinning, all together, in nanoseconds.
+    /// Total time that all threads have waited here beyond spinning, in nanoseconds.
     pub fn waited_ns(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)
     }
@@ -56,9 +57,9 @@ impl Barrier {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many threads have come, which all say the same number. What any of them did
-    /// before is visible to all after. Panics if one of them has panicked: it would be waited for in
-    /// vain.
+    /// Waits until `threads` threads have reached the barrier; all must pass the same number. What
+    /// any of them wrote before is visible to all of them afterwards. Panics if one of the threads
+    /// has panicked, because it would never arrive.
     pub fn wait(&self, threads: usize) {
         if threads == 1 {
             return;
@@ -89,8 +90,9 @@ impl Barrier {
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever opens the barrier does so before it looks for sleepers, and this thread is one
-        // before it looks at the barrier: one of them sees the other.
+        // The thread that opens the barrier does so before it checks for sleepers, and this thread
+        // registers as a sleeper before it checks the barrier, so at least one of them sees the
+        // other.
         while !is_open() {
             guard = self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
@@ -104,20 +106,21 @@ impl Barrier {
         self.waited.fetch_add(waited, Ordering::Relaxed);
     }
 
-    /// Wakes those that sleep.
+    /// Wakes the sleeping threads.
     fn wake(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            // Between looking at the barrier and sleeping, sleepers hold the lock.
+            // Sleepers hold the lock from checking the barrier until they sleep; taking it here
+            // means that no wakeup is lost.
             drop(self.sleep.lock().unwrap_or_else(PoisonError::into_inner));
             self.opened.notify_all();
         }
     }
 }
 
-/// Some tens of microseconds: longer than the threads of a balanced window are apart.
+/// Some tens of microseconds: longer than the difference in arrival times in a balanced window.
 const SPINS: u32 = 2_000;
 
-/// About as long again when nobody else wants the core.
+/// About as long again, if no other thread wants the core.
 const YIELDS: u32 = 200;
 
 #[cfg(test)]
@@ -132,7 +135,7 @@ mod tests {
         let barrier = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Until the other one sleeps.
+                // Wait until the other thread sleeps.
                 while barrier.sleepers.load(Ordering::SeqCst) == 0 {
                     std::thread::yield_now();
                 }
@@ -152,7 +155,7 @@ mod tests {
                     for round in 0..500 {
                         assert!(rounds.load(Ordering::SeqCst) / 3 == round);
                         if thread == round % 3 && round % 50 == 0 {
-                            // The others sleep by now.
+                            // By now the other threads sleep.
                             std::thread::sleep(Duration::from_millis(1));
                         }
                         barrier.wait(3);

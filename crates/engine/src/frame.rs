@@ -1,18 +1,19 @@
-//! What is sent from node to node.
+//! The trait of frames sent between nodes.
 
 use floodway_model::{Packet, PortIx};
 
-/// Something that is sent from node to node, by value.
+/// A frame sent from node to node, passed by value.
 pub trait Frame: Copy + Send {
-    /// The port of the node at which it arrives.
+    /// Ingress port at the receiving node.
     fn ingress(&self) -> PortIx;
 
-    /// Whether it is only for the next node, such as a pause. Of frames that arrive at a node at the same
-    /// time, these come first, whatever their ports.
+    /// Whether the frame is for the adjacent node only, as a pause frame is. Of frames that arrive at a
+    /// node at the same time, these come first, whatever their ports.
     fn is_one_hop(&self) -> bool;
 }
 
-// Here because neither the trait nor the packet belongs to those who use both.
+// Implemented here because neither the trait nor the packet type belongs to the crates that use
+// both.
 impl Frame for Packet {
     #[inline]
     fn ingress(&self) -> PortIx {
@@ -29,7 +30,7 @@ impl Frame for Packet {
 pub mod tests {
     use super::*;
 
-    /// The plainest frame.
+    /// The simplest frame.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Pebble {
         pub ingress: PortIx,

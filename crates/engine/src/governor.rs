@@ -1,21 +1,22 @@
-//! How many of a run's threads work: as many as simulate most in the time that a clock on the wall
-//! shows.
+//! Chooses how many of a run's threads work, to maximize the work simulated per second of wall-clock
+//! time.
 //!
-//! Threads meet after every window, so all of them wait while one of them lacks a core. On a machine
-//! that is busy with other things two threads can be many times slower than one. What the machine does
-//! is not asked: when threads wait much for each other, or work with fewer than there are, another
-//! number is tried for an interval, and kept if more was done in it than in the one before.
+//! Threads synchronize after every window, so all of them wait while one of them lacks a core. On a
+//! machine that is busy with other work, two threads can be many times slower than one. The governor
+//! does not query the load of the machine. Instead, when threads wait a lot for each other, or fewer
+//! work than are available, it tries another number for an interval, and keeps that number if it did
+//! more work than the one before.
 
 use std::time::Duration;
 
-/// What is counted since the beginning of a run.
+/// Cumulative measurements since the beginning of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    /// Time of the clock on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// What has been simulated: packet-hops and windows.
+    /// Amount simulated: packet-hops plus windows.
     pub work: u64,
-    /// How long threads have waited for each other, all together.
+    /// Total time that all threads have waited for each other.
     pub waited: Duration,
 }
 
@@ -24,20 +25,20 @@ pub struct Reading {
 pub struct Governor {
     most: usize,
     active: usize,
-    /// At the beginning of this interval.
+    /// Reading at the beginning of the current interval.
     begin: Reading,
-    /// The number before a trial, and what was done then per second.
+    /// During a trial: the previous number of threads, and its work per second.
     trial: Option<(usize, f64)>,
-    /// When to try again.
+    /// Wall-clock time of the next trial.
     next_trial: Duration,
-    /// How long the last trial was waited for.
+    /// Delay before the last trial.
     patience: Duration,
-    /// Whether fewer threads are tried next.
+    /// Whether the next trial uses fewer threads.
     fewer: bool,
 }
 
 impl Governor {
-    /// All of so many threads work.
+    /// Begins with all `most` threads.
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -50,7 +51,7 @@ impl Governor {
         }
     }
 
-    /// How many threads are to work from now on, if that changes.
+    /// Returns the new number of working threads if it changes.
     pub fn look(&mut self, now: Reading) -> Option<usize> {
         let wall = now.wall.saturating_sub(self.begin.wall);
         if self.most == 1 || wall < INTERVAL {
@@ -86,19 +87,20 @@ impl Governor {
     }
 }
 
-/// For how long a number of threads is judged: some turns of a scheduler that has more to run than
-/// cores.
+/// Measurement interval of one number of threads: a few time slices of an operating system
+/// scheduler with more threads to run than cores.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The shortest and the longest time from one trial to the next.
+/// Shortest and longest delay between trials.
 const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(1_600)];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Lets it govern for so many intervals of 20 ms, with these rates by number of threads (work in an
-    /// interval), while all but one of the threads wait or none does; gives in how many intervals each number was active.
+    /// Runs the governor for a number of intervals of 20 ms, with the given rates by number of threads (work per
+    /// interval), while either all but one of the threads wait or none does. Returns the number of intervals for which
+    /// each number of threads was active.
     fn govern(
         governor: &mut Governor,
         now: &mut Reading,
@@ -128,10 +130,10 @@ mod tests {
     #[test]
     fn one_thread_works_where_two_are_slower_and_two_are_seldom_tried() {
         let (mut governor, mut now) = (Governor::new(2), Reading::default());
-        // Ten seconds. Two are tried after 0.1, 0.2, 0.4, 0.8 and then every 1.6 seconds.
+        // Ten seconds. Two threads are tried after 0.1, 0.2, 0.4, 0.8 and then every 1.6 seconds.
         let active = govern(&mut governor, &mut now, 500, &[0, 100, 10], true);
         assert!((1..=12).contains(&active[2]), "{active:?}");
-        // The machine is quiet again: two work after 1.6 seconds at the latest, 80 intervals.
+        // The machine is idle again: two threads work after at most 1.6 seconds, 80 intervals.
         let active = govern(&mut governor, &mut now, 500, &[0, 100, 190], false);
         assert!(active[1] <= 82, "{active:?}");
     }

@@ -1,4 +1,4 @@
-//! Which thread has which nodes.
+//! Assignment of nodes to threads.
 
 use floodway_model::{Duration, Instant, NodeId};
 
@@ -6,23 +6,24 @@ use crate::frame::Frame;
 use crate::windows::Windows;
 use crate::wire::Wire;
 
-/// How the nodes of a network are shared out among threads, and what their wires are like.
+/// How the nodes of a network are partitioned among threads, and the parameters of their wires.
 #[derive(Clone, Debug)]
 pub struct Layout {
     windows: Windows,
-    /// Windows ahead that have lists of arrivals of their own.
+    /// Number of upcoming windows that have arrival lists of their own.
     ring: u64,
-    /// By node: its part.
+    /// Part of each node, by node.
     owner: Vec<u16>,
     parts: u16,
-    /// The most ports of a node.
+    /// Largest number of ports of any node.
     ports: usize,
 }
 
 impl Layout {
-    /// For at most so many threads. `ports` is the number of ports of each node, by which its work is
-    /// estimated, `groups` has all nodes, those together that belong on one thread, such as a leaf and
-    /// its hosts, and `longest_hop` is the longest time from sending to arrival.
+    /// A layout for at most `threads` threads. `ports` is the number of ports of each node, which
+    /// serves as an estimate of its work. `groups` covers all nodes; the nodes of a group stay on one
+    /// thread, such as a leaf and its hosts. `longest_hop` is the longest time from sending to
+    /// arrival.
     pub fn new(
         ports: &[usize],
         groups: &[Vec<NodeId>],
@@ -41,12 +42,12 @@ impl Layout {
         }
     }
 
-    /// Its windows.
+    /// The windows into which time is divided.
     pub fn windows(&self) -> Windows {
         self.windows
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn parts(&self) -> usize {
         usize::from(self.parts)
     }
@@ -56,23 +57,24 @@ impl Layout {
         usize::from(self.owner[node.index()])
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.owner.len()
     }
 
-    /// The most ports of a node.
+    /// Largest number of ports of any node.
     pub fn ports(&self) -> usize {
         self.ports
     }
 
-    /// The wire of the part of this number, on which nothing has been sent yet.
+    /// An empty wire for the part with this number.
     pub fn wire<F: Frame>(&self, part: usize) -> Wire<F> {
         Wire::new(self.windows, self.ring, self.owner.clone(), (part as u16, self.parts))
     }
 }
 
-/// The part of each node: groups stay together, the heaviest first to the least loaded part.
+/// Part of each node. Groups stay together and are assigned heaviest first, each to the least
+/// loaded part.
 fn share_out(ports: &[usize], groups: &[Vec<NodeId>], parts: usize) -> Vec<u16> {
     let weight_of = |group: &[NodeId]| group.iter().map(|node| ports[node.index()]).sum::<usize>();
     let mut groups: Vec<(usize, &Vec<NodeId>)> =
@@ -96,7 +98,8 @@ mod tests {
 
     #[test]
     fn groups_stay_together_and_the_heaviest_come_first() {
-        // Groups of 3, 4, 2 and 5 ports on two parts: 5 + 2 (as 5, then 4, then 3 to the 4, then 2 to the 5).
+        // Groups of 3, 4, 2 and 5 ports on two parts: 5, then 4 to the other part, 3 to the part with 4, 2 to
+        // the part with 5. The parts have 7 ports each.
         let ports = [1, 2, 4, 2, 5];
         let groups = [vec![0, 1], vec![2], vec![3], vec![4]];
         let groups = groups.map(|group| group.into_iter().map(NodeId).collect());

@@ -1,15 +1,16 @@
-//! The engine: nodes, the windows in which they are independent, and the threads that share them.
+//! The simulation engine: nodes, the time windows in which they are independent, and the threads that
+//! run them.
 //!
 //! Every [`Node`] is a logical process that owns its state. No frame crosses a link in less than a
 //! window, so within a window each node can be run by itself, from its sorted arrivals and its own
-//! timers; threads share out the nodes and meet at a barrier per window. With one thread the same
-//! code runs, and since the order of a node's events depends on nothing but their times, kinds and
-//! ports, results are the same to the bit for any number of threads.
+//! timers. Threads share out the nodes and synchronize at a barrier after every window. A single
+//! thread runs the same code. The order of a node's events depends only on their times, kinds and
+//! ports, so results are bit-identical for any number of threads.
 //!
-//! The engine knows neither what nodes are nor what they send nor what is observed of them: each
-//! thread runs a [`Part`] of the nodes, which has all three. A program with other nodes begins with a
-//! [`Layout`] (which thread has which nodes), makes a part for every thread with its [`Wire`], and
-//! calls [`run`].
+//! The engine does not know what nodes are, what they send, or what is observed about them: each
+//! thread runs a [`Part`] of the nodes, which has all three. A program with its own kinds of nodes
+//! starts with a [`Layout`] (which thread has which nodes), makes a part for every thread with its
+//! [`Wire`], and calls [`run`].
 
 mod alarms;
 mod barrier;
@@ -39,92 +40,94 @@ use governor::Governor;
 use threads::Threads;
 use worker::Worker;
 
-/// A logical process. What it can reach besides itself is its context, which has the [`Wire`].
+/// A logical process. Everything it can access besides its own state is in its context, which has
+/// the [`Wire`].
 pub trait Node<Context> {
-    /// What it sends and receives.
+    /// The type of frame it sends and receives.
     type Frame: Frame;
 
-    /// A frame has arrived.
+    /// Handles the arrival of a frame.
     fn arrive(&mut self, frame: &mut Self::Frame, now: Instant, context: &mut Context);
 
-    /// When the node has something to do by itself; [`Instant::NEVER`] if it has not.
+    /// Time of the node's next own event; [`Instant::NEVER`] if it has none.
     fn next_wake(&self) -> Instant;
 
-    /// That time has come.
+    /// Handles the node's own event that is due at `now`.
     fn wake(&mut self, now: Instant, context: &mut Context);
 }
 
-/// The nodes that one thread runs, what they send, and what is observed of them. A node's place is its
-/// number among these.
+/// The nodes that one thread runs, the frames they send, and the data observed about them. The place
+/// of a node is its index among these nodes.
 pub trait Part: Send {
-    /// What its nodes send.
+    /// The type of frame its nodes send.
     type Frame: Frame;
 
-    /// Its nodes, in order of their places.
+    /// Its nodes, in order of place.
     fn nodes(&self) -> Vec<NodeId>;
 
-    /// When each of them wants to wake for the first time.
+    /// Time of the first own event of each node, in order of place.
     fn wakes(&self) -> Vec<Instant>;
 
-    /// What they have sent.
+    /// The wire, which holds the frames that its nodes have sent.
     fn wire(&mut self) -> &mut Wire<Self::Frame>;
 
-    /// Runs those of them that have something to do in this window: a call of [`Window::run`] for each
-    /// kind of node, in order of places.
+    /// Runs those of its nodes that have something to do in this window, with one call of
+    /// [`Window::run`] for each kind of node, in order of place.
     fn run(&mut self, window: &mut Window<'_, Self::Frame>);
 
-    /// What has been done so far. What nobody looks at may be left out.
+    /// Totals so far. Counters that the caller does not use may be left at their defaults.
     fn done(&self) -> Done {
         Done::default()
     }
 
-    /// How many of its flows that have ended are still to be acknowledged. Only asked when all have ended,
-    /// and if [`Limits::until_acknowledged`].
+    /// Number of completed flows that are not fully acknowledged yet. Called only when all flows have
+    /// completed, and if [`Limits::until_acknowledged`] is set.
     fn unacknowledged(&self) -> u64 {
         0
     }
 
-    /// The next window begins at `start`, the last one ended at `simulated`, and in all parts together so
-    /// many of the awaited flows have ended. What is counted over an interval begins or ends here.
+    /// Called before the window that begins at `start`: time has been simulated up to `simulated`, and
+    /// `awaited` is the number of awaited flows that have completed in all parts together. Measurements
+    /// over an interval begin or end here.
     fn observe(&mut self, _start: Instant, _simulated: Instant, _awaited: u64) {}
 
-    /// All flows that end have ended before the window that begins at `start`; what follows are
-    /// acknowledgements.
+    /// Called when all finite flows have completed before the window that begins at `start`; only
+    /// acknowledgements remain.
     fn drain(&mut self, _start: Instant) {}
 }
 
-/// What a part has done so far.
+/// Totals of a part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// Frames that were sent.
+    /// Frames sent.
     pub hops: u64,
-    /// Flows that have ended.
+    /// Flows completed.
     pub flows: u64,
-    /// Of these, flows that the measured interval waits for.
+    /// Of these, flows whose completion the measured interval waits for.
     pub awaited: u64,
 }
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Simulated time.
     pub now: Instant,
-    /// When it ends at the latest.
+    /// Latest end of the run.
     pub end: Instant,
     /// Packet-hops so far.
     pub hops: u64,
-    /// Flows that have ended, and all that will.
+    /// Flows completed, and all flows that will complete.
     pub flows: (u64, u64),
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// All flows that end have ended.
+    /// All finite flows have completed.
     FlowsDone,
     /// The time limit was reached.
     TimeLimit,
-    /// Somebody asked for it.
+    /// The run was interrupted from outside.
     Interrupted,
 }
 
@@ -139,32 +142,32 @@ impl Stop {
     }
 }
 
-/// When to stop and whom to notify.
+/// Conditions for ending a run, and the progress callback.
 pub struct Limits<'a> {
-    /// The latest end.
+    /// Latest end of the run.
     pub end: Instant,
-    /// The run ends with the last of so many flows; with 0, at the latest end.
+    /// Number of flows after whose completion the run ends; 0 to run until `end`.
     pub flows: u64,
-    /// Whether it goes on until the senders know that everything has arrived.
+    /// Whether the run continues until the senders have acknowledgements of everything.
     pub until_acknowledged: bool,
-    /// Set from outside to end the run early.
+    /// Set by the caller to end the run early.
     pub stop: &'a AtomicBool,
-    /// Called now and then with how far the run has come.
+    /// Called at intervals with the progress of the run.
     pub watch: &'a (dyn Fn(Progress) + Sync),
 }
 
-/// What is left after a run: the parts in their order, why it ended and when.
+/// Result of a run: the parts in their order, why it ended, and the simulated time at its end.
 pub type Finished<P> = (Vec<P>, Stop, Instant);
 
-/// Runs the nodes of all parts to the end, each part on a thread of its own or several on one, as
-/// finishes soonest. The parts are those of a [`Layout`], in order.
+/// Runs the nodes of all parts to the end, with a thread per part or several parts per thread,
+/// whichever is faster. The parts are those of a [`Layout`], in order.
 pub fn run<P: Part>(parts: Vec<P>, layout: &Layout, limits: &Limits<'_>) -> Finished<P> {
     let mut governor = Governor::new(parts.len());
     run_governed(parts, layout, limits, |now| governor.look(now))
 }
 
-/// The same. `look` is called between windows and says how many threads are to work from then on, if
-/// that changes.
+/// Like [`run`], with the number of working threads under the caller's control. `look` is called
+/// between windows and returns a new number if it changes.
 pub fn run_governed<P: Part>(
     parts: Vec<P>,
     layout: &Layout,

@@ -1,26 +1,26 @@
-//! What happens in a window, in order: which nodes have something to do, and what arrives at each.
+//! The order of events in a window: which nodes have something to do, and which frames arrive at each.
 //!
-//! Nodes are known by their places on this thread. They are run in order of these, so that their
-//! states are gone through in the order in which they lie in memory, and what arrives at one is sorted
-//! by 8-byte keys.
+//! A node is identified by its place on this thread. Nodes run in order of place, so their states are
+//! accessed in memory order. The arrivals at a node are sorted by 8-byte keys.
 
 use crate::frame::Frame;
 use crate::windows::{Windows, port_bits};
 use crate::wire::Arrival;
 
-/// The nodes that have something to do in one window, and what arrives at them.
+/// The nodes that have something to do in one window, and the frames that arrive at them.
 #[derive(Debug)]
 pub struct Order {
-    /// By node of the network: its place here.
+    /// Place on this thread, by node of the network.
     places: Vec<u32>,
     /// Bit p: the node at place p has something to do.
     due: Vec<u64>,
-    /// By place: which of `keys`. Empty outside of a window, and behind what it held.
+    /// Range of `keys`, by place. Empty between windows, and once its arrivals have been taken.
     frames: Vec<Frames>,
-    /// In order of place, and for each place of (time, one-hop frames first, port), which no two
-    /// arrivals at a node share.
+    /// Sort keys, grouped in order of place; within a place by (time, one-hop frames first, port),
+    /// a combination that is unique among the arrivals at a node.
     keys: Vec<u64>,
-    /// Bits of a key that are the index of an arrival, and where its port and its time are.
+    /// Number of low bits of a key that hold the index of an arrival; the port and the time are
+    /// above them.
     index_bits: u32,
     port_bits: u32,
 }
@@ -33,7 +33,8 @@ struct Frames {
 }
 
 impl Order {
-    /// For nodes of at most so many ports: by node of the network, its place.
+    /// For nodes with at most `ports` ports each; `places` gives the place of each node of the
+    /// network.
     pub fn new(places: Vec<u32>, ports: usize, windows: Windows) -> Self {
         let nodes = places.iter().filter(|&&place| place != u32::MAX).count();
         let port_bits = port_bits(ports);
@@ -48,7 +49,7 @@ impl Order {
         }
     }
 
-    /// Puts these in order, for the nodes at which they arrive. The order before is forgotten.
+    /// Sorts these arrivals by receiving node, replacing the previous order.
     pub fn arrange<F: Frame>(&mut self, arrivals: &[Arrival<F>]) {
         assert!(arrivals.len() >> self.index_bits == 0, "more frames in a window than keys name");
         for arrival in arrivals {
@@ -79,13 +80,13 @@ impl Order {
         }
     }
 
-    /// The node at this place has something to do by itself.
+    /// Marks the node at this place as having events of its own.
     #[inline]
     pub fn add(&mut self, place: usize) {
         self.due[place / WORD] |= 1 << (place % WORD);
     }
 
-    /// The first place from this one on whose node has something to do.
+    /// First place at or after `place` whose node has something to do.
     #[inline]
     pub fn next_due(&self, place: usize) -> Option<usize> {
         let mut word = place / WORD;
@@ -97,12 +98,12 @@ impl Order {
         Some(word * WORD + due.trailing_zeros() as usize)
     }
 
-    /// The indices of what arrives at the node at this place, in order. They are asked for once.
+    /// Indices of the arrivals at the node at this place, in order. They can be taken only once.
     #[inline]
     pub fn take(&mut self, place: usize) -> impl Iterator<Item = usize> {
         let Frames { count, end } = std::mem::take(&mut self.frames[place]);
         let keys = &mut self.keys[(end - count) as usize..end as usize];
-        // A host has one port, so its arrivals are in order already.
+        // A host has one port, so its arrivals are sorted already.
         if !keys.is_sorted() {
             keys.sort_unstable();
         }
@@ -110,13 +111,13 @@ impl Order {
         keys.iter().map(move |key| (key & mask) as usize)
     }
 
-    /// All that was to do has been done.
+    /// Prepares for the next window, when all events of this one have been handled.
     pub fn clear(&mut self) {
         self.due.fill(0);
     }
 }
 
-/// Places in a word.
+/// Number of places per word.
 const WORD: usize = u64::BITS as usize;
 
 #[cfg(test)]
@@ -142,7 +143,7 @@ mod tests {
             make(1, 0, 0, true),
             make(3, 0, 16_000, false),
         ];
-        // Of four nodes this thread has three, with many others.
+        // This thread has three of the first four nodes, and many others.
         let places = |node| [100, 140, u32::MAX, 70][node];
         let places = (0..200).map(|node| if node < 4 { places(node) } else { node as u32 });
         for length in [Duration(100), Duration(u64::MAX)] {

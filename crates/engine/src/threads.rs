@@ -1,9 +1,9 @@
 //! The threads of a run, and which of them runs which nodes.
 //!
-//! Nodes are shared out among workers once, as many as there may be threads. When a thread works, it
-//! has a worker, or several if fewer threads work than there are workers
-//! ([`Governor`](crate::governor::Governor)). That changes between windows, where results cannot
-//! depend on it.
+//! Nodes are assigned to workers once; there are as many workers as there may be threads. A working
+//! thread runs one worker, or several if fewer threads work than there are workers
+//! ([`Governor`](crate::governor::Governor)). The number of working threads changes only between
+//! windows, where it cannot affect results.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::windows::Windows;
 use crate::worker::Worker;
 use crate::{Limits, Part, Progress, Stop};
 
-/// The workers of a run and what their threads have agreed on.
+/// The workers of a run, and the state shared by their threads.
 pub struct Threads<'a, P: Part> {
     workers: Vec<Mutex<Worker<P>>>,
     meeting: Meeting<P::Frame>,
@@ -27,30 +27,30 @@ pub struct Threads<'a, P: Part> {
     changed: Condvar,
 }
 
-/// Windows that are run by the same threads.
+/// A sequence of windows run by the same set of threads.
 #[derive(Clone, Copy)]
 struct Phase {
     number: u64,
-    /// Threads that work, the first ones.
+    /// Number of working threads; they are the first ones.
     active: usize,
     position: Position,
     ended: Option<(Stop, Instant)>,
 }
 
-/// How far a run has come. Every thread that works has the same.
+/// Progress of a run; identical in all working threads.
 #[derive(Clone, Copy)]
 struct Position {
     round: u64,
-    /// The end of the last window that was run.
+    /// End of the last window that was run.
     simulated: Instant,
-    /// Nothing is left to simulate.
+    /// Whether nothing is left to simulate.
     past_end: bool,
-    /// All flows that end have arrived, and senders wait for the last acknowledgements.
+    /// Whether all finite flows have arrived and senders only wait for the last acknowledgements.
     draining: bool,
 }
 
 impl<'a, P: Part> Threads<'a, P> {
-    /// With a thread for each of these workers.
+    /// With one thread for each of these workers.
     pub fn new(workers: Vec<Worker<P>>, windows: Windows, limits: &'a Limits<'a>) -> Self {
         let (simulated, past_end, draining) = (Instant::ZERO, false, false);
         let position = Position { round: 0, simulated, past_end, draining };
@@ -65,8 +65,8 @@ impl<'a, P: Part> Threads<'a, P> {
         }
     }
 
-    /// Runs the nodes until something ends the run: what, and when. `look` says between windows how
-    /// many threads are to work from then on, if that changes.
+    /// Runs the nodes until the run ends; returns the reason and the time. `look` is called between
+    /// windows and returns a new number of working threads if it changes.
     pub fn run(&self, mut look: impl FnMut(Reading) -> Option<usize>) -> (Stop, Instant) {
         let begun = std::time::Instant::now();
         let mut change = |work: u64| {
@@ -81,12 +81,12 @@ impl<'a, P: Part> Threads<'a, P> {
         })
     }
 
-    /// What the workers are after the run.
+    /// The workers in their final state.
     pub fn into_workers(self) -> impl Iterator<Item = Worker<P>> {
         self.workers.into_iter().map(|worker| worker.into_inner().expect("no thread panicked"))
     }
 
-    /// What the first thread does.
+    /// Main loop of the first thread.
     fn lead(&self, change: &mut dyn FnMut(u64) -> Option<usize>) -> (Stop, Instant) {
         let _guard = Guard(self);
         loop {
@@ -100,7 +100,7 @@ impl<'a, P: Part> Threads<'a, P> {
         }
     }
 
-    /// What every other thread does: it works, or sleeps while it is not needed.
+    /// Main loop of every other thread: it works, or sleeps while it is not needed.
     fn follow(&self, thread: usize) {
         let _guard = Guard(self);
         let mut done = None;
@@ -120,8 +120,8 @@ impl<'a, P: Part> Threads<'a, P> {
         }
     }
 
-    /// Runs windows until the run ends or other threads are to work; gives what follows. The first
-    /// thread decides whether others are to work.
+    /// Runs windows until the run ends or the number of working threads changes, and returns the
+    /// next phase. The first thread decides about that number.
     fn work(
         &self,
         thread: usize,
@@ -130,12 +130,12 @@ impl<'a, P: Part> Threads<'a, P> {
     ) -> Phase {
         let (meeting, limits, windows) = (&self.meeting, self.limits, self.windows);
         let active = phase.active;
-        // Whoever had one of these before gives it back after its last window.
+        // The thread that had one of these workers before releases it after its last window.
         let mine = self.workers.iter().skip(thread).step_by(active);
         let mut mine: Vec<MutexGuard<'_, Worker<P>>> = mine.map(lock).collect();
         let Position { mut round, mut simulated, mut past_end, mut draining } = phase.position;
         loop {
-            // Report to the others what is next, and read the same from all of them.
+            // Publish what is due next, and read the same from all other workers.
             let turn = (round & 1) as usize;
             mine.iter_mut().for_each(|worker| worker.report(windows, &meeting.reports[turn]));
             if let Some(change) = &mut change {
@@ -147,7 +147,7 @@ impl<'a, P: Part> Threads<'a, P> {
                 meeting.active[turn].store(next, Ordering::Relaxed);
             }
             meeting.barrier.wait(active);
-            // Take in what the others sent in the window before.
+            // Take in what the other workers sent in the previous window.
             mine.iter_mut().for_each(|worker| worker.take_in(&meeting.mail[turn]));
 
             let ended = |stop, at: Instant| Phase {
@@ -180,7 +180,7 @@ impl<'a, P: Part> Threads<'a, P> {
                 let stop = if draining { Stop::FlowsDone } else { Stop::TimeLimit };
                 return ended(stop, limits.end);
             }
-            // Last: after a window that was cut off, `start` may be before its end.
+            // Checked last: after a window that was cut off, `start` may be before its end.
             if meeting.interrupted[turn].load(Ordering::Relaxed) {
                 return ended(Stop::Interrupted, start);
             }
@@ -194,9 +194,9 @@ impl<'a, P: Part> Threads<'a, P> {
             }
 
             let end = windows.start(window + 1).min(limits.end);
-            // What is left of the last window is not simulated.
+            // The rest of the last window is not simulated.
             past_end = end == limits.end;
-            // What goes to other workers is read after the next barrier.
+            // Frames to other workers are read after the next barrier.
             let mail = &meeting.mail[1 - turn];
             for worker in &mut mine {
                 worker.run_window(window, (start, end), past_end);
@@ -213,22 +213,23 @@ impl<'a, P: Part> Threads<'a, P> {
     }
 }
 
-/// Wakes the others if the thread that holds it panics: they would wait for it in vain.
+/// Wakes the other threads if the thread that holds it panics; otherwise they would wait forever.
 struct Guard<'t, 'a, P: Part>(&'t Threads<'a, P>);
 
 impl<P: Part> Drop for Guard<'_, '_, P> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.meeting.barrier.give_up();
-            // Between looking at the barrier and sleeping, they hold the lock.
+            // Threads hold the lock from checking the phase until they sleep; taking it here means
+            // that no wakeup is lost.
             drop(self.0.phase.lock().unwrap_or_else(PoisonError::into_inner));
             self.0.changed.notify_all();
         }
     }
 }
 
-/// Windows between two calls of the watcher.
+/// Windows between two calls of the progress callback.
 const ROUNDS_PER_PROGRESS: u64 = 1_000;
 
-/// Windows from one look at the clock to the next.
+/// Windows between two readings of the clock.
 const ROUNDS_PER_LOOK: u64 = 8;

@@ -1,4 +1,4 @@
-//! Time in windows: within one, no node can affect another.
+//! Division of time into windows, within which no node can affect another.
 
 use floodway_model::{Duration, Instant};
 
@@ -6,27 +6,27 @@ use floodway_model::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
     length: u64,
-    /// 2^64 / length, rounded up: turns the division of every arrival into a multiplication.
+    /// 2^64 / length, rounded up: replaces the division for every arrival by a multiplication.
     reciprocal: u64,
 }
 
-/// Bits that tell so many ports apart.
+/// Number of bits that distinguish `ports` ports.
 pub fn port_bits(ports: usize) -> u32 {
     usize::BITS - ports.saturating_sub(1).leading_zeros()
 }
 
 impl Windows {
-    /// Windows of the given length, at least 2 ps, or shorter: the keys by which arrivals are sorted
-    /// have 40 bits for offsets within a window, of which 32 are stored, and for the number of a port
-    /// among so many. That leaves a bit for the kind of a frame and 23 for its place among the arrivals
-    /// of a window.
+    /// Windows of the given length, at least 2 ps, or shorter if the sort keys of arrivals require it:
+    /// a key has 40 bits for the offset within a window, of which 32 are stored, and the port number
+    /// together. That leaves one bit for the kind of frame and 23 for the index among the arrivals of a
+    /// window.
     pub fn new(length: Duration, ports: usize) -> Self {
         let longest = 1 << (40 - port_bits(ports)).min(32);
         let length = length.0.clamp(2, longest);
         Self { length, reciprocal: u64::MAX / length + 1 }
     }
 
-    /// The window that holds this moment.
+    /// The window that contains this time.
     #[inline]
     pub fn index(self, at: Instant) -> u64 {
         // The rounded-up reciprocal overestimates by less than at/2^64, so the estimate is right
@@ -35,19 +35,19 @@ impl Windows {
         if estimate.wrapping_mul(self.length) > at.0 { estimate - 1 } else { estimate }
     }
 
-    /// The window that holds this moment, and the time since it began, in picoseconds.
+    /// The window that contains this time, and the offset within it in picoseconds.
     #[inline]
     pub fn split(self, at: Instant) -> (u64, u32) {
         let index = self.index(at);
         (index, (at.0 - index * self.length) as u32)
     }
 
-    /// How long each is.
+    /// Length of a window.
     pub fn length(self) -> Duration {
         Duration(self.length)
     }
 
-    /// Its first moment; [`Instant::NEVER`] past the end of time.
+    /// Start of a window; [`Instant::NEVER`] if it is past the end of representable time.
     #[inline]
     pub fn start(self, index: u64) -> Instant {
         Instant(index.saturating_mul(self.length))

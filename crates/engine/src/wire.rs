@@ -1,8 +1,8 @@
-//! Where frames on the wire wait: by the window of their arrival.
+//! Frames in flight, stored by the window of their arrival.
 //!
-//! A frame sent in one window arrives in a later one, so what arrives in a window is complete when
-//! the window begins and needs no event list. Frames are appended to the list of their window, which
-//! is fast because it is always the same few lists, and are put in order once
+//! A frame sent in one window arrives in a later one, so the arrivals of a window are complete when
+//! the window begins, and no event list is needed. Frames are appended to the list of their window,
+//! which is fast because the same few lists are in use all the time, and are sorted once
 //! ([`Order`](crate::order::Order)).
 
 use std::collections::BTreeMap;
@@ -12,51 +12,51 @@ use floodway_model::{Instant, NodeId};
 use crate::frame::Frame;
 use crate::windows::Windows;
 
-/// A frame that arrives at a node, at the port that it says.
+/// The arrival of a frame at a node; the frame carries the ingress port.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<F> {
-    /// When its last bit has arrived and been processed as far as its link's latencies say, from the
-    /// beginning of the window, in picoseconds.
+    /// Time at which its last bit has arrived and the latencies of its link have passed, in
+    /// picoseconds from the beginning of the window.
     pub after: u32,
-    /// The node.
+    /// The receiving node.
     pub to: NodeId,
     /// The frame.
     pub frame: F,
 }
 
-/// Arrivals on their way to another thread.
+/// Arrivals handed over to another thread.
 #[derive(Debug)]
 pub struct Parcel<F> {
     window: u64,
     arrivals: Vec<Arrival<F>>,
 }
 
-/// The frames that one thread has sent to its own nodes, from which it also reads, and those for the
-/// other threads' nodes, which it hands over at the end of every window.
+/// The frames that one thread has sent: those to its own nodes, which it also reads from here, and
+/// those to nodes of other threads, which it hands over at the end of every window.
 #[derive(Debug)]
 pub struct Wire<F> {
     windows: Windows,
-    /// The window being simulated.
+    /// The current window.
     current: u64,
-    /// Windows ahead that have lists, a power of two; what arrives later waits in `far`.
+    /// Number of upcoming windows that have lists, a power of two; later arrivals are in `far`.
     ring: u64,
-    /// For thread t in window w: `lists[t * ring + w % ring]`.
+    /// List for thread t and window w: `lists[t * ring + w % ring]`.
     lists: Vec<Vec<Arrival<F>>>,
-    /// By window and thread, those for this thread and those for others.
+    /// Later arrivals, by window and thread: those for this thread and those for others.
     far: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
     far_others: BTreeMap<(u64, u16), Vec<Arrival<F>>>,
-    /// The thread of each node, and this one.
+    /// Thread of each node, and the number of this thread.
     owner: Vec<u16>,
     thread: u16,
     threads: u16,
-    /// The earliest window for which something was handed over since last asked.
+    /// Earliest window for which frames were handed over since the last call of `next_window`.
     sent_ahead: u64,
-    /// Memory of what was handed over here, for what will be from here.
+    /// Emptied lists from other threads, reused for lists handed over from here.
     spare: Vec<Vec<Arrival<F>>>,
 }
 
 impl<F: Frame> Wire<F> {
-    /// Nothing is sent yet. `owner` gives each node's thread, of so many.
+    /// A wire with nothing in flight. `owner` is the thread of each node.
     pub(crate) fn new(
         windows: Windows,
         ring: u64,
@@ -85,8 +85,8 @@ impl<F: Frame> Wire<F> {
         usize::from(thread) * self.ring as usize + (window & (self.ring - 1)) as usize
     }
 
-    /// Sends a frame on its way to a node, where it arrives at `at`, in a later window than the current
-    /// one. `seal` writes into it what changes on the way, such as its port there.
+    /// Sends a frame to a node, where it arrives at `at`, in a window after the current one. `seal`
+    /// sets the fields that change on the link, such as the ingress port.
     #[inline]
     pub fn send(&mut self, to: NodeId, at: Instant, frame: &F, seal: impl FnOnce(&mut F)) {
         let (window, after) = self.windows.split(at);
@@ -100,7 +100,7 @@ impl<F: Frame> Wire<F> {
         let place = self.place(thread, window);
         let list = &mut self.lists[place];
         list.push(Arrival { after, to, frame: *frame });
-        // There and not before, so that it is copied as it is.
+        // Sealed in place, after the copy, so that the frame is copied unchanged.
         if let Some(Arrival { frame, .. }) = list.last_mut() {
             seal(frame);
         }
@@ -112,10 +112,10 @@ impl<F: Frame> Wire<F> {
         far.entry(list).or_default().push(arrival);
     }
 
-    /// Moves on to window `current`: from now on its list can be taken.
+    /// Advances to window `current`, whose list can then be taken.
     pub(crate) fn advance(&mut self, current: u64) {
         self.current = current;
-        // What was far may now be within the ring.
+        // Later arrivals may now be within the ring.
         while let Some(entry) = self.far.first_entry() {
             let (window, thread) = *entry.key();
             if window - current >= self.ring {
@@ -127,21 +127,21 @@ impl<F: Frame> Wire<F> {
         }
     }
 
-    /// What arrives at the own nodes in the current window. Give the list back with
+    /// The arrivals at this thread's nodes in the current window. Return the list with
     /// [`Wire::restore`].
     pub(crate) fn take(&mut self) -> Vec<Arrival<F>> {
         let place = self.place(self.thread, self.current);
         std::mem::take(&mut self.lists[place])
     }
 
-    /// Gives the list of [`Wire::take`] back, so that its memory serves again: emptied, but for what
-    /// is still on the wire because the run ends within the window.
+    /// Returns the list of [`Wire::take`], so that its allocation is reused. It is empty, except for
+    /// frames that are still in flight because the run ends within the window.
     pub(crate) fn restore(&mut self, arrivals: Vec<Arrival<F>>) {
         let place = self.place(self.thread, self.current);
         self.lists[place] = arrivals;
     }
 
-    /// Takes out everything for nodes of other threads and gives it to `deliver` with the thread.
+    /// Removes all frames for nodes of other threads and passes them to `deliver`, with the thread.
     pub(crate) fn hand_over(&mut self, mut deliver: impl FnMut(u16, Parcel<F>)) {
         for thread in (0..self.threads).filter(|&thread| thread != self.thread) {
             for window in self.current + 1..self.current + self.ring {
@@ -160,7 +160,7 @@ impl<F: Frame> Wire<F> {
         }
     }
 
-    /// Takes in what another thread handed over.
+    /// Accepts frames that another thread handed over.
     pub(crate) fn accept(&mut self, parcel: Parcel<F>) {
         let Parcel { window, mut arrivals } = parcel;
         if window - self.current < self.ring {
@@ -172,8 +172,8 @@ impl<F: Frame> Wire<F> {
         }
     }
 
-    /// The next window after the current one for which there are arrivals here or among what was
-    /// handed over since the last call; `u64::MAX` if there is none.
+    /// The first window after the current one with arrivals here or among the frames handed over
+    /// since the last call; `u64::MAX` if there is none.
     pub(crate) fn next_window(&mut self) -> u64 {
         let near = (self.current + 1..self.current + self.ring)
             .find(|&window| !self.lists[self.place(self.thread, window)].is_empty())
@@ -182,14 +182,14 @@ impl<F: Frame> Wire<F> {
         near.min(far).min(std::mem::replace(&mut self.sent_ahead, u64::MAX))
     }
 
-    /// All frames on the wire, in no particular order.
+    /// All frames in flight, in no particular order.
     pub fn in_flight(&self) -> impl Iterator<Item = &F> {
         let far = self.far.values().chain(self.far_others.values());
         self.lists.iter().chain(far).flatten().map(|arrival| &arrival.frame)
     }
 }
 
-/// The most ports of a node.
+/// Largest number of ports of a node.
 pub const MAX_PORTS: usize = 1 << 14;
 
 #[cfg(test)]

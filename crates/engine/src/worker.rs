@@ -1,4 +1,4 @@
-//! A share of a run's nodes, and how they go through a window.
+//! A worker runs one part of the nodes through each window.
 
 use std::sync::atomic::Ordering;
 
@@ -12,22 +12,22 @@ use crate::windows::Windows;
 use crate::wire::Arrival;
 use crate::{Node, Part};
 
-/// The nodes that one thread runs at a time, and when they have something to do.
+/// The nodes that one thread runs at a time, and the times of their events.
 pub struct Worker<P: Part> {
     pub part: P,
-    /// By place: when the node wants to wake. Looked through in every window: with a few thousand
-    /// nodes, most of them busy, that is cheaper than any order among them.
+    /// Time of the next own event of each node, by place. It is scanned in every window: with a few
+    /// thousand nodes, most of them busy, that is cheaper than a priority queue.
     wakes: Vec<Instant>,
     order: Order,
-    /// Its number, of so many workers.
+    /// Number of this worker, and of all workers.
     number: usize,
     workers: usize,
-    /// All flows that end have ended.
+    /// Whether all finite flows have completed.
     draining: bool,
 }
 
 impl<P: Part> Worker<P> {
-    /// The worker of this number, which runs these nodes.
+    /// Worker number `number`, which runs the nodes of `part`.
     pub fn new(number: usize, part: P, layout: &Layout) -> Self {
         let mut places = vec![u32::MAX; layout.nodes()];
         (0..).zip(part.nodes()).for_each(|(place, node)| places[node.index()] = place);
@@ -41,7 +41,7 @@ impl<P: Part> Worker<P> {
         }
     }
 
-    /// Reports to the others what is next, and what has been done.
+    /// Publishes what is due next and the totals so far.
     pub fn report(&mut self, windows: Windows, reports: &[Report]) {
         let next = self.part.wire().next_window();
         let next = next.min(self.next_wake(windows));
@@ -56,7 +56,7 @@ impl<P: Part> Worker<P> {
         }
     }
 
-    /// Takes in what the others sent.
+    /// Takes in the frames that other workers sent.
     pub fn take_in(&mut self, mail: &Mail<P::Frame>) {
         let to_here = mail.iter().skip(self.number).step_by(self.workers);
         for parcels in to_here {
@@ -64,20 +64,20 @@ impl<P: Part> Worker<P> {
         }
     }
 
-    /// Hands over what goes to others.
+    /// Hands over the frames for other workers.
     pub fn hand_over(&mut self, mail: &Mail<P::Frame>) {
         let from = self.number * self.workers;
         self.part.wire().hand_over(|to, parcel| lock(&mail[from + usize::from(to)]).push(parcel));
     }
 
-    /// All flows that end have ended before the window that begins at `start`: from now on it reports how
-    /// many are not acknowledged.
+    /// All finite flows have completed before the window that begins at `start`; from now on reports
+    /// include the number of flows that are not acknowledged.
     pub fn drain(&mut self, start: Instant) {
         self.part.drain(start);
         self.draining = true;
     }
 
-    /// Runs the nodes that have something to do in this window, each to its end.
+    /// Runs the nodes that have something to do in this window, each to the end of the window.
     pub fn run_window(&mut self, window: u64, (start, end): (Instant, Instant), past_end: bool) {
         self.part.wire().advance(window);
         let mut arrivals = self.part.wire().take();
@@ -94,7 +94,7 @@ impl<P: Part> Worker<P> {
         });
         self.order.clear();
         if past_end {
-            // What arrives after the end stays on the wire.
+            // Arrivals after the end of the run stay in flight.
             arrivals.retain(|arrival| after(start, arrival) >= end);
         } else {
             arrivals.clear();
@@ -110,20 +110,21 @@ impl<P: Part> Worker<P> {
     }
 }
 
-/// A window in which nodes are run.
+/// The window in which nodes are being run.
 pub struct Window<'a, F> {
     start: Instant,
     end: Instant,
     arrivals: &'a mut [Arrival<F>],
     order: &'a mut Order,
     wakes: &'a mut [Instant],
-    /// The place of the next nodes.
+    /// Place of the first node of the next call.
     first: usize,
 }
 
 impl<F: Frame> Window<'_, F> {
-    /// Runs those of these nodes that have something to do. They are those whose places come after those
-    /// of the nodes of the last call. Nodes of one kind at a time: the same code runs again and again.
+    /// Runs those of these nodes that have something to do. Their places follow those of the nodes of
+    /// the previous call. All nodes of a call are of one kind, so the same code stays in the instruction
+    /// cache.
     pub fn run<C, N: Node<C, Frame = F>>(&mut self, nodes: &mut [N], context: &mut C) {
         let first = self.first;
         self.first += nodes.len();
@@ -139,7 +140,7 @@ impl<F: Frame> Window<'_, F> {
                     break;
                 }
                 let node = &mut nodes[here];
-                // What a node does by itself comes before what arrives at the same time.
+                // A node's own events come before arrivals at the same time.
                 while node.next_wake() <= at {
                     node.wake(node.next_wake(), context);
                 }
@@ -155,7 +156,7 @@ impl<F: Frame> Window<'_, F> {
     }
 }
 
-/// When a frame arrives in the window that begins at `start`.
+/// Arrival time of a frame that arrives in the window that begins at `start`.
 #[inline]
 fn after<F>(start: Instant, arrival: &Arrival<F>) -> Instant {
     Instant(start.0 + u64::from(arrival.after))

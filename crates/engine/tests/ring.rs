@@ -1,7 +1,9 @@
-//! Nodes in a ring that pass tokens on, in a program of its own: nothing of switches, hosts or packets.
+//! A ring of nodes that pass on tokens: a program with its own kind of node, without switches, hosts or
+//! packets.
 //!
-//! A token takes the delay of a link and a node holds it for a fixed time, so where every token is at any
-//! time is division; and on any number of threads every node sees the same tokens at the same times.
+//! A token takes the delay of a link, and a node holds it for a fixed time, so the position of every
+//! token at any time has a closed form. On any number of threads every node must see the same tokens at
+//! the same times.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,10 +12,10 @@ use floodway_engine::{
 };
 use floodway_model::{Duration, Instant, NodeId, PortIx};
 
-/// From sending to arrival.
+/// Time from sending to arrival.
 const DELAY: u64 = 1_000;
 
-/// From arrival to sending.
+/// Time from arrival to sending.
 const HOLD: u64 = 300;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,7 @@ impl Frame for Token {
     }
 }
 
-/// Holds any number of tokens, each by a timer of its own, and remembers all that it has seen.
+/// Holds any number of tokens, each with its own timer, and records all tokens that it has seen.
 struct Relay {
     id: NodeId,
     next: NodeId,
@@ -40,7 +42,7 @@ struct Relay {
     seen: Vec<(Instant, u32)>,
 }
 
-/// What a relay reaches: the wire, and a count of what it sent.
+/// Context of a relay: the wire, and a count of frames sent.
 struct Reach {
     wire: Wire<Token>,
     sent: u64,
@@ -72,7 +74,7 @@ impl Node<Reach> for Relay {
 struct Relays {
     nodes: Vec<Relay>,
     reach: Reach,
-    /// When windows began.
+    /// Start times of the windows.
     windows: Vec<Instant>,
 }
 
@@ -104,8 +106,8 @@ impl Part for Relays {
     }
 }
 
-/// So many relays, with token t at relay t at time 7 t, on so many threads until `end`; `look` says how many
-/// work.
+/// Runs `relays` relays until `end`, on `threads` threads, with token t starting at relay t at time 7 t;
+/// `look` returns the number of working threads.
 fn turns(
     relays: u32,
     tokens: u32,
@@ -167,7 +169,7 @@ fn expected(relays: u32, tokens: u32, end: u64) -> Vec<Vec<(Instant, u32)>> {
 fn tokens_are_where_division_says_on_any_number_of_threads() {
     let (relays, tokens, end) = (13, 5, 1_000_000);
     let expected = expected(relays, tokens, end);
-    // 1 + floor((end - 1 - 7 t) / 1300) times sent, for each token.
+    // Each token is sent 1 + floor((end - 1 - 7 t) / 1300) times.
     let sends: u64 = (0..5).map(|token| 1 + (end - 1 - 7 * token) / (HOLD + DELAY)).sum();
     for threads in [1, 2, 3, 8, 40] {
         let (nodes, sent) = turns(relays, tokens, threads, end, None);
