@@ -486,6 +486,6 @@ impl<'a> Draft<'a> {
 
     /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
-        self.stream.chance(probability)
+        self.stream.bernoulli(probability)
     }
 }

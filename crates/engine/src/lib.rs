@@ -12,7 +12,6 @@
 //! starts with a [`Layout`] (which thread has which nodes), makes a part for every thread with its
 //! [`Wire`], and calls [`run`].
 
-mod alarms;
 mod barrier;
 mod frame;
 mod governor;
@@ -20,6 +19,7 @@ mod layout;
 mod meeting;
 mod order;
 mod threads;
+mod timers;
 mod windows;
 mod wire;
 mod worker;
@@ -28,10 +28,10 @@ use std::sync::atomic::AtomicBool;
 
 use floodway_model::{Instant, NodeId};
 
-pub use alarms::Alarms;
 pub use frame::Frame;
 pub use governor::Reading;
 pub use layout::Layout;
+pub use timers::Timers;
 pub use windows::Windows;
 pub use wire::{Arrival, MAX_PORTS, Wire};
 pub use worker::Window;

@@ -8,7 +8,7 @@
 use std::sync::atomic::AtomicBool;
 
 use floodway_engine::{
-    Alarms, Done, Frame, Layout, Limits, Node, Part, Stop, Window, Windows, Wire, run, run_governed,
+    Done, Frame, Layout, Limits, Node, Part, Stop, Timers, Window, Windows, Wire, run, run_governed,
 };
 use floodway_model::{Duration, Instant, NodeId, PortIx};
 
@@ -38,7 +38,7 @@ impl Frame for Token {
 struct Relay {
     id: NodeId,
     next: NodeId,
-    timers: Alarms,
+    timers: Timers,
     seen: Vec<(Instant, u32)>,
 }
 
@@ -127,7 +127,7 @@ fn turns(
         })
         .collect();
     for node in 0..relays {
-        let mut timers = Alarms::new(tokens as usize);
+        let mut timers = Timers::new(tokens as usize);
         if node < tokens {
             timers.set(node as usize, Instant(7 * u64::from(node)));
         }

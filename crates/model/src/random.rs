@@ -55,7 +55,7 @@ impl Stream {
 
     /// True with this probability: never for 0, always for 1.
     #[inline]
-    pub fn chance(&mut self, probability: f64) -> bool {
+    pub fn bernoulli(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 

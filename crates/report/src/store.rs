@@ -271,8 +271,8 @@ fn remove_run(folder: &Path) -> io::Result<()> {
 fn is_part(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.strip_prefix(PART).unwrap_or("").split('-').collect();
-    let [process, count, chance] = parts[..] else { return false };
-    let hex = chance.len() == 16 && chance.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let [process, count, rng] = parts[..] else { return false };
+    let hex = rng.len() == 16 && rng.bytes().all(|byte| byte.is_ascii_hexdigit());
     digits(process) && digits(count) && hex
 }
 
@@ -281,8 +281,8 @@ fn is_part(name: &str) -> bool {
 fn part() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let chance = RandomState::new().build_hasher().finish();
-    format!("{PART}{}-{number}-{chance:016x}", std::process::id())
+    let rng = RandomState::new().build_hasher().finish();
+    format!("{PART}{}-{number}-{rng:016x}", std::process::id())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use floodway_engine::Alarms;
+use floodway_engine::Timers;
 use floodway_model::random::Stream;
 use floodway_model::{
     Body, Bytes, Class, Dscp, Duration, Echo, Ecn, FlowId, Instant, NodeId, Packet, PortIx, Rate,
@@ -74,16 +74,16 @@ fn queue(packets: u32, timed: bool) -> Queue {
     queue
 }
 
-/// The next alarm is looked up and set anew, as after every transmission of a port.
+/// The next timer is looked up and set anew, as after every transmission of a port.
 #[divan::bench(args = [18, 50, 130])]
 fn alarms_ring_and_set(bencher: Bencher, slots: usize) {
     let waits = numbers(200_000);
-    let mut alarms = Alarms::new(slots);
-    (0..slots).for_each(|slot| alarms.set(slot, Instant(waits[slot])));
+    let mut timers = Timers::new(slots);
+    (0..slots).for_each(|slot| timers.set(slot, Instant(waits[slot])));
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         for wait in &waits {
-            let at = alarms.next();
-            alarms.set(alarms.next_slot(), at + Duration(1 + wait));
+            let at = timers.next();
+            timers.set(timers.next_slot(), at + Duration(1 + wait));
         }
     });
 }
@@ -95,14 +95,14 @@ fn aqm_verdicts(bencher: Bencher, name: &str) {
     let spec: aqm::Spec = serde_json::from_str(&format!("{{\"{name}\": {{}}}}")).unwrap();
     let mut state = aqm::State::new(&spec, 2);
     let queues = [queue(50, true), queue(0, true)];
-    let (tx, mut chance) = (Transmitter::new(link()), Stream::named(1, "bench"));
+    let (tx, mut rng) = (Transmitter::new(link()), Stream::named(1, "bench"));
     let (arriving, mut now) = (packet(0, 0), Instant::ZERO);
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         let mut passed = 0;
         for _ in 0..CALLS {
             now += Duration::from_ns(90);
-            let (queues, tx, chance) = (&queues, &tx, &mut chance);
-            let mut view = View { queues, memory: 54_300, indicates: false, tx, now, chance };
+            let (queues, tx, rng) = (&queues, &tx, &mut rng);
+            let mut view = View { queues, memory: 54_300, indicates: false, tx, now, rng };
             let joins = state.on_arrival(0, black_box(&arriving), &mut view);
             let leaves = state.on_departure(0, black_box(&arriving), &mut view);
             passed += [joins, leaves].iter().filter(|said| **said == Verdict::Pass).count();
@@ -195,10 +195,10 @@ fn stream_table_place(bencher: Bencher, flows: u32) {
     let spec = congestion_isolation::Spec::default();
     let (deep, shallow) = (queue(400, false), queue(0, false));
     let mut table = Isolation::new(&spec, Rate::from_gbps(100));
-    let mut chance = Stream::named(1, "bench");
+    let mut rng = Stream::named(1, "bench");
     let mut place = |flow: u32, monitored| {
         let port = congestion_isolation::Port { monitored, congesting: &shallow, paused: false };
-        table.place(&spec, FlowId(flow), port, Instant(1), &mut chance).is_some()
+        table.place(&spec, FlowId(flow), port, Instant(1), &mut rng).is_some()
     };
     (0..flows).for_each(|flow| assert!(place(flow * 2, &deep)));
     let asked: Vec<u32> = numbers(2 * u64::from(flows)).iter().map(|flow| *flow as u32).collect();
@@ -212,7 +212,7 @@ fn stream_table_place(bencher: Bencher, flows: u32) {
 fn random_stream(bencher: Bencher, what: &str) {
     let mut stream = Stream::named(1, "bench");
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| match what {
-        "chance" => (0..CALLS).filter(|_| stream.chance(0.01)).count() as f64,
+        "chance" => (0..CALLS).filter(|_| stream.bernoulli(0.01)).count() as f64,
         "exponential" => (0..CALLS).map(|_| stream.exponential(1.0)).sum(),
         _ => (0..CALLS).map(|_| stream.below(48) as f64).sum(),
     });

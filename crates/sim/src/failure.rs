@@ -50,7 +50,7 @@ pub struct Outages {
     /// When it loses everything.
     dead: Vec<(Instant, Instant)>,
     /// When what the end knows changes, ascending, and whether it does not send from then on.
-    turns: VecDeque<(Instant, bool)>,
+    updates: VecDeque<(Instant, bool)>,
     /// Frames that it has sent and that were lost, with their bytes, by the queue they came from.
     pub lost: [(u64, u64); CLASSES],
     /// Of these, data packets by flow.
@@ -79,18 +79,18 @@ impl Outages {
         let dead = failures.iter().map(|failure| (failure.at, failure.until)).collect();
         let mut known: Vec<_> = failures.iter().filter_map(|failure| failure.known()).collect();
         known.sort_unstable();
-        let mut turns: VecDeque<(Instant, bool)> = VecDeque::new();
+        let mut updates: VecDeque<(Instant, bool)> = VecDeque::new();
         for (from, until) in known {
             // One that is known before the end of another is: the port stays closed between them.
-            let last = turns.back().map_or(Instant::ZERO, |&(end, _)| end);
-            if !turns.is_empty() && from <= last {
-                turns.pop_back();
-                turns.push_back((until.max(last), false));
+            let last = updates.back().map_or(Instant::ZERO, |&(end, _)| end);
+            if !updates.is_empty() && from <= last {
+                updates.pop_back();
+                updates.push_back((until.max(last), false));
             } else {
-                turns.extend([(from, true), (until, false)]);
+                updates.extend([(from, true), (until, false)]);
             }
         }
-        Some(Box::new(Self { dead, turns, telemetry: telemetry.cloned(), ..Self::default() }))
+        Some(Box::new(Self { dead, updates, telemetry: telemetry.cloned(), ..Self::default() }))
     }
 
     /// Whether a frame is lost whose first bit is sent at `from` and whose last arrives at `until`.
@@ -114,15 +114,15 @@ impl Outages {
     }
 
     /// When what the end knows changes next.
-    pub fn next_turn(&self) -> Instant {
-        self.turns.front().map_or(Instant::NEVER, |&(at, _)| at)
+    pub fn next_update(&self) -> Instant {
+        self.updates.front().map_or(Instant::NEVER, |&(at, _)| at)
     }
 
     /// Whether the end does not send from now on, if that changes now.
-    pub fn turn(&mut self, now: Instant) -> Option<bool> {
+    pub fn update(&mut self, now: Instant) -> Option<bool> {
         let mut closes = None;
-        while let Some(&(_, now_closes)) = self.turns.front().filter(|(at, _)| *at <= now) {
-            self.turns.pop_front();
+        while let Some(&(_, now_closes)) = self.updates.front().filter(|(at, _)| *at <= now) {
+            self.updates.pop_front();
             closes = Some(now_closes);
         }
         closes
@@ -171,24 +171,24 @@ mod tests {
         graph
     }
 
-    fn turns(failures: &[Failure]) -> Vec<(Instant, bool)> {
+    fn updates(failures: &[Failure]) -> Vec<(Instant, bool)> {
         let outages = Outages::of(failures, &graph(), (NodeId(1), PortIx(0)), None).unwrap();
-        outages.turns.into_iter().collect()
+        outages.updates.into_iter().collect()
     }
 
     #[test]
     fn what_is_known_begins_and_ends_after_the_detection() {
-        assert_eq!(turns(&[failure(10, 50, 3)]), [(us(13), true), (us(53), false)]);
+        assert_eq!(updates(&[failure(10, 50, 3)]), [(us(13), true), (us(53), false)]);
         // Over before anybody knows.
-        assert_eq!(turns(&[failure(10, 13, 3)]), []);
+        assert_eq!(updates(&[failure(10, 13, 3)]), []);
         // The second is known before the end of the first is.
         let two = [failure(10, 20, 5), failure(22, 30, 1)];
-        assert_eq!(turns(&two), [(us(15), true), (us(31), false)]);
+        assert_eq!(updates(&two), [(us(15), true), (us(31), false)]);
         let apart = [failure(10, 20, 5), failure(26, 30, 1)];
         let expected = [(us(15), true), (us(25), false), (us(27), true), (us(31), false)];
-        assert_eq!(turns(&apart), expected);
+        assert_eq!(updates(&apart), expected);
         let forever = Failure { until: Instant::NEVER, ..failure(10, 0, 3) };
-        assert_eq!(turns(&[forever]), [(us(13), true), (Instant::NEVER, false)]);
+        assert_eq!(updates(&[forever]), [(us(13), true), (Instant::NEVER, false)]);
         assert!(Outages::of(&two, &graph(), (NodeId(1), PortIx(1)), None).is_none());
     }
 

@@ -18,22 +18,22 @@ pub struct Ideal<'a> {
     /// Switches that flows go to.
     destinations: usize,
     /// Ways by the places of the switches at their ends, with the first and last hop left out: which
-    /// of `ways`, `u32::MAX` if there is none.
+    /// of `paths`, `u32::MAX` if there is none.
     between: Vec<u32>,
-    ways: Vec<Ways>,
+    paths: Vec<Paths>,
 }
 
 /// The shortest ways between two switches as one that is at least as fast as each of them: at every
 /// step the fastest rate and the least delay that any of them has there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Ways {
+struct Paths {
     /// The last hop first.
     hops: Vec<(Rate, Duration)>,
     /// Whether there is more than one.
     several: bool,
 }
 
-impl Ways {
+impl Paths {
     /// Takes in others of the same length.
     fn merge(&mut self, other: &Self) {
         for (hop, (rate, delay)) in self.hops.iter_mut().zip(&other.hops) {
@@ -70,12 +70,12 @@ impl<'a> Ideal<'a> {
         for (chunk, some) in to.chunks(AT_ONCE).enumerate() {
             let found = towards(spec, &fabric, some, &mut known);
             for (row, &edge) in between.chunks_mut(to.len()).zip(&edges) {
-                for &(bits, ways) in &found[edge as usize] {
-                    search::bits(bits).for_each(|bit| row[chunk * AT_ONCE + bit] = ways);
+                for &(bits, paths) in &found[edge as usize] {
+                    search::bits(bits).for_each(|bit| row[chunk * AT_ONCE + bit] = paths);
                 }
             }
         }
-        Self { spec, places, destinations: to.len(), between, ways: known.ways }
+        Self { spec, places, destinations: to.len(), between, paths: known.paths }
     }
 
     /// The time from the start of `flow` to the arrival of its last bit if it sends at line rate
@@ -136,22 +136,22 @@ impl<'a> Ideal<'a> {
     fn are_apart(&self, flow: &FlowSpec, finished: Instant) -> bool {
         let mut failures = self.spec.failures.iter();
         let rerouted = failures.any(|failure| failure.at + failure.detection <= finished);
-        (rerouted || !self.spec.switch.path.keeps_order()) && self.ways(flow).several
+        (rerouted || !self.spec.switch.path.keeps_order()) && self.paths(flow).several
     }
 
-    fn ways(&self, flow: &FlowSpec) -> &Ways {
+    fn paths(&self, flow: &FlowSpec) -> &Paths {
         let graph = &self.spec.graph;
         let [from, to] =
             [flow.src, flow.dst].map(|node| self.places[graph.node(node).ports[0].peer.index()]);
-        let ways = self.between[from.0 as usize * self.destinations + to.1 as usize];
-        assert_ne!(ways, u32::MAX, "a destination can be reached");
-        &self.ways[ways as usize]
+        let paths = self.between[from.0 as usize * self.destinations + to.1 as usize];
+        assert_ne!(paths, u32::MAX, "a destination can be reached");
+        &self.paths[paths as usize]
     }
 
     fn hops(&self, flow: &FlowSpec) -> Vec<Hop> {
         let graph = &self.spec.graph;
         let [first, last] = [flow.src, flow.dst].map(|node| graph.node(node).ports[0]);
-        let middle = self.ways(flow).hops.iter().rev().copied();
+        let middle = self.paths(flow).hops.iter().rev().copied();
         let hops = std::iter::once((first.rate, first.delay))
             .chain(middle)
             .chain([(last.rate, last.delay)]);
@@ -162,15 +162,15 @@ impl<'a> Ideal<'a> {
 /// Ways that have been found, each once: in a regular network there are few.
 #[derive(Default)]
 struct Known {
-    numbers: BTreeMap<Ways, u32>,
-    ways: Vec<Ways>,
+    numbers: BTreeMap<Paths, u32>,
+    paths: Vec<Paths>,
 }
 
 impl Known {
-    fn number(&mut self, ways: Ways) -> u32 {
-        let next = self.ways.len() as u32;
-        *self.numbers.entry(ways).or_insert_with_key(|ways| {
-            self.ways.push(ways.clone());
+    fn number(&mut self, paths: Paths) -> u32 {
+        let next = self.paths.len() as u32;
+        *self.numbers.entry(paths).or_insert_with_key(|paths| {
+            self.paths.push(paths.clone());
             next
         })
     }
@@ -180,7 +180,7 @@ impl Known {
 #[derive(Clone)]
 struct Class {
     bits: u64,
-    ways: Option<Ways>,
+    paths: Option<Paths>,
     /// What was taken in last: what follows the step, and the rate and delay of the step.
     last: Option<(u32, Rate, Duration)>,
 }
@@ -188,19 +188,19 @@ struct Class {
 impl Class {
     /// One more step leads to them.
     fn take(&mut self, step: (u32, Rate, Duration), known: &Known) {
-        let Some(ways) = &mut self.ways else {
-            let mut ways = known.ways[step.0 as usize].clone();
-            ways.hops.push((step.1, step.2));
-            (self.ways, self.last) = (Some(ways), Some(step));
+        let Some(paths) = &mut self.paths else {
+            let mut paths = known.paths[step.0 as usize].clone();
+            paths.hops.push((step.1, step.2));
+            (self.paths, self.last) = (Some(paths), Some(step));
             return;
         };
-        ways.several = true;
+        paths.several = true;
         // Nearly always all steps are alike.
         if self.last != Some(step) {
             let (following, rate, delay) = step;
-            let mut others = known.ways[following as usize].clone();
+            let mut others = known.paths[following as usize].clone();
             others.hops.push((rate, delay));
-            ways.merge(&others);
+            paths.merge(&others);
             self.last = Some(step);
         }
     }
@@ -209,19 +209,19 @@ impl Class {
 /// By switch: the ways to the destinations, each for some of them.
 fn towards(spec: &Spec, fabric: &Fabric, to: &[u32], known: &mut Known) -> Vec<Vec<(u64, u32)>> {
     let mut found: Vec<Vec<(u64, u32)>> = vec![Vec::new(); fabric.len()];
-    let here = known.number(Ways::default());
+    let here = known.number(Paths::default());
     (0..).zip(to).for_each(|(bit, &number)| found[number as usize].push((1 << bit, here)));
     fabric.search(to, |ring| {
         for &number in ring.switches {
-            let ways = ways_from(spec, fabric, &ring, (number, &found), known);
-            found[number as usize].extend(ways);
+            let paths = paths_from(spec, fabric, &ring, (number, &found), known);
+            found[number as usize].extend(paths);
         }
     });
     found
 }
 
 /// The ways of one switch to the destinations from which it is as far as the ring.
-fn ways_from(
+fn paths_from(
     spec: &Spec,
     fabric: &Fabric,
     ring: &Ring,
@@ -229,7 +229,7 @@ fn ways_from(
     known: &mut Known,
 ) -> Vec<(u64, u32)> {
     let ports = &spec.graph.node(fabric.node(number)).ports;
-    let mut classes = vec![Class { bits: ring.here[number as usize], ways: None, last: None }];
+    let mut classes = vec![Class { bits: ring.here[number as usize], paths: None, last: None }];
     for step in fabric.links(number) {
         let closer = ring.closer[step.peer as usize];
         let end = &ports[usize::from(step.port)];
@@ -252,12 +252,12 @@ fn ways_from(
         }
     }
     let mut whole: Vec<(u64, u32)> = Vec::new();
-    for Class { bits, ways, .. } in classes {
-        let ways = known.number(ways.expect("a ring has a link to the one before it"));
+    for Class { bits, paths, .. } in classes {
+        let paths = known.number(paths.expect("a ring has a link to the one before it"));
         // Alike again, if it was only the ports that made them different.
-        match whole.iter_mut().find(|(_, other)| *other == ways) {
+        match whole.iter_mut().find(|(_, other)| *other == paths) {
             Some((others, _)) => *others |= bits,
-            None => whole.push((bits, ways)),
+            None => whole.push((bits, paths)),
         }
     }
     whole

@@ -282,14 +282,14 @@ impl Transmitter {
 
     /// When what is known of the link changes.
     #[inline]
-    pub fn next_turn(&self) -> Instant {
-        self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_turn())
+    pub fn next_update(&self) -> Instant {
+        self.outages.as_ref().map_or(Instant::NEVER, |outages| outages.next_update())
     }
 
     /// That moment may have come: whether it is closed from now on, if that changes. What the other
     /// end has paused, is not any more.
-    pub fn turn(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
-        let closes = self.outages.as_mut()?.turn(now)?;
+    pub fn update(&mut self, now: Instant, context: &mut Context) -> Option<bool> {
+        let closes = self.outages.as_mut()?.update(now)?;
         if closes {
             self.pause(u8::MAX, 0, now, context);
         }

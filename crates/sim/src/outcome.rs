@@ -274,7 +274,7 @@ struct End<'a> {
     tier: u64,
     port: usize,
     tx: &'a Transmitter,
-    told: [Option<&'a Paused>; CLASSES],
+    sent_pauses: [Option<&'a Paused>; CLASSES],
 }
 
 impl<'a> End<'a> {
@@ -291,14 +291,14 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
     let mut ends = Vec::new();
     for host in &finished.hosts {
         let (node, tx) = (host.id(), &host.nic.tx);
-        let told = [None; CLASSES];
-        ends.push(End { node, tier: HOST_TIER, port: 0, tx, told });
+        let sent_pauses = [None; CLASSES];
+        ends.push(End { node, tier: HOST_TIER, port: 0, tx, sent_pauses });
     }
     for switch in &finished.switches {
         for (port, books) in switch.ports.iter().enumerate() {
-            let told = std::array::from_fn(|class| switch.told(port, class));
+            let sent_pauses = std::array::from_fn(|class| switch.sent_pauses(port, class));
             let (node, tier) = (switch.id(), switch.tier().into());
-            ends.push(End { node, tier, port, tx: &books.tx, told });
+            ends.push(End { node, tier, port, tx: &books.tx, sent_pauses });
         }
     }
     ends
@@ -306,16 +306,16 @@ fn ends(finished: &Finished) -> Vec<End<'_>> {
 
 fn pause_table(spec: &Spec, finished: &Finished) -> Table {
     let row = |end: &End, class: usize| {
-        let told = |of: fn(&Paused) -> u64| end.told[class].map_or(0, of);
+        let sent_pauses = |of: fn(&Paused) -> u64| end.sent_pauses[class].map_or(0, of);
         let pause = end.tx.pauses()[class];
         pauses::Row {
             node: name_of(spec, end.node),
             tier: end.tier,
             port: end.port as u64,
             class: class as u64,
-            xoff_frames: told(|told| told.xoffs),
-            refresh_frames: told(|told| told.refreshes),
-            xon_frames: told(|told| told.xons),
+            xoff_frames: sent_pauses(|sent_pauses| sent_pauses.xoffs),
+            refresh_frames: sent_pauses(|sent_pauses| sent_pauses.refreshes),
+            xon_frames: sent_pauses(|sent_pauses| sent_pauses.xons),
             paused_ns: pause.total.as_ns(),
             longest_pause_ns: pause.longest.as_ns(),
         }

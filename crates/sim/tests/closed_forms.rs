@@ -24,16 +24,16 @@ fn single_server(load: f64, packets: usize, mut size: impl FnMut(&mut Stream) ->
     let mut spec = plain(star(SENDERS as u32 + 1), Vec::new());
     rocev2(&mut spec, |rocev2| rocev2.mtu = Bytes(8_900));
     let frame = |bytes| u64::from(spec.profiles[0].transport.frame(bytes).max(64)) + 20;
-    let mut chance = Stream::named(11, "sizes and sources");
-    let sizes: Vec<u64> = (0..packets).map(|_| size(&mut chance)).collect();
+    let mut rng = Stream::named(11, "sizes and sources");
+    let sizes: Vec<u64> = (0..packets).map(|_| size(&mut rng)).collect();
     let service: Vec<f64> =
         sizes.iter().map(|&size| (frame(size) * PS_PER_BYTE) as f64 / 1e3).collect();
     let mean = service.iter().sum::<f64>() / packets as f64;
     let square = service.iter().map(|time| time * time).sum::<f64>() / packets as f64;
     let mut at = 0.0;
     let arrival = |&bytes: &u64| {
-        at += chance.exponential(mean * 1e3 / load);
-        let src = 1 + chance.below(SENDERS) as u32;
+        at += rng.exponential(mean * 1e3 / load);
+        let src = 1 + rng.below(SENDERS) as u32;
         FlowSpec { start: Instant(at as u64), ..flow(src, 0, bytes, 0) }
     };
     spec.flows = sizes.iter().map(arrival).collect();
@@ -81,7 +81,7 @@ fn packets_of_one_length_wait_as_long_as_in_m_d_1() {
 #[test]
 fn packets_of_exponential_length_wait_as_long_as_in_m_g_1() {
     for (load, packets, most) in [(0.5, 60_000, 0.02), (0.8, 120_000, 0.04), (0.9, 160_000, 0.06)] {
-        let size = |chance: &mut Stream| (chance.exponential(1_500.0) as u64).clamp(1, 8_900);
+        let size = |rng: &mut Stream| (rng.exponential(1_500.0) as u64).clamp(1, 8_900);
         assert_theory(
             single_server(load, packets, size),
             most,
@@ -102,18 +102,18 @@ fn flows_of_one_sender_share_its_link_as_in_m_g_1_ps() {
             (0..2).for_each(|host| _ = graph.add(format!("host {host}"), NodeKind::Host));
             let switch = graph.add("switch", NodeKind::Switch { tier: 0 });
             (0..2).for_each(|host| graph.link(NodeId(host), switch, Rate::from_gbps(10), NS_100));
-            let mut chance = Stream::named(5, "sharing");
-            let size = |chance: &mut Stream| match exponential {
-                true => (chance.exponential(50_000.0) as u64).clamp(1, 1_000_000),
+            let mut rng = Stream::named(5, "sharing");
+            let size = |rng: &mut Stream| match exponential {
+                true => (rng.exponential(50_000.0) as u64).clamp(1, 1_000_000),
                 false => 50_000,
             };
-            let sizes: Vec<u64> = (0..flows).map(|_| size(&mut chance)).collect();
+            let sizes: Vec<u64> = (0..flows).map(|_| size(&mut rng)).collect();
             // 82 bytes of headers, preamble and gap for each packet of 1024.
             let wire = |bytes: &u64| (bytes + bytes.div_ceil(1_024) * 82) * 800;
             let mean = sizes.iter().map(wire).sum::<u64>() as f64 / f64::from(flows);
             let mut at = 0.0;
             let arrival = |&bytes: &u64| {
-                at += chance.exponential(mean / load);
+                at += rng.exponential(mean / load);
                 FlowSpec { start: Instant(at as u64), ..flow(1, 0, bytes, 0) }
             };
             let mut spec = plain(graph, sizes.iter().map(arrival).collect());
@@ -191,10 +191,10 @@ fn the_coupling_of_pi2_sets_the_ratio_of_rates() {
 /// deviation `noise`, and a is `increase`; all in Gb/s on the wire.
 fn parking_lot(links: usize, noise: f64, increase: f64) -> [f64; 2] {
     const ETA: f64 = 0.95;
-    let mut chance = Stream::named(3, "errors");
+    let mut rng = Stream::named(3, "errors");
     // The sum of twelve uniform numbers has the variance 1.
     let mut normal = || {
-        let uniform = |_| chance.below(1 << 30) as f64 / f64::from(1 << 30);
+        let uniform = |_| rng.below(1 << 30) as f64 / f64::from(1 << 30);
         (0..12).map(uniform).sum::<f64>() - 6.0
     };
     let (mut long, mut short) = (10.0, vec![10.0; links]);

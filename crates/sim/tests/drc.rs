@@ -301,13 +301,13 @@ proptest! {
         one_class: bool,
         beside in 0..3,
     ) {
-        let mut chance = Stream::named(seed, "flows");
+        let mut rng = Stream::named(seed, "flows");
         let mut flows: Vec<FlowSpec> = (0..120)
             .map(|_| {
-                let (src, hop) = (chance.below(8) as u32, 1 + chance.below(7) as u32);
+                let (src, hop) = (rng.below(8) as u32, 1 + rng.below(7) as u32);
                 // Half of them to one host.
-                let dst = if chance.chance(0.5) && src != 0 { 0 } else { (src + hop) % 8 };
-                let (bytes, start) = (1 + chance.below(100_000), chance.below(100_000_000));
+                let dst = if rng.bernoulli(0.5) && src != 0 { 0 } else { (src + hop) % 8 };
+                let (bytes, start) = (1 + rng.below(100_000), rng.below(100_000_000));
                 let (src, dst) = (NodeId(src), NodeId(dst));
                 FlowSpec { src, dst, bytes, start: Instant(start), stop: Instant::NEVER, workload: 0, in_turn: false }
             })

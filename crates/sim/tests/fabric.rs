@@ -103,12 +103,12 @@ fn the_books_of_the_inputs_by_hand() {
 
 /// Every host sends single frames to others at random for 200 us, as fast as it may.
 fn uniform(hosts: u32, fabric: fabric::Spec) -> Spec {
-    let mut chance = Stream::named(3, "uniform");
+    let mut rng = Stream::named(3, "uniform");
     let until = Instant(Duration::from_us(200).0);
     let mut flows = Vec::new();
     for src in 0..hosts {
         for _ in 0..2_300 {
-            let dst = (src + 1 + chance.below(u64::from(hosts) - 1) as u32) % hosts;
+            let dst = (src + 1 + rng.below(u64::from(hosts) - 1) as u32) % hosts;
             flows.push(FlowSpec { in_turn: true, stop: until, ..flow(src, dst, 1_024, 0) });
         }
     }

@@ -196,7 +196,7 @@ fn cubic_has_the_window_of_even_losses() {
 /// The average of the cubic function of RFC 9438, figure 1, with c 0.4 and beta 0.7, if every packet
 /// is lost with probability p.
 fn cubic_on_paper(round_trip: f64, p: f64) -> f64 {
-    let mut chance = Stream::named(7, "losses");
+    let mut rng = Stream::named(7, "losses");
     let (mut sum, mut maximum, mut t) = (0.0, 10.0f64, 0.0);
     let rounds = 1_000_000;
     for _ in 0..rounds {
@@ -204,7 +204,7 @@ fn cubic_on_paper(round_trip: f64, p: f64) -> f64 {
         let window = (maximum + 0.4 * (t - k) * (t - k) * (t - k)).max(1.0);
         sum += window;
         t += round_trip;
-        if chance.chance(1.0 - (-p * window).exp()) {
+        if rng.bernoulli(1.0 - (-p * window).exp()) {
             (maximum, t) = (window, 0.0);
         }
     }

@@ -28,13 +28,13 @@ fn with(mut spec: Spec, recovery: recovery::Spec) -> Spec {
 
 /// 32 hosts with short queues, at random, with DCQCN and without flow control.
 fn busy() -> Spec {
-    let mut chance = Stream::named(9, "flows");
+    let mut rng = Stream::named(9, "flows");
     let mut flows: Vec<FlowSpec> = (0..600)
         .map(|_| {
-            let (src, hop) = (chance.below(32) as u32, 1 + chance.below(31) as u32);
-            let small = chance.chance(0.7);
-            let bytes = 1 + chance.below(if small { 20_000 } else { 1_000_000 });
-            let start = Instant(chance.below(500_000_000));
+            let (src, hop) = (rng.below(32) as u32, 1 + rng.below(31) as u32);
+            let small = rng.bernoulli(0.7);
+            let bytes = 1 + rng.below(if small { 20_000 } else { 1_000_000 });
+            let start = Instant(rng.below(500_000_000));
             FlowSpec {
                 src: NodeId(src),
                 dst: NodeId((src + hop) % 32),

@@ -18,25 +18,20 @@ use floodway_sim::{Outcome, Simulation, Spec};
 /// How many networks are tried.
 const SEEDS: u64 = 150;
 
-fn pick<T: Clone>(chance: &mut Stream, list: &[T]) -> T {
-    list[chance.below(list.len() as u64) as usize].clone()
+fn pick<T: Clone>(rng: &mut Stream, list: &[T]) -> T {
+    list[rng.below(list.len() as u64) as usize].clone()
 }
 
 /// A number between the two, each order of magnitude as likely as another.
-fn between(chance: &mut Stream, least: f64, most: f64) -> f64 {
-    least * (most / least).powf(chance.unit())
+fn between(rng: &mut Stream, least: f64, most: f64) -> f64 {
+    least * (most / least).powf(rng.unit())
 }
 
 /// Two switches, and the slow link between them, with hosts on both.
-fn dumbbell(
-    chance: &mut Stream,
-    hosts: u32,
-    slowest: f64,
-    longest: f64,
-) -> (Graph, Rate, Duration) {
-    let rate = Rate(between(chance, slowest, 1e9) as u64);
-    let host_rate = Rate((rate.0 as f64 * between(chance, 0.5, 30.0)) as u64);
-    let trip = Duration((between(chance, 1e-4, longest) * 1e12) as u64);
+fn dumbbell(rng: &mut Stream, hosts: u32, slowest: f64, longest: f64) -> (Graph, Rate, Duration) {
+    let rate = Rate(between(rng, slowest, 1e9) as u64);
+    let host_rate = Rate((rate.0 as f64 * between(rng, 0.5, 30.0)) as u64);
+    let trip = Duration((between(rng, 1e-4, longest) * 1e12) as u64);
     let mut graph = Graph::default();
     for host in 0..2 * hosts {
         graph.add(format!("host {host}"), NodeKind::Host);
@@ -45,7 +40,7 @@ fn dumbbell(
     let right = graph.add("right", NodeKind::Switch { tier: 0 });
     for host in 0..2 * hosts {
         let switch = if host < hosts { left } else { right };
-        let delay = Duration((trip.0 as f64 / 2.0 * between(chance, 0.01, 0.3)) as u64);
+        let delay = Duration((trip.0 as f64 / 2.0 * between(rng, 0.01, 0.3)) as u64);
         graph.link(NodeId(host), switch, host_rate, delay);
     }
     graph.link(left, right, rate, Duration(trip.0 / 4));
@@ -53,23 +48,23 @@ fn dumbbell(
 }
 
 /// TCP with whatever parameters; what is timed by the receiver is shorter than the sender's timer.
-fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
+fn tcp(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     let ms = Duration::from_ms;
     let delayed_acks = [ms(0), ms(1), ms(40), ms(200)];
     // Fast links would carry millions of tiny segments.
     let least = if rate > Rate::from_mbps(20) { 1_448 } else { 1 };
     let mut spec = tcp::Spec {
-        mss: Bytes(pick(chance, &[1, 64, 536, 1_448, 1_448, 1_448, 8_948]).max(least)),
-        initial_window: pick(chance, &[1, 2, 10, 10, 100, 1_000]),
-        receive_window: pick(chance, &[None, None, None, Some(1), Some(3_000), Some(100_000)])
+        mss: Bytes(pick(rng, &[1, 64, 536, 1_448, 1_448, 1_448, 8_948]).max(least)),
+        initial_window: pick(rng, &[1, 2, 10, 10, 100, 1_000]),
+        receive_window: pick(rng, &[None, None, None, Some(1), Some(3_000), Some(100_000)])
             .map(Bytes),
-        delayed_ack: pick(chance, &delayed_acks),
-        ack_every: pick(chance, &[1, 2, 2]),
-        quick_acks: pick(chance, &[0, 16, 16, 1_000]),
-        min_rto: pick(chance, &[ms(210), ms(200), ms(400)]),
-        pacing: chance.chance(0.3),
+        delayed_ack: pick(rng, &delayed_acks),
+        ack_every: pick(rng, &[1, 2, 2]),
+        quick_acks: pick(rng, &[0, 16, 16, 1_000]),
+        min_rto: pick(rng, &[ms(210), ms(200), ms(400)]),
+        pacing: rng.bernoulli(0.3),
         ecn: pick(
-            chance,
+            rng,
             &[
                 None,
                 None,
@@ -82,9 +77,9 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
         ),
         ..Default::default()
     };
-    spec.loss_detection = pick(chance, &[tcp::LossDetection::Rack, tcp::LossDetection::DupAcks]);
+    spec.loss_detection = pick(rng, &[tcp::LossDetection::Rack, tcp::LossDetection::DupAcks]);
     spec.idle_restart =
-        pick(chance, &[tcp::IdleRestart::Halve, tcp::IdleRestart::Initial, tcp::IdleRestart::Keep]);
+        pick(rng, &[tcp::IdleRestart::Halve, tcp::IdleRestart::Initial, tcp::IdleRestart::Keep]);
     let mut controls = vec![
         congestion::Spec::Reno(Default::default()),
         congestion::Spec::Cubic(Default::default()),
@@ -97,17 +92,17 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
         controls.push(congestion::Spec::LineRate(Default::default()));
     }
     let interactive = interactive::Spec {
-        frame_interval: Duration((between(chance, 1e-4, 0.1) * 1e12) as u64),
-        start_rate: Rate(between(chance, 1e4, 1e8) as u64),
-        min_rate: Rate(between(chance, 1e3, 1e5) as u64),
-        max_rate: Rate(between(chance, 1e6, 1e9) as u64),
+        frame_interval: Duration((between(rng, 1e-4, 0.1) * 1e12) as u64),
+        start_rate: Rate(between(rng, 1e4, 1e8) as u64),
+        min_rate: Rate(between(rng, 1e3, 1e5) as u64),
+        max_rate: Rate(between(rng, 1e6, 1e9) as u64),
         ..Default::default()
     };
     let entries = entries::Spec {
-        mean: Bytes(1 + chance.below(20_000)),
-        answer: Bytes(chance.below(spec.mss.0 + 1)),
-        outstanding: Some(1 + chance.below(4) as u32),
-        think: Some(Duration((between(chance, 1e-3, 0.1) * 1e12) as u64)),
+        mean: Bytes(1 + rng.below(20_000)),
+        answer: Bytes(rng.below(spec.mss.0 + 1)),
+        outstanding: Some(1 + rng.below(4) as u32),
+        think: Some(Duration((between(rng, 1e-3, 0.1) * 1e12) as u64)),
         ..Default::default()
     };
     let by_the_clock = entries::Spec {
@@ -123,15 +118,15 @@ fn tcp(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     ];
     Profile {
         transport: transport::Spec::Tcp(spec),
-        congestion: pick(chance, &controls),
-        application: chance.chance(0.5).then(|| pick(chance, &applications)),
+        congestion: pick(rng, &controls),
+        application: rng.bernoulli(0.5).then(|| pick(rng, &applications)),
     }
 }
 
 /// What else there is: RoCEv2 in a lossless network, else datagrams that do not respond.
-fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
+fn other(rng: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     let constant = constant_rate::Spec { rate: Rate((rate.0 / 10).max(1)) };
-    if !pfc && chance.chance(0.3) {
+    if !pfc && rng.bernoulli(0.3) {
         return Profile {
             transport: transport::Spec::Ethernet(Default::default()),
             congestion: congestion::Spec::ConstantRate(constant),
@@ -141,7 +136,7 @@ fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     if !pfc {
         return Profile {
             transport: transport::Spec::Udp(udp::Spec {
-                ecn: pick(chance, &[udp::Field::NotEct, udp::Field::Ect0, udp::Field::Ect1]),
+                ecn: pick(rng, &[udp::Field::NotEct, udp::Field::Ect0, udp::Field::Ect1]),
                 ..Default::default()
             }),
             congestion: congestion::Spec::ConstantRate(constant),
@@ -151,13 +146,13 @@ fn other(chance: &mut Stream, rate: Rate, pfc: bool) -> Profile {
     let dcqcn = congestion::Spec::Dcqcn(quick_dcqcn());
     Profile {
         transport: transport::Spec::Rocev2(Default::default()),
-        congestion: pick(chance, &[dcqcn, congestion::Spec::ConstantRate(constant)]),
+        congestion: pick(rng, &[dcqcn, congestion::Spec::ConstantRate(constant)]),
         application: None,
     }
 }
 
 /// One queue or two, and what is done with them.
-fn queue_management(chance: &mut Stream, switch: &mut switch::Spec) {
+fn queue_management(rng: &mut Stream, switch: &mut switch::Spec) {
     let all = [
         aqm::Spec::DropTail(Default::default()),
         aqm::Spec::Step(aqm::step::Spec { threshold: Bytes(30_000) }),
@@ -172,11 +167,11 @@ fn queue_management(chance: &mut Stream, switch: &mut switch::Spec) {
         aqm::Spec::CurvyRed(Default::default()),
         aqm::Spec::DualPi2(Default::default()),
     ];
-    switch.aqm = pick(chance, &all);
-    if switch.aqm.is_for_two_queues() || chance.chance(0.3) {
+    switch.aqm = pick(rng, &all);
+    if switch.aqm.is_for_two_queues() || rng.bernoulli(0.3) {
         switch.queue.count = 2;
         let low_latency =
-            pick(chance, &[classify::ecn::Scalable::Ect1, classify::ecn::Scalable::EcnCapable]);
+            pick(rng, &[classify::ecn::Scalable::Ect1, classify::ecn::Scalable::EcnCapable]);
         switch.classify = classify::Spec::Ecn(classify::ecn::Spec { low_latency });
         let schedulers = [
             scheduler::Spec::Strict(Default::default()),
@@ -184,35 +179,35 @@ fn queue_management(chance: &mut Stream, switch: &mut switch::Spec) {
             scheduler::Spec::TimeShifted(Default::default()),
             scheduler::Spec::Drr(Default::default()),
         ];
-        switch.scheduler = pick(chance, &schedulers);
+        switch.scheduler = pick(rng, &schedulers);
     }
 }
 
 /// A flow of any of four workloads, which starts in the first second and takes no longer than some
 /// if it is alone.
-fn any_flow(chance: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) -> FlowSpec {
-    let workload = pick(chance, &[0, 0, 1, 1, 2, 3]);
+fn any_flow(rng: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) -> FlowSpec {
+    let workload = pick(rng, &[0, 0, 1, 1, 2, 3]);
     let transport = &profiles[usize::from(workload)].transport;
-    let (left, right) = (chance.below(3) as u32, 3 + chance.below(3) as u32);
+    let (left, right) = (rng.below(3) as u32, 3 + rng.below(3) as u32);
     // To the right, to the left, or to a neighbour.
     let ways = [(left, right), (left, right), (right, left), (left, (left + 1) % 3)];
-    let (src, dst) = pick(chance, &ways);
+    let (src, dst) = pick(rng, &ways);
     // A third of what the link carries in a second, or 300 round trips.
     let window = match transport {
         transport::Spec::Tcp(tcp) => tcp.receive_window.map(|window| window.max(tcp.mss)),
         _ => None,
     };
     let most = window.map_or(u64::MAX, |window| window.0 * 300).min(rate.0 / 24);
-    let start = Instant((chance.unit() * 1e12) as u64);
+    let start = Instant((rng.unit() * 1e12) as u64);
     // Datagrams that are lost never complete a message.
-    let persistent = chance.chance(0.2) || (workload == 3 && !pfc);
-    let later = Instant(start.0 + (chance.unit() * 1e12) as u64);
+    let persistent = rng.bernoulli(0.2) || (workload == 3 && !pfc);
+    let later = Instant(start.0 + (rng.unit() * 1e12) as u64);
     FlowSpec {
         src: NodeId(src),
         dst: NodeId(dst),
         bytes: match persistent {
             true => FlowSpec::PERSISTENT,
-            false => between(chance, 1.0, most.max(2) as f64) as u64,
+            false => between(rng, 1.0, most.max(2) as f64) as u64,
         },
         start,
         stop: if persistent { later } else { Instant::NEVER },
@@ -223,22 +218,22 @@ fn any_flow(chance: &mut Stream, profiles: &[Profile], rate: Rate, pfc: bool) ->
 
 /// What comes out of this seed: a network and what is sent in it.
 fn scenario(seed: u64) -> Spec {
-    let chance = &mut Stream::from_seed(seed);
-    let pfc = chance.chance(0.2);
+    let rng = &mut Stream::from_seed(seed);
+    let pfc = rng.bernoulli(0.2);
     // The timer of RoCEv2 is for the short ways and fast links of a data center: elsewhere it would
     // repeat for ever what only waits.
     let (slowest, longest) = if pfc { (3e8, 1e-3) } else { (1e6, 0.2) };
-    let (graph, rate, trip) = dumbbell(chance, 3, slowest, longest);
-    let mut profiles: Vec<_> = (0..3).map(|_| tcp(chance, rate, pfc)).collect();
-    profiles.push(other(chance, rate, pfc));
-    let count = pick(chance, &[3, 10, 40]);
-    let mut flows: Vec<_> = (0..count).map(|_| any_flow(chance, &profiles, rate, pfc)).collect();
+    let (graph, rate, trip) = dumbbell(rng, 3, slowest, longest);
+    let mut profiles: Vec<_> = (0..3).map(|_| tcp(rng, rate, pfc)).collect();
+    profiles.push(other(rng, rate, pfc));
+    let count = pick(rng, &[3, 10, 40]);
+    let mut flows: Vec<_> = (0..count).map(|_| any_flow(rng, &profiles, rate, pfc)).collect();
     flows.sort_by_key(|flow| (flow.start, flow.src));
     let mut spec = plain(graph, flows);
     (spec.profiles, spec.seed) = (profiles, seed);
-    queue_management(chance, &mut spec.switch);
+    queue_management(rng, &mut spec.switch);
     let product = rate.0 as f64 / 8.0 * trip.as_secs();
-    spec.switch.queue.size = Bytes((product * between(chance, 0.05, 5.0)).max(10_000.0) as u64);
+    spec.switch.queue.size = Bytes((product * between(rng, 0.05, 5.0)).max(10_000.0) as u64);
     if pfc {
         let pfc = Some(Default::default());
         spec.switch.flow_control = flow_control::Spec { pfc, ..Default::default() };
@@ -248,9 +243,9 @@ fn scenario(seed: u64) -> Spec {
         }
     }
     let tells = !matches!(spec.switch.aqm, aqm::Spec::DropTail(_));
-    if tells && chance.chance(0.3) {
-        let (forward, gap) = (chance.chance(0.7), Duration::from_ms(pick(chance, &[0, 1, 50])));
-        let backward = !forward || chance.chance(0.5);
+    if tells && rng.bernoulli(0.3) {
+        let (forward, gap) = (rng.bernoulli(0.7), Duration::from_ms(pick(rng, &[0, 1, 50])));
+        let backward = !forward || rng.bernoulli(0.5);
         spec.switch.congestion_indication =
             Some(switch::congestion_indication::Spec { forward, backward, gap });
     }

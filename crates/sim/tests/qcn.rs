@@ -65,7 +65,7 @@ fn messages_come_to_the_picosecond() {
     // One host at 10 Gb/s sends to one at 1 Gb/s. Frame n, counted from 1, joins at n T + DELAY. 150,000
     // bytes are 100 frames: the 101st is sampled, when 10 have begun on the slow wire, at 0, 10 and
     // so on to 90 T after the first; the eleventh does so at the same moment as the 101st comes, and
-    // alarms are first. 90 frames wait with it: 135,000 - 26,000 + 2 · 135,000 > 130,000, so the
+    // timers are first. 90 frames wait with it: 135,000 - 26,000 + 2 · 135,000 > 130,000, so the
     // feedback is 63.
     let first = 101 * T + DELAY;
     let at = |end| until(spec(1, Rate::from_gbps(1)), end);

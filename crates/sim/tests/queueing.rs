@@ -12,11 +12,11 @@ fn waiting_time_of_an_m_d_1_queue() {
     // is rho S / (2 (1 - rho)) (Pollaczek and Khinchine, deterministic service).
     let (hosts, rho, packets) = (400, 0.7, 100_000);
     let service = (1024 + 62 + 20) * 80;
-    let mut chance = Stream::named(11, "poisson");
+    let mut rng = Stream::named(11, "poisson");
     let mut at = 0.0;
     let arrival = |_| {
-        at += chance.exponential(service as f64 / rho);
-        let src = NodeId(1 + chance.below(hosts) as u32);
+        at += rng.exponential(service as f64 / rho);
+        let src = NodeId(1 + rng.below(hosts) as u32);
         FlowSpec {
             src,
             dst: NodeId(0),

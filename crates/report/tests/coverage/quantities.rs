@@ -118,7 +118,7 @@ fn times() -> Vec<Quantity> {
         time("gamma (CV 0.5)", |stream| gamma(stream, 4.0) / 4.0),
         time("exponential (CV 1)", |stream| stream.exponential(1.0)),
         time("2.5 in one of five, else 0.625", |stream| {
-            let value = if stream.chance(0.2) { 2.5 } else { 0.625 };
+            let value = if stream.bernoulli(0.2) { 2.5 } else { 0.625 };
             value * log_normal(stream, 0.01)
         })
         .with(Nature::TwoModes),

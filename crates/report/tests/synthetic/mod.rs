@@ -125,19 +125,19 @@ impl Chance {
 }
 
 pub fn tables(case: Case, variant: usize, replication: u32) -> Vec<Table> {
-    let mut chance = Chance(u64::from(replication) * 1_000 + variant as u64);
+    let mut rng = Chance(u64::from(replication) * 1_000 + variant as u64);
     vec![
         flows(case, variant, replication),
-        queues(variant, &mut chance),
+        queues(variant, &mut rng),
         depths(variant),
         switches(variant),
         links(variant),
         occupancy(variant),
-        timeline(variant, &mut chance),
+        timeline(variant, &mut rng),
         deliveries(variant),
-        pauses(variant, &mut chance),
-        drops(case, variant, &mut chance),
-        counters(case, variant, &mut chance),
+        pauses(variant, &mut rng),
+        drops(case, variant, &mut rng),
+        counters(case, variant, &mut rng),
     ]
 }
 
@@ -184,7 +184,7 @@ fn flows(case: Case, variant: usize, replication: u32) -> Table {
     )
 }
 
-fn queues(variant: usize, chance: &mut Chance) -> Table {
+fn queues(variant: usize, rng: &mut Chance) -> Table {
     let rows = 3 * 24;
     let queue = |row: usize| (row % 3) as u64;
     let load = |row: usize| match row % 3 {
@@ -192,7 +192,7 @@ fn queues(variant: usize, chance: &mut Chance) -> Table {
         1 => 90_000.0 * (1.2 - QUEUEING[variant].1),
         _ => 60.0,
     };
-    let means: Vec<f64> = (0..rows).map(|row| load(row) * (0.5 + chance.uniform())).collect();
+    let means: Vec<f64> = (0..rows).map(|row| load(row) * (0.5 + rng.uniform())).collect();
     let maxima = means.iter().map(|mean| (mean * 12.0).min(1e6) as u64).collect();
     complete(
         Table::new("queues", "one egress queue")
@@ -290,7 +290,7 @@ fn occupancy(variant: usize) -> Table {
     )
 }
 
-fn timeline(variant: usize, chance: &mut Chance) -> Table {
+fn timeline(variant: usize, rng: &mut Chance) -> Table {
     let [mut times, mut means] = [(); 2].map(|()| Vec::new());
     let [mut queue, mut maxima, mut paused] = [(); 3].map(|()| Vec::new());
     let mut level = [0.0f64; 3];
@@ -302,13 +302,13 @@ fn timeline(variant: usize, chance: &mut Chance) -> Table {
                 _ => 40.0,
             };
             let ramp = (f64::from(at) / 150.0).min(1.0);
-            *level += 0.06 * (target * ramp * 2.0 * chance.uniform() - *level);
+            *level += 0.06 * (target * ramp * 2.0 * rng.uniform() - *level);
             times.push(f64::from(at) * 10_000.0);
             queue.push(of as u64);
             means.push(*level);
-            maxima.push((*level * (4.0 + 9.0 * chance.uniform())).min(1e6) as u64);
+            maxima.push((*level * (4.0 + 9.0 * rng.uniform())).min(1e6) as u64);
             let stops = if of == 0 { 14.0 * QUEUEING[variant].0 } else { 1.0 };
-            paused.push((ramp * stops * chance.uniform()) as u64);
+            paused.push((ramp * stops * rng.uniform()) as u64);
         }
     }
     complete(
@@ -343,16 +343,16 @@ fn deliveries(variant: usize) -> Table {
     )
 }
 
-fn pauses(variant: usize, chance: &mut Chance) -> Table {
+fn pauses(variant: usize, rng: &mut Chance) -> Table {
     let rows = 30usize;
     let tier = |row: usize| [0u64, 1, 255][row % 3];
     let scale = [1.0, 0.4, 0.16][variant];
     let many = |row: usize| [40.0, 12.0, 0.0][row % 3];
     let stopped = |row: usize| [90_000.0, 40_000.0, 160_000.0][row % 3];
     let frames: Vec<u64> =
-        (0..rows).map(|row| (many(row) * scale * (0.7 + 0.6 * chance.uniform())) as u64).collect();
+        (0..rows).map(|row| (many(row) * scale * (0.7 + 0.6 * rng.uniform())) as u64).collect();
     let paused: Vec<f64> =
-        (0..rows).map(|row| stopped(row) * scale * (0.7 + 0.6 * chance.uniform())).collect();
+        (0..rows).map(|row| stopped(row) * scale * (0.7 + 0.6 * rng.uniform())).collect();
     complete(
         Table::new("pauses", "one traffic class of one port")
             .text("node", "whose port", (0..rows).map(|row| format!("node {row}")).collect())
@@ -364,9 +364,9 @@ fn pauses(variant: usize, chance: &mut Chance) -> Table {
     )
 }
 
-fn drops(case: Case, variant: usize, chance: &mut Chance) -> Table {
+fn drops(case: Case, variant: usize, rng: &mut Chance) -> Table {
     let rows = if case.drops && variant < 2 { 4 } else { 0 };
-    let packets = (0..rows).map(|_| (900.0 * QUEUEING[variant].0 * chance.uniform()) as u64);
+    let packets = (0..rows).map(|_| (900.0 * QUEUEING[variant].0 * rng.uniform()) as u64);
     let packets: Vec<u64> = packets.collect();
     let reason = |row: usize| ["queue_full", "aqm"][row % 2].to_string();
     complete(
@@ -382,9 +382,9 @@ fn drops(case: Case, variant: usize, chance: &mut Chance) -> Table {
     )
 }
 
-fn counters(case: Case, variant: usize, chance: &mut Chance) -> Table {
+fn counters(case: Case, variant: usize, rng: &mut Chance) -> Table {
     let scale = [1.0, 0.4, 0.16][variant];
-    let mut near = |value: f64| (value * (0.85 + 0.3 * chance.uniform())) as u64;
+    let mut near = |value: f64| (value * (0.85 + 0.3 * rng.uniform())) as u64;
     let isolations = if variant == 0 { 0 } else { near(850.0) };
     let cims = if variant == 2 { near(1_900.0) } else { 0 };
     let dropped = if case.drops && variant < 2 { near(1_500.0 * scale) } else { 0 };

@@ -121,9 +121,9 @@ mod tests {
         for builtin in BUILTINS {
             // Cut as in the main scenario, which also bounds the variance.
             let sizes = builtin.distribution(None).capped(30_000_000);
-            let mut chance = Stream::named(11, builtin.name);
+            let mut rng = Stream::named(11, builtin.name);
             let n = 100_000;
-            let samples: Vec<f64> = (0..n).map(|_| sizes.sample(chance.unit()) as f64).collect();
+            let samples: Vec<f64> = (0..n).map(|_| sizes.sample(rng.unit()) as f64).collect();
             let mean = samples.iter().sum::<f64>() / f64::from(n);
             let variance =
                 samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n - 1);

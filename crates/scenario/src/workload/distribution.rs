@@ -308,8 +308,8 @@ mod tests {
             let grid = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
             let mean = (0..n).map(|i| sizes.sample(grid(i)) as f64).sum::<f64>() / f64::from(n);
             prop_assert!((mean - sizes.mean()).abs() <= 1.0 + sizes.mean() * 0.01, "{mean}");
-            let mut chance = Stream::named(seed, "sizes");
-            prop_assert!((0..100).all(|_| sizes.sample(chance.unit()) <= sizes.largest().max(1)));
+            let mut rng = Stream::named(seed, "sizes");
+            prop_assert!((0..100).all(|_| sizes.sample(rng.unit()) <= sizes.largest().max(1)));
         }
 
         #[test]

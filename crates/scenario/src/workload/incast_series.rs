@@ -104,12 +104,12 @@ impl Workload for Spec {
 
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let mut flows = Vec::new();
-        let mut chance = around.stream();
+        let mut rng = around.stream();
         let gap_ps = PS_PER_S as f64 / self.arrival_rate(around);
         let mut hosts = around.hosts.to_vec();
         let mut now_ps = 0.0;
         loop {
-            now_ps += chance.exponential(gap_ps);
+            now_ps += rng.exponential(gap_ps);
             if now_ps >= around.arrivals.0 as f64 {
                 return flows;
             }
@@ -118,7 +118,7 @@ impl Workload for Spec {
             let drawn = self.senders as usize + 1;
             for place in 0..drawn {
                 let left = (hosts.len() - place) as u64;
-                hosts.swap(place, place + chance.below(left) as usize);
+                hosts.swap(place, place + rng.below(left) as usize);
             }
             let (dst, start) = (hosts[0], Duration(now_ps as u64));
             let senders = hosts[1..drawn].iter();

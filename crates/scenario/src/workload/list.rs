@@ -132,12 +132,12 @@ impl Workload for Spec {
 
     fn flows(&self, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let mut chance = around.stream();
+        let mut rng = around.stream();
         let spec = |flow: &Flow| FlowSpec {
             src: hosts[flow.src as usize],
             dst: hosts[flow.dst as usize],
             bytes: flow.bytes.map_or(FlowSpec::PERSISTENT, |bytes| bytes.0),
-            start: Instant::ZERO + flow.start + Duration(chance.below(self.jitter.0 + 1)),
+            start: Instant::ZERO + flow.start + Duration(rng.below(self.jitter.0 + 1)),
             stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
             in_turn: false,

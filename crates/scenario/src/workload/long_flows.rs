@@ -161,12 +161,12 @@ impl Spec {
 
     fn flows(&self, ends: &Ends, around: Surroundings<'_>) -> Vec<FlowSpec> {
         let hosts: Vec<NodeId> = around.graph.hosts().collect();
-        let mut chance = around.stream();
+        let mut rng = around.stream();
         let flow = |(src, dst): (u32, u32)| FlowSpec {
             src: hosts[src as usize],
             dst: hosts[dst as usize],
             bytes: FlowSpec::PERSISTENT,
-            start: Instant::ZERO + self.start + Duration(chance.below(self.jitter.0 + 1)),
+            start: Instant::ZERO + self.start + Duration(rng.below(self.jitter.0 + 1)),
             stop: self.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
             workload: around.number,
             in_turn: false,

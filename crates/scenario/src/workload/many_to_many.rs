@@ -95,18 +95,18 @@ impl Workload for Sized {
         let size = self.spec.cluster_size as usize;
         for cluster in around.hosts.chunks_exact(size) {
             for (place, &src) in cluster.iter().enumerate() {
-                let mut chance = around.stream_of(src);
+                let mut rng = around.stream_of(src);
                 let gap_ps = PS_PER_S as f64 / self.arrival_rate(around.rate(src));
                 let mut now_ps = 0.0;
                 loop {
-                    now_ps += chance.exponential(gap_ps);
+                    now_ps += rng.exponential(gap_ps);
                     if now_ps >= around.arrivals.0 as f64 {
                         break;
                     }
                     // Uniform among the others: the member after it, the second after it, ...
-                    let step = 1 + chance.below(size as u64 - 1) as usize;
+                    let step = 1 + rng.below(size as u64 - 1) as usize;
                     let dst = cluster[(place + step) % size];
-                    let bytes = self.sizes.sample(chance.unit());
+                    let bytes = self.sizes.sample(rng.unit());
                     flows.push(around.message(src, dst, bytes, Duration(now_ps as u64)));
                 }
             }

@@ -81,10 +81,10 @@ impl Placed {
         }
         // Every order is equally likely, and so is every one in which nobody keeps its place: about
         // one in e of all.
-        let mut chance = around.stream();
+        let mut rng = around.stream();
         let mut places: Vec<usize> = (0..count).collect();
         loop {
-            chance.shuffle(&mut places);
+            rng.shuffle(&mut places);
             if places.iter().enumerate().all(|(place, to)| place != *to) {
                 return places;
             }

@@ -108,23 +108,23 @@ impl Workload for Sized {
         // By number of a host: its place among the receivers, if it has one.
         let mut places = vec![None; hosts.len()];
         (0..).zip(&ends.to).for_each(|(place, &dst)| places[dst as usize] = Some(place));
-        let mut chance = around.stream();
+        let mut rng = around.stream();
         let gap_ps = PS_PER_S as f64 / self.arrival_rate(around.graph);
         let mut flows = Vec::new();
         let mut now_ps = 0.0;
         loop {
-            now_ps += chance.exponential(gap_ps);
+            now_ps += rng.exponential(gap_ps);
             if now_ps >= around.arrivals.0 as f64 {
                 return flows;
             }
-            let src = ends.from[chance.below(ends.from.len() as u64) as usize];
+            let src = ends.from[rng.below(ends.from.len() as u64) as usize];
             let own_place = places[src as usize];
             let others = ends.to.len() - usize::from(own_place.is_some());
-            let drawn = chance.below(others as u64) as usize;
+            let drawn = rng.below(others as u64) as usize;
             // The sender's own place is passed over.
             let place = drawn + usize::from(own_place.is_some_and(|own| drawn >= own));
             let (src, dst) = (hosts[src as usize], hosts[ends.to[place] as usize]);
-            let bytes = sizes.sample(chance.unit());
+            let bytes = sizes.sample(rng.unit());
             flows.push(around.message(src, dst, bytes, Duration(now_ps as u64)));
         }
     }

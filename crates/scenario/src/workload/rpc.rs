@@ -150,21 +150,20 @@ impl Workload for Sized {
         let mut traffic = Traffic::default();
         for &number in &self.ends.from {
             let client = hosts[number as usize];
-            let mut chance = around.stream_of(client);
+            let mut rng = around.stream_of(client);
             let servers = self.servers(number);
             let mut ways = BTreeMap::new();
             for _ in 0..outstanding {
-                let begin = start + Duration(chance.below(jitter.0 + 1));
+                let begin = start + Duration(rng.below(jitter.0 + 1));
                 let (mut earliest, mut before) = (Instant::ZERO + begin, None);
                 let mut thought = Duration::ZERO;
                 while earliest < stop {
-                    let server =
-                        hosts[servers[chance.below(servers.len() as u64) as usize] as usize];
+                    let server = hosts[servers[rng.below(servers.len() as u64) as usize] as usize];
                     let way = *ways
                         .entry(server)
                         .or_insert_with(|| Way::between(&around, client, server));
                     let (asked, answered) =
-                        (self.request.sample(chance.unit()), self.response.sample(chance.unit()));
+                        (self.request.sample(rng.unit()), self.response.sample(rng.unit()));
                     let request = around.message(client, server, asked, begin);
                     let response = around.message(server, client, answered, begin);
                     let request =
@@ -173,7 +172,7 @@ impl Workload for Sized {
                     traffic.operation([request, response]);
                     before = Some(response);
                     if think > Duration::ZERO {
-                        thought = Duration(chance.exponential(think.0 as f64) as u64);
+                        thought = Duration(rng.exponential(think.0 as f64) as u64);
                     }
                     earliest =
                         earliest + way.least(asked) + service + way.least(answered) + thought;

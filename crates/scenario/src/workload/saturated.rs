@@ -88,15 +88,15 @@ impl Workload for Sized {
         let mut flows = Vec::new();
         for (place, &number) in ends.from.iter().enumerate() {
             let src = hosts[number as usize];
-            let mut chance = around.stream_of(src);
+            let mut rng = around.stream_of(src);
             let (others, most): (Vec<u32>, u64) =
                 (ends.receivers(number).collect(), most(src, around));
             let (mut sum, mut beyond) = (0, 0);
             while beyond < BEYOND {
                 let dst = spec
                     .partner(place, ends)
-                    .unwrap_or_else(|| others[chance.below(others.len() as u64) as usize]);
-                let bytes = sizes.sample(chance.unit());
+                    .unwrap_or_else(|| others[rng.below(others.len() as u64) as usize]);
+                let bytes = sizes.sample(rng.unit());
                 sum += bytes;
                 beyond += u32::from(sum > most);
                 let message = around.message(src, hosts[dst as usize], bytes, Duration::ZERO);

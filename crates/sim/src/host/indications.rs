@@ -45,8 +45,8 @@ impl Host {
             sender.control().on_indication(&profile.congestion, now, severity);
             sender.renew_window(profile, now);
         }
-        if sender.rings_earlier(profile) {
-            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+        if sender.timer_is_earlier(profile) {
+            self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }
         self.revisit(slot);
     }

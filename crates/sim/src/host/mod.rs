@@ -10,6 +10,7 @@
 pub mod application;
 pub mod congestion;
 mod credit;
+mod dependencies;
 mod holds;
 mod indications;
 mod isolation;
@@ -26,7 +27,6 @@ mod sending;
 mod spec;
 mod starts;
 pub mod transport;
-mod turns;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,6 +45,7 @@ use crate::switch;
 use crate::telemetry::{Cursor, Telemetry};
 use application::Application;
 use credit::Granting;
+use dependencies::Dependencies;
 use holds::Holds;
 use indications::Indications;
 use lanes::Lanes;
@@ -52,11 +53,10 @@ use nic::Nic;
 use record::Record;
 use sender::Sender;
 use transport::Sent;
-use turns::Turns;
 
+pub use dependencies::followers;
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
-pub use turns::followers;
 
 /// What all hosts of a simulation share.
 #[derive(Debug)]
@@ -131,9 +131,9 @@ pub struct Host {
     /// When the next flow starts that waits for no other.
     next_start: Instant,
     /// The earlier of that and of the next moment at which its port is recorded, if it is.
-    appointed: Instant,
+    scheduled_at: Instant,
     /// Which of the flows that it sends begin after one another, if any do.
-    turns: Option<Box<Turns>>,
+    dependencies: Option<Box<Dependencies>>,
     /// The flows that it sends, in order of start.
     outgoing: Vec<FlowId>,
     started: usize,
@@ -183,11 +183,11 @@ impl Host {
             id,
             nic: Nic::new(link, &shared.host, Class(shared.switch.queue.count)),
             slots: vec![u32::MAX; outgoing.len()],
-            turns: None,
+            dependencies: None,
             outgoing,
             started: 0,
             next_start: Instant::NEVER,
-            appointed: Instant::NEVER,
+            scheduled_at: Instant::NEVER,
             record: None,
             senders: Vec::new(),
             free: Vec::new(),
@@ -251,13 +251,13 @@ impl Host {
     /// When a flow began, [`Instant::NEVER`] if it did not; `None` of one that had no turn to wait
     /// for and so begins at its start.
     pub fn began(&self, flow: FlowId) -> Option<Instant> {
-        self.turns.as_ref()?.began(self.shared.places[flow.index()].0)
+        self.dependencies.as_ref()?.began(self.shared.places[flow.index()].0)
     }
 
     /// Does what is due by itself, apart from the beginnings of flows and the record.
     #[inline]
     fn act(&mut self, now: Instant, context: &mut Context) {
-        self.nic.tx.turn(now, context);
+        self.nic.tx.update(now, context);
         self.start_early(now);
         self.on_timeouts(now);
         self.on_delayed(now, context);
@@ -272,10 +272,10 @@ impl Host {
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let write = self.writes.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
         let timer = timeout.min(delayed).min(write);
-        let turn = self.nic.tx.next_turn();
-        self.wake = self.nic.next_wake().min(self.appointed).min(timer).min(turn);
-        if let Some(turns) = &self.turns {
-            self.wake = self.wake.min(turns.due());
+        let update = self.nic.tx.next_update();
+        self.wake = self.nic.next_wake().min(self.scheduled_at).min(timer).min(update);
+        if let Some(dependencies) = &self.dependencies {
+            self.wake = self.wake.min(dependencies.due());
         }
     }
 
@@ -387,8 +387,8 @@ impl Node<Context> for Host {
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
-        if self.appointed <= now {
-            return self.keep_appointments(now, context);
+        if self.scheduled_at <= now {
+            return self.run_scheduled(now, context);
         }
         self.act(now, context);
     }

@@ -75,7 +75,7 @@ impl Host {
         if self.granting.is_some() {
             self.ask_receiver_half(packet, false, now, context);
         }
-        if completes && self.turns.is_some() {
+        if completes && self.dependencies.is_some() {
             self.on_received(packet.connection, now, context);
         }
     }
@@ -185,8 +185,8 @@ impl Host {
         }
         sender.renew_window(profile, now);
         sender.note_acknowledged(now);
-        if sender.rings_earlier(profile) {
-            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        if sender.timer_is_earlier(profile) {
+            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         self.revisit(slot);
     }

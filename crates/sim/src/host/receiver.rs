@@ -21,7 +21,7 @@ pub struct Receiver {
     /// Packets that came after one that was sent later.
     pub reordered: u64,
     /// When its timer rings, as the host has it: its deadline may have moved on since.
-    pub rings_at: Instant,
+    pub timer_at: Instant,
     persistent: bool,
     /// When the last packet that came had been sent.
     last_sent_at: Option<Instant>,
@@ -69,7 +69,7 @@ impl Receiver {
             finished: None,
             marked: 0,
             reordered: 0,
-            rings_at: Instant::NEVER,
+            timer_at: Instant::NEVER,
             persistent: flow.is_persistent(),
             last_sent_at: None,
         }

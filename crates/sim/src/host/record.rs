@@ -22,27 +22,27 @@ impl Host {
     pub fn record(&mut self, limit: u32, sampling: &Sampling) {
         let at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
         self.record = Some(Box::new(Record { schedule: Schedule::new(limit), next: 0, at }));
-        self.appoint();
+        self.schedule();
         self.set_wake();
     }
 
     /// After a change of the next start, or of the next moment of the record.
-    pub(super) fn appoint(&mut self) {
+    pub(super) fn schedule(&mut self) {
         let recorded = self.record.as_ref().map_or(Instant::NEVER, |record| record.at);
-        self.appointed = self.next_start.min(recorded);
+        self.scheduled_at = self.next_start.min(recorded);
     }
 
     /// A flow is to begin or the port to be recorded. What else is due comes before the record, as in
     /// switches; but a host that wakes for its record alone does nothing else.
     #[inline(never)]
-    pub(super) fn keep_appointments(&mut self, now: Instant, context: &mut Context) {
+    pub(super) fn run_scheduled(&mut self, now: Instant, context: &mut Context) {
         let mut due = self.record.take_if(|record| record.at <= now);
         if due.is_some() {
-            self.appoint();
+            self.schedule();
             self.set_wake();
         }
         if self.wake <= now {
-            self.nic.tx.turn(now, context);
+            self.nic.tx.update(now, context);
             self.start(now);
             self.act(now, context);
         }
@@ -61,7 +61,7 @@ impl Host {
         (record.next, record.at) =
             next.map_or((record.next, Instant::NEVER), |next| (next, sampling.at(next)));
         self.record = due;
-        self.appoint();
+        self.schedule();
         self.set_wake();
     }
 }

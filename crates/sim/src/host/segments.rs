@@ -49,7 +49,7 @@ impl Host {
             self.send_answers(packet.flow, place);
         }
         self.set_delay(place);
-        if arrived.completes && self.turns.is_some() {
+        if arrived.completes && self.dependencies.is_some() {
             self.on_received(place, now, context);
         }
     }
@@ -74,8 +74,8 @@ impl Host {
             tcp.on_syn_ack(rules(profile), feedback, now);
         }
         sender.note_acknowledged(now);
-        if sender.rings_earlier(profile) {
-            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        if sender.timer_is_earlier(profile) {
+            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         self.complete_entries(slot, now);
         self.revisit(slot);
@@ -102,10 +102,10 @@ impl Host {
                 continue;
             };
             // The timer may have been set anew since.
-            if receiver.rings_at != at {
+            if receiver.timer_at != at {
                 continue;
             }
-            receiver.rings_at = Instant::NEVER;
+            receiver.timer_at = Instant::NEVER;
             if let receiver::Transport::Tcp(tcp) = &mut receiver.transport
                 && let Some(reply) = tcp.on_timer(now)
             {
@@ -120,8 +120,8 @@ impl Host {
     fn set_delay(&mut self, place: u32) {
         let receiver = &mut self.receivers[place as usize];
         let deadline = receiver.deadline();
-        if deadline < receiver.rings_at {
-            receiver.rings_at = deadline;
+        if deadline < receiver.timer_at {
+            receiver.timer_at = deadline;
             self.delayed.push(Reverse((deadline, place)));
         }
     }

@@ -47,7 +47,7 @@ pub struct Sender {
     /// When its rate lets it send its next packet.
     pub eligible_at: Instant,
     /// When its timer rings, as the host has it: its deadline may have moved on since.
-    pub rings_at: Instant,
+    pub timer_at: Instant,
     /// How its message becomes packets.
     pub transport: Transport,
     /// The place of the application that writes its data, if there is one.
@@ -101,7 +101,7 @@ impl Sender {
             in_nic: true,
             acknowledged: None,
             eligible_at: now,
-            rings_at: Instant::NEVER,
+            timer_at: Instant::NEVER,
             transport: match transport {
                 transport::Spec::Rocev2(transport) => {
                     Transport::Rocev2(rocev2::Sender::new(spec, control, transport, now))
@@ -130,7 +130,7 @@ impl Sender {
             dscp: header.dscp,
         };
         sender.renew_window(profile, now);
-        sender.rings_at = sender.deadline(profile);
+        sender.timer_at = sender.deadline(profile);
         sender
     }
 
@@ -350,10 +350,10 @@ impl Sender {
 
     /// Whether, after feedback, its timer must ring earlier than it was set to; sets it.
     #[inline]
-    pub fn rings_earlier(&mut self, profile: &Profile) -> bool {
+    pub fn timer_is_earlier(&mut self, profile: &Profile) -> bool {
         let deadline = self.deadline(profile);
-        let earlier = deadline < self.rings_at;
-        self.rings_at = self.rings_at.min(deadline);
+        let earlier = deadline < self.timer_at;
+        self.timer_at = self.timer_at.min(deadline);
         earlier
     }
 

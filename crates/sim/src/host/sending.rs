@@ -130,8 +130,9 @@ impl Host {
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
         // Of RoCEv2 none rings earlier because a packet is sent.
-        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.rings_earlier(profile) {
-            self.timeouts.push(Reverse((sender.rings_at, slot, sender.flow)));
+        if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.timer_is_earlier(profile)
+        {
+            self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
         }
         if sender.has_more() {
             sender.in_nic = true;
@@ -142,7 +143,7 @@ impl Host {
         if sender.is_done() {
             self.end(slot);
         }
-        if all && self.turns.is_some() {
+        if all && self.dependencies.is_some() {
             self.on_handed_over(flow, now, context);
         }
     }
@@ -182,15 +183,15 @@ impl Host {
             self.timeouts.pop();
             let sender = self.senders[slot as usize].as_deref_mut();
             // The slot may have another sender since, and the timer may have been set anew.
-            let current = |sender: &&mut Sender| sender.flow == flow && sender.rings_at == at;
+            let current = |sender: &&mut Sender| sender.flow == flow && sender.timer_at == at;
             let Some(sender) = sender.filter(current) else { continue };
             let profile = self.shared.profile(flow);
             if sender.deadline(profile) <= now {
                 sender.on_timer(profile, now);
             }
-            sender.rings_at = sender.deadline(profile);
-            if sender.rings_at != Instant::NEVER {
-                self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+            sender.timer_at = sender.deadline(profile);
+            if sender.timer_at != Instant::NEVER {
+                self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
             }
             self.revisit(slot);
         }

@@ -13,7 +13,7 @@ impl Host {
         self.started = place;
         let next = self.outgoing.get(place);
         self.next_start = next.map_or(Instant::NEVER, |flow| self.shared.flows[flow.index()].start);
-        self.appoint();
+        self.schedule();
     }
 
     /// Starts the flows that are due and wait for no other.
@@ -21,7 +21,9 @@ impl Host {
         while self.next_start <= now {
             let place = self.started;
             let next = place + 1;
-            self.set_started(self.turns.as_ref().map_or(next, |turns| turns.skip(next)));
+            self.set_started(
+                self.dependencies.as_ref().map_or(next, |dependencies| dependencies.skip(next)),
+            );
             self.begin(place, now);
         }
     }
@@ -59,8 +61,8 @@ impl Host {
             self.senders.push(None);
             self.senders.len() as u32 - 1
         });
-        if sender.rings_at != Instant::NEVER {
-            self.timeouts.push(Reverse((sender.rings_at, slot, flow)));
+        if sender.timer_at != Instant::NEVER {
+            self.timeouts.push(Reverse((sender.timer_at, slot, flow)));
         }
         self.senders[slot as usize] = Some(Box::new(sender));
         self.slots[place] = slot;

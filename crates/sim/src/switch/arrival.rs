@@ -10,7 +10,7 @@ impl Switch {
     /// What happens to a packet that is to join `queue`. `Congested`: it is to carry the signal, and can.
     // Inlined for feedback among data too: a call would slow data down.
     #[inline(always)]
-    pub(super) fn judge(
+    pub(super) fn aqm_verdict(
         &mut self,
         egress: usize,
         queue: usize,
@@ -21,7 +21,7 @@ impl Switch {
         let (aqm, mut view) = self.aqm(egress, now);
         let verdict = aqm.on_arrival(queue, packet, &mut view);
         match self.in_queue(queue, verdict) {
-            Verdict::Congested if !self.can_tell(packet) => Verdict::Drop,
+            Verdict::Congested if !self.can_mark(packet) => Verdict::Drop,
             Verdict::Pass
                 if moved.is_some_and(|moved| moved.marks) && packet.ecn().is_capable() =>
             {
@@ -42,7 +42,7 @@ impl Switch {
             indicates: self.indication.is_some(),
             tx: &port.tx,
             now,
-            chance: &mut self.rng,
+            rng: &mut self.rng,
         };
         (self.shared_aqm.as_deref_mut().unwrap_or(&mut port.aqm), view)
     }

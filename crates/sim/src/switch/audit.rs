@@ -17,7 +17,7 @@ use crate::observe::{Fact, Kinds};
 impl Switch {
     /// What the neighbour at `port` was told about a class: with PAUSE, about all of them as class
     /// 0. `None` if neighbours are not paused.
-    pub fn told(&self, port: usize, class: usize) -> Option<&Paused> {
+    pub fn sent_pauses(&self, port: usize, class: usize) -> Option<&Paused> {
         self.mechanisms.pauses_sent(port, class)
     }
 
@@ -137,14 +137,14 @@ impl Switch {
             }
             // PAUSE stops the control queue too, which is no class of data.
             for class in 0..self.control_queue() {
-                let told = self.told(number, class).copied().unwrap_or_default();
-                tally.pause_frames += told.xoffs + told.refreshes;
-                tally.xoff_frames += told.xoffs;
-                tally.xon_frames += told.xons;
+                let sent_pauses = self.sent_pauses(number, class).copied().unwrap_or_default();
+                tally.pause_frames += sent_pauses.xoffs + sent_pauses.refreshes;
+                tally.xoff_frames += sent_pauses.xoffs;
+                tally.xon_frames += sent_pauses.xons;
                 let paused = port.tx.pauses()[class].total_at(now);
                 tally.paused_ns += paused.0 / 1_000;
                 let pauses = &mut tally.tier(usize::from(self.tier))[class];
-                pauses.xoffs += told.xoffs;
+                pauses.xoffs += sent_pauses.xoffs;
                 pauses.paused += paused.0;
             }
         }

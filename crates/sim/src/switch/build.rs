@@ -22,7 +22,7 @@ use super::{Spec, Switch, aqm, path, scheduler};
 use crate::Spec as Whole;
 use crate::link::{Link, Transmitter};
 use crate::routing::Routes;
-use floodway_engine::Alarms;
+use floodway_engine::Timers;
 
 impl Switch {
     /// The switch `id` of the graph, with one port per link.
@@ -58,7 +58,7 @@ impl Switch {
             mechanisms.want(Events::ADMITTED);
         }
         let kept_behind = mechanisms.keeps_behind();
-        let judges_departures = spec.aqm.judges_departures();
+        let decides_on_departure = spec.aqm.decides_on_departure();
         let shared_aqm = (spec.aqm.measured_on() == aqm::MeasuredOn::Memory)
             .then(|| Box::new(aqm::State::new(&spec.aqm, usize::from(spec.queue.count))));
         let timed = whole.departures || spec.aqm.needs_times() || spec.scheduler.needs_times();
@@ -97,7 +97,7 @@ impl Switch {
             }
             port
         };
-        let no_shortcut = spec.aqm.judges_lone_packets()
+        let bypass_disabled = spec.aqm.decides_on_lone_packets()
             || whole.departures
             || shared_aqm.is_some()
             || mechanisms.wants().has(Events::LONE)
@@ -105,8 +105,8 @@ impl Switch {
         let ports: Box<[Port]> = links.iter().enumerate().map(make).collect();
         let mut all = ports.iter().flat_map(|port| &port.queues);
         let only_fifos = all.all(|queue| queue.is_fifo());
-        let mut alarms = Alarms::new(links.len() + 1 + usize::from(crossbar.is_some()));
-        alarms.set(links.len(), Instant::ZERO);
+        let mut timers = Timers::new(links.len() + 1 + usize::from(crossbar.is_some()));
+        timers.set(links.len(), Instant::ZERO);
         Self {
             id,
             tier,
@@ -125,16 +125,16 @@ impl Switch {
                 .as_ref()
                 .map(|_| Box::new(Indication::new(&spec.with_buffer_of(&node.name), links.len()))),
             trimming,
-            alarms,
+            timers,
             next_sample: 0,
             next_sample_at: Instant::ZERO,
             rng: Stream::named(whole.seed, &node.name),
             path: path::State::new(&spec.path, tier, || {
                 Stream::named(whole.seed, &format!("path at {}", node.name))
             }),
-            judges_departures,
+            decides_on_departure,
             only_fifos,
-            no_shortcut,
+            bypass_disabled,
             feedback_among_data: !spec.feedback.is_default(),
             shared_aqm,
             kept_behind: kept_behind.unwrap_or(0),

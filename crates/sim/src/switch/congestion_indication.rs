@@ -98,7 +98,7 @@ impl Spec {
 #[derive(Debug)]
 pub struct Indication {
     /// When the source of a flow was last told of a port.
-    told: Rests<(u32, u32)>,
+    notified: Rests<(u32, u32)>,
     /// The memory for what queue management measures, in bytes.
     room: u64,
     /// Backward indications made.
@@ -108,7 +108,7 @@ pub struct Indication {
 impl Indication {
     /// For a switch with this many ports.
     pub fn new(spec: &SwitchSpec, ports: usize) -> Self {
-        Self { told: Rests::default(), room: room(spec, ports as u64), sent: 0 }
+        Self { notified: Rests::default(), room: room(spec, ports as u64), sent: 0 }
     }
 }
 
@@ -139,7 +139,7 @@ fn severity(backlog: u64, room: u64) -> u8 {
 impl Switch {
     /// Whether congestion can be told by this packet, so that it need not be dropped for it.
     #[inline]
-    pub(super) fn can_tell(&self, packet: &Packet) -> bool {
+    pub(super) fn can_mark(&self, packet: &Packet) -> bool {
         self.indication.is_some() || packet.ecn().is_capable()
     }
 
@@ -174,10 +174,10 @@ impl Switch {
             return;
         };
         packet.indicated |= spec.forward;
-        let told = !spec.backward
+        let notified = !spec.backward
             || !packet.is_data()
-            || !state.told.may((packet.flow.0, egress as u32), spec.gap, now);
-        if told {
+            || !state.notified.may((packet.flow.0, egress as u32), spec.gap, now);
+        if notified {
             return;
         }
         let port = &self.ports[egress];

@@ -10,7 +10,7 @@ use super::queue::Queued;
 use crate::context::Context;
 
 impl Switch {
-    /// The alarm of the crossbar: after those of ports and timers, so that what they do at the same
+    /// The timer of the crossbar: after those of ports and timers, so that what they do at the same
     /// moment is seen.
     fn crossbar_slot(&self) -> usize {
         self.ports.len() + 1
@@ -49,7 +49,7 @@ impl Switch {
                 self.ports[egress].occupancy.show(queued.packet.bytes);
                 self.occupancy.show(queued.packet.bytes);
             }
-            self.nudge(egress, now, context);
+            self.kick_port(egress, now, context);
         }
         self.watch_crossbar();
     }
@@ -85,6 +85,6 @@ impl Switch {
 
     pub(super) fn watch_crossbar(&mut self) {
         let next = self.crossbar.as_ref().map_or(Instant::NEVER, |crossbar| crossbar.next());
-        self.alarms.set(self.crossbar_slot(), next);
+        self.timers.set(self.crossbar_slot(), next);
     }
 }

@@ -13,14 +13,14 @@ impl Switch {
     /// queue management has nothing against it. `None` if nothing does, because all that could have
     /// was dropped, or because the wire is not free any more.
     #[inline(never)]
-    pub(super) fn judge_departure(
+    pub(super) fn decide_departure(
         &mut self,
         index: usize,
         mut queue: usize,
         now: Instant,
         context: &mut Context,
     ) -> Option<usize> {
-        while queue != self.control_queue() && self.judges_departures {
+        while queue != self.control_queue() && self.decides_on_departure {
             match self.verdict(index, queue, now) {
                 Verdict::Pass => break,
                 Verdict::Congested => {
@@ -61,7 +61,7 @@ impl Switch {
         let (aqm, mut view) = self.aqm(index, now);
         let verdict = aqm.on_departure(queue, &packet, &mut view);
         match self.in_queue(queue, verdict) {
-            Verdict::Congested if !self.can_tell(&packet) => Verdict::Drop,
+            Verdict::Congested if !self.can_mark(&packet) => Verdict::Drop,
             verdict => verdict,
         }
     }

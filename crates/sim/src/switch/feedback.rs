@@ -105,7 +105,7 @@ impl Switch {
         context: &mut Context,
     ) {
         let (mut packet, queue) = (*packet, usize::from(queue));
-        let verdict = self.judge(egress, queue, None, &packet, now);
+        let verdict = self.aqm_verdict(egress, queue, None, &packet, now);
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, &packet, now, context);
         }
@@ -115,7 +115,7 @@ impl Switch {
         if verdict == Verdict::Congested {
             self.mark(egress, queue, &mut packet, now, context);
         }
-        if !self.no_shortcut && self.ports[egress].passes(queue, now) {
+        if !self.bypass_disabled && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, &mut packet, now, context);
         }
         self.enqueue(egress, queue, None, &packet, now, context);

@@ -65,7 +65,7 @@ impl Switch {
         }
         for port in ports {
             if self.ports[port].link_control_mut().next().is_some() {
-                self.nudge(port, now, context);
+                self.kick_port(port, now, context);
             }
         }
     }
@@ -128,7 +128,7 @@ impl Switch {
                 drop(waiting);
                 self.ports[port].push_link_control(frame);
                 self.emitted += 1;
-                self.nudge(port, now, context);
+                self.kick_port(port, now, context);
             }
         }
     }

@@ -519,11 +519,11 @@ impl Switch {
                 Action::IgnorePause { place } => {
                     let classes = 1 << place.class();
                     self.ports[place.port()].tx.pause(classes, 0, now, context);
-                    self.nudge(place.port(), now, context);
+                    self.kick_port(place.port(), now, context);
                 }
                 Action::Discard { place, reason } => {
                     self.discard_all(place.port(), place.class(), reason, now, context);
-                    self.nudge(place.port(), now, context);
+                    self.kick_port(place.port(), now, context);
                 }
                 Action::Arm => {}
             }

@@ -23,17 +23,17 @@ pub mod overflow;
 pub mod path;
 pub mod port;
 pub mod queue;
+mod rerouting;
 mod rests;
 pub mod scheduler;
 mod spec;
 pub mod stopped;
 mod timer;
-mod ways;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use floodway_engine::{Alarms, Node};
+use floodway_engine::{Node, Timers};
 use floodway_model::id::CLASSES;
 use floodway_model::random::Stream;
 use floodway_model::{Body, Class, FlowId, Instant, NodeId, Packet};
@@ -63,9 +63,9 @@ pub struct Switch {
     id: NodeId,
     tier: u8,
     /// Whether the queue management judges packets that leave.
-    judges_departures: bool,
+    decides_on_departure: bool,
     /// Whether every packet joins its queue, also if the port is idle: somebody is to see it leave.
-    no_shortcut: bool,
+    bypass_disabled: bool,
     /// Some feedback waits with the data.
     feedback_among_data: bool,
     /// All queues are first in, first out, with neither a discipline nor a crossbar before them.
@@ -82,7 +82,7 @@ pub struct Switch {
     pub received: u64,
     /// One slot per port, for its next transmission; then one for samples and refreshes, and one for
     /// the crossbar.
-    alarms: Alarms,
+    timers: Timers,
     rng: Stream,
     /// Data bytes in all its queues.
     pub occupancy: Occupancy,
@@ -160,7 +160,7 @@ impl Switch {
             false => None,
         };
         let queue = moved.map_or(queue, |moved| moved.queue);
-        let verdict = self.judge(egress, queue, moved, packet, now);
+        let verdict = self.aqm_verdict(egress, queue, moved, packet, now);
         if verdict == Verdict::Drop {
             return self.drop(egress, queue, DropReason::Aqm, packet, now, context);
         }
@@ -173,7 +173,7 @@ impl Switch {
         if verdict == Verdict::Congested {
             self.mark(egress, queue, packet, now, context);
         }
-        if moved.is_none() && !self.no_shortcut && self.ports[egress].passes(queue, now) {
+        if moved.is_none() && !self.bypass_disabled && self.ports[egress].passes(queue, now) {
             return self.pass(egress, queue, packet, now, context);
         }
         self.enqueue(egress, queue, moved, packet, now, context);
@@ -258,7 +258,7 @@ impl Switch {
         if self.mechanisms.wants().has(Events::JOINED) {
             self.ask_joined(&joined, now, context);
         }
-        self.nudge(egress, now, context);
+        self.kick_port(egress, now, context);
     }
 
     /// The egress port; `None` if there is no way.
@@ -269,7 +269,7 @@ impl Switch {
             Hops::Equal([port]) => Some(usize::from(*port)),
             Hops::Equal(ports) => match self.spec.path.by_flow(packet.flow, self.id, ports.len()) {
                 Some(choice) => ports.get(choice).map(|&port| usize::from(port)),
-                None => self.choose_way(packet, now),
+                None => self.choose_next_hop(packet, now),
             },
         }
     }
@@ -318,17 +318,17 @@ impl Switch {
         context.state(Kinds::JOINED, self.id, now, fact);
         port.waiting |= 1 << queue;
         port.queues[queue].push(Queued { packet: *packet, not_before: 0 }, now);
-        self.nudge(egress, now, context);
+        self.kick_port(egress, now, context);
     }
 
     /// Something was put into a port: send it if the wire is free, else be there when it is.
     #[inline]
-    fn nudge(&mut self, port: usize, now: Instant, context: &mut Context) {
+    fn kick_port(&mut self, port: usize, now: Instant, context: &mut Context) {
         let free = self.ports[port].tx.busy_until;
         if free <= now {
             self.send_next(port, now, context);
-        } else if self.alarms.at(port) > free {
-            self.alarms.set(port, free);
+        } else if self.timers.at(port) > free {
+            self.timers.set(port, free);
         }
     }
 
@@ -345,8 +345,8 @@ impl Switch {
             return self.rearm(index);
         }
         let Some(mut queue) = self.select(index, now) else { return };
-        if self.no_shortcut || self.judges_departures {
-            let Some(leaves) = self.judge_departure(index, queue, now, context) else { return };
+        if self.bypass_disabled || self.decides_on_departure {
+            let Some(leaves) = self.decide_departure(index, queue, now, context) else { return };
             queue = leaves;
         }
         let port = &mut self.ports[index];
@@ -365,14 +365,14 @@ impl Switch {
         }
     }
 
-    /// The queue that sends next on a free wire; `None`, and an alarm for the end of the pause, if
+    /// The queue that sends next on a free wire; `None`, and a timer for the end of the pause, if
     /// there is none that may.
     #[inline(always)]
     fn select(&mut self, index: usize, now: Instant) -> Option<usize> {
         let control = self.control_queue();
         let port = &mut self.ports[index];
         if port.waiting == 0 {
-            self.alarms.set(index, Instant::NEVER);
+            self.timers.set(index, Instant::NEVER);
             return None;
         }
         // Only PAUSE stops the control queue, and the data queues with it.
@@ -408,7 +408,7 @@ impl Switch {
         // A held head waits for the monitored queue, whose pause ends at its own time.
         let stopped = (0..=control).filter(|queue| port.waiting >> queue & 1 != 0);
         let until = stopped.map(|queue| port.tx.pauses()[queue].until).filter(|&until| until > now);
-        self.alarms.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
+        self.timers.set(index, until.min().unwrap_or(Instant::NEVER).min(eligible));
         None
     }
 
@@ -417,7 +417,7 @@ impl Switch {
     fn rearm(&mut self, index: usize) {
         let port = &self.ports[index];
         let next = if port.has_backlog() { port.tx.busy_until } else { Instant::NEVER };
-        self.alarms.set(index, next);
+        self.timers.set(index, next);
     }
 
     /// A packet has left a data queue: settle the books and tell flow control.
@@ -461,12 +461,12 @@ impl Node<Context> for Switch {
                         false => self.ports[port].tx.pause(classes, quanta, now, context),
                     }
                 }
-                self.nudge(port, now, context);
+                self.kick_port(port, now, context);
             }
             Body::Pause { quanta } => {
                 self.consumed += 1;
                 self.ports[port].tx.pause(u8::MAX, quanta, now, context);
-                self.nudge(port, now, context);
+                self.kick_port(port, now, context);
             }
             Body::Cim => {
                 self.consumed += 1;
@@ -499,11 +499,11 @@ impl Node<Context> for Switch {
 
     #[inline]
     fn next_wake(&self) -> Instant {
-        self.alarms.next()
+        self.timers.next()
     }
 
     fn wake(&mut self, now: Instant, context: &mut Context) {
-        let slot = self.alarms.next_slot();
+        let slot = self.timers.next_slot();
         if slot < self.ports.len() {
             self.send_next(slot, now, context);
         } else if slot > self.ports.len() {

@@ -13,13 +13,13 @@ impl Switch {
         let slot = self.ports.len();
         let sample = self.next_sample_at;
         let change = self.next_change();
-        self.alarms.set(slot, mechanisms.min(sample).min(change));
+        self.timers.set(slot, mechanisms.min(sample).min(change));
     }
 
     /// Does what is due.
     pub(super) fn on_timer(&mut self, now: Instant, context: &mut Context) {
         if self.next_change() <= now {
-            self.change_ways(now, context);
+            self.reroute(now, context);
         }
         let sampling = *context.metrics.sampling();
         if self.next_sample_at <= now {

@@ -42,11 +42,11 @@ pub fn clos(leaves: u32, spines: u32, per_leaf: u32) -> Graph {
 pub fn busy_flows() -> Vec<FlowSpec> {
     let mut flows: Vec<FlowSpec> =
         (4..16).map(|src| flow(src, 0, FlowSpec::PERSISTENT, 0)).collect();
-    let mut chance = Stream::named(5, "flows");
+    let mut rng = Stream::named(5, "flows");
     for _ in 0..400 {
-        let (src, hop) = (chance.below(32) as u32, 1 + chance.below(31) as u32);
-        let bytes = if chance.chance(0.8) { chance.below(50_000) } else { chance.below(2_000_000) };
-        let start = Instant(chance.below(1_000_000_000));
+        let (src, hop) = (rng.below(32) as u32, 1 + rng.below(31) as u32);
+        let bytes = if rng.bernoulli(0.8) { rng.below(50_000) } else { rng.below(2_000_000) };
+        let start = Instant(rng.below(1_000_000_000));
         let dst = (src + hop) % 32;
         flows.push(FlowSpec { start, workload: 1, ..flow(src, dst, bytes + 1, 0) });
     }

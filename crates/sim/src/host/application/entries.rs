@@ -92,10 +92,10 @@ const MOST_OUTSTANDING: u32 = 1_000_000;
 
 impl Spec {
     /// A size: the exponential distribution is cut at both ends, and what is left is inverted.
-    fn size(&self, chance: &mut Stream) -> u64 {
+    fn size(&self, rng: &mut Stream) -> u64 {
         let (mean, range) = (self.mean.0 as f64, self.most.0.saturating_sub(self.least.0));
         let share = -libm::expm1(-(range as f64) / mean);
-        let above = -mean * libm::log1p(-chance.unit() * share);
+        let above = -mean * libm::log1p(-rng.unit() * share);
         self.least.0 + (libm::round(above) as u64).min(range)
     }
 
@@ -200,8 +200,8 @@ mod tests {
                 most: Bytes(most),
                 ..Spec::default()
             };
-            let mut chance = Stream::named(3, "sizes");
-            let sizes: Vec<u64> = (0..draws).map(|_| spec.size(&mut chance)).collect();
+            let mut rng = Stream::named(3, "sizes");
+            let sizes: Vec<u64> = (0..draws).map(|_| spec.size(&mut rng)).collect();
             assert!(sizes.iter().all(|size| (least..=most).contains(size)));
             let (m, length) = (mean as f64, (most - least) as f64);
             let q = libm::exp(-length / m);
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn a_range_of_one_size_is_that_size() {
         let spec = Spec { least: Bytes(777), most: Bytes(777), ..Spec::default() };
-        let mut chance = Stream::named(3, "sizes");
-        assert!((0..100).all(|_| spec.size(&mut chance) == 777));
+        let mut rng = Stream::named(3, "sizes");
+        assert!((0..100).all(|_| spec.size(&mut rng) == 777));
     }
 
     #[test]

@@ -91,8 +91,8 @@ impl Flow {
 
     /// The average window with signs of this probability, after it has settled.
     fn random(&mut self, signal: Signal, p: f64, packets: u64) -> f64 {
-        let mut chance = Stream::named(1, "laws");
-        let mut sign = |_| chance.chance(p).then_some(signal);
+        let mut rng = Stream::named(1, "laws");
+        let mut sign = |_| rng.bernoulli(p).then_some(signal);
         self.average(packets / 10, &mut sign);
         self.average(packets, &mut sign)
     }

@@ -113,7 +113,7 @@ pub struct State {
     /// Expirations since the last cut.
     byte_stage: u32,
     time_stage: u32,
-    chance: Stream,
+    rng: Stream,
 }
 
 impl State {
@@ -128,7 +128,7 @@ impl State {
             expires_at: Instant::NEVER,
             byte_stage: 0,
             time_stage: 0,
-            chance: Stream::named(path.seed, "qcn"),
+            rng: Stream::named(path.seed, "qcn"),
         }
     }
 
@@ -141,7 +141,7 @@ impl State {
     /// A length of stage number `stage`, as part of a whole one.
     fn part(&mut self, spec: &Spec, stage: u32) -> f64 {
         let part = if stage < spec.threshold { 1.0 } else { 0.5 };
-        part * (1.0 + spec.jitter * (2.0 * self.chance.unit() - 1.0))
+        part * (1.0 + spec.jitter * (2.0 * self.rng.unit() - 1.0))
     }
 
     fn restart_counter(&mut self, spec: &Spec) {

@@ -33,8 +33,8 @@ impl Check for Spec {
 impl Spec {
     /// Rolls the dice for a packet.
     #[inline]
-    pub fn selects(&self, chance: &mut Stream) -> bool {
-        chance.chance(self.probability)
+    pub fn selects(&self, rng: &mut Stream) -> bool {
+        rng.bernoulli(self.probability)
     }
 }
 
@@ -50,7 +50,7 @@ impl Aqm for Spec {
 
     #[inline]
     fn on_arrival(&mut self, _: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
-        Verdict::congested(self.selects(view.chance))
+        Verdict::congested(self.selects(view.rng))
     }
 }
 
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn as_often_as_it_says_and_without_memory() {
         let spec = Spec { probability: 0.1 };
-        let mut chance = Stream::named(11, "test");
-        let marks: Vec<bool> = (0..100_000).map(|_| spec.selects(&mut chance)).collect();
+        let mut rng = Stream::named(11, "test");
+        let marks: Vec<bool> = (0..100_000).map(|_| spec.selects(&mut rng)).collect();
         // Mean 10000, standard deviation 95; pairs: mean 1000, at most 33 (Poisson). Five of them.
         let hits = marks.iter().filter(|mark| **mark).count();
         assert!((9_525..10_475).contains(&hits), "{hits}");
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn never_and_always() {
-        let mut chance = Stream::named(1, "test");
-        let hits = |probability, chance: &mut Stream| {
-            (0..1_000).filter(|_| Spec { probability }.selects(chance)).count()
+        let mut rng = Stream::named(1, "test");
+        let hits = |probability, rng: &mut Stream| {
+            (0..1_000).filter(|_| Spec { probability }.selects(rng)).count()
         };
-        assert_eq!((hits(0.0, &mut chance), hits(1.0, &mut chance)), (0, 1_000));
+        assert_eq!((hits(0.0, &mut rng), hits(1.0, &mut rng)), (0, 1_000));
     }
 }

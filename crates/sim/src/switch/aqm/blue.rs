@@ -86,7 +86,7 @@ impl Aqm for State {
         if self.spec.above.is_some_and(|above| view.backlog(queue) > above.0) {
             marking.change(&self.spec, self.spec.increment, view.now);
         }
-        Verdict::congested(view.chance.chance(marking.probability))
+        Verdict::congested(view.rng.bernoulli(marking.probability))
     }
 
     fn on_overflow(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) {

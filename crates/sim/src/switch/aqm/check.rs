@@ -10,7 +10,7 @@ impl Spec {
     /// Whether queues are such that packets can be judged when they leave, and there are two if it is for two.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let bfc = facts.switch.flow_control.bfc.is_some();
-        if self.judges_departures() && bfc {
+        if self.decides_on_departure() && bfc {
             let otherwise =
                 "choose an AQM that judges arrivals only, for example [switch.aqm.step]";
             findings.error(

@@ -12,13 +12,13 @@ use crate::switch::queue::Queued;
 struct Port {
     stand: Stand,
     state: State,
-    judges_departures: bool,
+    decides_on_departure: bool,
 }
 
 impl Port {
     fn new(spec: &Spec) -> Self {
-        let judges_departures = spec.judges_departures();
-        Self { stand: Stand::new(2), state: State::new(spec, 2), judges_departures }
+        let decides_on_departure = spec.decides_on_departure();
+        Self { stand: Stand::new(2), state: State::new(spec, 2), decides_on_departure }
     }
 
     /// A packet comes, and joins unless it is dropped.
@@ -35,7 +35,7 @@ impl Port {
     /// The head of a queue leaves, or is dropped; `None` of an empty queue.
     fn leave(&mut self, queue: usize) -> Option<Verdict> {
         let packet = self.stand.queues[queue].head()?.packet;
-        let verdict = match self.judges_departures {
+        let verdict = match self.decides_on_departure {
             true => self.state.on_departure(queue, &packet, &mut self.stand.view()),
             false => Verdict::Pass,
         };

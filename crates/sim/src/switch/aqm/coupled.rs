@@ -101,7 +101,7 @@ impl Aqm for Spec {
         let left = view.backlog(queue) - u64::from(packet.bytes);
         let p = self.probability(left, view.sojourn(queue));
         Verdict::congested(match self.scalable.includes(packet.ecn()) {
-            true => view.chance.chance(p),
+            true => view.rng.bernoulli(p),
             false => view.squared(p / self.coupling),
         })
     }

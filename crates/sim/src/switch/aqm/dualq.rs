@@ -97,7 +97,7 @@ impl Aqm for Spec {
 
     fn on_departure(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         let waited = view.sojourn(CLASSIC);
-        let mut exceeds = |scaled: u64| scaled > view.chance.bits() >> 32;
+        let mut exceeds = |scaled: u64| scaled > view.rng.bits() >> 32;
         if queue == LOW_LATENCY {
             let coupled = exceeds(scaled(waited, self.slope_low_latency()));
             let left = view.packets(LOW_LATENCY) - 1;

@@ -41,8 +41,8 @@ floodway_model::family! {
     "switch.aqm" with Aqm {
         new(queues: usize);
         parameters {
-            judges_lone_packets() -> bool;
-            judges_departures() -> bool;
+            decides_on_lone_packets() -> bool;
+            decides_on_departure() -> bool;
             is_for_two_queues() -> bool;
             needs_times() -> bool;
             no_marks() -> Option<&'static str>;
@@ -133,7 +133,7 @@ pub struct View<'a> {
     /// The time.
     pub now: Instant,
     /// The chance of the switch.
-    pub chance: &'a mut Stream,
+    pub rng: &'a mut Stream,
 }
 
 impl View<'_> {
@@ -157,7 +157,7 @@ impl View<'_> {
 
     /// Whether the packet can tell of congestion, so that it need not be dropped for it.
     #[inline]
-    pub fn can_tell(&self, packet: &Packet) -> bool {
+    pub fn can_mark(&self, packet: &Packet) -> bool {
         self.indicates || packet.ecn().is_capable()
     }
 
@@ -182,7 +182,7 @@ impl View<'_> {
     /// Whether a number from 0 to 1 is larger than the largest of so many random numbers.
     #[inline]
     pub fn exceeds(&mut self, number: f64, randoms: u8) -> bool {
-        (0..randoms).all(|_| self.chance.chance(number))
+        (0..randoms).all(|_| self.rng.bernoulli(number))
     }
 
     /// The rate of the link.
@@ -221,14 +221,14 @@ pub trait Aqm {
     }
 
     /// Whether it is to see packets that leave with these parameters.
-    fn judges_departures(_spec: &Self::Spec) -> bool {
+    fn decides_on_departure(_spec: &Self::Spec) -> bool {
         Self::JUDGES_DEPARTURES
     }
 
     /// Whether packets that find the port idle and leave at once are among those that it is to see
     /// leave: not if it never has anything against them and does not remember them.
-    fn judges_lone_packets(spec: &Self::Spec) -> bool {
-        Self::judges_departures(spec)
+    fn decides_on_lone_packets(spec: &Self::Spec) -> bool {
+        Self::decides_on_departure(spec)
     }
 
     /// That of a port with this many data queues, or of all ports of a switch. May panic if the
@@ -280,7 +280,7 @@ pub trait Aqm {
     }
 
     /// About the packet at the head of `queue`, which is to leave; how long it has waited is the
-    /// sojourn time of its queue. Only asked with [`Aqm::judges_departures`].
+    /// sojourn time of its queue. Only asked with [`Aqm::decides_on_departure`].
     #[inline]
     fn on_departure(&mut self, _queue: usize, _packet: &Packet, _view: &mut View<'_>) -> Verdict {
         Verdict::Pass

@@ -105,7 +105,7 @@ impl Aqm for State {
         }
         let base = self.controllers[queue].probability();
         Verdict::congested(match self.spec.scalable.includes(packet.ecn()) {
-            true => view.chance.chance(self.spec.coupling * base),
+            true => view.rng.bernoulli(self.spec.coupling * base),
             false => view.squared(base),
         })
     }

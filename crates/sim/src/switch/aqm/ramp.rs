@@ -132,8 +132,8 @@ impl Spec {
 
     /// Rolls the dice for a packet that finds `backlog` bytes in the queue.
     #[inline]
-    pub fn selects(&self, backlog: u64, chance: &mut Stream) -> bool {
-        backlog > self.low.0 && chance.chance(self.probability(backlog))
+    pub fn selects(&self, backlog: u64, rng: &mut Stream) -> bool {
+        backlog > self.low.0 && rng.bernoulli(self.probability(backlog))
     }
 }
 
@@ -155,11 +155,11 @@ impl Aqm for Spec {
         spec.clone()
     }
 
-    fn judges_departures(spec: &Self) -> bool {
+    fn decides_on_departure(spec: &Self) -> bool {
         spec.at == At::Departure
     }
 
-    fn judges_lone_packets(_: &Self) -> bool {
+    fn decides_on_lone_packets(_: &Self) -> bool {
         // What such a packet leaves behind is an empty queue.
         false
     }
@@ -167,13 +167,13 @@ impl Aqm for Spec {
     #[inline]
     fn on_arrival(&mut self, queue: usize, _: &Packet, view: &mut View<'_>) -> Verdict {
         let judged = self.at == At::Arrival;
-        Verdict::congested(judged && self.selects(view.backlog(queue), view.chance))
+        Verdict::congested(judged && self.selects(view.backlog(queue), view.rng))
     }
 
     #[inline(never)]
     fn on_departure(&mut self, queue: usize, packet: &Packet, view: &mut View<'_>) -> Verdict {
         let left = view.backlog(queue).saturating_sub(packet.bytes.into());
-        Verdict::congested(self.at == At::Departure && self.selects(left, view.chance))
+        Verdict::congested(self.at == At::Departure && self.selects(left, view.rng))
     }
 }
 
@@ -220,17 +220,17 @@ mod tests {
         stand.fill(0, Ecn::Ect0, 1);
         assert_eq!(stand.departs(&mut ramp, 0, Ecn::Ect0), Verdict::Congested);
         assert_eq!(stand.arrives(&mut ramp, 0, Ecn::Ect0), Verdict::Pass);
-        assert!(Spec::judges_departures(&ramp));
-        assert!(!Spec::judges_departures(&Spec { at: At::Arrival, ..Spec::default() }));
+        assert!(Spec::decides_on_departure(&ramp));
+        assert!(!Spec::decides_on_departure(&Spec { at: At::Arrival, ..Spec::default() }));
     }
 
     #[test]
     fn dice_follow_the_curve() {
         let ramp = Spec::default();
-        let mut chance = Stream::named(3, "test");
-        let hits = (0..100_000).filter(|_| ramp.selects(155_000, &mut chance)).count();
+        let mut rng = Stream::named(3, "test");
+        let hits = (0..100_000).filter(|_| ramp.selects(155_000, &mut rng)).count();
         // Mean 500, standard deviation 22.3: five of them.
         assert!((388..612).contains(&hits), "{hits}");
-        assert!(!(0..1_000).any(|_| ramp.selects(10_000, &mut chance)));
+        assert!(!(0..1_000).any(|_| ramp.selects(10_000, &mut rng)));
     }
 }

@@ -16,7 +16,7 @@ pub struct Stand {
     pub now: Instant,
     /// Bytes that wait elsewhere in the switch.
     pub elsewhere: u64,
-    chance: Stream,
+    rng: Stream,
 }
 
 impl Stand {
@@ -28,7 +28,7 @@ impl Stand {
             tx: Transmitter::new(link),
             now: Instant::ZERO,
             elsewhere: 0,
-            chance: Stream::named(1, "stand"),
+            rng: Stream::named(1, "stand"),
         }
     }
 
@@ -99,7 +99,7 @@ impl Stand {
             indicates: false,
             tx: &self.tx,
             now: self.now,
-            chance: &mut self.chance,
+            rng: &mut self.rng,
         }
     }
 }

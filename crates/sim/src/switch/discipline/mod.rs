@@ -217,6 +217,6 @@ impl Switch {
         context: &mut Context,
     ) {
         self.ports[port].queues.iter_mut().for_each(|queue| queue.on_frame(frame, now));
-        self.nudge(port, now, context);
+        self.kick_port(port, now, context);
     }
 }

@@ -70,7 +70,7 @@ fn check_switch(facts: &Facts<'_>, findings: &mut Findings<'_>) {
             "remove [switch.flow_control.drc]",
         );
     }
-    if switch.aqm.judges_departures() {
+    if switch.aqm.decides_on_departure() {
         let name = switch.aqm.name();
         clash(
             &format!("switch.aqm.{name}"),

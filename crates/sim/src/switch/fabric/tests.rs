@@ -119,7 +119,7 @@ struct Bench {
     crossbar: Crossbar,
     ports: usize,
     now: Instant,
-    chance: Stream,
+    rng: Stream,
     /// By input: frames that wait.
     waiting: Vec<u64>,
     crossed: u64,
@@ -133,7 +133,7 @@ impl Bench {
             crossbar,
             ports,
             now: Instant::ZERO,
-            chance: Stream::named(1, "destinations"),
+            rng: Stream::named(1, "destinations"),
             waiting: vec![0; ports],
             crossed: 0,
         }
@@ -141,7 +141,7 @@ impl Bench {
 
     /// A frame for a random output comes by `input`.
     fn come(&mut self, input: usize) {
-        let egress = self.chance.below(self.ports as u64) as u16;
+        let egress = self.rng.below(self.ports as u64) as u16;
         let packet = Packet {
             flow: FlowId(0),
             connection: 0,
@@ -197,7 +197,7 @@ impl Bench {
         let mut sum = 0;
         for slot in 0..slots {
             for input in 0..self.ports {
-                if self.chance.chance(load) {
+                if self.rng.bernoulli(load) {
                     self.come(input);
                 }
             }

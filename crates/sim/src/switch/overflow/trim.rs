@@ -105,7 +105,7 @@ impl Overflow for Spec {
 
     fn decide(&self, last_is_trimmable: bool, rng: &mut Stream) -> Fate {
         // No random number without the parameter, so that results do not depend on an unused one.
-        if last_is_trimmable && self.last > 0.0 && rng.chance(self.last) {
+        if last_is_trimmable && self.last > 0.0 && rng.bernoulli(self.last) {
             Fate::TrimLast
         } else {
             Fate::Trim

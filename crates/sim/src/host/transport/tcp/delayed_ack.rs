@@ -10,19 +10,19 @@ use super::Spec;
 pub(super) struct Delay {
     payload: u64,
     /// When it is; [`Instant::NEVER`] if there is nothing.
-    pub rings_at: Instant,
+    pub timer_at: Instant,
     /// So many more acknowledgements are not delayed.
     quick: u32,
 }
 
 impl Delay {
     pub fn new(spec: &Spec) -> Self {
-        Self { payload: 0, rings_at: Instant::NEVER, quick: spec.quick_acks }
+        Self { payload: 0, timer_at: Instant::NEVER, quick: spec.quick_acks }
     }
 
     /// Whether there is something that has not been acknowledged.
     pub fn is_pending(&self) -> bool {
-        self.rings_at != Instant::NEVER
+        self.timer_at != Instant::NEVER
     }
 
     /// The next acknowledgements are not delayed, at least so many.
@@ -35,7 +35,7 @@ impl Delay {
     pub fn on_segment(&mut self, spec: &Spec, payload: u64, now: Instant) -> bool {
         self.payload += payload;
         if !self.is_pending() {
-            self.rings_at = now + spec.delayed_ack;
+            self.timer_at = now + spec.delayed_ack;
         }
         let every = u64::from(spec.ack_every.max(1)) - 1;
         self.quick > 0 || self.payload > every * spec.mss.0
@@ -45,7 +45,7 @@ impl Delay {
     #[inline]
     pub fn on_ack(&mut self) {
         self.payload = 0;
-        self.rings_at = Instant::NEVER;
+        self.timer_at = Instant::NEVER;
         self.quick = self.quick.saturating_sub(1);
     }
 }

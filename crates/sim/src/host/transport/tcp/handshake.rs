@@ -10,7 +10,7 @@ pub(super) struct Handshake {
     due: bool,
     sent_at: Instant,
     /// When it is given up; [`Instant::NEVER`] while none is under way.
-    pub rings_at: Instant,
+    pub timer_at: Instant,
     /// How long it is waited for the answer to the next.
     patience: Duration,
     tries: u32,
@@ -22,7 +22,7 @@ impl Handshake {
             established: false,
             due: true,
             sent_at: Instant::ZERO,
-            rings_at: Instant::NEVER,
+            timer_at: Instant::NEVER,
             patience: initial_rto,
             tries: 0,
         }
@@ -41,7 +41,7 @@ impl Handshake {
     pub fn on_send(&mut self, max_rto: Duration, now: Instant) -> bool {
         self.due = false;
         self.sent_at = now;
-        self.rings_at = now + self.patience;
+        self.timer_at = now + self.patience;
         self.patience = (self.patience * 2).min(max_rto);
         self.tries += 1;
         self.tries > 1
@@ -50,14 +50,14 @@ impl Handshake {
     /// No answer has come in time.
     pub fn on_timer(&mut self) {
         self.due = true;
-        self.rings_at = Instant::NEVER;
+        self.timer_at = Instant::NEVER;
     }
 
     /// The answer has come: the first round-trip time, if the SYN was sent only once.
     pub fn on_syn_ack(&mut self, now: Instant) -> Option<Duration> {
         self.established = true;
         self.due = false;
-        self.rings_at = Instant::NEVER;
+        self.timer_at = Instant::NEVER;
         (self.tries == 1).then(|| now.since(self.sent_at))
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Rack {
     /// Duplicates are not heeded until this segment is acknowledged.
     duplicate_round: Option<u32>,
     /// When the first segment has had its time.
-    pub rings_at: Instant,
+    pub timer_at: Instant,
 }
 
 impl Rack {
@@ -55,7 +55,7 @@ impl Rack {
             quarters: 1,
             persist: 0,
             duplicate_round: None,
-            rings_at: Instant::NEVER,
+            timer_at: Instant::NEVER,
         }
     }
 
@@ -115,11 +115,11 @@ impl Rack {
         window: Duration,
         now: Instant,
     ) -> Option<u32> {
-        self.rings_at = Instant::NEVER;
+        self.timer_at = Instant::NEVER;
         if !self.any {
             return None;
         }
-        let mut rings_at = Instant::NEVER;
+        let mut timer_at = Instant::NEVER;
         let deadline = |psn: u32, record: &Record| {
             let earlier = (record.sent_at, psn) < (self.sent_at, self.psn);
             earlier.then(|| record.sent_at + self.rtt + window)
@@ -130,9 +130,9 @@ impl Rack {
             if at <= now {
                 return Some(psn);
             }
-            rings_at = rings_at.min(at);
+            timer_at = timer_at.min(at);
         }
-        self.rings_at = rings_at;
+        self.timer_at = timer_at;
         None
     }
 }

@@ -170,12 +170,12 @@ impl Receiver {
     /// nothing.
     #[inline]
     pub fn deadline(&self) -> Instant {
-        self.delay.rings_at
+        self.delay.timer_at
     }
 
     /// It is [`Receiver::deadline`], or later.
     pub fn on_timer(&mut self, now: Instant) -> Option<Reply> {
-        (self.delay.rings_at <= now).then(|| self.acknowledge(false))
+        (self.delay.timer_at <= now).then(|| self.acknowledge(false))
     }
 
     /// A segment has come.

@@ -56,17 +56,17 @@ impl<C: Control> Sender<C> {
     /// When it wants [`Sender::on_timer`] to be called; [`Instant::NEVER`] if it waits for nothing.
     #[inline]
     pub fn deadline(&self) -> Instant {
-        let timers = self.timers.rto_at.min(self.timers.probe_at).min(self.rack.rings_at);
-        timers.min(self.handshake.rings_at)
+        let timers = self.timers.rto_at.min(self.timers.probe_at).min(self.rack.timer_at);
+        timers.min(self.handshake.timer_at)
     }
 
     /// It is [`Sender::deadline`], or later. There may be something to send then.
     pub fn on_timer(&mut self, rules: Rules<C>, now: Instant) {
-        if self.handshake.rings_at <= now {
+        if self.handshake.timer_at <= now {
             self.sent.timeouts += 1;
             self.handshake.on_timer();
         }
-        if self.rack.rings_at <= now {
+        if self.rack.timer_at <= now {
             self.on_reordering_timer(rules, now);
         }
         if self.timers.probe_at <= now {
@@ -95,7 +95,7 @@ impl<C: Control> Sender<C> {
         self.trips.back_off();
         self.timers.forget_probe();
         self.timers.rto_at = now + self.trips.timeout(rules.tcp);
-        self.rack.rings_at = Instant::NEVER;
+        self.rack.timer_at = Instant::NEVER;
         let (una, next) = (self.board.una(), self.board.next());
         for psn in una..next {
             let under_way = |r: &super::scoreboard::Record| !r.sacked && (!r.lost || r.again);

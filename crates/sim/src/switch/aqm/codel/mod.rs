@@ -176,7 +176,7 @@ impl Aqm for State {
             backlogged: left > view.largest_frame(),
             now: view.now,
         };
-        let capable = view.can_tell(packet);
+        let capable = view.can_mark(packet);
         let marks = self.spec.ecn && capable;
         if self.queues[queue].hits(&self.spec, &head, marks) {
             return if marks { Verdict::Congested } else { Verdict::Drop };

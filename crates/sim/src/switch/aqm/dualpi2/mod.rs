@@ -129,7 +129,7 @@ impl State {
         }
         Verdict::congested(match queue {
             CLASSIC => !overloaded && view.squared(base),
-            _ => view.chance.chance(native.max(coupled)),
+            _ => view.rng.bernoulli(native.max(coupled)),
         })
     }
 }

@@ -150,7 +150,7 @@ impl Queue {
     }
 
     /// Whether a packet that arrives is to be dropped or marked: sections 4.1, 4.4 and 5.4.
-    fn drop_early(&mut self, spec: &Spec, short: bool, chance: &mut Stream) -> bool {
+    fn drop_early(&mut self, spec: &Spec, short: bool, rng: &mut Stream) -> bool {
         if self.burst_allowance > Duration::ZERO {
             return false;
         }
@@ -162,7 +162,7 @@ impl Queue {
         }
         self.accu_prob += self.drop_prob;
         let dropped = self.accu_prob >= ACCUMULATED.0
-            && (self.accu_prob >= ACCUMULATED.1 || chance.chance(self.drop_prob));
+            && (self.accu_prob >= ACCUMULATED.1 || rng.bernoulli(self.drop_prob));
         if dropped {
             self.accu_prob = 0.0;
         }
@@ -199,7 +199,7 @@ impl Aqm for State {
         self.catch_up(view.now);
         let short = view.backlog(queue) <= 2 * view.largest_frame();
         let queue = &mut self.queues[queue];
-        if !queue.drop_early(&self.spec, short, view.chance) {
+        if !queue.drop_early(&self.spec, short, view.rng) {
             Verdict::Pass
         } else if self.spec.ecn && queue.drop_prob <= self.spec.mark_ecnth {
             Verdict::Congested

@@ -90,12 +90,12 @@ fn a_burst_is_let_pass() {
     pie.queues[0].qdelay = Duration::from_ms(300);
     pie.catch_up(Instant(1_139_999_999_999));
     assert_eq!(queue(&pie).0, Duration::from_ms(15));
-    let mut chance = Stream::named(1, "test");
+    let mut rng = Stream::named(1, "test");
     pie.queues[0].drop_prob = 1.0;
-    assert!(!pie.queues[0].drop_early(&spec, false, &mut chance));
+    assert!(!pie.queues[0].drop_early(&spec, false, &mut rng));
     pie.catch_up(Instant(1_140_000_000_000));
     assert_eq!(queue(&pie).0, Duration::ZERO);
-    assert!(pie.queues[0].drop_early(&spec, false, &mut chance));
+    assert!(pie.queues[0].drop_early(&spec, false, &mut rng));
     // It comes back with the calm.
     pie.queues[0].qdelay = Duration::ZERO;
     pie.catch_up(Instant(100_000_000_000_000));
@@ -124,13 +124,13 @@ fn catching_up_late_is_the_same_as_in_time() {
 
 #[test]
 fn drops_do_not_come_in_clusters() {
-    let (spec, mut chance) = (Spec::default(), Stream::named(5, "test"));
+    let (spec, mut rng) = (Spec::default(), Stream::named(5, "test"));
     let mut queue = queue(0.05, (20, 20));
     let mut gaps = Vec::new();
     let mut gap = 0;
     while gaps.len() < 10_000 {
         gap += 1;
-        if queue.drop_early(&spec, false, &mut chance) {
+        if queue.drop_early(&spec, false, &mut rng) {
             gaps.push(gap);
             gap = 0;
         }
@@ -146,14 +146,14 @@ fn drops_do_not_come_in_clusters() {
 
 #[test]
 fn short_queues_and_short_delays_are_spared() {
-    let (spec, mut chance) = (Spec::default(), Stream::named(5, "test"));
+    let (spec, mut rng) = (Spec::default(), Stream::named(5, "test"));
     let mut certain = queue(1.0, (20, 20));
-    assert!(!certain.drop_early(&spec, true, &mut chance));
-    assert!(certain.drop_early(&spec, false, &mut chance));
-    let spared = |drop_prob, chance: &mut Stream| {
+    assert!(!certain.drop_early(&spec, true, &mut rng));
+    assert!(certain.drop_early(&spec, false, &mut rng));
+    let spared = |drop_prob, rng: &mut Stream| {
         let mut queue = queue(drop_prob, (7, 7));
-        !(0..1_000).any(|_| queue.drop_early(&spec, false, chance))
+        !(0..1_000).any(|_| queue.drop_early(&spec, false, rng))
     };
-    assert!(spared(0.19, &mut chance));
-    assert!(!spared(0.21, &mut chance));
+    assert!(spared(0.19, &mut rng));
+    assert!(!spared(0.21, &mut rng));
 }

@@ -263,7 +263,7 @@ impl Aqm for State {
         let (number, backlog, idle) = self.measured(queue, view);
         let (tc, average) = (&self.tc, &mut self.averages[number]);
         average.update(tc, backlog, idle);
-        let action = average.action(tc, || (view.chance.bits() >> 32) as u32);
+        let action = average.action(tc, || (view.rng.bits() >> 32) as u32);
         let verdict = match action {
             Action::None => Verdict::Pass,
             Action::HardMark if tc.harddrop => Verdict::Drop,

@@ -146,13 +146,13 @@ fn idle_is_without_a_frame_on_the_wire() {
 /// The distances between marks at a constant average.
 fn gaps(tc: &Tc, avg: u64, marks: usize) -> Vec<u64> {
     let mut average = Average { avg: avg << tc.wlog, count: -1, goal: 0 };
-    let mut chance = Stream::named(9, "test");
+    let mut rng = Stream::named(9, "test");
     let (mut gaps, mut gap) = (Vec::new(), 0);
     // The first packet only draws the number.
-    assert_eq!(average.action(tc, || (chance.bits() >> 32) as u32), Action::None);
+    assert_eq!(average.action(tc, || (rng.bits() >> 32) as u32), Action::None);
     while gaps.len() < marks {
         gap += 1;
-        if average.action(tc, || (chance.bits() >> 32) as u32) == Action::Mark {
+        if average.action(tc, || (rng.bits() >> 32) as u32) == Action::Mark {
             gaps.push(gap);
             gap = 0;
         }

@@ -100,7 +100,7 @@ impl Lanes {
     /// The lane of a packet of `flow`: the one in which its earlier packets are or were until
     /// lately, else one without packets, preferably one that may send, else any.
     #[inline]
-    pub fn lane_of(&mut self, flow: FlowId, now: Instant, chance: &mut Stream) -> u8 {
+    pub fn lane_of(&mut self, flow: FlowId, now: Instant, rng: &mut Stream) -> u8 {
         if self.flows.is_empty() {
             let unknown = Entry { until: Instant::ZERO, packets: 0, lane: NONE };
             self.flows = vec![unknown; self.entries as usize];
@@ -119,7 +119,7 @@ impl Lanes {
                 self.next = if lane + 1 == self.count { 0 } else { lane + 1 };
                 lane
             }
-            None => chance.below(u64::from(self.count)) as u8,
+            None => rng.below(u64::from(self.count)) as u8,
         };
         self.flows[place] = Entry { until: now, packets: 0, lane };
         lane

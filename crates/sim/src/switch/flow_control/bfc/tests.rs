@@ -40,7 +40,7 @@ fn packet(flow: u32, bytes: u16) -> Queued {
 
 struct Harness {
     lanes: Lanes,
-    chance: Stream,
+    rng: Stream,
 }
 
 impl Harness {
@@ -48,16 +48,16 @@ impl Harness {
         let spec = Spec { queues, ..Spec::default() };
         Self {
             lanes: Lanes::new(&spec, 0, &link(), [Duration::ZERO].into()),
-            chance: Stream::named(1, "lanes"),
+            rng: Stream::named(1, "lanes"),
         }
     }
 
     fn lane_of(&mut self, flow: u32, now: u64) -> u8 {
-        self.lanes.lane_of(FlowId(flow), Instant(now), &mut self.chance)
+        self.lanes.lane_of(FlowId(flow), Instant(now), &mut self.rng)
     }
 
     fn push(&mut self, flow: u32, bytes: u16, now: u64) -> u8 {
-        self.lanes.push(packet(flow, bytes), Instant(now), &mut self.chance);
+        self.lanes.push(packet(flow, bytes), Instant(now), &mut self.rng);
         assert!(self.lanes.is_consistent());
         self.lanes.lane(FlowId(flow))
     }

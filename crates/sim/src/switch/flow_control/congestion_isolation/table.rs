@@ -99,7 +99,7 @@ impl Isolation {
         flow: FlowId,
         port: Port,
         now: Instant,
-        chance: &mut Stream,
+        rng: &mut Stream,
     ) -> Option<Place> {
         if !self.entries.is_empty() {
             self.release(spec, now);
@@ -109,7 +109,7 @@ impl Isolation {
                 let entry = &mut self.entries[place as usize];
                 if entry.reasons & Reason::Local as u8 == 0
                     && !port.paused
-                    && self.curve.selects(port.congesting.congestion(), chance)
+                    && self.curve.selects(port.congesting.congestion(), rng)
                 {
                     entry.reasons |= Reason::Local as u8;
                     self.isolations += 1;
@@ -117,7 +117,7 @@ impl Isolation {
                 return Some(Place(place));
             }
         }
-        if !self.curve.selects(port.monitored.congestion(), chance) {
+        if !self.curve.selects(port.monitored.congestion(), rng) {
             return None;
         }
         let place = self.add(spec, flow, Reason::Local, port);
@@ -317,14 +317,14 @@ mod tests {
 
     #[test]
     fn an_isolated_flow_waits_for_its_own_packets_only() {
-        let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
+        let (spec, mut rng) = (Spec::default(), Stream::named(1, "test"));
         let mut isolation = table();
         let mut queue = deep();
         queue.pop();
         let empty = Queue::default();
         let mut place = |flow, queue: &Queue| {
             let port = ask(queue, &empty);
-            let place = isolation.place(&spec, FlowId(flow), port, Instant(1), &mut chance);
+            let place = isolation.place(&spec, FlowId(flow), port, Instant(1), &mut rng);
             isolation.not_before(place.expect("the curve is 1 here"))
         };
         // Flow 1 is at places 0, 2, ..., 398; flow 2 at 1, 3, ..., 399; flow 3 is not there.
@@ -336,20 +336,20 @@ mod tests {
     #[test]
     fn local_entries_go_with_the_congestion_and_cim_entries_after_their_life() {
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, shallow) = (deep(), Queue::default());
         let at_deep = ask(&deep, &shallow);
-        assert!(isolation.place(&spec, FlowId(1), at_deep, Instant(1), &mut chance).is_some());
+        assert!(isolation.place(&spec, FlowId(1), at_deep, Instant(1), &mut rng).is_some());
         isolation.on_join();
         isolation.on_cim(&spec, FlowId(2), at_deep, Instant(2));
         isolation.on_cim(&spec, FlowId(1), at_deep, Instant(2));
-        assert!(isolation.place(&spec, FlowId(3), at_deep, Instant(2), &mut chance).is_some());
+        assert!(isolation.place(&spec, FlowId(3), at_deep, Instant(2), &mut rng).is_some());
         assert_eq!(isolation.entries.len(), 3);
         isolation.on_empty(Instant(100));
         let mut stays = |flow, now| {
             let port = ask(&shallow, &shallow);
-            isolation.place(&spec, FlowId(flow), port, Instant(now), &mut chance).is_some()
+            isolation.place(&spec, FlowId(flow), port, Instant(now), &mut rng).is_some()
         };
         assert!(!stays(3, 100));
         assert!(stays(1, 100) && stays(2, 1_099));
@@ -358,15 +358,13 @@ mod tests {
 
     #[test]
     fn marks_tell_of_congestion_where_it_is() {
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
         isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(1));
         let mut place = |flow| {
-            isolation
-                .place(&spec, FlowId(flow), ask(&deep, &empty), Instant(1), &mut chance)
-                .unwrap()
+            isolation.place(&spec, FlowId(flow), ask(&deep, &empty), Instant(1), &mut rng).unwrap()
         };
         let (told, detected) = (place(9), place(1));
         assert!(!isolation.marks(&spec, told) && isolation.marks(&spec, detected));
@@ -376,14 +374,14 @@ mod tests {
 
     #[test]
     fn a_flow_that_was_told_of_can_be_detected_too() {
-        let (spec, mut chance) = (Spec::default(), Stream::named(1, "test"));
+        let (spec, mut rng) = (Spec::default(), Stream::named(1, "test"));
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(1));
         isolation.on_join();
         let mut detected = |congesting, paused| {
             let port = Port { monitored: &empty, congesting, paused };
-            let place = isolation.place(&spec, FlowId(9), port, Instant(2), &mut chance);
+            let place = isolation.place(&spec, FlowId(9), port, Instant(2), &mut rng);
             isolation.marks(&spec, place.expect("it is in the table"))
         };
         // Deep because the neighbour does not take it: the congestion is further on.
@@ -395,12 +393,12 @@ mod tests {
     #[test]
     fn an_entry_ages_even_if_nothing_ever_joins() {
         let spec = Spec { cim_entry_life: Duration(1_000), ..Spec::default() };
-        let (mut chance, empty) = (Stream::named(1, "test"), Queue::default());
+        let (mut rng, empty) = (Stream::named(1, "test"), Queue::default());
         let mut isolation = table();
         isolation.on_cim(&spec, FlowId(9), ask(&empty, &empty), Instant(500));
         let mut stays = |now| {
             let port = ask(&empty, &empty);
-            isolation.place(&spec, FlowId(9), port, Instant(now), &mut chance).is_some()
+            isolation.place(&spec, FlowId(9), port, Instant(now), &mut rng).is_some()
         };
         assert!(stays(1_499) && !stays(1_500));
     }
@@ -408,11 +406,11 @@ mod tests {
     #[test]
     fn cims_are_few_and_spaced() {
         let spec = Spec { signal_depth: Bytes(50_000), ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let port = ask(&deep, &empty);
-        let place = isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).unwrap();
+        let place = isolation.place(&spec, FlowId(1), port, Instant(1), &mut rng).unwrap();
         let mut signals =
             |us: u64, still| isolation.signals(&spec, place, 0, still, Instant(us * 1_000_000));
         assert!(signals(1, true));
@@ -426,25 +424,25 @@ mod tests {
     #[test]
     fn a_full_table_leaves_flows_alone() {
         let spec = Spec { max_entries: 1, ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let port = ask(&deep, &empty);
-        assert!(isolation.place(&spec, FlowId(1), port, Instant(1), &mut chance).is_some());
+        assert!(isolation.place(&spec, FlowId(1), port, Instant(1), &mut rng).is_some());
         isolation.on_join();
-        assert!(isolation.place(&spec, FlowId(2), port, Instant(1), &mut chance).is_none());
+        assert!(isolation.place(&spec, FlowId(2), port, Instant(1), &mut rng).is_none());
         assert_eq!((isolation.isolations, isolation.refused), (1, 1));
     }
 
     #[test]
     fn the_oldest_flow_that_may_go_makes_room() {
         let spec = Spec { max_entries: 2, when_full: WhenFull::Oldest, ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, mut congesting) = (deep(), Queue::default());
         let mut place = |flow, congesting: &Queue| {
             let port = ask(&deep, congesting);
-            isolation.place(&spec, FlowId(flow), port, Instant(1), &mut chance);
+            isolation.place(&spec, FlowId(flow), port, Instant(1), &mut rng);
             isolation.on_join();
             let flows = isolation.entries.iter().map(|entry| entry.key).collect::<Vec<_>>();
             (flows, isolation.evicted, isolation.refused)
@@ -463,7 +461,7 @@ mod tests {
     #[test]
     fn flows_with_the_same_key_are_one() {
         let spec = Spec { key_bits: 1, ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
         let key = |flow| spec.key_of(FlowId(flow));
@@ -473,13 +471,13 @@ mod tests {
         let third = (2..).find(|&flow| key(flow) != one).unwrap();
         let mut last = deep;
         last.push(packet(other), Instant::ZERO);
-        let place = isolation.place(&spec, FlowId(1), ask(&last, &empty), Instant(1), &mut chance);
+        let place = isolation.place(&spec, FlowId(1), ask(&last, &empty), Instant(1), &mut rng);
         // The first waits for the last packet of both: 401 are before it or are it.
         assert_eq!(isolation.not_before(place.unwrap()), 401);
         isolation.on_join();
         let mut is_there = |flow| {
             let port = ask(&empty, &empty);
-            isolation.place(&spec, FlowId(flow), port, Instant(2), &mut chance).is_some()
+            isolation.place(&spec, FlowId(flow), port, Instant(2), &mut rng).is_some()
         };
         assert!(is_there(other) && !is_there(third));
     }
@@ -501,16 +499,16 @@ mod tests {
         let interval = Duration(1_000);
         let life = Duration(300);
         let spec = Spec { release_interval: interval, local_entry_life: life, ..Spec::default() };
-        let mut chance = Stream::named(1, "test");
+        let mut rng = Stream::named(1, "test");
         let mut isolation = table();
         let (deep, empty) = (deep(), Queue::default());
-        let place = isolation.place(&spec, FlowId(1), ask(&deep, &empty), Instant(1), &mut chance);
+        let place = isolation.place(&spec, FlowId(1), ask(&deep, &empty), Instant(1), &mut rng);
         assert!(place.is_some());
         isolation.on_join();
         isolation.on_empty(Instant(1_800));
         let mut stays = |now| {
             let port = ask(&empty, &empty);
-            isolation.place(&spec, FlowId(1), port, Instant(now), &mut chance).is_some()
+            isolation.place(&spec, FlowId(1), port, Instant(now), &mut rng).is_some()
         };
         // Its life is over at 2,100; the table is looked through at 3,000.
         assert!(stays(2_100) && stays(2_999) && !stays(3_000));

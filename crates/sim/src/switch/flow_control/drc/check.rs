@@ -90,7 +90,7 @@ impl CheckBeside for Spec {
         let no_times =
             "with Directional Rate Control packets leave by direction and no times are kept";
         let aqm = &switch.aqm;
-        if aqm.judges_departures() || aqm.needs_times() {
+        if aqm.decides_on_departure() || aqm.needs_times() {
             let path = format!("switch.aqm.{}", aqm.name());
             let otherwise =
                 "choose an AQM that judges arrivals by what waits, for example [switch.aqm.red]";

@@ -54,7 +54,7 @@ impl Mechanism for Pause {
     }
 
     fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
-        Some(self.ledger.told(port, class))
+        Some(self.ledger.sent_pauses(port, class))
     }
 
     fn held(&self, source: Source, _: &Buffer) -> Option<Held> {

@@ -90,7 +90,7 @@ impl Ledger {
     pub fn refresh(&mut self, now: Instant, on: impl Fn(Source) -> On) -> Option<Source> {
         while self.next_refresh() <= now {
             let Reverse((at, source)) = self.refreshes.pop().expect("there is a next one");
-            // Resumed since, or paused anew: then this alarm is void.
+            // Resumed since, or paused anew: then this timer is void.
             if self.sources[source.index()].refresh_at == Some(at) {
                 let on = on(source);
                 self.sources[source.index()].refreshes += u64::from(on.open);
@@ -107,7 +107,7 @@ impl Ledger {
     }
 
     /// What the class `class` at `port` was told.
-    pub fn told(&self, port: usize, class: usize) -> &Paused {
+    pub fn sent_pauses(&self, port: usize, class: usize) -> &Paused {
         &self.sources[Source::new(port, class).index()]
     }
 }

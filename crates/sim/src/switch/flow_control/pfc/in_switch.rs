@@ -119,7 +119,7 @@ impl Mechanism for Pfc {
     }
 
     fn pauses_sent(&self, port: usize, class: usize) -> Option<&Paused> {
-        Some(self.ledger.told(port, class))
+        Some(self.ledger.sent_pauses(port, class))
     }
 
     fn held(&self, source: Source, buffer: &Buffer) -> Option<Held> {

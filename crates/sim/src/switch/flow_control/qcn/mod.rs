@@ -158,7 +158,7 @@ struct Point {
 pub struct Qcn {
     spec: Spec,
     points: Vec<Point>,
-    chance: Stream,
+    rng: Stream,
     /// Messages sent.
     sent: u64,
 }
@@ -166,10 +166,10 @@ pub struct Qcn {
 impl Qcn {
     /// Those of a switch, with empty queues.
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
-        let mut chance = Stream::named(site.seed, &format!("{}, congestion points", site.name));
-        let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut chance) };
+        let mut rng = Stream::named(site.seed, &format!("{}, congestion points", site.name));
+        let mut point = || Point { old: 0, left: jittered(spec, spec.interval(0), &mut rng) };
         let points = (0..site.ports.len() * CLASSES).map(|_| point()).collect();
-        Self { spec: spec.clone(), points, chance, sent: 0 }
+        Self { spec: spec.clone(), points, rng, sent: 0 }
     }
 
     /// A frame of so many bytes has joined the queue of `point`, which now has `q`: what its source is
@@ -186,7 +186,7 @@ impl Qcn {
         let offset = units(spec.q_eq.0 as i64 - q as i64);
         let delta = units(q as i64 - state.old as i64);
         state.old = q;
-        state.left = jittered(spec, spec.interval(feedback), &mut self.chance);
+        state.left = jittered(spec, spec.interval(feedback), &mut self.rng);
         (feedback > 0).then_some(Body::Cnm { feedback, offset, delta })
     }
 }
@@ -227,6 +227,6 @@ impl Mechanism for Qcn {
 }
 
 /// A number of bytes, more or less.
-fn jittered(spec: &Spec, bytes: f64, chance: &mut Stream) -> f64 {
-    bytes * (1.0 + spec.jitter * (2.0 * chance.unit() - 1.0))
+fn jittered(spec: &Spec, bytes: f64, rng: &mut Stream) -> f64 {
+    bytes * (1.0 + spec.jitter * (2.0 * rng.unit() - 1.0))
 }

@@ -33,7 +33,7 @@ impl Mechanism for SourceFlowControl {
         if !view.ports[port].to_host || view.ports[port].tx.is_closed() {
             return;
         }
-        let Some(pause_ns) = self.remind(packet, home as u8, view.now) else { return };
+        let Some(pause_ns) = self.resend_notification(packet, home as u8, view.now) else { return };
         match self.spec.mode {
             Mode::Proxy => {
                 self.pause(Source::new(port, packet.class.index()), pause_ns, view, actions);

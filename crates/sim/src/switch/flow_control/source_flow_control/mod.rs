@@ -31,7 +31,7 @@ pub use spec::{Drain, Mode, Spec, SuppressBy};
 pub struct SourceFlowControl {
     spec: Spec,
     /// When a source or flow was last told of an egress queue.
-    told: Rests<(u32, u32)>,
+    notified: Rests<(u32, u32)>,
     /// When a host was last reminded of a destination and class.
     reminded: Rests<(u32, u32, u8)>,
     /// By destination and class, that in which flows begin: until when it is paused. Never iterated.
@@ -54,7 +54,7 @@ impl SourceFlowControl {
     fn new(spec: &Spec, site: &Site<'_>) -> Self {
         Self {
             spec: spec.clone(),
-            told: Rests::default(),
+            notified: Rests::default(),
             reminded: Rests::default(),
             cache: FxHashMap::default(),
             cache_until: Instant::ZERO,
@@ -86,8 +86,8 @@ impl SourceFlowControl {
             SuppressBy::Source => packet.src.0,
             SuppressBy::Flow => packet.flow.0,
         };
-        let tell = pause_ns > 0 && self.told.may((who, queue), spec.suppression, now);
-        tell.then_some(pause_ns)
+        let notify = pause_ns > 0 && self.notified.may((who, queue), spec.suppression, now);
+        notify.then_some(pause_ns)
     }
 
     /// A message for the host `src` of this switch says that a destination is paused from now on.
@@ -104,7 +104,7 @@ impl SourceFlowControl {
     /// nanoseconds it is to be told to be quiet, if its destination is paused in that class and it
     /// is to be told now.
     #[inline]
-    fn remind(&mut self, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
+    fn resend_notification(&mut self, packet: &Packet, class: u8, now: Instant) -> Option<u32> {
         if self.cache_until <= now || !self.spec.cache {
             return None;
         }
@@ -112,9 +112,9 @@ impl SourceFlowControl {
         let until = *self.cache.get(&(dst, class))?;
         let left_ns = (until.since(now).0 / 1_000) as u32;
         let who = (packet.src.0, dst, class);
-        let tell = left_ns > 0 && self.reminded.may(who, self.spec.suppression, now);
-        self.reminders += u64::from(tell);
-        tell.then_some(left_ns)
+        let notify = left_ns > 0 && self.reminded.may(who, self.spec.suppression, now);
+        self.reminders += u64::from(notify);
+        notify.then_some(left_ns)
     }
 
     /// As a proxy: the quanta of the PFC frame that pauses `source` for this long, at most; `None`
@@ -182,48 +182,48 @@ mod tests {
     #[test]
     fn a_source_is_told_once_per_suppression_period_and_queue() {
         let mut sfc = new(&Spec::default());
-        let mut told = |flow, src, queue, backlog, at| {
+        let mut notified = |flow, src, queue, backlog, at| {
             sfc.on_enqueue(&packet(flow, src, 9), queue, backlog, || DRAIN, at)
         };
-        assert_eq!(told(0, 1, 0, 99_999, us(0)), None);
-        assert_eq!(told(0, 1, 0, 100_000, us(0)), Some(4_000));
+        assert_eq!(notified(0, 1, 0, 99_999, us(0)), None);
+        assert_eq!(notified(0, 1, 0, 100_000, us(0)), Some(4_000));
         // Another flow of the same source, another queue, another source.
-        assert_eq!(told(1, 1, 0, 150_000, us(1)), None);
-        assert_eq!(told(1, 1, 7, 150_000, us(1)), Some(8_000));
-        assert_eq!(told(2, 2, 0, 150_000, us(1)), Some(8_000));
-        assert_eq!(told(0, 1, 0, 150_000, us(5)), None);
-        assert_eq!(told(0, 1, 0, 150_000, us(6)), Some(8_000));
+        assert_eq!(notified(1, 1, 0, 150_000, us(1)), None);
+        assert_eq!(notified(1, 1, 7, 150_000, us(1)), Some(8_000));
+        assert_eq!(notified(2, 2, 0, 150_000, us(1)), Some(8_000));
+        assert_eq!(notified(0, 1, 0, 150_000, us(5)), None);
+        assert_eq!(notified(0, 1, 0, 150_000, us(6)), Some(8_000));
     }
 
     #[test]
     fn or_a_flow() {
         let spec = Spec { suppress_by: SuppressBy::Flow, ..Spec::default() };
         let mut sfc = new(&spec);
-        for (flow, tells) in [(0, true), (0, false), (1, true)] {
-            let told = sfc.on_enqueue(&packet(flow, 1, 9), 0, 100_000, || DRAIN, us(0));
-            assert_eq!(told.is_some(), tells);
+        for (flow, notifies) in [(0, true), (0, false), (1, true)] {
+            let notified = sfc.on_enqueue(&packet(flow, 1, 9), 0, 100_000, || DRAIN, us(0));
+            assert_eq!(notified.is_some(), notifies);
         }
     }
 
     #[test]
     fn the_cache_keeps_the_latest_end_and_tells_what_is_left() {
         let mut sfc = new(&Spec::default());
-        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(0)), None);
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(0)), None);
         sfc.learn(3, 9, 0, 20_000, us(0));
         // A shorter one does not shorten it.
         sfc.learn(4, 9, 0, 5_000, us(1));
         // Who was told itself is not told again so soon.
-        assert_eq!(sfc.remind(&packet(0, 4, 9), 0, us(4)), None);
-        assert_eq!(sfc.remind(&packet(0, 4, 9), 0, us(7)), Some(13_000));
-        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(4)), Some(16_000));
-        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(5)), None);
-        assert_eq!(sfc.remind(&packet(0, 2, 9), 0, us(5)), Some(15_000));
-        assert_eq!(sfc.remind(&packet(0, 1, 8), 0, us(5)), None);
-        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(10)), Some(10_000));
-        assert_eq!(sfc.remind(&packet(0, 1, 9), 0, us(20)), None);
+        assert_eq!(sfc.resend_notification(&packet(0, 4, 9), 0, us(4)), None);
+        assert_eq!(sfc.resend_notification(&packet(0, 4, 9), 0, us(7)), Some(13_000));
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(4)), Some(16_000));
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(5)), None);
+        assert_eq!(sfc.resend_notification(&packet(0, 2, 9), 0, us(5)), Some(15_000));
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 8), 0, us(5)), None);
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(10)), Some(10_000));
+        assert_eq!(sfc.resend_notification(&packet(0, 1, 9), 0, us(20)), None);
         let mut without = new(&Spec { cache: false, ..Spec::default() });
         without.learn(3, 9, 0, 20_000, us(0));
-        assert_eq!(without.remind(&packet(0, 5, 9), 0, us(10)), None);
+        assert_eq!(without.resend_notification(&packet(0, 5, 9), 0, us(10)), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::context::Context;
 
 /// Who of the flows of one sender waits for what. Flows are known by their places among them.
 #[derive(Debug)]
-pub struct Turns {
+pub struct Dependencies {
     /// By flow: the one whose turn comes next.
     next: Vec<Option<u32>>,
     /// By flow: whether it has been handed over, so that packets which are sent again, among them its
@@ -54,7 +54,7 @@ struct Triggered {
     delay: Duration,
 }
 
-impl Turns {
+impl Dependencies {
     /// Of these flows, in order, with the triggers of flows among them; `None` if none waits for
     /// another.
     pub fn of(outgoing: &[FlowId], triggers: &[Trigger], shared: &Shared) -> Option<Box<Self>> {
@@ -181,19 +181,19 @@ pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
 impl Host {
     /// The flows that it sends begin by these triggers, or in turn.
     pub fn wait_for(&mut self, triggers: &[Trigger]) {
-        self.turns = Turns::of(&self.outgoing, triggers, &self.shared);
-        self.set_started(self.turns.as_ref().map_or(0, |turns| turns.skip(0)));
+        self.dependencies = Dependencies::of(&self.outgoing, triggers, &self.shared);
+        self.set_started(self.dependencies.as_ref().map_or(0, |dependencies| dependencies.skip(0)));
         self.set_wake();
     }
 
     /// All packets of a flow have left the source's memory: the turn of the one after it comes.
     pub(super) fn on_handed_over(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
         let place = self.shared.places[flow.index()].0;
-        let Some(turns) = &mut self.turns else { return };
-        if std::mem::replace(&mut turns.handed_over[place as usize], true) {
+        let Some(dependencies) = &mut self.dependencies else { return };
+        if std::mem::replace(&mut dependencies.handed_over[place as usize], true) {
             return;
         }
-        if let Some(next) = turns.next[place as usize] {
+        if let Some(next) = dependencies.next[place as usize] {
             self.happened(next, now, now, context);
         }
         self.on_event(Event::HandedOver(place), now, context);
@@ -206,10 +206,10 @@ impl Host {
     }
 
     fn on_event(&mut self, event: Event, now: Instant, context: &mut Context) {
-        let Some(turns) = &self.turns else { return };
-        for at in turns.waiting_for(event) {
-            let Some(turns) = &self.turns else { return };
-            let Triggered { begins, delay, .. } = turns.triggers[at];
+        let Some(dependencies) = &self.dependencies else { return };
+        for at in dependencies.waiting_for(event) {
+            let Some(dependencies) = &self.dependencies else { return };
+            let Triggered { begins, delay, .. } = dependencies.triggers[at];
             self.happened(begins, now + delay, now, context);
         }
         self.start_early(now);
@@ -218,12 +218,12 @@ impl Host {
     /// One of those that a flow waits for has happened; it may begin at `at`.
     fn happened(&mut self, place: u32, at: Instant, now: Instant, context: &mut Context) {
         let flow = self.outgoing[place as usize];
-        let Some(turns) = &mut self.turns else { return };
-        let Some(at) = turns.waits[place as usize].one_less(at) else { return };
+        let Some(dependencies) = &mut self.dependencies else { return };
+        let Some(at) = dependencies.waits[place as usize].one_less(at) else { return };
         let spec = &self.shared.flows[flow.index()];
         let at = at.max(spec.start).max(now);
         if at < spec.stop {
-            turns.early.push(Reverse((at, place)));
+            dependencies.early.push(Reverse((at, place)));
         } else {
             // It is too late, for this flow and for those after it: the run does not wait for them.
             let (flows, awaited) =
@@ -234,9 +234,11 @@ impl Host {
 
     /// Starts the flows whose turn has come, if it is their time.
     pub(super) fn start_early(&mut self, now: Instant) {
-        while let Some(turns) = self.turns.as_mut().filter(|turns| turns.due() <= now) {
-            let Some(Reverse((_, place))) = turns.early.pop() else { return };
-            turns.waits[place as usize] = Wait::Over(now);
+        while let Some(dependencies) =
+            self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
+        {
+            let Some(Reverse((_, place))) = dependencies.early.pop() else { return };
+            dependencies.waits[place as usize] = Wait::Over(now);
             self.begin(place as usize, now);
         }
     }
@@ -287,12 +289,12 @@ mod tests {
             .map(|(workload, in_turn)| flow(0, 1, workload, in_turn));
         let shared = shared(flows.into());
         let outgoing: Vec<FlowId> = (0..6).map(FlowId).collect();
-        let turns = Turns::of(&outgoing, &[], &shared).unwrap();
-        assert_eq!(turns.next, [Some(1), Some(5), Some(3), None, None, None]);
+        let dependencies = Dependencies::of(&outgoing, &[], &shared).unwrap();
+        assert_eq!(dependencies.next, [Some(1), Some(5), Some(3), None, None, None]);
         // Nobody waits for the flows 0, 2 and 4, which begin at their time.
-        assert_eq!([0, 1, 3, 5].map(|place| turns.skip(place)), [0, 2, 4, 6]);
-        assert_eq!([0, 1].map(|place| turns.began(place)), [None, Some(Instant::NEVER)]);
-        assert!(Turns::of(&outgoing[2..3], &[], &shared).is_none());
+        assert_eq!([0, 1, 3, 5].map(|place| dependencies.skip(place)), [0, 2, 4, 6]);
+        assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
+        assert!(Dependencies::of(&outgoing[2..3], &[], &shared).is_none());
         // Of workload 0 the flows 0, 1 and 5 hang on each other.
         assert_eq!(followers(&shared.flows, &[]), [3, 2, 2, 1, 1, 1]);
     }
@@ -308,14 +310,15 @@ mod tests {
             flow(1, 0, 1, false),
         ]);
         let triggers = [trigger(1, 3), trigger(2, 3), trigger(0, 3)];
-        let mut turns = Turns::of(&[FlowId(2), FlowId(3)], &triggers, &shared).unwrap();
-        assert_eq!([turns.skip(0), turns.skip(1)], [0, 2]);
-        let of = |event| turns.waiting_for(event);
+        let mut dependencies =
+            Dependencies::of(&[FlowId(2), FlowId(3)], &triggers, &shared).unwrap();
+        assert_eq!([dependencies.skip(0), dependencies.skip(1)], [0, 2]);
+        let of = |event| dependencies.waiting_for(event);
         assert_eq!(of(Event::HandedOver(0)).len(), 1);
         assert_eq!([of(Event::Arrived(0)), of(Event::Arrived(1))].map(|range| range.len()), [1, 1]);
         assert_eq!([of(Event::Arrived(2)), of(Event::HandedOver(1))].map(|of| of.len()), [0, 0]);
         // The time is that of the latest, whatever the order.
-        let wait = &mut turns.waits[1];
+        let wait = &mut dependencies.waits[1];
         assert_eq!(
             [7, 30, 9].map(|at| wait.one_less(Instant(at))),
             [None, None, Some(Instant(30))]

@@ -15,7 +15,7 @@ use crate::routing::{Hops, Routes};
 impl Switch {
     /// The egress port among several, by what the path choice remembers or sees.
     #[inline(never)]
-    pub(super) fn choose_way(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
+    pub(super) fn choose_next_hop(&mut self, packet: &Packet, now: Instant) -> Option<usize> {
         let Hops::Equal(ports @ [_, ..]) = self.routes.towards(packet.dst) else { return None };
         let group = self.routes.group(packet.dst);
         let hops = NextHops { at: self.id, group, equal: ports, ports: &self.ports };
@@ -55,17 +55,17 @@ impl Switch {
     /// That moment has come: packets go by other ways, and what waits for a link that is down is
     /// dropped.
     #[cold]
-    pub(super) fn change_ways(&mut self, now: Instant, context: &mut Context) {
+    pub(super) fn reroute(&mut self, now: Instant, context: &mut Context) {
         while self.next_change() <= now {
             let (_, routes) = self.epochs.pop_front().expect("there is a next change");
             self.routes = routes;
         }
         self.path.forget();
-        let turn = |(number, port): (usize, &mut Port)| {
-            port.tx.turn(now, context).map(|closes| (number, closes))
+        let update = |(number, port): (usize, &mut Port)| {
+            port.tx.update(now, context).map(|closes| (number, closes))
         };
-        let turned: Vec<_> = self.ports.iter_mut().enumerate().filter_map(turn).collect();
-        for (port, closes) in turned {
+        let updated: Vec<_> = self.ports.iter_mut().enumerate().filter_map(update).collect();
+        for (port, closes) in updated {
             if closes {
                 self.drain(port, now, context);
             } else {
@@ -80,7 +80,7 @@ impl Switch {
         while let Some(frame) = self.ports[index].pop_link_control() {
             self.drop(index, control, DropReason::LinkDown, &frame, now, context);
         }
-        self.alarms.set(index, Instant::NEVER);
+        self.timers.set(index, Instant::NEVER);
         for queue in 0..=control {
             self.discard_all(index, queue, DropReason::LinkDown, now, context);
         }

@@ -13,7 +13,7 @@ const WIDTH: usize = 8;
 
 /// Timers for a fixed number of slots.
 #[derive(Clone, Debug)]
-pub struct Alarms {
+pub struct Timers {
     next: Instant,
     /// The first level has the slots. Each level above it has the minimum of every group of eight
     /// of the level below; the last level is a single group.
@@ -42,7 +42,7 @@ impl Eight {
     }
 }
 
-impl Alarms {
+impl Timers {
     /// Creates `slots` timers, none of them set.
     pub fn new(slots: usize) -> Self {
         let mut levels = Vec::new();
@@ -82,7 +82,7 @@ impl Alarms {
         self.next
     }
 
-    /// The lowest slot whose timer expires at [`Alarms::next`].
+    /// The lowest slot whose timer expires at [`Timers::next`].
     #[inline]
     pub fn next_slot(&self) -> usize {
         let levels = self.levels.iter().rev();
@@ -101,18 +101,18 @@ mod tests {
             slots in 1usize..70,
             sets in proptest::collection::vec((0usize..70, 0u64..50), 0..200),
         ) {
-            let mut alarms = Alarms::new(slots);
+            let mut timers = Timers::new(slots);
             let mut list = vec![Instant::NEVER; slots];
             for (slot, at) in sets {
                 let (slot, at) = (slot % slots, if at == 0 { Instant::NEVER } else { Instant(at) });
-                alarms.set(slot, at);
+                timers.set(slot, at);
                 list[slot] = at;
                 let first = *list.iter().min().unwrap();
-                prop_assert_eq!(alarms.next(), first);
-                prop_assert_eq!(alarms.at(slot), at);
+                prop_assert_eq!(timers.next(), first);
+                prop_assert_eq!(timers.at(slot), at);
                 if first < Instant::NEVER {
                     let lowest = list.iter().position(|&time| time == first).unwrap();
-                    prop_assert_eq!(alarms.next_slot(), lowest);
+                    prop_assert_eq!(timers.next_slot(), lowest);
                 }
             }
         }
