@@ -75,7 +75,7 @@ impl Spec {
     pub const fn slope_low_latency(&self) -> u8 {
         match self.s_d {
             Some(bits) => bits,
-            None => self.s_r + COUPLING_BITS,
+            None => self.s_r.saturating_add(COUPLING_BITS),
         }
     }
 }
