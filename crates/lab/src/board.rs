@@ -1,40 +1,40 @@
-//! How far the runs of an experiment have come.
+//! Progress of the runs of an experiment.
 
 use std::sync::{Mutex, MutexGuard};
 
 use floodway_model::Instant;
 use floodway_sim::Progress;
 
-/// What one run has done so far.
+/// Progress of one run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reached {
     now_ns: f64,
-    /// When it ends at the latest.
+    /// Latest possible end.
     end_ns: f64,
     hops: u64,
     done: bool,
 }
 
-/// What all runs have done so far, written by their threads.
+/// Progress of all runs, updated by their threads.
 #[derive(Debug)]
 pub struct Board {
     runs: Mutex<Vec<Reached>>,
 }
 
 impl Board {
-    /// For this many runs, none of which has begun.
+    /// For this number of runs, none of which has begun.
     pub fn new(runs: usize) -> Self {
         Self { runs: Mutex::new(vec![Reached::default(); runs]) }
     }
 
-    /// A run has come this far.
+    /// Records the progress of a run.
     pub fn reached(&self, place: usize, progress: Progress) {
         let Progress { now, end, hops, .. } = progress;
         let (now_ns, end_ns) = (nanoseconds(now), nanoseconds(end));
         self.lock()[place] = Reached { now_ns, end_ns, hops, done: false };
     }
 
-    /// A run has ended at this simulated time, after so many packet-hops.
+    /// Records that a run has ended at this simulated time, after `hops` packet-hops.
     pub fn done(&self, place: usize, now_ns: f64, hops: u64) {
         self.lock()[place] = Reached { now_ns, end_ns: now_ns, hops, done: true };
     }
@@ -43,12 +43,12 @@ impl Board {
         self.runs.lock().expect("no thread panics while it holds this")
     }
 
-    /// Sums over all runs.
+    /// Totals over all runs.
     pub fn total(&self) -> Total {
         let runs = self.lock();
         let ended: Vec<_> = runs.iter().filter(|run| run.done).collect();
-        // Runs end when their flows have, which is mostly before the limit: those that have ended
-        // tell when.
+        // A run ends when its flows have completed, usually well before the time limit. The end
+        // times of completed runs are therefore the better estimate.
         let usual = ended.iter().map(|run| run.now_ns).sum::<f64>() / ended.len() as f64;
         let part = |run: &Reached| match run {
             run if run.done => 1.0,
@@ -66,22 +66,22 @@ impl Board {
     }
 }
 
-/// Sums over all runs.
+/// Totals over all runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Total {
-    /// How many there are.
+    /// Number of runs.
     pub runs: usize,
-    /// How many have ended.
+    /// Number of runs that have ended.
     pub ended: usize,
-    /// How much of the work is done, from 0 to 1: an estimate.
+    /// Estimated fraction of the work that is done, from 0 to 1.
     pub part: f64,
-    /// Simulated time of all, in nanoseconds.
+    /// Simulated time of all runs, in nanoseconds.
     pub simulated_ns: f64,
-    /// Packet-hops of all.
+    /// Packet-hops of all runs.
     pub hops: u64,
 }
 
-/// A moment in the unit of the tables.
+/// A time in nanoseconds, the unit of the tables.
 pub fn nanoseconds(moment: Instant) -> f64 {
     moment.0 as f64 / 1e3
 }
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!((total.ended, total.hops), (0, 100));
         assert!((total.part - 0.05).abs() < 1e-12, "a fifth of one of four: {}", total.part);
 
-        // The first ended after half of its limit, and the second is half way to that.
+        // The first run ended after half of its limit; the second is halfway to that time.
         board.lock()[0] = Reached { now_ns: 5e6, end_ns: 5e6, hops: 300, done: true };
         board.reached(1, Progress { now: Instant(2_500_000_000), ..progress(0, 100) });
         let total = board.total();

@@ -1,6 +1,6 @@
-//! What runs will take, estimated before the first one begins: memory, compared with what the
-//! process may still take, and space on the disk. Runs that do not fit are refused, because a
-//! process whose memory ends is killed without a word.
+//! Estimates of the resources that runs need, made before the first one begins: memory, compared
+//! with what is available to the process, and disk space. Runs that do not fit are refused, because
+//! a process that runs out of memory is killed without a message.
 
 use std::fmt;
 use std::path::Path;
@@ -11,43 +11,46 @@ use floodway_machine::memory::{self, Limit, Room};
 use floodway_machine::read::size;
 use floodway_scenario::{Error, Place, Problem, Scenario, Source, Sweep, Variant};
 
-/// The most runs of one command: each has a directory, or a row, of its own.
+/// Largest number of runs of one command; each has a directory, or a row, of its own.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// What the first run takes whatever it is, in bytes (measured): buffers of tables and of the report.
+/// Memory for the first run regardless of its size, in bytes (measured): buffers of tables and of the
+/// report.
 const FIRST: u64 = 5_000_000;
-/// What is kept of a run until the report is written: its numbers and distributions (measured).
+/// Memory kept per run until the report is written: its numbers and distributions, in bytes
+/// (measured).
 const KEPT_OF_RUN: u64 = 100_000;
-/// What is kept of a run of a sweep: its numbers (a guess).
+/// Memory kept per run of a sweep: its numbers, in bytes (a guess).
 const KEPT_OF_ROW: u64 = 30_000;
-/// What is kept of the completion time of a flow until all variants of its replication are there.
+/// Memory kept per flow for its completion time, in bytes, until all variants of its replication
+/// have finished.
 const KEPT_OF_FLOW: f64 = 40.0;
-/// What the files of a run take on the disk, without its flows.
+/// Disk space for the files of a run without its flows, in bytes.
 const DISK_OF_RUN: u64 = 95_000;
-/// What a flow takes on the disk, compressed.
+/// Disk space per flow, compressed, in bytes.
 const DISK_OF_FLOW: f64 = 30.0;
 
-/// An estimate. All sizes are in bytes.
+/// An estimate of resources. All sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Runs in all.
+    /// Total number of runs.
     pub runs: u64,
     /// Threads.
     pub threads: usize,
-    /// What the process holds now: the program and the scenario with its variants.
+    /// Memory that the process holds now: the program and the scenario with its variants.
     pub held: u64,
-    /// What the largest run takes while it is simulated, with its results.
+    /// Memory for the largest run while it is simulated, including its results.
     pub of_run: u64,
-    /// What is kept of all runs until the report is written.
+    /// Memory kept for all runs until the report is written.
     pub kept: u64,
-    /// What the results take on the disk.
+    /// Disk space for the results.
     pub disk: u64,
-    /// What the process may still take; `None` where the system does not say.
+    /// Memory still available to the process; `None` if the system does not report it.
     pub room: Option<Room>,
 }
 
 impl Budget {
-    /// Of these variants of a scenario in all their replications.
+    /// Estimate for these variants of a scenario in all their replications.
     pub fn of(scenario: &Scenario, variants: &[&Variant], threads: usize) -> Self {
         let runs = u64::from(scenario.replications).saturating_mul(variants.len() as u64);
         let seed = scenario.replication_seed(0);
@@ -63,12 +66,12 @@ impl Budget {
         }
     }
 
-    /// Of one run of a variant, of which nothing is written.
+    /// Estimate for one run of a variant whose results are not written to disk.
     pub fn of_one(variant: &Variant, seed: u64, threads: usize) -> Self {
         Self::alone(1, threads, Some(footprint(variant, seed).0))
     }
 
-    /// Of these variants of a sweep at all its points.
+    /// Estimate for these variants of a sweep at all its points.
     pub fn of_sweep(sweep: &Sweep, variants: &[String], threads: usize) -> Self {
         let most = |replications: u32| match &sweep.until {
             Some(until) => until.at_most,
@@ -102,24 +105,24 @@ impl Budget {
         }
     }
 
-    /// Runs at the same time.
+    /// Number of simultaneous runs.
     fn at_once(&self) -> u64 {
         (self.threads as u64).min(self.runs).max(1)
     }
 
-    /// What will be taken beside what is held, with this number of runs at the same time.
+    /// Additional memory needed with this number of simultaneous runs.
     fn needed(&self, at_once: u64) -> u64 {
         let at_once = self.of_run.saturating_mul(at_once);
         self.kept.saturating_add(FIRST).saturating_add(at_once)
     }
 
-    /// What the process will hold at most, in all.
+    /// Peak memory of the process.
     pub fn memory(&self) -> u64 {
         self.held.saturating_add(self.needed(self.at_once()))
     }
 
-    /// Why the runs are refused, if they are: there are too many, or they do not fit into memory.
-    /// `file` is the scenario's.
+    /// Returns an error if there are too many runs or if they do not fit into memory. `file` is the
+    /// scenario file.
     pub fn check(&self, file: &str) -> Result<(), Error> {
         let refused = |message: String, help: String| {
             let source = Arc::new(Source::new(file, String::new()));
@@ -166,7 +169,7 @@ impl Budget {
         refused(message, format!("{largest}; {remedy}"))
     }
 
-    /// What should be known before the runs: that the disk may be too small.
+    /// A warning, if the disk may be too small.
     pub fn warning(&self, path: &Path) -> Option<Problem> {
         let free = disk::free(path)?;
         self.warning_of(path, free)
@@ -186,7 +189,7 @@ impl Budget {
     }
 }
 
-/// How there are fewer runs.
+/// How to reduce the number of runs.
 const FEWER: &str = "ask for fewer: `--replications`, `--variant`, or fewer points of a sweep";
 
 fn footprint(variant: &Variant, seed: u64) -> (u64, f64) {
@@ -194,7 +197,7 @@ fn footprint(variant: &Variant, seed: u64) -> (u64, f64) {
     (bytes.0, flows)
 }
 
-/// In a line, for `floodway check`.
+/// One line, for `floodway check`.
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads =
@@ -246,9 +249,9 @@ mod tests {
     #[test]
     fn what_fits_is_run() {
         assert_eq!(budget().check("a.toml"), Ok(()));
-        // 8 x 100 MB, what is kept, and the first run's own 5 MB.
+        // 8 x 100 MB, what is kept per run, and the 5 MB of the first run.
         assert_eq!(budget().memory(), 807_000_000);
-        // There are never more runs at the same time than runs.
+        // There are never more simultaneous runs than runs.
         assert_eq!(Budget { runs: 3, ..budget() }.memory(), 307_000_000);
         assert_eq!(Budget { room: None, of_run: u64::MAX, ..budget() }.check("a.toml"), Ok(()));
     }

@@ -1,5 +1,5 @@
-//! An experiment from its jobs to its finished results directory: what `floodway run` does once,
-//! and a study for each of its experiments.
+//! Runs an experiment from its jobs to the finished results directory. `floodway run` does this
+//! once, a study does it for each of its experiments.
 
 use std::path::Path;
 use std::thread;
@@ -16,30 +16,30 @@ use crate::board::Board;
 use crate::queue::{self, Finished, Job, Queue, Taker};
 use crate::{How, Watcher};
 
-/// What to do with results that are there.
+/// What to do with existing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Keep them and fail.
     Refuse,
     /// Replace them.
     Replace,
-    /// Keep the runs that would come out the same, and replace the others.
+    /// Keep the runs whose results would be identical, and replace the others.
     Resume,
 }
 
-/// What came out, and what it took.
+/// Results of an experiment, and the cost of obtaining them.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The numbers, with violations if there are any.
     pub summary: Summary,
-    /// How many runs were asked for.
+    /// Number of requested runs.
     pub runs: usize,
-    /// Of these, runs that were there already.
+    /// Of these, runs that existed already.
     pub reused: usize,
-    /// Of the others, runs that were simulated to their end; if any are missing, it was
+    /// Of the others, runs that were simulated to their end; if any are missing, the experiment was
     /// interrupted.
     pub simulated: usize,
-    /// What the simulated runs took, those that were cut short included.
+    /// Cost of the simulated runs, including those that were cut short.
     pub cost: Cost,
 }
 
@@ -50,23 +50,22 @@ impl Done {
     }
 }
 
-/// What simulated runs took.
+/// Cost of simulated runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// How many there were.
+    /// Number of runs.
     pub runs: usize,
     /// Packet-hops.
     pub hops: u64,
     /// Simulated time.
     pub simulated_ns: f64,
-    /// Seconds of all threads.
+    /// Time of all threads, in seconds.
     pub thread_s: f64,
 }
 
-/// Runs variants of a scenario into a results directory. Every run that is there at the end is
-/// handed to `take`, loaded or simulated, in the order of the jobs: replication by replication,
-/// the variants in their order. [`INTERRUPTED`] ones are among them. `name` tells the experiment from
-/// others.
+/// Runs variants of a scenario into a results directory. Every run, loaded or simulated, is passed to
+/// `take` in the order of the jobs: by replication, and within it by variant. This includes
+/// [`INTERRUPTED`] runs. `name` identifies the experiment if there are several.
 pub fn execute(
     (name, scenario): (Option<&str>, &Scenario),
     variants: &[&Variant],
@@ -77,7 +76,8 @@ pub fn execute(
 ) -> Result<Done, Error> {
     let jobs = queue::jobs(scenario, variants, how.trace.is_some());
     let manifest = manifest(scenario, variants, how);
-    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    // Checked before the directory is locked: if it holds anything else, nothing may be written
+    // there, not even a lock.
     Directory::may_hold(path, &manifest)?;
     let _lock = Lock::take(path, how.command)?;
     let earlier = match how.existing {
@@ -119,13 +119,13 @@ pub fn execute(
     books.finish(jobs.len())
 }
 
-/// The runs that are there already, by job: those whose key is the same, and whole.
+/// Existing runs, by job: those with the same key that are complete.
 fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Option<&'a Record>> {
     let look = |job: &Job| {
         let record = earlier.run(&job.variant.name, job.replication)?;
         let same = record.key == job.spec().key();
-        // Read here to see that it is whole, and again when it is due: all at once would be too
-        // much to hold.
+        // Loaded here only to check that the run is complete, and again when its job is due:
+        // holding all runs at once would take too much memory.
         (same && earlier.load(record).is_ok()).then_some(record)
     };
     let share = jobs.len().div_ceil(threads).max(1);
@@ -137,16 +137,16 @@ fn there<'a>(jobs: &[Job<'_>], earlier: &'a Earlier, threads: usize) -> Vec<Opti
     })
 }
 
-/// What is kept of runs, as they come.
+/// Collects runs in the order of their jobs.
 struct Books<'a, Take> {
     directory: Directory,
     experiment: Experiment,
     earlier: Option<&'a Earlier>,
-    /// By job: the run that is there already.
+    /// The existing run, by job.
     there: &'a [Option<&'a Record>],
-    /// The job that is next.
+    /// The next job.
     due: usize,
-    /// Runs that were not cut short.
+    /// Number of runs that were not cut short.
     simulated: usize,
     cost: Cost,
     watcher: &'a mut dyn Watcher,
@@ -157,7 +157,7 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
     type Product = Finished;
     type Error = Error;
 
-    /// Takes a simulated run, after those that are there already before it.
+    /// Takes a simulated run, after all existing runs of earlier jobs.
     fn take(&mut self, job: &Job<'a>, finished: Finished) -> Result<(), Error> {
         self.reuse_before(job.place)?;
         self.due += 1;
@@ -173,14 +173,14 @@ impl<'a, Take: FnMut(&Run)> Taker<'a> for Books<'_, Take> {
     }
 
     fn look(&mut self, board: &Board, stopping: bool) {
-        // If that fails, the next run or the end fails too, and reports it.
+        // If this fails, the next run or the end fails too, and reports the error.
         let _ = self.directory.catch_up();
         self.watcher.look(&board.total(), stopping);
     }
 }
 
 impl<Take: FnMut(&Run)> Books<'_, Take> {
-    /// Takes the runs that are there already and come before a job.
+    /// Takes the existing runs of jobs before `place`.
     fn reuse_before(&mut self, place: usize) -> Result<(), Error> {
         let there = self.there;
         for record in there[self.due..place].iter().flatten() {
@@ -200,10 +200,10 @@ impl<Take: FnMut(&Run)> Books<'_, Take> {
         (self.take)(run);
     }
 
-    /// Closes the directory.
+    /// Completes the directory.
     fn finish(self, runs: usize) -> Result<Done, Error> {
         let reused = self.there.iter().flatten().count();
-        // A signal that came after the last run had ended changed nothing.
+        // A signal that arrives after the last run has ended has no effect.
         let whole = reused + self.simulated == runs;
         let ending = Ending {
             status: if whole { Status::Complete } else { Status::Interrupted },

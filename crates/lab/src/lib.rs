@@ -1,13 +1,13 @@
-//! Experiments and studies: run over all cores, kept, and found again. Whoever runs them, the command
-//! line or a program, says what to run and watches.
+//! Experiments and studies, run on all cores, with stored results that later commands can reuse. The
+//! caller, the command line or another program, says what to run and receives progress reports.
 //!
-//! - [`mod@execute`]: an experiment into its results directory
+//! - [`mod@execute`]: runs an experiment into its results directory
 //! - [`study`]: the experiments of a study, and the verdict on its claims
-//! - [`sweep`]: the same scenario at every point of a grid
-//! - [`mod@verify`]: runs of a published study once more
-//! - [`queue`]: runs, shared out over threads
-//! - [`board`]: how far they have come
-//! - [`budget`]: how much memory and space runs will take
+//! - [`sweep`]: runs the same scenario at every point of a grid
+//! - [`mod@verify`]: repeats runs of a published study
+//! - [`queue`]: distributes runs over threads
+//! - [`board`]: progress of the runs
+//! - [`budget`]: memory and disk space that the runs will need
 
 pub mod board;
 pub mod budget;
@@ -26,50 +26,52 @@ pub use board::Total;
 pub use budget::Budget;
 pub use execute::{Cost, Done, Existing, execute};
 
-/// How to run something.
+/// Options for running an experiment, a study or a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// Threads, at least 1; shared out over runs first.
+    /// Number of threads, at least 1. Threads go to separate runs first.
     pub threads: usize,
-    /// Ends it early when set. Also set when results cannot be kept.
+    /// Ends the command early when set. It is also set when results cannot be stored.
     pub stop: &'a AtomicBool,
-    /// What to do with results that are there.
+    /// What to do with existing results.
     pub existing: Existing,
-    /// The forms of the tables. [`Existing::Resume`] needs `parquet` among them.
+    /// File formats of the tables. [`Existing::Resume`] requires `parquet` among them.
     pub formats: &'a [String],
-    /// Whether recorded runs are kept as traces too: a name of [`floodway_report::trace::CATALOGUE`].
+    /// Trace format in which recorded runs are also written: a name in
+    /// [`floodway_report::trace::CATALOGUE`].
     pub trace: Option<&'a str>,
-    /// Whether the invariants of every simulation are checked at every event, which a build with debug
-    /// assertions always does.
+    /// Whether the auditor checks the invariants of every simulation at every event; in builds with
+    /// debug assertions it always does.
     pub audit: bool,
-    /// What was asked for, word by word, for the provenance.
+    /// The command line, word by word, for the provenance.
     pub command: &'a [String],
 }
 
-/// Who is told how it goes. All is told on the thread that runs the experiment.
+/// Receives progress reports, all on the thread that runs the experiment.
 pub trait Watcher {
-    /// An experiment begins, of this name if it is one of several. Of its runs so many are there
-    /// already, if it goes on with earlier ones.
+    /// An experiment begins; it has a name if it is one of several. If it continues earlier
+    /// results, `kept` of its runs exist already.
     fn begin(&mut self, _name: Option<&str>, _kept: Option<usize>, _runs: usize) {}
 
-    /// Among the folders of runs there are so many files that floodway did not write, of which this
-    /// is the first. They stay.
+    /// The directory of runs contains `count` files that floodway did not write, of which this is
+    /// the first. They are left in place.
     fn others(&mut self, _first: &Path, _count: usize) {}
 
-    /// How far all its runs have come; told some times a second.
+    /// Progress of all runs; called a few times per second.
     fn look(&mut self, _total: &Total, _stopping: bool) {}
 
-    /// A run has ended, or was there already.
+    /// A run has ended, or existed already.
     fn ended(&mut self, _run: &Run, _there_already: bool) {}
 
     /// The experiment has ended.
     fn end(&mut self) {}
 }
 
-/// Nobody.
+/// Ignores all reports.
 impl Watcher for () {}
 
-/// A sentence about files among the runs that floodway did not write ([`Watcher::others`]).
+/// A message about files in the directory of runs that floodway did not write
+/// ([`Watcher::others`]).
 pub fn words_of_others(first: &Path, count: usize) -> String {
     let first = first.display();
     match count {

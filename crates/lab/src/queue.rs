@@ -1,8 +1,8 @@
-//! The runs of an experiment, shared out over threads.
+//! Distributes the runs of an experiment over threads.
 //!
-//! Runs are independent of each other, so threads go to runs first, each with one; only if there
-//! are fewer runs than threads do several work on one. Results are handed on in the order of the
-//! jobs, so that nothing that is made from them depends on which run ended first.
+//! Runs are independent of each other, so each thread gets a run of its own first; only if there
+//! are fewer runs than threads do several threads share a run. Results are handed on in the order
+//! of the jobs, so that nothing derived from them depends on which run ended first.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,10 +18,10 @@ use floodway_sim::{Outcome, Simulation, Spec};
 use crate::How;
 use crate::board::{Board, nanoseconds};
 
-/// One run to do.
+/// One run to execute.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// Its place among all runs of the experiment or, of a sweep, of its round.
+    /// Its index among all runs of the experiment or, for a sweep, of the current round.
     pub place: usize,
     /// The variant.
     pub variant: &'a Variant,
@@ -29,17 +29,17 @@ pub struct Job<'a> {
     pub replication: u32,
     /// Its seed.
     pub seed: u64,
-    /// How many threads worked on it.
+    /// Number of threads that worked on it.
     pub threads: usize,
-    /// Whether the first replication is to be traced, which needs a record.
+    /// Whether the first replication is traced, which requires a recording.
     pub traced: bool,
 }
 
-/// How many moments the record behind a trace has at most if the scenario does not say.
+/// Largest number of samples in the recording behind a trace if the scenario does not specify it.
 const TRACED: u32 = 1000;
 
 impl Job<'_> {
-    /// Its simulation, which is recorded if it is one of those that are.
+    /// Its simulation, with recording if this run is to be recorded.
     pub fn spec(&self) -> Spec {
         let spec = self.variant.build_replication(self.replication, self.seed);
         let unrecorded = self.traced && self.replication == 0 && spec.record.is_none();
@@ -48,17 +48,17 @@ impl Job<'_> {
     }
 }
 
-/// What came out of a job.
+/// Result of a job.
 #[derive(Debug)]
 pub struct Finished {
-    /// The key of the simulation.
+    /// Key of the simulation.
     pub key: String,
-    /// Its outcome.
+    /// Outcome of the simulation.
     pub outcome: Outcome,
 }
 
 impl Finished {
-    /// The run as results keep it.
+    /// The run in the form in which results store it.
     pub fn run<'a>(&'a self, job: &'a Job) -> Run<'a> {
         let outcome = &self.outcome;
         Run {
@@ -77,8 +77,8 @@ impl Finished {
     }
 }
 
-/// Every variant in every replication; by replication, so that all sides of a comparison are
-/// early there.
+/// Every variant in every replication, ordered by replication, so that all sides of a comparison
+/// are available early.
 pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant], traced: bool) -> Vec<Job<'a>> {
     let pairs = (0..scenario.replications)
         .flat_map(|replication| variants.iter().map(move |&variant| (replication, variant)));
@@ -89,37 +89,38 @@ pub fn jobs<'a>(scenario: &Scenario, variants: &[&'a Variant], traced: bool) -> 
     pairs.enumerate().map(job).collect()
 }
 
-/// Who takes what comes out of jobs.
+/// Consumes the results of jobs.
 pub trait Taker<'a> {
-    /// What comes out of a job.
+    /// Result of a job.
     type Product;
-    /// Why it cannot be kept.
+    /// Error if a result cannot be stored.
     type Error;
 
-    /// A job is done. They come in their order.
+    /// A job is done. Jobs are reported in their order.
     fn take(&mut self, job: &Job<'a>, product: Self::Product) -> Result<(), Self::Error>;
 
-    /// How far all are; told some times a second.
+    /// Progress of all jobs; called a few times per second.
     fn look(&mut self, board: &Board, stopping: bool);
 }
 
-/// Runs to do, and the threads for them.
+/// The jobs, and the threads for them.
 #[derive(Debug)]
 pub struct Queue<'a> {
     jobs: Vec<Job<'a>>,
-    /// The threads of each worker.
+    /// Number of threads of each worker.
     workers: Vec<usize>,
 }
 
 impl<'a> Queue<'a> {
-    /// Shares out threads over jobs.
+    /// Distributes threads over jobs.
     pub fn new(jobs: Vec<Job<'a>>, threads: usize) -> Self {
         let workers = shares(threads, jobs.len());
         Self { jobs, workers }
     }
 
-    /// Does the jobs with `work` until all are done or `stop` is set, and hands on what comes out. If
-    /// that cannot be taken, `stop` is set. `board` has a line for each job; `work` is told which.
+    /// Runs `work` on the jobs until all are done or `stop` is set, and hands on the results. If a
+    /// result cannot be taken, `stop` is set. `board` has a line for each job, whose index is passed
+    /// to `work`.
     pub fn run<Takes: Taker<'a>>(
         &self,
         stop: &AtomicBool,
@@ -142,7 +143,7 @@ impl<'a> Queue<'a> {
                         let threads = threads.min(most_threads(job.variant));
                         let job = Job { threads, ..job };
                         let product = work(&job, place);
-                        // After a failure nobody takes it, and `stop` is set.
+                        // After a failure the receiver is gone, and `stop` is set.
                         let _ = give.send((place, job, product));
                     }
                 });
@@ -170,19 +171,19 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// How often it is told how far all are.
+/// Interval between two progress reports.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
-/// Simulates a job, until it is stopped, and tells the board.
+/// Simulates a job until it is done or stopped, and reports its progress to the board.
 pub fn simulate(job: &Job, how: &How, board: &Board, place: usize) -> Finished {
     let spec = job.spec();
-    // As asked for, in builds with debug assertions too: tests of the program would take several times as
-    // long.
+    // Audited only on request, even in builds with debug assertions: otherwise tests of the program would
+    // take several times as long.
     let (key, simulation) = (spec.key(), Simulation::new(spec).audited(how.audit));
     finish(job, (key, simulation), how.stop, board, place)
 }
 
-/// The same with the job's simulation at hand, without an auditor.
+/// Like [`simulate`], for an existing simulation and without an auditor.
 pub fn simulate_spec(
     job: &Job,
     spec: Spec,
@@ -207,16 +208,16 @@ fn finish(
     Finished { key, outcome }
 }
 
-/// Switches that a thread should have at least: with fewer it spends its time at the barrier.
+/// A thread should have at least this many switches; with fewer it spends its time at the barrier.
 const SWITCHES_PER_THREAD: usize = 4;
 
-/// How many threads a run can use.
+/// Number of threads that a run can use.
 fn most_threads(variant: &Variant) -> usize {
     (variant.graph().switches().count() / SWITCHES_PER_THREAD).max(1)
 }
 
-/// The threads of each worker: as many workers as there are runs for, and the threads that are
-/// left over given to them in turn.
+/// Number of threads of each worker: at most one worker per run, with the remaining threads
+/// distributed round robin.
 fn shares(threads: usize, jobs: usize) -> Vec<usize> {
     let workers = threads.min(jobs).max(1);
     (0..workers).map(|worker| (threads + workers - 1 - worker) / workers).collect()

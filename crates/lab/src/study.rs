@@ -1,4 +1,4 @@
-//! The experiments of a study one after another, and the verdict on its claims.
+//! Runs the experiments of a study one after another, and evaluates its claims.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,36 +11,37 @@ use floodway_study::{Evidence, Experiment, Level, Study};
 
 use crate::{Budget, Existing, How, Watcher, execute};
 
-/// What is asked for.
+/// The parameters of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// The study.
     pub study: &'static Study,
-    /// How thorough.
+    /// Level of thoroughness.
     pub level: Level,
-    /// Whether to search for the reading that comes nearest to the numbers of the sources, after all
-    /// else; only of a study that has such numbers.
+    /// Whether to search, after everything else, for the interpretation that comes closest to the
+    /// numbers of the sources. Only for studies that have such numbers.
     pub closest: bool,
-    /// Settings for all experiments, as `path=value`. The claims are then judged under them.
+    /// Settings for all experiments, as `path=value`. The claims are then evaluated under these
+    /// settings.
     pub set: &'a [String],
-    /// Where results go; runs that are there already are not repeated.
+    /// Results directory; existing runs in it are not repeated.
     pub path: &'a Path,
 }
 
-/// Why a study has no result.
+/// Reason why a study has no result.
 #[derive(Debug)]
 pub enum Failure {
     /// A setting is wrong.
     Scenario(floodway_scenario::Error),
-    /// Runs cannot be kept.
+    /// Runs cannot be stored.
     Results(directory::Error),
-    /// The results of the study cannot be kept.
+    /// The results of the study cannot be stored.
     Study(results::Error),
-    /// It was ended in this experiment; what was finished is kept.
+    /// The study was interrupted in this experiment; finished runs are kept.
     Interrupted(&'static str),
 }
 
-/// What a study came to, and its page.
+/// Result of a study, and its page.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// Claims, verdicts and sections.
@@ -49,11 +50,13 @@ pub struct Judged {
     pub page: PathBuf,
 }
 
-/// Runs a study. `how.existing` is whether what is there stays ([`Existing::Resume`]) or not.
+/// Runs a study. `how.existing` says whether existing results are kept ([`Existing::Resume`]) or
+/// not.
 pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged, Failure> {
     let Order { study, level, set, path, .. } = *order;
     let plan = (study.plan)(level);
-    // All of them first: a mistake in a setting should not wait for the last experiment.
+    // All scenarios are built first, so that an error in a setting is reported at once and not at
+    // the last experiment.
     let scenario = |experiment: &Experiment| experiment.scenario(study.library, set);
     let scenarios: Vec<Scenario> = plan.iter().map(scenario).collect::<Result<_, _>>()?;
 
@@ -69,7 +72,8 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
         experiments: &experiments,
     };
     let force = how.existing == Existing::Replace;
-    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    // Checked before the directory is locked: if it holds anything else, nothing may be written
+    // there, not even a lock.
     results::may_hold(path, &design, force)?;
     let _lock = Lock::take(path, how.command).map_err(results::Error::from)?;
     results::begin(path, &design, force)?;
@@ -93,7 +97,8 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     for (experiment, scenario) in plan.iter().zip(&scenarios) {
         session.run(experiment, scenario, watcher)?;
     }
-    // Those of a search depend on the results of all others, so nobody can run one of them alone.
+    // The runs of a search depend on the results of all others, so none of them can be repeated
+    // alone; they are not in the sample.
     let sample = sample::choose(&session.runs);
     if let Some(closest) = study.closest.filter(|_| order.closest) {
         loop {
@@ -111,7 +116,7 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Judged
     session.finish(sample)
 }
 
-/// Refuses an experiment for which the machine has too little memory.
+/// Refuses an experiment that needs more memory than the machine has available.
 pub(crate) fn affordable(
     experiment: &Experiment,
     scenario: &Scenario,
@@ -129,7 +134,7 @@ pub(crate) fn wanted<'a>(experiment: &Experiment, scenario: &'a Scenario) -> Vec
     scenario.variants().iter().filter(wanted).collect()
 }
 
-/// What is known before it starts.
+/// Caveats that are known before the study starts.
 fn caveats(order: &Order) -> Vec<String> {
     let mut caveats = Vec::new();
     if order.level == Level::Quick {
@@ -148,23 +153,23 @@ fn caveats(order: &Order) -> Vec<String> {
     caveats
 }
 
-/// A study under way.
+/// A study in progress.
 struct Session<'a> {
     order: &'a Order<'a>,
     how: &'a How<'a>,
     evidence: Evidence,
     caveats: Vec<String>,
-    /// What the scenarios warn of, with the experiments.
+    /// Warnings about the scenarios, with the experiments they apply to.
     warnings: BTreeMap<String, Vec<&'static str>>,
     violations: Vec<String>,
     provenance: Provenance,
     fingerprints: Vec<String>,
-    /// All runs, of which some are published.
+    /// All runs, some of which are published as a sample.
     runs: Vec<Sampled>,
 }
 
 impl Session<'_> {
-    /// Runs an experiment, or what is missing of it.
+    /// Runs an experiment, or the part of it that is missing.
     fn run(
         &mut self,
         experiment: &Experiment,
@@ -203,7 +208,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Judges, and writes the page.
+    /// Evaluates the claims, and writes the page.
     fn finish(self, sample: Vec<Sampled>) -> Result<Judged, Failure> {
         let Self { order, evidence, provenance, .. } = self;
         let study = order.study;
@@ -216,7 +221,7 @@ impl Session<'_> {
         let fingerprint = manifest::together(self.fingerprints.iter().map(String::as_str));
         let mut sections = (study.sections)(&evidence);
         for section in &mut sections {
-            // A run can be too short to measure what a chart shows.
+            // A run can be too short to measure the content of a chart.
             section.exhibits.retain(|exhibit| !exhibit.is_empty());
         }
         let result = results::Study {

@@ -1,9 +1,9 @@
-//! A sweep: every variant at every point of a grid, repeated until enough is known. Nothing is
-//! simulated twice: a run that is in the store is taken from there, so a sweep that was interrupted
-//! goes on where it was.
+//! A sweep: every variant at every point of a grid, repeated until the metrics are known well
+//! enough. Nothing is simulated twice: a run that is in the store is loaded from there, so an
+//! interrupted sweep continues where it stopped.
 //!
-//! What is to be run next ([`due`]) depends on nothing but the runs so far, and a run ([`make`]) on
-//! nothing but its task, so others can share the work out as they like.
+//! The list of runs that are due ([`due`]) depends only on the runs so far, and a run ([`make`])
+//! depends only on its task, so callers can distribute the work as they like.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,48 +27,49 @@ use crate::{Budget, How, Watcher};
 pub struct Task {
     /// The point of the grid.
     pub point: usize,
-    /// The place of the variant among those that are run.
+    /// Index of the variant among those that are run.
     pub variant: usize,
     /// The replication, counted from 0.
     pub replication: u32,
 }
 
-/// What is asked for.
+/// The parameters of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// The sweep.
     pub sweep: &'a Sweep,
-    /// The variants to run, all of which all points have; the first is the baseline.
+    /// The variants to run; all points must have them, and the first is the baseline.
     pub variants: &'a [String],
-    /// Where runs are found and kept; none: they are made again each time.
+    /// Where runs are stored and found; `None` to simulate them every time.
     pub store: Option<&'a Store>,
-    /// Where results go.
+    /// Results directory.
     pub path: &'a Path,
-    /// The metrics that the page shows; empty: those that usually matter.
+    /// The metrics that the page shows; if empty, a default selection.
     pub shown: &'a [String],
 }
 
-/// Why a sweep has no result.
+/// Reason why a sweep has no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// The results, or a run, cannot be kept.
+    /// The results, or a run, cannot be stored.
     Results(results::Error),
-    /// Another command writes there.
+    /// Another command writes to the same directory.
     Locked(lock::Error),
-    /// Runs have no such metric; the closest, if any is close, and all there are.
+    /// The runs have no metric of this name; the message gives the closest name, if any is close,
+    /// and all names.
     Metric {
-        /// The one that was asked for.
+        /// The requested name.
         name: String,
-        /// All there are.
+        /// All names.
         known: Vec<String>,
     },
-    /// It does not fit into memory, or has too many runs.
+    /// The sweep does not fit into memory, or has too many runs.
     Scenario(floodway_scenario::Error),
-    /// It was ended; so many runs are in the store, if there is one.
+    /// The sweep was interrupted; this number of runs is in the store, if there is one.
     Interrupted(usize),
 }
 
-/// What a sweep came to, and its page.
+/// Result of a sweep, and its page.
 #[derive(Clone, Debug)]
 pub struct Swept {
     /// The runs with their numbers.
@@ -80,9 +81,9 @@ pub struct Swept {
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// With its numbers.
+    /// The run with its numbers.
     pub row: Row,
-    /// What these are.
+    /// Meanings of the numbers.
     pub metrics: BTreeMap<String, Meaning>,
     /// The simulated time at the end, in nanoseconds.
     pub simulated_ns: f64,
@@ -115,7 +116,8 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
         let work = |job: &Job, place: usize| {
             let task = tasks[job.place];
             let made = make(order, job, how.stop, &board, place);
-            // Here and not where runs are taken, which is in their order: the first may take hours.
+            // Checked here and not where runs are taken, because they are taken in order and the
+            // first may take hours.
             if let Ok(made) = &made
                 && made.row.stop != INTERRUPTED
                 && let Err(failure) = possible(order, &made.metrics)
@@ -142,17 +144,18 @@ pub fn run(order: &Order, how: &How, watcher: &mut dyn Watcher) -> Result<Swept,
     Ok(Swept { result, page })
 }
 
-/// Makes the results directory of a sweep of this scenario, or begins anew in one that is there, and
-/// locks it for a command.
+/// Creates the results directory of a sweep of this scenario, or clears an existing one, and locks
+/// it for a command.
 pub fn begin(path: &Path, scenario: &str, command: &[String]) -> Result<Lock, Failure> {
-    // Before it is locked: nothing is written, not even a lock, where there is something else.
+    // Checked before the directory is locked: if it holds anything else, nothing may be written
+    // there, not even a lock.
     results::may_hold(path, scenario)?;
     let lock = Lock::take(path, command)?;
     results::begin(path, scenario)?;
     Ok(lock)
 }
 
-/// The job of a task, which has this place among those of its round.
+/// The job of a task, with its index within the round.
 pub fn job<'a>(order: &Order<'a>, (place, task): (usize, &Task)) -> Job<'a> {
     let scenario = &order.sweep.points[task.point].scenario;
     let variant = variant(scenario, &order.variants[task.variant]);
@@ -165,13 +168,15 @@ fn variant<'a>(scenario: &'a Scenario, name: &str) -> &'a Variant {
     found.expect("all points have all variants")
 }
 
-/// With fewer replications it is not asked whether a metric is known well enough: two that are close
-/// by chance look as if they knew it, and intervals at which that stops are too narrow too often.
+/// With fewer replications the stopping rule is not applied. Two values can be close by coincidence
+/// and suggest a precision that is not there, and intervals at which a sweep then stops are too
+/// narrow too often.
 const FIRST_LOOK: u32 = 5;
 
-/// What is to be run next: the replications that the scenario asks for, and then, as long as the
-/// metric of [`Sweep::until`] is not known well enough at a point, more of all its variants there.
-/// Nothing: there are enough. `metrics` says what the numbers of the rows are.
+/// The runs that are due next: the replications that the scenario asks for, and then, as long as
+/// the metric of [`Sweep::until`] is not known well enough at a point, more replications of all
+/// variants there. Empty if there are enough. `metrics` gives the meanings of the numbers in the
+/// rows.
 pub fn due(
     sweep: &Sweep,
     variants: &[String],
@@ -206,41 +211,43 @@ pub fn due(
             tasks.extend(of.filter(|task| !rows.contains_key(task)));
         }
     }
-    // All sides of a comparison early, at all points.
+    // This order completes all sides of a comparison early, at all points.
     tasks.sort_by_key(|task| (task.replication, task.point, task.variant));
     tasks
 }
 
-/// How far the farther end of an interval is from the mean, as a part of the mean; none without an
-/// interval.
+/// Distance from the mean to the farther end of the interval, as a fraction of the mean; `None`
+/// without an interval.
 fn reach(estimate: &Estimate) -> Option<f64> {
     let (mean, (low, high)) = (estimate.mean?, estimate.interval()?);
     Some((high - mean).max(mean - low) / mean.abs())
 }
 
-/// Whether a metric is known to this part of its mean. What is the same in all replications is.
+/// Whether a metric is known to this fraction of its mean. A metric that is equal in all
+/// replications is known.
 fn is_known(estimate: &Estimate, half_width: f64) -> bool {
     estimate.no_interval == Some(NoInterval::AllEqual)
         || reach(estimate).is_some_and(|reach| reach <= half_width)
 }
 
-/// How many replications a metric with this estimate after `done` of them would need for this part of
-/// its mean to both sides, but not more than twice as many as there are.
+/// Number of replications that a metric with this estimate after `done` of them would need for a
+/// half-width of this fraction of its mean, but at most twice `done`.
 fn wanted(estimate: &Estimate, done: u32, half_width: f64) -> u32 {
     let Some(reach) = reach(estimate) else {
-        // There is nothing that more of the same would add.
+        // More of the same replications would add nothing.
         return done;
     };
     if is_known(estimate, half_width) || reach.is_nan() {
         return done;
     }
-    // The logarithm of the upper end over the mean falls with the root of their number.
+    // The logarithm of the ratio of upper end to mean decreases with the square root of the number
+    // of replications.
     let wide = reach.ln_1p() / half_width.ln_1p();
     let needed = f64::from(done) * wide * wide;
     if needed > f64::from(2 * done) { 2 * done } else { (needed.ceil() as u32).max(done + 1) }
 }
 
-/// Takes a run from the store, or simulates it and puts it there.
+/// Loads a run from the store, or simulates and stores it.
 pub fn make(
     order: &Order,
     job: &Job,
@@ -248,7 +255,7 @@ pub fn make(
     board: &Board,
     place: usize,
 ) -> Result<Made, results::Error> {
-    // Without a record: nothing shows those of single runs.
+    // Without recording: nothing shows the recordings of single runs.
     let spec = job.variant.build(job.seed);
     if let Some(store) = order.store
         && let Some(stored) = store.find(&spec.key())
@@ -277,7 +284,7 @@ pub fn make(
     Ok(made(&run, false))
 }
 
-/// The numbers of a run; its point is not known here.
+/// The numbers of a run; its point is filled in by the caller.
 fn made(run: &Run, found: bool) -> Made {
     let numbers = results::numbers(run.tables, run.simulated_ns);
     let row = Row {
@@ -298,17 +305,17 @@ fn made(run: &Run, found: bool) -> Made {
     Made { row, metrics: metrics.collect(), simulated_ns: run.simulated_ns, found }
 }
 
-/// Whether runs have the metrics that were asked for.
+/// Checks that the runs have the requested metrics.
 pub fn known(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
     missing(order, metrics, |_| true)
 }
 
-/// Whether there may be runs that have the metrics that were asked for, if one has these. Asked of the
-/// first runs that end, so that hours are not spent on a name that was mistyped.
+/// Checks, given the metrics of one run, that some run may have the requested metrics. This is checked
+/// for the first runs that end, so that hours are not spent on a mistyped name.
 pub fn possible(order: &Order, metrics: &BTreeMap<String, Meaning>) -> Result<(), Failure> {
     let found = missing(order, metrics, |name| !results::may_be_missing(name));
     found.map_err(|failure| match failure {
-        // A run without flows should not hide what was meant.
+        // A run without flows should not hide the metric that was meant.
         Failure::Metric { name, mut known } => {
             known.extend(results::OF_FLOWS.map(str::to_owned));
             known.sort();
@@ -343,7 +350,7 @@ fn shown(order: &Order) -> Vec<String> {
     shown
 }
 
-/// What is kept of runs, as they come.
+/// Collects runs as they finish.
 struct Books<'a> {
     order: &'a Order<'a>,
     rows: BTreeMap<Task, Row>,
@@ -389,7 +396,7 @@ impl<'a> Taker<'a> for Books<'_> {
 }
 
 impl Books<'_> {
-    /// All of it.
+    /// The complete result.
     fn result(self, how: &How, started: String) -> results::Sweep {
         let provenance = Provenance {
             command: how.command.to_vec(),
@@ -401,8 +408,8 @@ impl Books<'_> {
     }
 }
 
-/// The result of a sweep from its runs, of which so many were found in the store. Of the provenance
-/// the command, the start and the threads have to be given.
+/// The result of a sweep from its runs, `found` of which were in the store. Of the provenance, the
+/// caller supplies the command, the start and the threads.
 pub fn result(
     order: &Order,
     rows: BTreeMap<Task, Row>,
@@ -480,7 +487,7 @@ pub fn result(
     result
 }
 
-/// What a reader must know first.
+/// Caveats that a reader must know first.
 fn caveats(sweep: &Sweep, result: &results::Sweep) -> Vec<String> {
     let mut caveats = Vec::new();
     let cells = || {
@@ -576,12 +583,12 @@ mod tests {
         assert_eq!(wanted(&values, "ns", 0.13), 3);
         assert_eq!(wanted(&values, "ns", 0.1), 4);
         assert_eq!(wanted(&values, "ns", 0.001), 4);
-        // What is the same in all replications is known.
+        // A metric that is equal in all replications is known.
         assert_eq!(wanted(&[1.0, 1.0], "ns", 0.05), 2);
         assert_eq!(wanted(&[0.0, 0.0], "ns", 0.05), 2);
         let equal = Estimate::of([7.0, 7.0], Scale::NON_NEGATIVE);
         assert!(is_known(&equal, 0.05));
-        // One without a value is not, and more of the same do not help.
+        // A metric without a value is not known, and more replications do not help.
         assert_eq!(wanted(&[f64::NAN, f64::NAN], "ns", 0.05), 2);
         assert!(!is_known(&Estimate::of([f64::NAN], Scale::NON_NEGATIVE), 0.05));
     }

@@ -14,31 +14,31 @@ use crate::queue::{self, Finished, Job, Queue, Taker};
 use crate::study::{affordable, wanted};
 use crate::{Existing, How};
 
-/// What was run again.
+/// Runs that were repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// How many runs.
+    /// Number of runs.
     pub runs: usize,
     /// Their packet-hops.
     pub hops: u64,
 }
 
-/// Why published results are not verified.
+/// Reason why published results are not verified.
 #[derive(Debug)]
 pub enum Failure {
     /// The sample cannot be read.
     Sample(Error),
-    /// The sample asks for what this program does not know: a message.
+    /// The sample refers to something that this program does not have; the message says what.
     Foreign(String),
     /// Its settings are wrong, or the machine is too small for its runs.
     Scenario(floodway_scenario::Error),
-    /// The results are of another version: a message.
+    /// The results are from another version; the message gives details.
     Differs(String),
-    /// It was ended before all runs were compared.
+    /// Verification was interrupted before all runs were compared.
     Interrupted,
 }
 
-/// Runs the sample of a study in a folder of published results again, over so many threads.
+/// Repeats the sample of a study from a folder of published results, on this number of threads.
 pub fn verify(
     study: &'static Study,
     folder: &Path,
@@ -56,7 +56,7 @@ pub fn verify(
         )));
     }
     let plan = (study.plan)(level);
-    // Each scenario once, however many runs of it there are.
+    // Each scenario is built once, however many runs of it there are.
     let mut scenarios: Vec<(&Experiment, Scenario)> = Vec::new();
     for run in &sample.runs {
         if scenarios.iter().any(|(experiment, _)| experiment.name == run.experiment) {
@@ -102,7 +102,7 @@ pub fn verify(
     Ok(compared.done)
 }
 
-/// The level of a sample, which must be of this study.
+/// The level of a sample, which must belong to this study.
 fn of_study(study: &Study, folder: &Path, sample: &Sample) -> Result<Level, Failure> {
     let path = || folder.join(SAMPLE);
     if sample.study != study.entry.name {
@@ -147,7 +147,7 @@ impl Published<'_> {
         ))
     }
 
-    /// The results are not of this version: how, and what to do.
+    /// The error for results of another version, with the difference and what to do.
     fn differs(&self, how: &str) -> Failure {
         let Self { folder, sample, level } = self;
         let settings = sample
@@ -170,7 +170,7 @@ impl Published<'_> {
     }
 }
 
-/// Runs that are as they were published.
+/// Runs that match their published results.
 struct Compared<'a> {
     published: &'a Published<'a>,
     done: Verified,

@@ -1,4 +1,4 @@
-//! Reading with libraries that panic at some damaged files: the panic becomes an error about the file.
+//! Guards against libraries that panic on damaged files: the panic becomes an error about the file.
 
 use std::cell::Cell;
 use std::panic::{self, UnwindSafe};
@@ -7,8 +7,8 @@ thread_local! {
     static READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `read` returns; `None` if it panics. The panic is not for anybody to see, so a panic hook is silent
-/// about it: [`is_reading`].
+/// Result of `read`; `None` if it panics. The panic should not be shown to the user, so the panic hook
+/// checks [`is_reading`] and prints nothing.
 pub fn guarded<T>(read: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     READING.set(true);
     let result = panic::catch_unwind(read);
@@ -16,7 +16,7 @@ pub fn guarded<T>(read: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     result.ok()
 }
 
-/// Whether this thread is in [`guarded`].
+/// Whether this thread is inside [`guarded`].
 pub fn is_reading() -> bool {
     READING.get()
 }

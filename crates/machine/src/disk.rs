@@ -1,9 +1,9 @@
-//! How much space is left.
+//! Free disk space.
 
 use std::path::Path;
 
-/// Bytes that the user may still write on the file system where `path` is or will be; `None` where
-/// the system does not say.
+/// Number of bytes that the user may still write on the file system that contains, or will contain,
+/// `path`; `None` if the system does not report it.
 pub fn free(path: &Path) -> Option<u64> {
     let there = path.ancestors().find(|above| above.exists());
     statvfs(there.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new(".")))

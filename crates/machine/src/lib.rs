@@ -1,10 +1,10 @@
-//! What floodway asks of the machine that it runs on. Nothing here knows what is simulated.
+//! Resources of the machine on which floodway runs. Nothing here depends on what is simulated.
 //!
-//! - [`memory`]: how much the process holds, and how much it may still take
-//! - [`damaged`]: reading with libraries that panic
-//! - [`disk`]: how much space is left
-//! - [`read`]: files, with a limit on their size
-//! - [`printable`]: text of others on a terminal
+//! - [`memory`]: memory that the process holds, and that is still available to it
+//! - [`damaged`]: guards against libraries that panic on damaged files
+//! - [`disk`]: free disk space
+//! - [`read`]: reading files, with a limit on their size
+//! - [`printable`]: safe display of foreign text on a terminal
 
 pub mod damaged;
 pub mod disk;

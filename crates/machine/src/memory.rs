@@ -1,15 +1,15 @@
-//! How much memory the process holds, and how much it may still take.
+//! Memory that the process holds, and that is still available to it.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The largest resident set so far, in bytes; `None` where the system does not say.
+/// Peak resident set size in bytes; `None` if the system does not report it.
 pub fn peak() -> Option<u64> {
     of_status("VmHWM")
 }
 
-/// The resident set now, in bytes; `None` where the system does not say.
+/// Current resident set size in bytes; `None` if the system does not report it.
 pub fn held() -> Option<u64> {
     of_status("VmRSS")
 }
@@ -18,29 +18,29 @@ fn of_status(field: &str) -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/self/status").ok()?, field)
 }
 
-/// A line such as `VmHWM:     1234 kB` of Linux's status of a process or of its memory (proc(5));
-/// its kB are of 1024.
+/// Parses a line such as `VmHWM:     1234 kB` of Linux's status of a process or of its memory
+/// (proc(5)); one kB there is 1024 bytes.
 fn kibibytes(text: &str, field: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     let kibibytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
 
-/// Memory that the process may still take, and what limits it.
+/// Memory available to the process, and the limiting factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes.
+    /// Available memory in bytes.
     pub bytes: u64,
-    /// What limits it.
+    /// The limiting factor.
     pub limit: Limit,
 }
 
-/// What limits the memory of a process.
+/// The factor that limits the memory of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The memory of the machine that is available now.
     Machine,
-    /// The limit of a control group, as containers have it.
+    /// The limit of a control group, as used by containers.
     ControlGroup,
     /// A limit on the address space or on the data of a process, `ulimit -v` or `ulimit -d`.
     Process,
@@ -56,8 +56,8 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The least of what the machine, the control groups and the limits of the process leave; `None`
-/// where the system says nothing.
+/// The smallest amount that the machine, the control groups and the process limits leave; `None` if
+/// the system reports none of them.
 pub fn room() -> Option<Room> {
     let info = fs::read_to_string("/proc/meminfo").ok();
     let machine = info.and_then(|info| kibibytes(&info, "MemAvailable"));
@@ -70,7 +70,7 @@ pub fn room() -> Option<Room> {
     known.min_by_key(|room| room.bytes)
 }
 
-/// What the limits of the process leave of its address space and of its data.
+/// Memory that the process limits on address space and data segment leave.
 #[cfg(unix)]
 fn of_process() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -86,8 +86,8 @@ fn of_process() -> Option<u64> {
     None
 }
 
-/// What the control groups of the process leave, in version 2 and 1 (Linux, cgroups(7)); `None`
-/// without a limit.
+/// Memory that the control groups of the process leave, in versions 2 and 1 (Linux, cgroups(7));
+/// `None` without a limit.
 fn of_groups(mount: &Path) -> Option<u64> {
     of_groups_in(mount, &fs::read_to_string("/proc/self/cgroup").ok()?)
 }
@@ -104,7 +104,7 @@ fn of_groups_in(mount: &Path, groups: &str) -> Option<u64> {
             ),
             _ => return None,
         };
-        // In a container the path may be that of the host: then only the mount itself is there.
+        // In a container the path may be that of the host; then only the mount itself exists.
         let group = mount.join(path.trim_start_matches('/'));
         let above = group.ancestors().take_while(|above| above.starts_with(&mount));
         above.filter_map(|group| left_in(group, names)).min()
@@ -112,7 +112,8 @@ fn of_groups_in(mount: &Path, groups: &str) -> Option<u64> {
     groups.lines().filter_map(of_line).min()
 }
 
-/// What one group leaves: its limit less its use, of which the page cache can be reclaimed.
+/// Memory that one group leaves: its limit minus its usage, except for page cache, which can be
+/// reclaimed.
 fn left_in(group: &Path, [limit, used, cache]: [&str; 3]) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         fs::read_to_string(group.join(name)).ok()?.trim().parse().ok()
@@ -122,7 +123,7 @@ fn left_in(group: &Path, [limit, used, cache]: [&str; 3]) -> Option<u64> {
     let cache = statistics.and_then(|text| {
         text.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok())
     });
-    // Version 1 says "no limit" with a number near the largest.
+    // Version 1 expresses "no limit" as a number near the largest.
     let is_limit = limit < 1 << 60;
     let used = number(used).unwrap_or(0).saturating_sub(cache.unwrap_or(0));
     is_limit.then(|| limit.saturating_sub(used))
@@ -155,7 +156,7 @@ mod tests {
         write("memory/c/memory.limit_in_bytes", "600\n");
         write("memory/c/memory.usage_in_bytes", "150\n");
         write("memory/d/memory.limit_in_bytes", "9223372036854771712\n");
-        // 1000 less 700, of which 200 can be reclaimed; the inner one has no limit.
+        // 1000 minus 700, of which 200 can be reclaimed; the inner group has no limit.
         assert_eq!(of_groups_in(&mount, "0::/a/b\n"), Some(500));
         assert_eq!(of_groups_in(&mount, "3:cpu,memory:/c\n0::/other\n"), Some(450));
         assert_eq!(of_groups_in(&mount, "3:memory:/d\n"), None);

@@ -1,22 +1,22 @@
-//! Text of others on a terminal: control characters are written out, so that a file, a path or an
-//! argument cannot move the cursor, set the title, hide lines or forge messages.
+//! Safe display of foreign text on a terminal: control characters are escaped, so that a file, a
+//! path or an argument cannot move the cursor, set the title, hide lines or forge messages.
 
 use std::borrow::Cow;
 
-/// Text in which every control character but the line feed and the tab is written out, as in
-/// `\u{1b}`: those of C0 and C1, DEL, and the bidirectional controls of Unicode, which reorder what
-/// is read (Boucher and Anderson, Trojan Source, 2021).
+/// Escapes every control character except line feed and tab, as in `\u{1b}`: those of C0 and C1,
+/// DEL, and the bidirectional controls of Unicode, which reorder displayed text (Boucher and
+/// Anderson, Trojan Source, 2021).
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// The same for what belongs on one line, such as a name or a path: line feeds are written out too.
+/// Like [`text`], for text on one line, such as a name or a path: line feeds are escaped too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_control(c) && c != '\t')
 }
 
-/// The same for text that the program has colored itself: its own sequences (SGR with one of these
-/// parameters) remain.
+/// Like [`text`], for text that the program has colored itself: its own sequences (SGR with one of
+/// these parameters) remain.
 pub fn colored(text: &str) -> Cow<'_, str> {
     const OWN: [&str; 8] = ["0", "1", "2", "4", "31", "32", "33", "36"];
     if !text.contains('\x1b') {
@@ -36,7 +36,8 @@ pub fn colored(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// JSON, in which such characters can only stand inside of texts, with JSON's own escapes.
+/// Escapes JSON. Such characters can occur only inside strings there, so JSON's own escapes are
+/// used.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| is_control(c) && c != '\n') {
         return Cow::Borrowed(text);
@@ -49,7 +50,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(one).collect())
 }
 
-/// The beginning of a word that may be megabytes long, and how long it is.
+/// The beginning of a word that may be megabytes long, with its length.
 pub fn short(word: &str) -> Cow<'_, str> {
     const MOST: usize = 80;
     match word.char_indices().nth(MOST) {
@@ -60,7 +61,7 @@ pub fn short(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// A sentence, without its middle if it is too long to be read.
+/// A sentence, with its middle removed if it is too long to read.
 pub fn sentence(text: &str) -> Cow<'_, str> {
     const MOST: usize = 4_000;
     const ENDS: usize = 500;
@@ -73,10 +74,10 @@ pub fn sentence(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{first} … ({} characters) … {last}", count - 2 * ENDS))
 }
 
-/// Whether a terminal may do something else than to show the character.
+/// Whether a terminal may do anything other than display the character.
 fn is_control(c: char) -> bool {
     c.is_control()
-        // It is not seen at all, and begins files of some editors.
+        // A byte order mark is invisible; some editors put it at the beginning of files.
         || c == '\u{feff}'
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -121,7 +122,8 @@ mod tests {
     #[test]
     fn own_colors_remain_and_no_other_sequences() {
         assert_eq!(colored("\x1b[1;31merror\x1b[0m: a\n"), "\x1b[1;31merror\x1b[0m: a\n");
-        // Concealed, a color of others, a cut sequence, moving the cursor.
+        // Concealed text, a color the program does not use, a truncated sequence, a cursor
+        // movement.
         assert_eq!(
             colored("\x1b[8ma\x1b[31;8mb\x1b[3\x1b[2Jc\x1b"),
             r"\u{1b}[8ma\u{1b}[31;8mb\u{1b}[3\u{1b}[2Jc\u{1b}"

@@ -1,5 +1,5 @@
-//! Files, with a limit on their size: what is no regular file has no end that could be known before
-//! it is read, and a FIFO may never have one.
+//! Reads files with a limit on their size. Anything but a regular file has no size that is known
+//! before it is read, and a FIFO may never end.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, ErrorKind, Read};
@@ -7,17 +7,18 @@ use std::path::Path;
 
 use crate::memory;
 
-/// How many bytes of a file are read that takes `factor` times as much memory: what the process may
-/// still take, and 1 TB where that is not known.
+/// Largest file size, in bytes, that can be read if its content takes `factor` times as much
+/// memory: limited by the memory available to the process, or 1 TB if that is unknown.
 pub fn limit(factor: u64) -> u64 {
     memory::room().map_or(1_000_000_000_000, |room| room.bytes / factor)
 }
 
-/// The bytes of a regular file of at most `limit` bytes. What is wrong with any other is in the
-/// error's text: [`ErrorKind::IsADirectory`], [`ErrorKind::InvalidInput`] if it is not a regular
-/// file, [`ErrorKind::FileTooLarge`] with both sizes.
+/// The bytes of a regular file of at most `limit` bytes. Errors say what is wrong:
+/// [`ErrorKind::IsADirectory`], [`ErrorKind::InvalidInput`] if it is not a regular file,
+/// [`ErrorKind::FileTooLarge`] with both sizes.
 pub fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // Asked before it is opened, because to open a FIFO means to wait for its other end.
+    // Checked before the file is opened, because opening a FIFO blocks until its other end is
+    // opened.
     let found = fs::metadata(path)?;
     if let Some(what) = kind(found.file_type()) {
         let kind = if found.is_dir() { ErrorKind::IsADirectory } else { ErrorKind::InvalidInput };
@@ -27,7 +28,7 @@ pub fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(too_large(found.len(), limit));
     }
     let mut bytes = Vec::with_capacity(found.len() as usize);
-    // Some files that say nothing of their length, such as those of /proc, have one.
+    // Some files, such as those in /proc, have content although they report a length of zero.
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
@@ -35,7 +36,7 @@ pub fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// Like [`bytes`], as text.
 pub fn text(path: &Path, limit: u64) -> io::Result<String> {
     let invalid = |_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8");
     String::from_utf8(bytes(path, limit)?).map_err(invalid)
@@ -50,7 +51,7 @@ fn too_large(bytes: u64, limit: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// What a file is that is no regular one.
+/// Describes a file that is not a regular file.
 fn kind(of: FileType) -> Option<&'static str> {
     #[cfg(unix)]
     {
@@ -128,7 +129,7 @@ mod tests {
                 length - 1
             )
         );
-        // It says that it has no bytes.
+        // It reports a length of zero bytes.
         #[cfg(target_os = "linux")]
         assert_eq!(failed("/proc/self/status").0, ErrorKind::FileTooLarge);
     }

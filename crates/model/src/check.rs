@@ -1,7 +1,7 @@
-//! What is wrong with parameters, said by the type that has them in terms of its own fields.
+//! Validation of parameters. Each parameter type reports errors in terms of its own fields.
 //!
-//! A type of parameters implements [`Check`] beside its definition. It reports to [`Findings`], which know
-//! at which table of a scenario they are, so that it names its fields as they are:
+//! A parameter type implements [`Check`] beside its definition. It reports to [`Findings`], which know the
+//! table of the scenario that holds the parameters, so the type only needs its own field names:
 //!
 //! ```
 //! # use floodway_model::check::{Check, Findings};
@@ -18,43 +18,44 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::units::{Bytes, Duration, Rate};
 
-/// Parameters that know what makes no sense in them.
+/// Parameters that can validate themselves.
 pub trait Check {
-    /// Reports what makes no sense in these parameters by themselves.
+    /// Reports invalid or doubtful values that can be found from these parameters alone.
     fn check(&self, _findings: &mut Findings<'_>) {}
 }
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// A reason not to run.
+    /// The scenario cannot run.
     Error,
-    /// A reason to think again.
+    /// The scenario can run, but may not be what was intended.
     Warning,
-    /// A setting that cannot act: worth a warning if it was written, and not by a preset alone.
+    /// A setting without effect. It is a warning if the user wrote it; if it comes from a preset,
+    /// it is ignored.
     Idle,
 }
 
-/// One thing that is wrong.
+/// One problem with the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// How severe the problem is.
     pub severity: Severity,
-    /// Full paths of the fields that it is about, at least one. It is placed at the first that was
-    /// written, or else where the first would have been.
+    /// Full paths of the fields involved, at least one. The message refers to the first of them
+    /// that is in the file, or else to the place where the first would be.
     pub paths: Vec<String>,
-    /// What is wrong; of a setting that cannot act, why not.
+    /// What is wrong; for a setting without effect, the reason.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub remedy: String,
 }
 
-/// Takes findings.
+/// Collects findings.
 pub trait Sink {
-    /// Takes the next one.
+    /// Adds a finding.
     fn add(&mut self, finding: Finding);
 
-    /// How many it has.
+    /// Number of findings so far.
     fn count(&self) -> usize;
 }
 
@@ -68,25 +69,25 @@ impl Sink for Vec<Finding> {
     }
 }
 
-/// The findings about one table of a scenario. Fields are named as in the table; `""` is the table
-/// itself, and a name that begins with `/` is the full path of a field elsewhere.
+/// Reports findings about one table of a scenario. Field names are relative to the table; `""` is
+/// the table itself, and a name that begins with `/` is the full path of a field elsewhere.
 pub struct Findings<'a> {
     table: String,
     sink: &'a mut dyn Sink,
 }
 
 impl<'a> Findings<'a> {
-    /// About the table at a path, `""` for the whole scenario.
+    /// For the table at this path; `""` is the whole scenario.
     pub fn new(table: impl Into<String>, sink: &'a mut dyn Sink) -> Self {
         Self { table: table.into(), sink }
     }
 
-    /// About a table within this one.
+    /// For a table within this one.
     pub fn within(&mut self, table: impl Display) -> Findings<'_> {
         Findings { table: self.path(&table.to_string()), sink: self.sink }
     }
 
-    /// The full path of a field.
+    /// Full path of a field.
     pub fn path(&self, field: &str) -> String {
         match (field.strip_prefix('/'), &*self.table) {
             (Some(full), _) => full.to_owned(),
@@ -96,17 +97,17 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The last part of the table's path: of a member of a family its name.
+    /// Last part of the table's path; for a member of a family, its name.
     pub fn name(&self) -> &str {
         self.table.rsplit('.').next().unwrap_or("")
     }
 
-    /// How many there are already, about all tables.
+    /// Number of findings so far, about all tables.
     pub fn count(&self) -> usize {
         self.sink.count()
     }
 
-    /// Something is wrong with these fields.
+    /// Reports an error in these fields.
     pub fn error(
         &mut self,
         fields: impl Fields,
@@ -116,7 +117,7 @@ impl<'a> Findings<'a> {
         self.add(Severity::Error, fields, message.into(), remedy.into());
     }
 
-    /// Something may not be meant.
+    /// Reports a warning about these fields.
     pub fn warn(
         &mut self,
         fields: impl Fields,
@@ -126,7 +127,7 @@ impl<'a> Findings<'a> {
         self.add(Severity::Warning, fields, message.into(), remedy.into());
     }
 
-    /// A field cannot act, if it is written at all.
+    /// Reports that a field has no effect, in case it is written at all.
     pub fn idle(&mut self, field: &str, why: &str) {
         let message = format!("`{}` cannot act: {why}", self.path(field));
         let remedy = "remove it, so that nobody takes it for a setting of this scenario";
@@ -138,8 +139,8 @@ impl<'a> Findings<'a> {
         self.sink.add(Finding { severity, paths, message, remedy });
     }
 
-    /// A value that must be in a range, with a remark about a usual value and its source. Numbers must
-    /// be finite too.
+    /// Requires a value within a range; `remark` gives a usual value and its source. Numbers must also
+    /// be finite.
     pub fn range<G: Given>(
         &mut self,
         field: &str,
@@ -160,23 +161,23 @@ impl<'a> Findings<'a> {
         self.error(field, message, format!("write {}{remark}", in_words(&range)));
     }
 
-    /// A value that must be above zero.
+    /// Requires a value above zero.
     pub fn positive<G: Given>(&mut self, field: &str, value: G, remark: &str) {
         let zero = G::Value::default();
         self.range(field, value, (Bound::Excluded(zero), Bound::Unbounded), remark);
     }
 
-    /// A weight, a gain, or a part of which there must be something: above 0 and at most 1.
+    /// Requires a weight, gain or nonzero fraction: above 0 and at most 1.
     pub fn weight(&mut self, field: &str, value: impl Given<Value = f64>, remark: &str) {
         self.range(field, value, (Bound::Excluded(0.0), Bound::Included(1.0)), remark);
     }
 
-    /// A part that is neither nothing nor all: above 0 and below 1.
+    /// Requires a fraction strictly between 0 and 1.
     pub fn between_0_and_1(&mut self, field: &str, value: impl Given<Value = f64>, remark: &str) {
         self.range(field, value, (Bound::Excluded(0.0), Bound::Excluded(1.0)), remark);
     }
 
-    /// A probability.
+    /// Requires a probability.
     pub fn probability(&mut self, field: &str, value: f64) {
         if !(0.0..=1.0).contains(&value) {
             let message = format!("`{}` is {}, not a probability", self.path(field), number(value));
@@ -184,7 +185,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The rate of a link.
+    /// Requires a valid link rate.
     pub fn link_rate(&mut self, field: &str, rate: impl Given<Value = Rate>) {
         let Some(rate) = rate.given() else { return };
         const REMEDY: &str = "write a rate like \"100Gbps\"";
@@ -196,7 +197,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A time that signals or switches take.
+    /// Requires a latency, of propagation or processing, that is not too long.
     pub fn latency(&mut self, field: &str, value: impl Given<Value = Duration>) {
         if let Some(value) = value.given().filter(|&value| value > LONGEST_LATENCY) {
             let message = format!("`{}` is {}", self.path(field), rough_time(value));
@@ -205,7 +206,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A time that may be as long as a run, and no longer.
+    /// Requires a time that is at most the longest possible run.
     pub fn within_a_run(&mut self, field: &str, value: impl Given<Value = Duration>) {
         if let Some(value) = value.given().filter(|&value| value > LONGEST_RUN) {
             let message = format!("`{}` is {}", self.path(field), rough_time(value));
@@ -215,7 +216,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A field that must be below another one.
+    /// Requires one field to be below another.
     pub fn below<T: Value>(&mut self, (low, a): (&str, T), (high, b): (&str, T), remedy: &str) {
         if a >= b {
             let message = format!("{} is not below {}", with(low, a), with(high, b));
@@ -223,7 +224,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A field that must not be above another one.
+    /// Requires one field to be at most another.
     pub fn at_most<T: Value>(&mut self, (low, a): (&str, T), (high, b): (&str, T), remedy: &str) {
         if a > b {
             let message = format!("{} is above {}", with(low, a), with(high, b));
@@ -232,9 +233,9 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// One field, or several of which the first is the most telling.
+/// One field, or several with the most informative one first.
 pub trait Fields {
-    /// Each of them.
+    /// All fields.
     fn each(&self) -> Vec<&str>;
 }
 
@@ -262,26 +263,26 @@ impl<S: AsRef<str>> Fields for &[S] {
     }
 }
 
-/// A number or a quantity of a scenario.
+/// A number or a quantity in a scenario.
 pub trait Value: Copy + Default + PartialOrd {
-    /// What a quantity is; `None` for a plain number.
+    /// Name of the quantity; `None` for a plain number.
     const KIND: Option<&'static str>;
 
-    /// For reading.
+    /// Text for messages.
     fn shown(self) -> String;
 
-    /// Whether it is a number at all.
+    /// Whether the value is a finite number.
     fn is_finite(self) -> bool {
         true
     }
 }
 
-/// A value, or one that may be left out.
+/// A value, or an optional one.
 pub trait Given {
-    /// What it is if it is there.
+    /// Type of the value if present.
     type Value: Value;
 
-    /// It, if it is there.
+    /// The value, if present.
     fn given(self) -> Option<Self::Value>;
 }
 
@@ -327,12 +328,12 @@ macro_rules! values {
 values!(u8: None, u16: None, u32: None, i8: None, usize: None);
 values!(Bytes: Some("a size"), Duration: Some("a time"), Rate: Some("a rate"));
 
-/// A field with its value, for reading.
+/// A field with its value, for messages.
 fn with(field: &str, value: impl Value) -> String {
     format!("`{}` ({})", field.trim_start_matches('/'), value.shown())
 }
 
-/// What to write for a value in a range.
+/// Describes a range for messages.
 fn in_words<T: Value>(range: &impl RangeBounds<T>) -> String {
     let text = |bound: &T| match T::KIND {
         Some(_) if *bound == T::default() => "zero".to_owned(),
@@ -356,19 +357,19 @@ fn in_words<T: Value>(range: &impl RangeBounds<T>) -> String {
     }
 }
 
-/// Numbers above 1, such as gains that let something grow.
+/// Numbers above 1, such as gains by which something grows.
 pub const ABOVE_ONE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Unbounded);
 
-/// Above this a frame takes so little time that picoseconds are too coarse.
+/// Above this rate a frame takes so little time that a resolution of one picosecond is too coarse.
 pub const FASTEST: Rate = Rate::from_gbps(100_000);
 
-/// Longer than any way on earth.
+/// Longer than the propagation delay of any terrestrial path.
 pub const LONGEST_LATENCY: Duration = Duration::from_ms(1_000);
 
 /// More than a day; picoseconds are counted in 64 bits.
 pub const LONGEST_RUN: Duration = Duration::from_ms(100_000_000);
 
-/// A number for reading: as it is, or with an exponent where it would have many zeros.
+/// A number for messages: in plain notation, or with an exponent if it would have many zeros.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if size >= 1e15 && size.is_finite() || (size > 0.0 && size < 1e-9) {
@@ -378,12 +379,12 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A size for reading, to three digits.
+/// A size for messages, to three digits.
 pub fn rough_bytes(bytes: Bytes) -> String {
     rough(bytes.0 as f64, &["B", "KB", "MB", "GB", "TB"])
 }
 
-/// A time for reading, to three digits.
+/// A time for messages, to three digits.
 pub fn rough_time(time: Duration) -> String {
     rough(time.0 as f64, &["ps", "ns", "us", "ms", "s"])
 }
@@ -404,7 +405,7 @@ fn rough(mut value: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {}", units[unit])
 }
 
-/// So many of something: `1 packet`, `3 packets`.
+/// A count with its noun: `1 packet`, `3 packets`.
 pub fn count_of(count: impl Into<u64>, noun: &str) -> String {
     match count.into() {
         1 => format!("1 {noun}"),

@@ -1,42 +1,40 @@
-//! Families: sets of algorithms that answer the same question. One algorithm is one file, one
-//! `mod` line, and one row in its family's [`family!`](crate::family!) call; from the rows come
-//! the names that scenario files use, the catalogue that `floodway list` prints, and the list
-//! that the conformance tests go through.
+//! Families: sets of interchangeable algorithms for the same task. One algorithm is one file, one
+//! `mod` line, and one row in its family's [`family!`](crate::family!) call. The rows define the
+//! names in scenario files, the catalogue that `floodway list` prints, and the list that the
+//! conformance tests cover.
 
-/// One algorithm, as the catalogue shows it.
+/// Catalogue entry of one algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where in a scenario file it is chosen: `switch.scheduler`.
+    /// Where a scenario file selects it: `switch.scheduler`.
     pub family: &'static str,
-    /// Its name there, the literature's: `drr`.
+    /// Its name in scenario files, as in the literature: `drr`.
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
 }
 
-/// Declares the `Spec` of a family of which a scenario chooses exactly one member, and its
-/// catalogue.
+/// Declares the `Spec` of a family of which a scenario selects exactly one member, and its catalogue.
 ///
-/// In a scenario file the member's name is part of the table header, `[switch.scheduler.drr]`,
-/// so that a mistake inside is reported with its own line and column. The parameters of every member
-/// implement [`Check`](crate::check::Check), and so does `Spec`: what is wrong with them is said in the
-/// member's file.
+/// In a scenario file the member's name is part of the table header, `[switch.scheduler.drr]`, so an
+/// error inside is reported with its own line and column. The parameters of every member implement
+/// [`Check`](crate::check::Check), and so does `Spec`: each member validates its parameters in its own
+/// file.
 ///
-/// What the members have in common is a trait, which each implements in its own file. There are
-/// three ways to name it after the path:
+/// The members share a trait, which each implements in its own file. There are three forms, written
+/// after the path:
 ///
-/// - `as Trait`: the parameters implement it, and `member()` gives them as `&dyn Trait`.
+/// - `as Trait`: the parameters implement it, and `member()` returns them as `&dyn Trait`.
 /// - `as Trait { … }`: the parameters implement it, and `Spec` has the listed methods, which call
-///   the member's without a table of pointers. For what is asked per packet.
+///   the member's directly, without a table of pointers. For methods that are called per packet.
 /// - `with Trait { … }`: a member has a `State` of its own beside its `Spec`, which implements it.
-///   The macro makes an enum `State` of all of them, by `new`, which gets the parameters and the
-///   listed arguments. What is listed under `parameters` are functions of the trait that get the
-///   parameters, and become methods of `Spec`; what is listed under `state` and `mut state` are
-///   methods that get `&self` and `&mut self`. A large state is `boxed`, so that the enum is not
-///   larger for it.
+///   The macro generates an enum `State` of all of them, created by `new`, which gets the parameters
+///   and the listed arguments. The functions under `parameters` are functions of the trait that get
+///   the parameters, and become methods of `Spec`; those under `state` and `mut state` are methods
+///   that get `&self` and `&mut self`. A large state is `boxed`, so that it does not enlarge the enum.
 ///
-/// In the last two, rows name the module of the member, in which `Spec` and `State` are. They make
-/// `Spec::all()` for tests, so that a test of the family goes through every member.
+/// In the last two forms, rows name the module of the member, which contains `Spec` and `State`. They
+/// also generate `Spec::all()`, so that a test of the family covers every member.
 #[macro_export]
 macro_rules! family {
     (
@@ -61,7 +59,7 @@ macro_rules! family {
             }
         }
 
-        /// What a member remembers.
+        /// State of a member.
         #[derive(Debug)]
         pub enum State {
             $(
@@ -131,7 +129,7 @@ macro_rules! family {
         }
 
         impl Spec {
-            /// The name that scenario files use.
+            /// Name in scenario files.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)+
@@ -155,8 +153,8 @@ macro_rules! family {
         ];
     };
 
-    // What follows is for the rules above only. A rule cannot repeat arguments within members, so
-    // that arguments go through these as one group.
+    // The following rules are internal to those above. A rule cannot repeat arguments within
+    // members, so arguments are passed on to these as one group.
     (@type $module:ident) => { $module::State };
     (@type $module:ident boxed) => { Box<$module::State> };
     (@all $($variant:ident $module:ident)+) => {

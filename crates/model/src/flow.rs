@@ -1,75 +1,80 @@
-//! What hosts are asked to send.
+//! Flows and operations: the traffic that hosts are asked to send.
 
 use crate::id::{FlowId, NodeId};
 use crate::units::{Duration, Instant};
 
-/// One message from one host to another. Its place in the flow list is its [`FlowId`].
+/// One message from one host to another. Its index in the flow list is its [`FlowId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
     /// The sending host.
     pub src: NodeId,
-    /// The receiving host, another one.
+    /// The receiving host, different from `src`.
     pub dst: NodeId,
-    /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for one without a size.
+    /// Payload in bytes, at least 1; [`FlowSpec::PERSISTENT`] for a long-lived flow without a size.
     pub bytes: u64,
-    /// When the application hands it to the sender; if it is `in_turn` or has a [`Trigger`], the
-    /// earliest moment.
+    /// Time at which the application hands the flow to the sender. For a flow with `in_turn` or a
+    /// [`Trigger`], the earliest such time.
     pub start: Instant,
-    /// When a flow without a size ends: from then on the sender makes no new packet, but repeats
-    /// what was lost. With a size, and `in_turn` or with a [`Trigger`]: when it is too late for it
-    /// to begin.
-    /// [`Instant::NEVER`] for one without end, and for every other flow with a size.
+    /// For a long-lived flow, the time after which the sender makes no new packets, although it
+    /// still retransmits lost ones. For a flow with a size and `in_turn` or a [`Trigger`], the time
+    /// after which it no longer starts. [`Instant::NEVER`] for a flow without end, and for every
+    /// other flow with a size.
     pub stop: Instant,
-    /// Which workload of the scenario made it, counted from 0.
+    /// Index of the workload that generated it, counted from 0.
     pub workload: u16,
-    /// Whether it begins when the flow before it, in the list of all flows, of the same sender and
-    /// workload has been handed over: all of its packets have left the source's memory for the
-    /// first time. A flow without a size never has. The first one of all begins at its `start`.
+    /// Whether the flow starts only when the previous flow of the same sender and workload, in the
+    /// order of the flow list, has been handed over: all of its packets have left the buffer of the
+    /// source for the first time. A long-lived flow is never handed over in this sense. The first
+    /// of these flows starts at its `start`.
     pub in_turn: bool,
 }
 
 impl FlowSpec {
-    /// The size of a flow that sends as fast as it may, until its `stop` or without end.
+    /// Size that denotes a long-lived flow, which sends as fast as it is allowed to until its
+    /// `stop` or without end.
     pub const PERSISTENT: u64 = u64::MAX;
 
-    /// Whether it has no size, so that it has a rate but never completes.
+    /// Whether the flow is long-lived: it has a throughput but never completes.
     pub const fn is_persistent(&self) -> bool {
         self.bytes == Self::PERSISTENT
     }
 
-    /// From when on a sender that has begun makes no new packet: the `stop` of a flow without a
-    /// size.
+    /// Time after which a sender that has started makes no new packets: the `stop` of a long-lived
+    /// flow.
     pub const fn sends_until(&self) -> Instant {
         if self.is_persistent() { self.stop } else { Instant::NEVER }
     }
 }
 
-/// A flow begins after another. What happens is known where it happens: the source of `begins` is
-/// either the destination of `after`, and it happens when all of `after` has arrived there, or its
-/// source, and it happens when `after` has been handed over, all of its packets having left the
-/// source's memory for the first time. A flow with several triggers, or in turn besides, begins when
-/// the last has happened and its delay has passed.
+/// A dependency between flows: one starts after another. The event is local to the host that starts
+/// the flow. The source of `begins` is either the destination of `after`, and the event is the
+/// arrival of all of `after` there; or it is the source of `after`, and the event is the hand-over
+/// of `after`: all of its packets have left the buffer of the source for the first time. A flow with
+/// several triggers, or with `in_turn` in addition, starts when the last event has occurred and its
+/// delay has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trigger {
-    /// The flow that is waited for, one with a size.
+    /// The flow that must finish first; it has a size.
     pub after: FlowId,
-    /// The flow that waits.
+    /// The dependent flow.
     pub begins: FlowId,
-    /// How much later it begins.
+    /// Delay between the event and the start.
     pub delay: Duration,
 }
 
-/// Flows that are one thing to whoever waits for it, a call and its answer or all messages of a
-/// collective: it begins with the first of them that begins and is complete when all are.
+/// A group of flows that is measured as one unit, such as a call with its response or all messages
+/// of a collective. It starts with the first of its flows that starts, and completes when all of
+/// them have completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Its number among those of the same workload, counted from 0.
+    /// Index among the operations of the same workload, counted from 0.
     pub number: u32,
-    /// All flows of it, of one workload; the first is that of the node that asks for it.
+    /// All flows of the operation, which are of one workload; the first belongs to the node that
+    /// initiates it.
     pub flows: Box<[FlowId]>,
 }
 
-/// Gives each flow of a list its identifier.
+/// The flows of a list with their identifiers.
 pub fn numbered(flows: &[FlowSpec]) -> impl Iterator<Item = (FlowId, &FlowSpec)> {
     flows.iter().enumerate().map(|(index, flow)| (FlowId(index as u32), flow))
 }

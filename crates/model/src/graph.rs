@@ -1,16 +1,16 @@
-//! Nodes, ports and links.
+//! Topology: nodes, ports and links.
 
 use crate::id::{NodeId, PortIx};
 use crate::units::{Duration, Rate};
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// Sends and receives.
+    /// Sends and receives messages.
     Host,
-    /// Forwards. Tier 0 is next to the hosts.
+    /// Forwards packets.
     Switch {
-        /// Steps from the hosts: 0 leaf or top of rack, 1 spine or aggregation, 2 core.
+        /// Distance from the hosts: 0 leaf or top of rack, 1 spine or aggregation, 2 core.
         tier: u8,
     },
 }
@@ -18,9 +18,9 @@ pub enum NodeKind {
 /// A host or a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// A name that a person would give it, unique in the graph: `host 12`, `leaf 3`.
+    /// Human-readable name, unique in the graph: `host 12`, `leaf 3`.
     pub name: String,
-    /// What it is.
+    /// Host or switch.
     pub kind: NodeKind,
     /// Its ports in order.
     pub ports: Vec<Attachment>,
@@ -33,16 +33,16 @@ pub struct Attachment {
     pub peer: NodeId,
     /// The port there.
     pub peer_port: PortIx,
-    /// Rate of the link, the same both ways.
+    /// Rate of the link, the same in both directions.
     pub rate: Rate,
-    /// Propagation delay of the link, the same both ways.
+    /// Propagation delay of the link, the same in both directions.
     pub delay: Duration,
 }
 
 /// The network: nodes, and links that join a port of one to a port of another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// All nodes; a [`NodeId`] is an index here.
+    /// All nodes; a [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,
 }
 
@@ -54,7 +54,7 @@ impl Graph {
         id
     }
 
-    /// Joins two different nodes by a link on a new port of each.
+    /// Connects two different nodes by a link, on a new port of each.
     pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Duration) {
         assert_ne!(a, b, "a link joins two different nodes");
         let port_a = PortIx(self.node(a).ports.len() as u16);
@@ -83,7 +83,7 @@ impl Graph {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// All links, each once, as the node and port at the end with the lower node number.
+    /// All links, each listed once, as the node and port at the end with the lower node number.
     pub fn links(&self) -> impl Iterator<Item = (NodeId, PortIx, Attachment)> + '_ {
         self.nodes.iter().enumerate().flat_map(|(index, node)| {
             let id = NodeId(index as u32);
@@ -94,13 +94,13 @@ impl Graph {
         })
     }
 
-    /// The way from `from` to `to` that takes the first of the equally short next hops at each
-    /// node: the ports that are left by, in order. `None` if there is no way.
+    /// The path from `from` to `to` that takes the first of the equal-cost next hops at each node,
+    /// as the sequence of egress ports. `None` if there is no path.
     pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<(NodeId, PortIx)>> {
         self.path_by(&self.distances(to), from, to)
     }
 
-    /// The same where the [distances](Self::distances) to `to` are at hand.
+    /// Like [`Self::path`], given the [distances](Self::distances) to `to`.
     pub fn path_by(
         &self,
         distance: &[Option<u32>],
@@ -119,13 +119,14 @@ impl Graph {
         Some(hops)
     }
 
-    /// Hops from every node to `to` by ways that pass through switches only; `None` where there
-    /// is none.
+    /// Hop count of the shortest path from every node to `to` through switches only; `None` where
+    /// there is none.
     pub fn distances(&self, to: NodeId) -> Vec<Option<u32>> {
         self.distances_by(to, |_, _| true)
     }
 
-    /// The same by links that `works` says do, asked of a node and one of its ports.
+    /// Like [`Self::distances`], using only links for which `works` returns true, given a node and
+    /// one of its ports.
     pub fn distances_by(
         &self,
         to: NodeId,

@@ -1,4 +1,5 @@
-//! Identifiers: dense numbers that index vectors, so that nothing on a packet's way is hashed.
+//! Identifiers: dense numbers used as vector indices, so that no hashing is needed in the packet
+//! path.
 
 use std::fmt;
 
@@ -46,5 +47,5 @@ id!(
     "class "
 );
 
-/// How many traffic classes a link has (IEEE 802.1Q clause 36).
+/// Number of traffic classes of a link (IEEE 802.1Q clause 36).
 pub const CLASSES: usize = 8;

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What ends the measured interval.
+/// Event that ends the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalEnd {
-    /// The end of arrivals: all traffic goes on by a rate or without end.
+    /// The end of arrivals, if all traffic is generated at a rate or has no end.
     #[default]
     Arrivals,
-    /// The completion of the last flow: the bytes of all traffic are given.
+    /// The completion of the last flow, if the size of all traffic is given.
     Completion,
-    /// The later of both: there is traffic of either kind.
+    /// The later of both, if there is traffic of either kind.
     Later,
-    /// A time that the scenario has.
+    /// A time given in the scenario.
     Time,
 }

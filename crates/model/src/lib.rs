@@ -1,14 +1,15 @@
-//! The nouns of floodway, known to every other crate and knowing none of them.
+//! The basic types of floodway. All other crates depend on this one, and it depends on none of
+//! them.
 //!
 //! - [`units`]: time in picoseconds, bytes, rates, and the text forms of scenario files
-//! - [`id`]: what a number in the books is a number of
+//! - [`id`]: identifiers of nodes, ports, flows and classes
 //! - [`packet`]: a frame as it crosses the network
 //! - [`graph`]: nodes, ports and links
-//! - [`flow`]: what a host is asked to send
-//! - [`random`]: streams of chance, one per named component
-//! - [`mod@family`]: sets of algorithms that answer the same question
-//! - [`check`]: what is wrong with parameters, said beside them
-//! - [`table`]: columns with units and meanings, the form of every result
+//! - [`flow`]: the traffic that a host is asked to send
+//! - [`random`]: random number streams, one per named component
+//! - [`mod@family`]: sets of interchangeable algorithms
+//! - [`check`]: validation of parameters, next to their definitions
+//! - [`table`]: columns with units and meanings, the format of every result
 
 pub mod check;
 pub mod family;

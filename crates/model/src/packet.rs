@@ -1,8 +1,8 @@
-//! A frame as it crosses the network, by value: 40 bytes, so that moving it is cheaper than
-//! finding it.
+//! A frame as it crosses the network. It is 40 bytes and passed by value, because moving it is
+//! cheaper than looking it up.
 //!
-//! What a header would say beyond this (addresses, ports, the exact header stack) follows from
-//! the flow; the lengths here are those of the real encapsulations.
+//! Other header fields (addresses, ports, the exact header stack) follow from the flow; the lengths
+//! here are those of the real encapsulations.
 
 use crate::id::{Class, FlowId, NodeId, PortIx};
 use crate::units::Instant;
@@ -11,7 +11,7 @@ use crate::units::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Not ECN-capable: congestion is told by loss.
+    /// Not ECN-capable: loss is the only congestion signal.
     #[default]
     NotEct = 0,
     /// ECT(1): scalable congestion control (RFC 9331).
@@ -23,22 +23,22 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a queue may mark instead of drop.
+    /// Whether a queue may mark the packet instead of dropping it.
     #[inline]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// The differentiated services code point of the IP header (RFC 2474): what the sending host says
-/// about the flow, six bits.
+/// The differentiated services code point of the IP header (RFC 2474), six bits, set by the sending
+/// host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dscp(pub u8);
 
 impl Dscp {
-    /// Nothing is said (RFC 2474 section 4.1, default forwarding).
+    /// Default forwarding (RFC 2474 section 4.1).
     pub const DEFAULT: Self = Self(0);
-    /// AF21, low-latency data (RFC 4594 section 4.7): the flow is a short one.
+    /// AF21, low-latency data (RFC 4594 section 4.7): marks short flows.
     pub const LOW_LATENCY: Self = Self(18);
 }
 
@@ -47,7 +47,7 @@ impl Dscp {
 pub struct Tos(u8);
 
 impl Tos {
-    /// These two.
+    /// Combines a DSCP and an ECN field.
     #[inline]
     pub const fn new(dscp: Dscp, ecn: Ecn) -> Self {
         Self(dscp.0 << 2 | ecn as u8)
@@ -74,88 +74,88 @@ impl Tos {
 /// One frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// The flow to which it belongs, or which a notification is about.
+    /// The flow that the frame belongs to, or that a notification is about.
     pub flow: FlowId,
-    /// The connection at the destination host, as a RoCEv2 destination queue pair names it: an
-    /// index into that host's receiving (data) or sending (feedback) side.
+    /// The connection at the destination host, in the role of the RoCEv2 destination queue pair: an
+    /// index into that host's receivers (data) or senders (feedback).
     pub connection: u32,
-    /// The host that sent it. Meaningless for frames of one hop.
+    /// The sending host. Meaningless for one-hop frames.
     pub src: NodeId,
-    /// The host it goes to. Meaningless for frames of one hop.
+    /// The destination host. Meaningless for one-hop frames.
     pub dst: NodeId,
-    /// Frame length in bytes, destination address to FCS: at least 64, unless a transport knows no
-    /// padding.
+    /// Frame length in bytes, from destination address to FCS: at least 64, unless the transport
+    /// model omits padding.
     pub bytes: u16,
-    /// The port by which it came into the node that holds it; set by the link.
+    /// Ingress port at the node that holds the frame; set by the link.
     pub ingress: PortIx,
-    /// The traffic class it has on the present link: the egress queue it was sent from.
+    /// Traffic class on the current link: the egress queue from which the frame was sent.
     pub class: Class,
-    /// The physical queue within its class that it was sent from, with flow control by physical
-    /// queues; else 0.
+    /// Physical queue within its class from which the frame was sent, if flow control is per
+    /// physical queue; otherwise 0.
     pub lane: u8,
     /// DSCP and ECN field: see [`Packet::dscp`] and [`Packet::ecn`].
     pub tos: Tos,
-    /// Layer 2 congestion indication: a switch on the way has found congestion, which it tells
-    /// without a look at the IP header.
+    /// Layer 2 congestion indication: a switch on the path has detected congestion. It is signaled
+    /// without inspecting the IP header.
     pub indicated: bool,
-    /// What it carries.
+    /// Payload of the frame.
     pub body: Body,
 }
 
-/// What a frame carries beyond its addresses.
+/// The content of a frame beyond its addresses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
-    /// A piece of a message.
+    /// Part of a message.
     Data {
-        /// Of RoCEv2: where its telemetry is.
+        /// RoCEv2: reference to the packet's telemetry record.
         echo: Echo,
         /// Packet sequence number within the flow, from 0.
         psn: u32,
-        /// When its first bit left the sender.
+        /// Time at which its first bit left the sender.
         sent_at: Instant,
     },
-    /// A TCP segment: a piece of a message, numbered in segments instead of bytes. What is sent
-    /// again is cut as it was the first time.
+    /// A TCP segment: part of a message, numbered in segments instead of bytes. Retransmissions
+    /// have the same segment boundaries as the original transmission.
     Segment {
-        /// What its header says beyond the number.
+        /// Header flags.
         flags: SegmentFlags,
         /// Number of the segment within the flow, from 0.
         psn: u32,
-        /// When its first bit left the sender.
+        /// Time at which its first bit left the sender.
         sent_at: Instant,
     },
     /// TCP acknowledgement without data.
     TcpAck {
-        /// What its header says beyond the numbers.
+        /// Header flags.
         flags: AckFlags,
-        /// Segments that have arrived with CE, modulo 65,536: for the packet counter that accurate
-        /// ECN feedback carries in three bits, and for the byte counters of its option, which
-        /// resolve its ambiguity (RFC 9768).
+        /// Number of segments that have arrived with CE, modulo 65,536. It stands for the packet
+        /// counter that accurate ECN feedback carries in three bits, and for the byte counters of
+        /// its option, which resolve the ambiguity of the packet counter (RFC 9768).
         marked: u16,
-        /// The segment that the receiver expects: everything below has arrived.
+        /// The next segment that the receiver expects: everything below has arrived.
         ack: u32,
-        /// Selective acknowledgements, the one with the segment that came last first (RFC 2018);
-        /// two, which is what has room beside timestamps and the accurate ECN option.
+        /// Selective acknowledgements, with the block of the most recent segment first (RFC 2018).
+        /// There is room for two blocks beside timestamps and the accurate ECN option.
         sack: [SackBlock; 2],
     },
-    /// TCP handshake, from the sender of the message to its receiver: what it offers to do with
-    /// ECN.
+    /// TCP handshake, from the sender of the message to its receiver: offers a mode of ECN
+    /// feedback.
     Syn {
-        /// How it understands ECN feedback.
+        /// The offered ECN feedback.
         feedback: EcnFeedback,
     },
-    /// The answer: what both will do.
+    /// Reply to a SYN: the agreed mode.
     SynAck {
-        /// How ECN feedback is given.
+        /// The agreed ECN feedback.
         feedback: EcnFeedback,
     },
     /// Everything below `psn` has arrived (RoCEv2 acknowledge).
     Ack {
-        /// Of the packet that it answers: whether it had CE, and its telemetry.
+        /// For the packet that is acknowledged: whether it had CE, and its telemetry record.
         echo: Echo,
         /// The next packet sequence number that the receiver expects.
         psn: u32,
-        /// When the packet that it answers left its sender.
+        /// Time at which the acknowledged packet left its sender.
         sent_at: Instant,
     },
     /// Packet `psn` is missing although a later one has arrived (RoCEv2 NAK, PSN sequence error).
@@ -164,31 +164,32 @@ pub enum Body {
         echo: Echo,
         /// The packet sequence number that the receiver expects: everything below has arrived.
         psn: u32,
-        /// The packet whose arrival told that: the selective acknowledgement of IRN (Mittal et al.,
-        /// SIGCOMM 2018, section 3.1), which plain RoCEv2 does not carry.
+        /// The packet whose arrival revealed the gap: the selective acknowledgement of IRN (Mittal
+        /// et al., SIGCOMM 2018, section 3.1), which plain RoCEv2 does not carry.
         arrived: u32,
     },
-    /// What is left of a data packet that a switch has trimmed: its header.
+    /// The header of a data packet that a switch has trimmed.
     Trimmed {
         /// Packet sequence number of the data packet.
         psn: u32,
-        /// When its first bit left the sender.
+        /// Time at which the first bit of the data packet left the sender.
         sent_at: Instant,
     },
-    /// Packet `psn` has arrived trimmed and is to be sent again: the negative acknowledgement of one packet (NDP,
-    /// SIGCOMM 2017, section 3.2), which acknowledges nothing.
+    /// Packet `psn` has arrived trimmed and must be retransmitted: the negative acknowledgement of a single
+    /// packet (NDP, SIGCOMM 2017, section 3.2), which acknowledges nothing.
     TrimNak {
         /// Whether the header arrived with CE.
         marked: bool,
         /// The packet sequence number of the trimmed packet.
         psn: u32,
-        /// When that packet left its sender: which transmission of it was trimmed.
+        /// Time at which that packet left its sender; identifies which transmission of it was
+        /// trimmed.
         sent_at: Instant,
     },
     /// Credit from the receiver's half of congestion control: an NDP pull (SIGCOMM 2017, section 3.2).
     Credit {
-        /// Packets that the receiver has asked the flow for so far. It is cumulative, so that a later credit
-        /// makes up for a lost one.
+        /// Total number of packets that the receiver has requested from the flow so far. It is cumulative,
+        /// so a later credit makes up for a lost one.
         number: u32,
     },
     /// Congestion notification packet of RoCEv2: a marked packet of the flow arrived.
@@ -196,77 +197,79 @@ pub enum Body {
     /// Layer 2 congestion indication, backward: from a congested switch to the source of a packet
     /// of the flow (US patent 7,474,616).
     Indication {
-        /// How much of the memory is taken: n stands for n/256 to (n + 1)/256 of it.
+        /// Buffer occupancy: n stands for n/256 to (n + 1)/256 of the buffer.
         severity: u8,
     },
     /// Congestion notification message (IEEE 802.1Q clause 33), from a congestion point to the source
     /// of a sampled frame of the flow.
     Cnm {
-        /// How severe congestion is, 1 to 63.
+        /// Severity of congestion, 1 to 63.
         feedback: u8,
-        /// The length at which the queue should be less that which it has, in units of 64 bytes.
+        /// Setpoint of the queue length minus its actual length, in units of 64 bytes.
         offset: i16,
-        /// Growth of the queue since the last sample, in units of 64 bytes.
+        /// Growth of the queue since the previous sample, in units of 64 bytes.
         delta: i16,
     },
     /// Source flow control message (project P802.1Qdw), from a congested switch to a source.
     Sfc {
-        /// The host that the queue leads to.
+        /// The host that the congested queue leads to.
         towards: NodeId,
-        /// The class in which the flow that fills it begins, by its destination and DSCP.
+        /// The class in which the flow that fills the queue starts, by its destination and DSCP.
         class: Class,
-        /// How long the source is to send nothing there that begins in that class, in nanoseconds
-        /// from the message's arrival.
+        /// Time for which the source must not send traffic to that host that starts in that class,
+        /// in nanoseconds from the arrival of the message.
         pause_ns: u32,
     },
-    // From here on frames of one hop, which one comparison tells from all others.
+    // One-hop frames follow; a single comparison distinguishes them from all others.
     /// Priority-based flow control (IEEE 802.1Q clause 36), one hop.
     Pfc {
-        /// Bit n set: the time of class n is valid, and is the one below.
+        /// Bit n set: the pause time of class n is valid, and is `quanta`.
         classes: u8,
-        /// How long to pause, in quanta of 512 bit times; 0 resumes.
+        /// Pause time, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
-        /// Bit n set: the time of class n is valid, and is 0. No class is in both.
+        /// Bit n set: the pause time of class n is valid, and is 0. No class is in both masks.
         resumed: u8,
     },
-    /// PAUSE (IEEE 802.3 annex 31B), one hop: everything but MAC control frames is to wait.
+    /// PAUSE (IEEE 802.3 annex 31B), one hop: pauses everything but MAC control frames.
     Pause {
-        /// How long, in quanta of 512 bit times; 0 resumes.
+        /// Pause time, in quanta of 512 bit times; 0 resumes.
         quanta: u16,
     },
-    /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow is congesting.
+    /// Congestion isolation message (IEEE 802.1Q clause 49), one hop: the flow contributes to
+    /// congestion.
     Cim,
-    /// Backpressure Flow Control (Goyal et al., NSDI 2022), one hop: about one physical queue.
+    /// Backpressure Flow Control (Goyal et al., NSDI 2022), one hop: stops or resumes one physical
+    /// queue.
     Bfc {
-        /// The class that the queue is part of.
+        /// The class that the physical queue belongs to.
         class: u8,
         /// Its number within the class.
         lane: u8,
-        /// Whether it must stop or may go on.
+        /// Whether the queue must stop or may resume.
         stop: bool,
     },
-    /// Directional Rate Control (Wadekar, McAlpine, Gupta, 2004), one hop: how severe congestion is
+    /// Directional Rate Control (Wadekar, McAlpine, Gupta, 2004), one hop: severity of congestion
     /// at output ports of the sender.
     Drc {
-        /// Which ports: 32, from this times 32.
+        /// Group of 32 ports that the frame covers; the first is this number times 32.
         group: u16,
         /// Bit n set: class n is controlled.
         mask: u8,
-        /// Severity of each port, two bits, the first port's the most significant.
+        /// Severity for each port, two bits each, the first port in the most significant bits.
         statuses: u64,
     },
 }
 
-/// What congestion control of RoCEv2 wants back of a data packet, in three bytes: the number of the
-/// record with its telemetry, from 1, and in answers whether the packet arrived with CE.
+/// Data that RoCEv2 congestion control needs back from a data packet, in three bytes: the number of
+/// its telemetry record, from 1, and in replies whether the packet arrived with CE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo([u8; 3]);
 
 impl Echo {
-    /// The highest number of a record.
+    /// Largest record number.
     pub const MOST: u32 = (1 << 23) - 1;
 
-    /// Of this record, 0 for none.
+    /// With this record number, 0 for none.
     #[inline]
     pub const fn of(record: u32, marked: bool) -> Self {
         let [a, b, c, _] = (record << 1 | marked as u32).to_le_bytes();
@@ -279,7 +282,7 @@ impl Echo {
         u32::from_le_bytes([a, b, c, 0])
     }
 
-    /// The record; `None` if there is none.
+    /// The record number; `None` if there is no record.
     #[inline]
     pub const fn record(self) -> Option<u32> {
         match self.bits() >> 1 {
@@ -288,13 +291,13 @@ impl Echo {
         }
     }
 
-    /// Whether the packet that is answered had CE.
+    /// Whether the acknowledged packet had CE.
     #[inline]
     pub const fn marked(self) -> bool {
         self.bits() & 1 != 0
     }
 
-    /// The same record in an answer to a packet with this ECN field.
+    /// The same record in the reply to a packet with this ECN field.
     #[inline]
     pub const fn answering(self, ecn: Ecn) -> Self {
         Self::of(self.bits() >> 1, matches!(ecn, Ecn::Ce))
@@ -306,7 +309,7 @@ impl Echo {
 pub struct SegmentFlags {
     /// CWR: the sender has reduced its window (RFC 3168 section 6.1.2).
     pub window_reduced: bool,
-    /// PSH: the last segment of what the application handed over at once.
+    /// PSH: the last segment of the data that the application handed over in one call.
     pub push: bool,
 }
 
@@ -318,53 +321,53 @@ impl AckFlags {
     const CONGESTION: u8 = 1;
     const DUPLICATE: u8 = 2;
 
-    /// These flags.
+    /// Combines these flags.
     #[inline]
     pub const fn new(congestion: bool, duplicate: bool) -> Self {
         Self(congestion as u8 * Self::CONGESTION + duplicate as u8 * Self::DUPLICATE)
     }
 
-    /// ECE: congestion was experienced, by RFC 3168 or by RFC 8257.
+    /// ECE: congestion was experienced, as defined by RFC 3168 or by RFC 8257.
     #[inline]
     pub const fn congestion(self) -> bool {
         self.0 & Self::CONGESTION != 0
     }
 
-    /// The segment that it answers had arrived before (RFC 2883; which one it was, the sender does
-    /// not need to know).
+    /// Whether the acknowledged segment was a duplicate (RFC 2883; the sender does not need to know
+    /// which one).
     #[inline]
     pub const fn duplicate(self) -> bool {
         self.0 & Self::DUPLICATE != 0
     }
 }
 
-/// Segments that have arrived above what a TCP acknowledgement acknowledges.
+/// A block of segments that have arrived above the cumulative acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// The first of them, counted from the acknowledged one. Blocks further away than 65,535
-    /// segments are not told.
+    /// First segment of the block, relative to the cumulative acknowledgement. Blocks that begin
+    /// more than 65,535 segments above it are not reported.
     pub from: u16,
-    /// How many; 0 if there is no block.
+    /// Number of segments; 0 if there is no block.
     pub count: u16,
 }
 
-/// How a TCP receiver tells the sender what it saw in the ECN field, agreed on in the handshake.
+/// How a TCP receiver reports ECN marks to the sender, as agreed in the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EcnFeedback {
-    /// Not at all: segments are not ECN-capable.
+    /// No feedback: segments are not ECN-capable.
     #[default]
     None,
-    /// ECE from a mark until the sender has answered it with CWR (RFC 3168 section 6.1).
+    /// ECE is set from a mark until the sender has responded with CWR (RFC 3168 section 6.1).
     Classic,
-    /// ECE is the mark of the last segment, with an acknowledgement at each change (RFC 8257
-    /// section 3.2).
+    /// ECE is the mark of the last segment; each change is acknowledged at once (RFC 8257 section
+    /// 3.2).
     Dctcp,
-    /// By counters of marked segments (RFC 9768).
+    /// Counters of marked segments (RFC 9768).
     Accurate,
 }
 
 impl Packet {
-    /// The DSCP field, by which switches can classify: a switch cannot know how long a flow is.
+    /// The DSCP field. Switches can classify by it, since they cannot know the size of a flow.
     #[inline]
     pub const fn dscp(&self) -> Dscp {
         self.tos.dscp()
@@ -376,8 +379,8 @@ impl Packet {
         self.tos.ecn()
     }
 
-    /// The telemetry record that it carries, of its source if it is data and else of its
-    /// destination; `None` if it carries none.
+    /// The telemetry record of the packet: a record of its source if it is data, otherwise of its
+    /// destination. `None` if it has none.
     #[inline]
     pub const fn record(&self) -> Option<u32> {
         match self.body {
@@ -388,27 +391,28 @@ impl Packet {
         }
     }
 
-    /// Sets CE: congestion was experienced.
+    /// Sets CE.
     #[inline]
     pub fn mark(&mut self) {
         self.tos = Tos::new(self.dscp(), Ecn::Ce);
     }
 
-    /// Whether it carries a piece of a message.
+    /// Whether it carries part of a message.
     #[inline]
     pub const fn is_data(&self) -> bool {
         matches!(self.body, Body::Data { .. } | Body::Segment { .. })
     }
 
-    /// Whether it is a piece of a message, or what is left of one: if it is lost, a packet of its flow is.
+    /// Whether it carries part of a message or is the header of a trimmed packet, so that its loss is the
+    /// loss of a packet of its flow.
     #[inline]
     pub const fn is_of_message(&self) -> bool {
         self.is_data() || matches!(self.body, Body::Trimmed { .. })
     }
 
-    /// Whether it is feedback of RoCEv2, a notification, or the header of a trimmed packet, which wait in the control
-    /// queue of a port unless `switch.feedback` gives them another. TCP has its acknowledgements among the data, like
-    /// every switch that looks at classes only.
+    /// Whether it is RoCEv2 feedback, a notification, or the header of a trimmed packet. These use the control queue
+    /// of a port unless `switch.feedback` assigns them another. TCP acknowledgements are queued with the data, as in
+    /// any switch that looks at classes only.
     #[inline]
     pub const fn is_control(&self) -> bool {
         !matches!(
@@ -421,7 +425,7 @@ impl Packet {
         )
     }
 
-    /// Whether it ends at the neighbour instead of being forwarded.
+    /// Whether it ends at the neighbor instead of being forwarded.
     #[inline]
     pub const fn is_one_hop(&self) -> bool {
         matches!(
@@ -431,7 +435,7 @@ impl Packet {
     }
 }
 
-/// Lengths on the wire, in bytes.
+/// Frame lengths and overheads, in bytes.
 pub mod length {
     /// Preamble, start delimiter and inter-frame gap: 8 + 12.
     pub const PREAMBLE_AND_GAP: u16 = 20;
@@ -443,27 +447,28 @@ pub mod length {
     pub const ROCE_OVERHEAD: u16 = 62;
     /// Ethernet 14, IPv4 20, UDP 8, FCS 4.
     pub const UDP_OVERHEAD: u16 = 46;
-    /// Ethernet 14, IPv4 20, TCP 20 with timestamps 12, FCS 4: of a segment with data.
+    /// Ethernet 14, IPv4 20, TCP 20 with timestamps 12, FCS 4, for a segment with data.
     pub const TCP_OVERHEAD: u16 = 70;
     /// [`ROCE_OVERHEAD`] and AETH 4.
     pub const ROCE_ACK: u16 = 66;
-    /// Telemetry in a packet of RoCEv2 and in its acknowledgement: 2 bytes, and 8 for each of 5 hops
+    /// Telemetry in a RoCEv2 packet and in its acknowledgement: 2 bytes, and 8 for each of 5 hops
     /// (HPCC, SIGCOMM 2019, section 4.1).
     pub const TELEMETRY: u16 = 42;
-    /// [`ROCE_OVERHEAD`] and a counter of 4 bytes. The layout is assumed: that of an acknowledgement.
+    /// [`ROCE_OVERHEAD`] and a 4-byte counter. The layout is an assumption: that of an
+    /// acknowledgement.
     pub const ROCE_CREDIT: u16 = 66;
     /// [`ROCE_OVERHEAD`] and 16 reserved bytes.
     pub const ROCE_CNP: u16 = 78;
     /// Ethernet 14, payload 18 (version, addresses, VLAN, length), 48 bytes of the packet, FCS 4.
-    /// The bit layout is assumed; the 48 bytes are the default of the managed object
+    /// The bit layout is an assumption; the 48 bytes are the default of the managed object
     /// `min-header-octets` in the 802.1Qcz YANG module.
     pub const CIM: u16 = 84;
-    /// Ethernet 14, VLAN tag 4, CN-TAG 4, PDU 24, FCS 4: of a CNM with nothing of the sampled frame,
-    /// before it is padded to [`SHORTEST_FRAME`].
+    /// Ethernet 14, VLAN tag 4, CN-TAG 4, PDU 24, FCS 4: a CNM without data of the sampled frame,
+    /// before padding to [`SHORTEST_FRAME`].
     pub const CNM: u16 = 50;
     /// Ethernet 14, IPv4 20, UDP 8, payload 28 (version and flags, addresses, protocol, ports and
-    /// DSCP of the packet, pause time), FCS 4. The layout is assumed: the project's text is not
-    /// public.
+    /// DSCP of the packet, pause time), FCS 4. The layout is an assumption, because the text of the
+    /// project is not public.
     pub const SFC: u16 = 74;
 }
 

@@ -1,10 +1,10 @@
-//! Streams of chance. Every component that rolls dice has a stream of its own, named after what
-//! it is and derived from the scenario's seed, so that adding a component never changes what
-//! another one draws and the number of threads never matters.
+//! Random number streams. Every component that uses random numbers has a stream of its own, derived
+//! from its name and the scenario's seed. Adding a component therefore never changes the numbers
+//! that another one draws, and the number of threads has no effect.
 //!
 //! The generator is xoshiro256++ 1.0 (Blackman and Vigna, 2019), seeded through SplitMix64. The
-//! distributions are our own, on `libm` only, because those of libraries change between versions
-//! and platforms.
+//! distributions are implemented here, on `libm` only, because those of libraries change between
+//! versions and platforms.
 
 /// One stream of random numbers.
 #[derive(Clone, Debug)]
@@ -13,9 +13,9 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of the component `name` under `seed`.
+    /// The stream of component `name` under `seed`.
     pub fn named(seed: u64, name: &str) -> Self {
-        // FNV-1a, 64 bit: only has to tell names apart; SplitMix64 does the mixing.
+        // FNV-1a, 64 bit: it only has to distinguish names; SplitMix64 does the mixing.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -53,7 +53,7 @@ impl Stream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with this probability: never for 0, always for 1.
+    /// Returns true with this probability: never for 0, always for 1.
     #[inline]
     pub fn bernoulli(&mut self, probability: f64) -> bool {
         self.unit() < probability
@@ -61,7 +61,8 @@ impl Stream {
 
     /// A whole number in [0, bound), each equally likely; `bound` must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // Lemire 2019: the high half of a product, redrawn where that would favour some.
+        // Lemire 2019: take the high half of a product, and redraw where that would favor some
+        // values.
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
             if product as u64 >= bound.wrapping_neg() % bound {
@@ -70,7 +71,7 @@ impl Stream {
         }
     }
 
-    /// An exponentially distributed number with this mean.
+    /// An exponentially distributed number with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
@@ -83,7 +84,8 @@ impl Stream {
     }
 }
 
-/// A well-spread hash of a number: SplitMix64's finalizer (Steele, Lea and Flood, 2014).
+/// Hash of a number with well-distributed bits: the finalizer of SplitMix64 (Steele, Lea and Flood,
+/// 2014).
 #[inline]
 pub const fn mix(number: u64) -> u64 {
     let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -128,7 +130,8 @@ mod tests {
         let n = 200_000;
         let mean = |sum: f64| sum / f64::from(n);
         let unit = mean((0..n).map(|_| stream.unit()).sum());
-        // Standard error of a uniform mean is 0.289/sqrt(n) = 0.00065: five of them.
+        // The standard error of a uniform mean is 0.289/sqrt(n) = 0.00065; the bound is five times
+        // that.
         assert!((unit - 0.5).abs() < 0.0033, "{unit}");
         let exponential = mean((0..n).map(|_| stream.exponential(3.0)).sum());
         assert!((exponential - 3.0).abs() < 0.034, "{exponential}");

@@ -1,20 +1,20 @@
-//! Tables: the form of every result. A column knows its unit and its meaning, so the data
-//! dictionary that stands beside the results is made from the code that fills them, or from files
-//! that it wrote.
+//! Tables: the format of every result. A column carries its unit and its meaning, so the data
+//! dictionary beside the results is generated from the code that fills them, or from files that
+//! this code has written.
 
 use std::borrow::Cow;
 
 use crate::random::mix;
 
-/// A name or a meaning: from the code, or from a file.
+/// A name or a description, from the code or from a file.
 pub type Words = Cow<'static, str>;
 
 /// A named set of columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What a row is, in the plural: `flows`, `queues`.
+    /// Plural noun for the rows: `flows`, `queues`.
     pub name: Words,
-    /// One sentence: what a row stands for.
+    /// What a row represents, in one sentence.
     pub doc: Words,
     /// The columns in order.
     pub columns: Vec<Column>,
@@ -23,9 +23,9 @@ pub struct Table {
 /// One column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name, ending in its unit where it has one: `fct_ns`.
+    /// Its name, with the unit as suffix if it has one: `fct_ns`.
     pub name: Words,
-    /// What a value means, with what an empty one means if there can be one.
+    /// Meaning of a value, and of an empty value if there can be one.
     pub doc: Words,
     /// The values.
     pub values: Values,
@@ -36,14 +36,14 @@ pub struct Column {
 pub enum Values {
     /// Whole numbers.
     U64(Vec<u64>),
-    /// Real numbers; NaN means that there is none.
+    /// Real numbers; NaN stands for an empty value.
     F64(Vec<f64>),
     /// Text.
     Text(Vec<String>),
 }
 
 impl Values {
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::U64(values) => values.len(),
@@ -64,22 +64,22 @@ impl Table {
         Self { name: name.into(), doc: doc.into(), columns: Vec::new() }
     }
 
-    /// The same with a column of whole numbers more.
+    /// Adds a column of whole numbers.
     pub fn u64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<u64>) -> Self {
         self.with(name, doc, Values::U64(values))
     }
 
-    /// The same with a column of real numbers more.
+    /// Adds a column of real numbers.
     pub fn f64(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<f64>) -> Self {
         self.with(name, doc, Values::F64(values))
     }
 
-    /// The same with a column of text more.
+    /// Adds a column of text.
     pub fn text(self, name: impl Into<Words>, doc: impl Into<Words>, values: Vec<String>) -> Self {
         self.with(name, doc, Values::Text(values))
     }
 
-    /// The same with a column more. Panics if it is not as long as the others.
+    /// Adds a column. Panics if its length differs from the other columns'.
     pub fn with(mut self, name: impl Into<Words>, doc: impl Into<Words>, values: Values) -> Self {
         let column = Column { name: name.into(), doc: doc.into(), values };
         if let Some(first) = self.columns.first() {
@@ -96,18 +96,18 @@ impl Table {
         self
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
 
-    /// The column of this name.
+    /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The whole numbers of the column of this name, for tests: panics if there is no such column. Other code has a
-    /// view, see [`tables`](crate::tables).
+    /// The whole numbers of the column with this name, for tests; panics if there is no such column. Other code
+    /// uses a view, see [`tables`](crate::tables).
     pub fn u64s(&self, name: &str) -> &[u64] {
         match self.column(name).map(|column| &column.values) {
             Some(Values::U64(values)) => values,
@@ -115,7 +115,7 @@ impl Table {
         }
     }
 
-    /// The real numbers of the column of this name; panics like [`Table::u64s`].
+    /// The real numbers of the column with this name; panics like [`Table::u64s`].
     pub fn f64s(&self, name: &str) -> &[f64] {
         match self.column(name).map(|column| &column.values) {
             Some(Values::F64(values)) => values,
@@ -123,7 +123,7 @@ impl Table {
         }
     }
 
-    /// The texts of the column of this name; panics like [`Table::u64s`].
+    /// The texts of the column with this name; panics like [`Table::u64s`].
     pub fn texts(&self, name: &str) -> &[String] {
         match self.column(name).map(|column| &column.values) {
             Some(Values::Text(values)) => values,
@@ -132,11 +132,11 @@ impl Table {
     }
 }
 
-/// The tables of the record of a run: whether and how finely it is kept changes no result.
+/// The tables of the recording of a run. Recording, at any resolution, changes no result.
 pub const RECORD: [&str; 5] = ["record", "nodes", "moments", "backlogs", "stretches"];
 
-/// A hash of every value of every table, by which results are told apart and known again. The tables
-/// of the record are left out, so that a run that is recorded is known as the same.
+/// A hash of all values of all tables, which identifies results. The tables of the recording are
+/// left out, so that a run has the same fingerprint whether or not it is recorded.
 pub fn fingerprint(tables: &[Table]) -> u64 {
     let mut hash = 0;
     let mut add = |value: u64| hash = mix(hash ^ mix(value)).wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,7 +1,7 @@
-//! The tables of results, each defined once: its columns with their types and meanings, from which come the rows that the
-//! simulator fills, the views that others read, the files, the data dictionary and the reference.
+//! The result tables. Each is defined once, with the types and meanings of its columns. The definition generates the
+//! rows that the simulator fills, the views for reading, the files, the data dictionary and the reference.
 //!
-//! Every table is a module of its name, with `Row` and `View`:
+//! Every table is a module with the table's name, which contains `Row` and `View`:
 //!
 //! ```
 //! use floodway_model::Table;
@@ -21,12 +21,12 @@ pub use ports::*;
 pub use recording::*;
 pub use traffic::*;
 
-/// A value of a column.
+/// A value in a column.
 pub trait Cell: Sized {
-    /// The type of the column in words: `whole numbers`.
+    /// The type of the column in plain words: `whole numbers`.
     const TYPE: &'static str;
 
-    /// A column of these values.
+    /// Makes a column of these values.
     fn column(values: Vec<Self>) -> Values;
 
     /// The values of a column, if they are of this type.
@@ -56,32 +56,33 @@ cell!(u64, U64, "whole numbers");
 cell!(f64, F64, "real numbers");
 cell!(String, Text, "text");
 
-/// The first column that a table lacks, and its type in words, if this version has a table of that name with such a
-/// column: one that an earlier version wrote.
+/// The first column that a table lacks, and its type in plain words, if this version has a table of the same name
+/// with such a column. Tables written by earlier versions may lack columns.
 pub fn missing(table: &Table) -> Option<(&'static str, &'static str)> {
     [counts::missing, memory::missing, ports::missing, recording::missing, traffic::missing]
         .into_iter()
         .find_map(|missing| missing(table))
 }
 
-/// The same with all columns that it lacks, of zeros and empty texts: for tests of what needs some columns only.
+/// The table with all missing columns added, as zeros and empty texts. For tests of code that needs only some
+/// columns.
 pub fn complete(table: Table) -> Table {
     [counts::complete, memory::complete, ports::complete, recording::complete, traffic::complete]
         .into_iter()
         .fold(table, |table, complete| complete(table))
 }
 
-/// One sentence from the lines of a comment.
+/// Joins the lines of a comment.
 fn sentence(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// The values of a column, if there is one of this name and type.
+/// The values of the column with this name, if it has this type.
 fn values<'a, T: Cell>(table: &'a Table, column: &str) -> Option<&'a [T]> {
     T::of(&table.column(column)?.values)
 }
 
-/// Defines tables. The comments are their documentation, and that of their columns.
+/// Defines tables. The doc comments document the tables and their columns in the reference.
 macro_rules! tables {
     ($(
         $(#[doc = $doc:literal])+
@@ -122,26 +123,26 @@ macro_rules! tables {
                     }
                 }
 
-                /// The columns of a table that has been made or read.
+                /// The columns of an existing table.
                 #[derive(Clone, Copy, Debug)]
                 pub struct View<'a> {
                     $($(#[doc = $meaning])+ pub $column: &'a [$type],)+
                 }
 
                 impl<'a> View<'a> {
-                    /// That of the table of this name, if it is one of these and has all columns.
+                    /// View of the table with this name, if it is present and has all columns.
                     pub fn of(tables: &'a [Table]) -> Option<Self> {
                         Self::of_table(tables.iter().find(|table| table.name == NAME)?)
                     }
 
-                    /// That of one table, if it has all columns.
+                    /// View of one table, if it has all columns.
                     pub fn of_table(table: &'a Table) -> Option<Self> {
                         Some(Self {
                             $($column: values(table, stringify!($column))?,)+
                         })
                     }
 
-                    /// How many rows.
+                    /// Number of rows.
                     pub fn rows(&self) -> usize {
                         [$(self.$column.len()),+][0]
                     }

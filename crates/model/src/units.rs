@@ -1,8 +1,8 @@
-//! Quantities with their units in the type.
+//! Quantities that carry their unit in the type.
 //!
-//! Time is a whole number of picoseconds, so that a byte at 400 Gb/s (20 ps) is exact and sums
-//! never round. In text a quantity always carries its unit: `"200ns"`, `"100Gbps"`, `"750KB"`
-//! (KB is 1000 bytes, KiB 1024).
+//! Time is a whole number of picoseconds, so a byte at 400 Gb/s (20 ps) is exact and sums never
+//! round. In text a quantity always carries its unit: `"200ns"`, `"100Gbps"`, `"750KB"` (KB is 1000
+//! bytes, KiB 1024).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A moment: picoseconds since the start of the simulation.
+/// A point in time: picoseconds since the start of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub u64);
 
@@ -35,10 +35,10 @@ pub const PS_PER_S: u64 = 1_000_000_000_000;
 impl Instant {
     /// The start of the simulation.
     pub const ZERO: Self = Self(0);
-    /// Later than everything: an alarm that is not set.
+    /// Later than every other time: the value of a timer that is not set.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The time since `earlier`, zero if that is not earlier.
+    /// Time since `earlier`; zero if `earlier` is not in the past.
     #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -46,7 +46,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero time.
     pub const ZERO: Self = Self(0);
 
     /// A whole number of nanoseconds.
@@ -91,29 +91,30 @@ impl Rate {
         self.0 as f64 / 1e9
     }
 
-    /// The whole bytes that this rate carries in `time`, rounded down.
+    /// Number of whole bytes that this rate carries in `time`.
     pub fn bytes_in(self, time: Duration) -> Bytes {
         Bytes((u128::from(self.0) * u128::from(time.0) / (8 * u128::from(PS_PER_S))) as u64)
     }
 
-    /// The time that `bytes` take at this rate.
+    /// Time to transmit `bytes` at this rate.
     pub fn time_for(self, bytes: Bytes) -> Duration {
         ByteTime::at(self).of(bytes.0)
     }
 }
 
-/// The time of one byte at a rate, prepared so that serialization delay is one multiplication.
+/// Transmission time of one byte at a given rate, prepared so that the serialization delay of a
+/// frame is one multiplication.
 ///
-/// Kept in units of 2^-20 ps and rounded up once, so it is exact whenever a byte takes a whole
-/// number of picoseconds (1, 10, 25, 40, 100, 200, 400, 800 Gb/s) and otherwise at most 2^-20 ps
-/// per byte too long.
+/// It is stored in units of 2^-20 ps and rounded up once. It is therefore exact if a byte takes a
+/// whole number of picoseconds (1, 10, 25, 40, 100, 200, 400, 800 Gb/s), and otherwise at most
+/// 2^-20 ps per byte too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteTime(u64);
 
 impl ByteTime {
     const FRACTION_BITS: u32 = 20;
 
-    /// Prepares `rate`, which must not be zero.
+    /// Prepares `rate`, which must be nonzero.
     pub fn at(rate: Rate) -> Self {
         let ps_per_byte = (8 * u128::from(PS_PER_S)) << Self::FRACTION_BITS;
         Self(ps_per_byte.div_ceil(u128::from(rate.0)) as u64)
@@ -194,7 +195,7 @@ impl Add for Duration {
     }
 }
 
-/// Not saturating: sums of bytes are made for every packet, and of what there is.
+/// Not saturating: bytes are summed for every packet, and the sums are of existing data.
 macro_rules! addition {
     ($($name:ident)*) => {$(
         impl Add for $name {
@@ -206,54 +207,54 @@ macro_rules! addition {
 }
 addition!(Bytes Rate);
 
-/// A quantity that could not be read, with what would have been right.
+/// Error in the text of a quantity, with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// There is a number and no unit.
+    /// A number without a unit.
     #[error("\"{text}\" has no unit: {noun} is written like \"{example}\"")]
     NoUnit {
-        /// What was written.
+        /// Text as written.
         text: String,
-        /// What was expected, with its article.
+        /// Expected quantity, with its article.
         noun: &'static str,
-        /// A right spelling.
+        /// Example of a correct spelling.
         example: &'static str,
     },
-    /// The unit is not one of this quantity's.
+    /// A unit that this quantity does not have.
     #[error("unknown unit \"{unit}\" in \"{text}\": {noun} takes {units}")]
     UnknownUnit {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// The part that is not a unit of this quantity.
         unit: String,
-        /// What was expected, with its article.
+        /// Expected quantity, with its article.
         noun: &'static str,
-        /// The units there are.
+        /// The valid units.
         units: String,
     },
-    /// The part before the unit is not a number that is zero or more.
+    /// The part before the unit is not a non-negative number.
     #[error("\"{text}\" is not {noun}: write a number and a unit, like \"{example}\"")]
     NotANumber {
-        /// What was written.
+        /// Text as written.
         text: String,
-        /// What was expected, with its article.
+        /// Expected quantity, with its article.
         noun: &'static str,
-        /// A right spelling.
+        /// Example of a correct spelling.
         example: &'static str,
     },
-    /// The value is larger than floodway can count.
+    /// The value is larger than floodway can represent.
     #[error("\"{text}\" is too large for {noun}: the most is {most}")]
     TooLarge {
-        /// What was written.
+        /// Text as written.
         text: String,
-        /// What was expected, with its article.
+        /// Expected quantity, with its article.
         noun: &'static str,
         /// The largest value.
         most: String,
     },
 }
 
-/// How a quantity is spelled: its article and name, an example, and its units by size.
+/// The written form of a quantity: its name with article, an example, and its units by size.
 struct Spelling {
     noun: &'static str,
     example: &'static str,
@@ -286,7 +287,7 @@ impl Spelling {
                 units,
             });
         };
-        // Exact to the last digit, then rounded to the nearest whole base unit.
+        // Exact to the last digit, then rounded to the nearest base unit.
         let scale = u128::from(scale);
         let value = whole * scale + (numerator * scale + denominator / 2) / denominator;
         u64::try_from(value).map_err(|_| UnitError::TooLarge {
@@ -296,18 +297,18 @@ impl Spelling {
         })
     }
 
-    /// A regular expression of what can be written.
+    /// Regular expression for the written form.
     fn pattern(&self) -> String {
         let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
         let number = r"([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)";
         format!(r"^\s*{number}\s*({})\s*$", units.join("|"))
     }
 
-    /// In the largest unit of which the value is at least one, with at most three decimals if
-    /// that is exact, else in the smallest.
+    /// Formats in the largest unit in which the value is at least one and exact with at most three
+    /// decimals, otherwise in the smallest unit.
     fn format(&self, value: u64) -> String {
         let base = self.units[0];
-        // Powers of ten in plain letters only: "us" and not "µs", "KB" and not "KiB".
+        // Decimal units with ASCII names only: "us" and not "µs", "KB" and not "KiB".
         let plain = |name: &str| name.is_ascii() && !name.contains('i');
         let mut decimal: Vec<_> = self.units.iter().filter(|(name, _)| plain(name)).collect();
         decimal.sort_by_key(|(_, scale)| *scale);
@@ -446,7 +447,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a quantity cannot hold is the most that it can: of a time that is "never".
+    /// Overflow saturates at the largest value, which as a time means "never".
     #[test]
     fn sums_and_products_stay_at_the_most_there_is() {
         let most = Duration(u64::MAX);

@@ -1,4 +1,4 @@
-//! Tables about queues and the memory of switches.
+//! Tables about queues and switch buffers.
 
 tables! {
     /// One row per egress queue of a switch, with all that waits for it at the inputs of a crossbar; samples are of the

@@ -1,4 +1,4 @@
-//! Tables of the record of a run, which there are only with the key `record`.
+//! Tables of the recording of a run, which exist only with the key `record`.
 
 tables! {
     /// What the record of the run holds, in one row. Only with the key record, of the first replication; so are the

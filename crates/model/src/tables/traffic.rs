@@ -1,4 +1,4 @@
-//! Tables about flows and what they carry.
+//! Tables about flows, applications and operations.
 
 tables! {
     /// One row per flow that began, in order of their numbers: that of start, except that flows in turn start one after

@@ -1,5 +1,5 @@
-//! Credit of receivers: what arrives is shown to the receivers' halves of congestion control, their credit
-//! frames go to the senders, and the senders hear of them.
+//! Receiver-driven credit. Arriving packets are passed to the receiver halves of congestion control, whose
+//! credit frames go to the senders; the senders' side is here too.
 
 use std::cmp::Reverse;
 
@@ -11,21 +11,22 @@ use super::{Host, Shared};
 use crate::context::Context;
 use crate::observe::{Fact, Kinds};
 
-/// The place that stands for the receivers' halves among timers of receivers.
+/// Index that stands for the receiver halves among the timers of receivers.
 const HALVES: u32 = u32::MAX;
 
-/// The receivers' halves of a host, and what is counted of their credit.
+/// The receiver halves of a host, with their counters.
 #[derive(Debug)]
 pub struct Granting {
     halves: Halves,
-    /// When their timer expires, as the host has it.
+    /// Expiry of their timer, as the host has scheduled it.
     due: Instant,
     /// Credit frames sent.
     sent: u64,
 }
 
 impl Granting {
-    /// Of a host that receives these flows; `None` if the congestion control of none has a receiver's half.
+    /// The receiver halves of a host that receives these flows; `None` if no flow's congestion control has
+    /// a receiver half.
     pub fn of(incoming: &[FlowId], shared: &Shared) -> Option<Box<Self>> {
         if !shared.profiles.iter().any(|profile| profile.congestion.has_receiver_half()) {
             return None;
@@ -42,8 +43,8 @@ impl Host {
         self.granting.as_ref().map_or(0, |granting| granting.sent)
     }
 
-    /// Data, or what a switch has left of it, has arrived and is answered. Out of line, as all of this, so that hosts
-    /// without it are not slower.
+    /// Data, or the header of a trimmed packet, has arrived and is answered. Not inlined, like everything here, so
+    /// that hosts without receiver halves do not become slower.
     #[inline(never)]
     pub(super) fn ask_receiver_half(
         &mut self,
@@ -66,7 +67,7 @@ impl Host {
         self.grant(now, context);
     }
 
-    /// The timer of the receivers' halves that was set for `at` has expired.
+    /// The timer of the receiver halves that was set for `at` has expired.
     #[inline(never)]
     pub(super) fn on_credit_timer(&mut self, at: Instant, now: Instant, context: &mut Context) {
         if let Some(granting) = self.granting.as_mut().filter(|granting| granting.due == at) {
@@ -109,7 +110,7 @@ impl Host {
         }
     }
 
-    /// Credit has come for a sender here, of so many packets so far.
+    /// Credit has arrived for a sender of this host; `number` is cumulative, in packets.
     #[inline(never)]
     pub(super) fn on_credit(&mut self, connection: u32, number: u32, now: Instant) {
         self.credits_received += 1;

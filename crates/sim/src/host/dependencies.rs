@@ -1,5 +1,6 @@
-//! Flows that wait for others. In turn: each begins when the one before it, of the same workload, has
-//! been handed over. By triggers: each begins when others have arrived here or been handed over.
+//! Flows that depend on others. Sequential flows (`in_turn`): each starts when the previous one of
+//! the same workload has been handed over. Triggered flows: each starts when others have arrived here
+//! or have been handed over.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -10,43 +11,44 @@ use floodway_model::{Duration, FlowId, FlowSpec, Instant, Trigger};
 use super::{Host, Shared};
 use crate::context::Context;
 
-/// Who of the flows of one sender waits for what. Flows are known by their places among them.
+/// Dependencies between the flows of one sender. Flows are identified by their index among its
+/// outgoing flows.
 #[derive(Debug)]
 pub struct Dependencies {
-    /// By flow: the one whose turn comes next.
+    /// By flow: the flow that follows it in sequence.
     next: Vec<Option<u32>>,
-    /// By flow: whether it has been handed over, so that packets which are sent again, among them its
-    /// last, are nothing new.
+    /// By flow: whether it has been handed over, so that retransmissions, which may include its last
+    /// packet, do not count again.
     handed_over: Vec<bool>,
-    /// By flow: what it waits for.
+    /// By flow: its remaining dependencies.
     waits: Vec<Wait>,
-    /// What triggers, in order of what happens.
+    /// Triggers, sorted by event.
     triggers: Vec<Triggered>,
-    /// Those whose turn has come before their time.
+    /// Flows whose dependencies were satisfied before their start time.
     early: BinaryHeap<Reverse<(Instant, u32)>>,
 }
 
-/// What a flow waits for.
+/// Dependencies of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wait {
-    /// For its start only.
+    /// It depends on its start time only.
     Start,
-    /// For so many others; not before a time.
+    /// `left` events must still occur; it does not start before `at`.
     Others { left: u32, at: Instant },
-    /// For nothing any more: it began.
+    /// It has started, at this time.
     Over(Instant),
 }
 
-/// What happens to a flow here.
+/// An event at this host that other flows can depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// This one of the outgoing flows has been handed over.
+    /// This outgoing flow has been handed over.
     HandedOver(u32),
-    /// This one of the incoming flows has arrived.
+    /// This incoming flow has arrived.
     Arrived(u32),
 }
 
-/// A flow that waits for something.
+/// A flow that depends on an event.
 #[derive(Debug)]
 struct Triggered {
     on: Event,
@@ -55,8 +57,8 @@ struct Triggered {
 }
 
 impl Dependencies {
-    /// Of these flows, in order, with the triggers of flows among them; `None` if none waits for
-    /// another.
+    /// For these flows, in order, with the triggers that start flows among them; `None` if there
+    /// are no dependencies.
     pub fn of(outgoing: &[FlowId], triggers: &[Trigger], shared: &Shared) -> Option<Box<Self>> {
         let spec = |flow: FlowId| &shared.flows[flow.index()];
         if triggers.is_empty() && !outgoing.iter().any(|&flow| spec(flow).in_turn) {
@@ -90,20 +92,20 @@ impl Dependencies {
         Some(Box::new(Self { next, handed_over, waits, triggers, early: BinaryHeap::new() }))
     }
 
-    /// The first flow from `place` on that waits for its start only.
+    /// Index of the first flow from `place` on that depends on its start time only.
     pub fn skip(&self, place: usize) -> usize {
         let rest = self.waits[place..].iter();
         place + rest.take_while(|wait| **wait != Wait::Start).count()
     }
 
-    /// When the next flow begins that waits for nothing but that time.
+    /// Start of the next flow whose dependencies are satisfied.
     #[inline]
     pub fn due(&self) -> Instant {
         self.early.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at)
     }
 
-    /// When a flow began, [`Instant::NEVER`] if it did not; `None` of one that waited for its start
-    /// only.
+    /// Time at which a flow started, [`Instant::NEVER`] if it did not; `None` if it depended on its
+    /// start time only.
     pub fn began(&self, place: u32) -> Option<Instant> {
         match self.waits[place as usize] {
             Wait::Start => None,
@@ -112,7 +114,7 @@ impl Dependencies {
         }
     }
 
-    /// Where those are among the triggers that wait for this.
+    /// Range of the triggers that depend on this event.
     fn waiting_for(&self, event: Event) -> std::ops::Range<usize> {
         let from = self.triggers.partition_point(|triggered| triggered.on < event);
         let many = self.triggers[from..].iter().take_while(|triggered| triggered.on == event);
@@ -121,7 +123,7 @@ impl Dependencies {
 }
 
 impl Wait {
-    /// For one more.
+    /// Adds a dependency.
     fn add(&mut self) {
         let left = match self {
             Self::Others { left, .. } => *left,
@@ -130,7 +132,8 @@ impl Wait {
         *self = Self::Others { left: left + 1, at: Instant::ZERO };
     }
 
-    /// One of those has happened, and it may begin at `at`: when it begins, if it was the last.
+    /// One of the events has occurred, so the flow may start at `at` as far as this event is
+    /// concerned. Returns the start time if it was the last event.
     fn one_less(&mut self, at: Instant) -> Option<Instant> {
         let Self::Others { left, at: so_far } = self else { return None };
         *left -= 1;
@@ -139,9 +142,9 @@ impl Wait {
     }
 }
 
-/// By flow: how many flows with a size never begin if it does not, itself among them. One that waits
-/// for several is counted with the first only, so that none is counted twice. Empty if no flow waits
-/// for another.
+/// By flow: number of flows with a size, including itself, that never start unless this flow starts.
+/// A flow with several dependencies is attributed to the first only, so that it is not counted
+/// twice. Empty if there are no dependencies.
 pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
     if triggers.is_empty() && !flows.iter().any(|flow| flow.in_turn) {
         return Vec::new();
@@ -161,7 +164,7 @@ pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
             *leader = trigger.after.0;
         }
     }
-    // From those that nobody follows towards those that follow nobody.
+    // From the flows that no other follows to those that follow no other.
     let mut followed = vec![0u32; flows.len()];
     leader.iter().filter(|&&of| of != NONE).for_each(|&of| followed[of as usize] += 1);
     let ending = |flow: &FlowSpec| u32::from(!flow.is_persistent());
@@ -179,14 +182,14 @@ pub fn followers(flows: &[FlowSpec], triggers: &[Trigger]) -> Vec<u32> {
 }
 
 impl Host {
-    /// The flows that it sends begin by these triggers, or in turn.
+    /// Sets the triggers that start its outgoing flows, and the sequential flows.
     pub fn wait_for(&mut self, triggers: &[Trigger]) {
         self.dependencies = Dependencies::of(&self.outgoing, triggers, &self.shared);
         self.set_started(self.dependencies.as_ref().map_or(0, |dependencies| dependencies.skip(0)));
         self.set_wake();
     }
 
-    /// All packets of a flow have left the source's memory: the turn of the one after it comes.
+    /// All packets of a flow have left the source's buffer: the next flow in sequence may start.
     pub(super) fn on_handed_over(&mut self, flow: FlowId, now: Instant, context: &mut Context) {
         let place = self.shared.places[flow.index()].0;
         let Some(dependencies) = &mut self.dependencies else { return };
@@ -199,7 +202,7 @@ impl Host {
         self.on_event(Event::HandedOver(place), now, context);
     }
 
-    /// All of the flow with this place among the incoming ones has arrived.
+    /// All of the flow with this index among the incoming ones has arrived.
     #[inline(never)]
     pub(super) fn on_received(&mut self, place: u32, now: Instant, context: &mut Context) {
         self.on_event(Event::Arrived(place), now, context);
@@ -215,7 +218,7 @@ impl Host {
         self.start_early(now);
     }
 
-    /// One of those that a flow waits for has happened; it may begin at `at`.
+    /// An event that a flow depends on has occurred; the flow may start at `at`.
     fn happened(&mut self, place: u32, at: Instant, now: Instant, context: &mut Context) {
         let flow = self.outgoing[place as usize];
         let Some(dependencies) = &mut self.dependencies else { return };
@@ -225,14 +228,15 @@ impl Host {
         if at < spec.stop {
             dependencies.early.push(Reverse((at, place)));
         } else {
-            // It is too late, for this flow and for those after it: the run does not wait for them.
+            // It is too late for this flow and for those that follow it: the run does not wait for
+            // them.
             let (flows, awaited) =
                 (self.shared.followers[flow.index()], self.shared.is_awaited(flow));
             context.metrics.count_flows_lost(flows, awaited);
         }
     }
 
-    /// Starts the flows whose turn has come, if it is their time.
+    /// Starts the flows whose dependencies are satisfied, if their start time has come.
     pub(super) fn start_early(&mut self, now: Instant) {
         while let Some(dependencies) =
             self.dependencies.as_mut().filter(|dependencies| dependencies.due() <= now)
@@ -249,7 +253,7 @@ mod tests {
     use super::*;
     use floodway_model::NodeId;
 
-    /// From a host to another, by workload, and whether in turn.
+    /// A flow between two hosts, with its workload and whether it is sequential.
     fn flow(src: u32, dst: u32, workload: u16, in_turn: bool) -> FlowSpec {
         let (src, dst) = (NodeId(src), NodeId(dst));
         let (start, stop) = (Instant::ZERO, Instant::NEVER);
@@ -291,18 +295,18 @@ mod tests {
         let outgoing: Vec<FlowId> = (0..6).map(FlowId).collect();
         let dependencies = Dependencies::of(&outgoing, &[], &shared).unwrap();
         assert_eq!(dependencies.next, [Some(1), Some(5), Some(3), None, None, None]);
-        // Nobody waits for the flows 0, 2 and 4, which begin at their time.
+        // The flows 0, 2 and 4 have no dependencies and start at their start time.
         assert_eq!([0, 1, 3, 5].map(|place| dependencies.skip(place)), [0, 2, 4, 6]);
         assert_eq!([0, 1].map(|place| dependencies.began(place)), [None, Some(Instant::NEVER)]);
         assert!(Dependencies::of(&outgoing[2..3], &[], &shared).is_none());
-        // Of workload 0 the flows 0, 1 and 5 hang on each other.
+        // In workload 0 the flows 0, 1 and 5 form a sequence.
         assert_eq!(followers(&shared.flows, &[]), [3, 2, 2, 1, 1, 1]);
     }
 
     #[test]
     fn a_flow_waits_for_the_last_of_its_triggers() {
-        // Two flows from host 0 to host 1, and two back, of which the second waits for both and for
-        // the one before it to be handed over.
+        // Two flows from host 0 to host 1, and two back. The second of those depends on both, and
+        // on the hand-over of the flow before it.
         let shared = shared(vec![
             flow(0, 1, 0, false),
             flow(0, 1, 0, false),
@@ -317,7 +321,7 @@ mod tests {
         assert_eq!(of(Event::HandedOver(0)).len(), 1);
         assert_eq!([of(Event::Arrived(0)), of(Event::Arrived(1))].map(|range| range.len()), [1, 1]);
         assert_eq!([of(Event::Arrived(2)), of(Event::HandedOver(1))].map(|of| of.len()), [0, 0]);
-        // The time is that of the latest, whatever the order.
+        // The latest time counts, in any order of the events.
         let wait = &mut dependencies.waits[1];
         assert_eq!(
             [7, 30, 9].map(|at| wait.one_less(Instant(at))),
@@ -327,8 +331,8 @@ mod tests {
 
     #[test]
     fn none_is_lost_twice() {
-        // 0 and 1 begin by themselves, 2 follows both, 3 follows 2, 4 has no size and follows 3, and
-        // 5 follows 4.
+        // Flows 0 and 1 have no dependencies, 2 depends on both, 3 on 2; 4 has no size and depends
+        // on 3; 5 depends on 4.
         let mut flows: Vec<FlowSpec> = (0..6).map(|at| flow(at, at + 1, 0, false)).collect();
         flows[4].bytes = FlowSpec::PERSISTENT;
         let pairs = [(1, 2), (0, 2), (2, 3), (3, 4), (4, 5)];

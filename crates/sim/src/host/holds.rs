@@ -1,22 +1,24 @@
-//! What a host holds back because source flow control asked for it: everything to a destination
-//! that begins in a class, even if it is isolated in another meanwhile, for a time.
+//! Traffic held back at a host by source flow control: for a time, the host sends nothing to a
+//! destination that starts in a given class, even if the flow has since been isolated to another
+//! class.
 
 use floodway_model::{Class, Duration, Instant, NodeId};
 use rustc_hash::FxHashMap;
 
-/// Destinations that wait.
+/// Destinations that are held back.
 #[derive(Debug, Default)]
 pub struct Holds {
-    /// By destination and class: until when. Never iterated.
+    /// End of the hold, by destination and class. Never iterated.
     until: FxHashMap<(NodeId, Class), Instant>,
-    /// When the last of them ends: after it none needs to be looked up.
+    /// Latest end of all holds; after it no lookup is needed.
     last: Instant,
-    /// Times for which destinations were held, one after the other.
+    /// Total hold time, counting the full length of each hold when it begins.
     booked: Duration,
 }
 
 impl Holds {
-    /// Nothing may go to `dst` in this class before `until`. Of two holds the later end counts.
+    /// Holds traffic to `dst` in this class until `until`. If there is a hold already, the later
+    /// end applies.
     pub fn hold(&mut self, dst: NodeId, class: Class, now: Instant, until: Instant) {
         let known = self.until.entry((dst, class)).or_insert(Instant::ZERO);
         self.booked += until.since(now.max(*known));
@@ -24,7 +26,7 @@ impl Holds {
         self.last = self.last.max(until);
     }
 
-    /// Until when `dst` is held in this class, if it is.
+    /// End of the hold of `dst` in this class, if it is held.
     #[inline]
     pub fn until(&self, dst: NodeId, class: Class, now: Instant) -> Option<Instant> {
         if self.last <= now {
@@ -33,7 +35,7 @@ impl Holds {
         self.until.get(&(dst, class)).copied().filter(|&until| until > now)
     }
 
-    /// Time held, summed over destinations and classes; a hold that has begun counts in full.
+    /// Hold time, summed over destinations and classes; a hold that has begun counts in full.
     pub fn booked(&self) -> Duration {
         self.booked
     }

@@ -1,4 +1,4 @@
-//! What a NIC at the edge of a layer 2 network makes of the congestion that switches indicate there
+//! Layer 2 congestion indications at the NIC, the edge of the layer 2 network
 //! ([`congestion_indication`](crate::switch::congestion_indication)).
 
 use std::cmp::Reverse;
@@ -8,10 +8,10 @@ use floodway_model::{FlowId, Instant, Packet};
 use super::sender::rules;
 use super::{Host, sender};
 
-/// What has come.
+/// Counters of indications.
 #[derive(Debug, Default)]
 pub(super) struct Indications {
-    /// Packets with an indication that were ECN-capable, and that were not.
+    /// Packets with an indication: those that were ECN-capable, and those that were not.
     pub mapped: u64,
     pub passed: u64,
     /// Backward indications.
@@ -19,8 +19,8 @@ pub(super) struct Indications {
 }
 
 impl Indications {
-    /// A packet has come with an indication, which ends here: layer 3 sees CE instead, if the packet
-    /// is ECN-capable.
+    /// A packet has arrived with an indication. The indication ends here; if the packet is
+    /// ECN-capable, it is mapped to CE for layer 3.
     pub fn map(&mut self, packet: &mut Packet) {
         packet.indicated = false;
         if packet.ecn().is_capable() {
@@ -33,7 +33,7 @@ impl Indications {
 }
 
 impl Host {
-    /// A switch has told of congestion that this flow met.
+    /// A backward indication has arrived: a packet of this flow met congestion at a switch.
     pub(super) fn on_indication(&mut self, flow: FlowId, severity: u8, now: Instant) {
         self.indications.received += 1;
         let Some(slot) = self.slot_of(flow) else { return };
@@ -51,7 +51,8 @@ impl Host {
         self.revisit(slot);
     }
 
-    /// A congestion point has sampled a frame of this flow, which obeys it if it has a reaction point.
+    /// A CNM has arrived: a congestion point has sampled a frame of this flow. The flow reacts if it
+    /// has a reaction point.
     pub(super) fn on_cnm(&mut self, flow: FlowId, feedback: u8, now: Instant) {
         self.cnms += 1;
         let Some(slot) = self.slot_of(flow) else { return };

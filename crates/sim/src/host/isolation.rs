@@ -1,4 +1,5 @@
-//! Congestion Isolation in a host: the switch says which flows go to the congesting class.
+//! Congestion Isolation in a host: the adjacent switch says which flows move to the congesting
+//! class.
 
 use floodway_model::{Class, FlowId, Instant};
 
@@ -6,14 +7,15 @@ use super::Host;
 use super::sender::Sender;
 
 impl Host {
-    /// The switch isolates this flow: its sender does the same, if it has not ended.
+    /// The switch isolates this flow; its sender moves to the congesting class too, if it has not
+    /// ended.
     pub(super) fn obey_cim(&mut self, flow: FlowId, now: Instant) {
         let Some(slot) = self.slot_of(flow) else { return };
         let congesting = self.shared.switch.flow_control.congestion_isolation.as_ref();
         if let Some(spec) = congesting {
             let (monitored, class) = (Class(spec.monitored), Class(spec.congesting));
             let until = now + spec.cim_entry_life;
-            // Only a flow that begins in the monitored class moves to the other.
+            // Only a flow whose home class is the monitored class moves.
             let moves = |sender: &Sender| sender.home_class() == monitored;
             let sender = self.senders[slot as usize].as_deref_mut();
             if let Some(sender) = sender.filter(|sender| moves(sender)) {
@@ -23,8 +25,9 @@ impl Host {
         }
     }
 
-    /// The slot of the sender of a flow that a switch speaks of, which knows no connection. `None` if it
-    /// has ended, or if the flow is another host's: the switch speaks of what this one answers to it.
+    /// Slot of the sender of a flow named in a frame without a connection number. `None` if the sender
+    /// has ended, or if the flow starts at another host: the switch then refers to the replies of this
+    /// host.
     pub(super) fn slot_of(&self, flow: FlowId) -> Option<u32> {
         if self.shared.flows[flow.index()].src != self.id {
             return None;

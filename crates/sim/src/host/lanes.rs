@@ -1,5 +1,5 @@
-//! The physical queues of a NIC, for Backpressure Flow Control: which one a sender has, and which
-//! senders wait because the switch has paused theirs.
+//! Physical queues of a NIC, for Backpressure Flow Control: the assignment of senders to queues,
+//! and the senders that are blocked because the switch has paused their queue.
 
 use floodway_model::id::CLASSES;
 use floodway_model::random::mix;
@@ -7,35 +7,35 @@ use floodway_model::{Class, Duration, FlowId, Instant};
 
 use crate::switch::flow_control::bfc::{Bits, Paused};
 
-/// The physical queues of all classes: lanes in code, as in switches.
+/// The physical queues of all classes. The code calls them lanes, as in switches.
 #[derive(Debug)]
 pub struct Lanes {
     count: u8,
     classes: [OfClass; CLASSES],
-    /// Senders that had to share a lane.
+    /// Number of senders that had to share a physical queue.
     pub collisions: u64,
 }
 
 #[derive(Debug, Default)]
 struct OfClass {
-    /// By lane: senders that have it.
+    /// Number of senders, by physical queue.
     senders: Vec<u32>,
     taken: Bits,
     paused: Paused,
-    /// By lane: senders that wait for its resumption.
+    /// Senders that wait for the queue to resume, by physical queue.
     parked: Vec<Vec<u32>>,
-    /// Where the search for a free lane begins.
+    /// Where the search for a free physical queue begins.
     next: u8,
 }
 
 impl Lanes {
-    /// This many in each class.
+    /// With `count` physical queues in each class.
     pub(super) fn new(count: u8) -> Self {
         Self { count, classes: Default::default(), collisions: 0 }
     }
 
-    /// The lane of a new sender: a free one if there is one, preferably one that may send, else by
-    /// hash.
+    /// Assigns a physical queue to a new sender: a free one if there is one, preferably one that is
+    /// not paused; otherwise by hash.
     pub(super) fn take(&mut self, class: Class, flow: FlowId) -> u8 {
         let of = &mut self.classes[class.index()];
         if of.senders.is_empty() {
@@ -57,7 +57,7 @@ impl Lanes {
         lane
     }
 
-    /// A sender has ended.
+    /// Releases the physical queue of a sender that has ended.
     pub(super) fn give_back(&mut self, class: Class, lane: u8) {
         let of = &mut self.classes[class.index()];
         let senders = &mut of.senders[usize::from(lane)];
@@ -67,7 +67,8 @@ impl Lanes {
         }
     }
 
-    /// Whether the sender in this slot must wait; then it is kept until its lane may go on.
+    /// Whether the sender in this slot is blocked. If so, it is parked until its physical queue
+    /// resumes.
     #[inline]
     pub(super) fn parks(&mut self, slot: u32, class: Class, lane: u8) -> bool {
         let of = &mut self.classes[class.index()];
@@ -78,7 +79,8 @@ impl Lanes {
         stops
     }
 
-    /// The switch says that a lane must stop, or may go on: then these senders may too.
+    /// Pauses or resumes a physical queue at the request of the switch. Returns the senders that
+    /// may continue.
     pub(crate) fn obey(
         &mut self,
         class: Class,
@@ -92,13 +94,13 @@ impl Lanes {
         parked.into_iter().flat_map(|parked| parked.drain(..))
     }
 
-    /// Classes and lanes that may not send.
+    /// Paused physical queues, with their classes.
     pub fn paused(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
         let classes = self.classes.iter().enumerate();
         classes.flat_map(|(class, of)| of.paused.queues().iter().map(move |l| (class as u8, l)))
     }
 
-    /// Time that lanes were paused until `now`, summed.
+    /// Total time until `now` that physical queues were paused.
     pub fn paused_at(&self, now: Instant) -> Duration {
         self.classes.iter().map(|of| of.paused.total_at(now)).sum()
     }
@@ -116,9 +118,9 @@ mod tests {
         assert_eq!((taken, lanes.collisions), (vec![0, 1, 2], 0));
         let shared = lanes.take(class, FlowId(3));
         assert!(shared < 3 && lanes.collisions == 1);
-        // Another class has lanes of its own.
+        // Another class has its own physical queues.
         assert_eq!((lanes.take(Class(0), FlowId(4)), lanes.collisions), (0, 1));
-        // A lane is free again when the last of its senders has ended.
+        // A physical queue is free again when the last of its senders has ended.
         let other = (0..3).find(|&lane| lane != shared).unwrap();
         lanes.give_back(class, shared);
         lanes.give_back(class, other);

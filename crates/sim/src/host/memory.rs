@@ -1,5 +1,5 @@
-//! The memory of a NIC: frames that have left the memory of the host and wait for the wire, first
-//! in, first out within their class. Without it a frame leaves the host when the wire is free.
+//! Transmit buffer of a NIC: frames that have left host memory and wait for the wire, first in,
+//! first out within their class. Without it a frame leaves host memory when the wire is free.
 
 use std::collections::VecDeque;
 
@@ -9,19 +9,19 @@ use floodway_model::{Class, FlowId, Instant, NodeId, Packet};
 use super::regulated::Regulated;
 use crate::link::Transmitter;
 
-/// The frames of all classes, each class with as much room as the others.
+/// The buffered frames of all classes; all classes have the same size.
 #[derive(Debug)]
 pub struct Memory {
-    /// The most bytes of a class.
+    /// Buffer size per class, in bytes.
     size: u64,
-    /// The longest frame that a sender may bring.
+    /// Longest frame of any sender.
     largest_frame: u64,
     classes: [OfClass; CLASSES],
     /// With Directional Rate Control: the frames, which are then not in `classes`.
     pub(super) regulated: Option<Regulated>,
-    /// Bit c: frames of class c wait.
+    /// Bit c is set if frames of class c are queued.
     waiting: u8,
-    /// The class whose turn it is.
+    /// Next class in round robin.
     turn: u8,
 }
 
@@ -32,7 +32,7 @@ struct OfClass {
 }
 
 impl Memory {
-    /// An empty one with so many bytes for each class.
+    /// An empty buffer with `size` bytes for each class.
     pub(super) fn new(size: u64, largest_frame: u16) -> Self {
         Self {
             size,
@@ -44,8 +44,8 @@ impl Memory {
         }
     }
 
-    /// The bits of the classes that have room for a frame, however long it is: a sender is asked
-    /// for its next frame only if that can be taken.
+    /// Bit mask of the classes that have room for a frame of any length: a sender is asked for its
+    /// next frame only if that frame can be accepted.
     #[inline]
     pub(super) fn with_room(&self) -> u8 {
         let mut bits = 0;
@@ -55,8 +55,8 @@ impl Memory {
         bits
     }
 
-    /// Takes a frame. What receivers answer is taken whether there is room or not: the host has it
-    /// nowhere else.
+    /// Accepts a frame. Replies of receivers are accepted whether or not there is room, because the
+    /// host has no other place for them.
     pub(super) fn push(&mut self, frame: Packet) {
         let of = &mut self.classes[frame.class.index()];
         of.bytes += u64::from(frame.bytes);
@@ -67,14 +67,14 @@ impl Memory {
         }
     }
 
-    /// The bits of the classes with frames.
+    /// Bit mask of the classes with queued frames.
     #[inline]
     pub(super) fn waiting(&self) -> u8 {
         self.waiting
     }
 
-    /// Takes out the next frame of those that are not stopped, to put it on the wire now; classes
-    /// take turns.
+    /// Removes the next frame of the classes that are not stopped, to transmit it now. Classes are
+    /// served round robin.
     pub(super) fn pop(&mut self, stopped: u8, tx: &Transmitter, now: Instant) -> Option<Packet> {
         let mut may = self.waiting & !stopped;
         if let Some(regulated) = &mut self.regulated {
@@ -97,21 +97,21 @@ impl Memory {
         Some(frame)
     }
 
-    /// When a frame of a class with frames may be sent, as far as this is not a matter of pauses.
+    /// Earliest time at which a frame of a nonempty class may be sent, disregarding pauses.
     pub(super) fn eligible_at(&self, class: usize) -> Instant {
         let regulated = self.regulated.as_ref();
         regulated.map_or(Instant::ZERO, |regulated| regulated.eligible_at(class))
     }
 
-    /// Whether the frames of a flow find no room in their class although others may. Then its sender
-    /// is kept until [`Memory::unpark`] gives it back.
+    /// Whether the frames of a flow find no room in their class although other frames may. Its
+    /// sender is then parked until [`Memory::unpark`] returns it.
     pub(super) fn parks(&mut self, slot: u32, class: Class, to: (NodeId, FlowId)) -> bool {
         let free = self.size.saturating_sub(self.classes[class.index()].bytes);
         let regulated = self.regulated.as_mut();
         regulated.is_some_and(|regulated| regulated.parks(slot, class, to, free))
     }
 
-    /// A sender that was kept and finds room by now, with its class.
+    /// A parked sender that has room now, with its class.
     pub(super) fn unpark(&mut self) -> Option<(u32, Class)> {
         let (with_room, regulated) = (self.with_room(), self.regulated.as_mut()?);
         (0..CLASSES).filter(|class| with_room >> class & 1 != 0).find_map(|class| {
@@ -120,12 +120,12 @@ impl Memory {
         })
     }
 
-    /// Bytes of a class that wait.
+    /// Queued bytes of a class.
     pub(super) fn bytes(&self, class: usize) -> u64 {
         self.classes[class].bytes
     }
 
-    /// Frames that wait.
+    /// Number of queued frames.
     pub(super) fn len(&self) -> usize {
         let regulated = self.regulated.as_ref().map_or(0, Regulated::len);
         self.classes.iter().map(|of| of.frames.len()).sum::<usize>() + regulated
@@ -184,10 +184,10 @@ mod tests {
         let mut memory = Memory::new(4_000, 1_518);
         memory.push(frame(0, 0, 1_518));
         assert_eq!(memory.with_room(), u8::MAX);
-        // 1518 + 965 + 1518 are one byte too many.
+        // 1518 + 965 + 1518 is one byte too many.
         memory.push(frame(1, 0, 965));
         assert_eq!(memory.with_room(), u8::MAX - 1);
-        // What receivers answer comes in all the same.
+        // Replies of receivers are accepted anyway.
         memory.push(frame(2, 0, length::SHORTEST_FRAME));
         assert_eq!((memory.len(), number(pop(&mut memory, 0))), (3, Some(0)));
         assert_eq!(memory.with_room(), u8::MAX);

@@ -1,11 +1,11 @@
 //! Hosts: a NIC with one port, senders and receivers.
 //!
-//! A packet's life in them: a flow begins and has a sender (`begin` in `starts.rs`); when its turn
-//! comes the sender makes a packet (`take_from` in `sending.rs`), which goes to the wire (`send_next`),
-//! or with a memory in the NIC there first (`fill_memory`). At the other end it is what `arrive` takes,
-//! here: data comes to its receiver (`on_data` in `packets.rs`; `on_segment` in `segments.rs`), and what
-//! that answers goes back the same way, to `on_feedback` or `on_segment_without_data`, after which the
-//! sender may go on or ends (`revisit`).
+//! The path of a packet: a flow starts and gets a sender (`begin` in `starts.rs`). When the sender is
+//! scheduled, it makes a packet (`take_from` in `sending.rs`), which goes to the wire (`send_next`), or
+//! first to the transmit buffer if the NIC has one (`fill_memory`). At the other end `arrive`, in this
+//! file, handles it. Data goes to its receiver (`on_data` in `packets.rs`; `on_segment` in
+//! `segments.rs`). The reply takes the same path back, to `on_feedback` or `on_segment_without_data`,
+//! after which the sender may continue or end (`revisit`).
 
 pub mod application;
 pub mod congestion;
@@ -58,45 +58,45 @@ pub use dependencies::followers;
 pub use receiver::Receiver;
 pub use spec::{PauseScope, Profile, Spec};
 
-/// What all hosts of a simulation share.
+/// Data shared by all hosts of a simulation.
 #[derive(Debug)]
 pub struct Shared {
     /// Parameters of the hosts.
     pub host: Spec,
-    /// How flows are sent, by workload; a single one if all workloads are alike.
+    /// How flows are sent, by workload; a single profile if all workloads are alike.
     pub profiles: Vec<Profile>,
-    /// Parameters of the switches, whose classes the NICs use too.
+    /// Parameters of the switches, whose traffic classes the NICs also use.
     pub switch: Arc<switch::Spec>,
     /// All flows.
     pub flows: Vec<FlowSpec>,
-    /// By flow: how many flows with a size never begin if it does not, itself among them; empty if
-    /// no flow waits for another.
+    /// By flow: number of flows with a size, including itself, that never start unless this flow
+    /// starts; empty if there are no dependencies between flows.
     pub followers: Vec<u32>,
-    /// By flow: its place among the flows that its sender sends, and among those that its receiver
-    /// receives.
+    /// By flow: its index among the outgoing flows of its sender, and among the incoming flows of
+    /// its receiver.
     pub places: Vec<(u32, u32)>,
-    /// Tiers of switches in the network.
+    /// Number of switch tiers in the network.
     pub tiers: u8,
-    /// How far hosts are from each other; `None` if no congestion control asks.
+    /// Distances between hosts; `None` if no congestion control needs them.
     pub distances: Option<Distances>,
-    /// What switches write into packets; `None` if nobody wants it.
+    /// Telemetry that switches write into packets; `None` if no flow uses it.
     pub telemetry: Option<Arc<Telemetry>>,
-    /// By flow: whether the measured interval lasts until it has completed; empty for none.
+    /// By flow: whether the measured interval waits for its completion; empty if it waits for none.
     pub awaited: Vec<bool>,
-    /// Decides every random choice.
+    /// Seed of all random number streams.
     pub seed: u64,
 }
 
 impl Shared {
-    /// Whether the measured interval lasts until a flow has completed.
+    /// Whether the measured interval waits for the completion of a flow.
     pub fn is_awaited(&self, flow: FlowId) -> bool {
         self.awaited.get(flow.index()).copied().unwrap_or(false)
     }
 
-    /// How a flow is sent.
+    /// The profile of a flow.
     #[inline]
     pub fn profile(&self, flow: FlowId) -> &Profile {
-        // Nearly always there is one: no look-up in the list of all flows then.
+        // Usually there is one profile; no lookup in the list of all flows is needed then.
         match self.profiles.as_slice() {
             [only] => only,
             profiles => &profiles[usize::from(self.flows[flow.index()].workload)],
@@ -104,7 +104,7 @@ impl Shared {
     }
 }
 
-/// A host. In order of use.
+/// A host. Fields are ordered by access frequency.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Host {
@@ -113,32 +113,32 @@ pub struct Host {
     id: NodeId,
     wake: Instant,
     shared: Arc<Shared>,
-    /// Frames that ended here.
+    /// Frames consumed here.
     pub consumed: u64,
-    /// Frames made here.
+    /// Frames created here.
     pub emitted: u64,
     senders: Vec<Option<Box<Sender>>>,
-    /// By place among the outgoing flows: the slot of the sender, while there is one.
+    /// Slot of the sender, by index among the outgoing flows, while there is one.
     slots: Vec<u32>,
-    /// By place among the incoming flows.
+    /// Receivers, by index among the incoming flows.
     pub receivers: Vec<Receiver>,
-    /// When a sender may have waited too long.
+    /// Retransmission timers of senders.
     timeouts: BinaryHeap<Reverse<(Instant, u32, FlowId)>>,
-    /// When a receiver, by its place, has to send something by itself.
+    /// Timers of receivers, by receiver index.
     delayed: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// When an application, by its place, hands something over.
+    /// Times at which applications write, by application index.
     writes: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// When the next flow starts that waits for no other.
+    /// Start of the next flow that depends on no other.
     next_start: Instant,
-    /// The earlier of that and of the next moment at which its port is recorded, if it is.
+    /// The earlier of `next_start` and of the next sample of the recording, if there is one.
     scheduled_at: Instant,
-    /// Which of the flows that it sends begin after one another, if any do.
+    /// Dependencies between the outgoing flows, if there are any.
     dependencies: Option<Box<Dependencies>>,
-    /// The flows that it sends, in order of start.
+    /// Outgoing flows, in order of start.
     outgoing: Vec<FlowId>,
     started: usize,
     free: Vec<u32>,
-    /// What source flow control holds back.
+    /// Traffic held back by source flow control.
     holds: Holds,
     /// CNPs sent.
     pub cnps: u64,
@@ -146,26 +146,26 @@ pub struct Host {
     pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
-    /// Trimmed packets that have arrived.
+    /// Headers of trimmed packets received.
     pub headers: u64,
-    /// Receivers' halves of congestion control; `None` without flows whose control has one.
+    /// Receiver halves of congestion control; `None` if no flow's congestion control has one.
     granting: Option<Box<Granting>>,
     /// Credit frames received.
     pub credits_received: u64,
-    /// Where its telemetry records are.
+    /// Position of its telemetry records.
     cursor: Cursor,
-    /// What layer 2 has told of congestion.
+    /// Counters of layer 2 congestion indications.
     indications: Indications,
-    /// What writes the data of some flows, in order of their start.
+    /// Applications of flows, in order of their start.
     pub applications: Vec<Application>,
-    /// Its port over time, if that is recorded.
+    /// Recording of its port over time, if enabled.
     pub record: Option<Box<Record>>,
-    /// Senders that have ended, with what they counted.
+    /// Senders that have ended, with their counters.
     pub ended: Vec<(FlowId, Sent)>,
 }
 
 impl Host {
-    /// A host that sends `outgoing`, in order of start, and receives `incoming`.
+    /// A host that sends the flows `outgoing`, in order of start, and receives `incoming`.
     pub fn new(
         id: NodeId,
         link: Link,
@@ -220,41 +220,41 @@ impl Host {
         host
     }
 
-    /// Its link fails.
+    /// Sets the failures of its link.
     pub fn fail(&mut self, outages: Option<Box<Outages>>) {
         self.nic.tx.fail(outages);
         self.set_wake();
     }
 
-    /// Which node of the graph it is.
+    /// Its node in the graph.
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// The senders that have not ended, with what they have counted so far.
+    /// Senders that have not ended, with their counters so far.
     pub fn sending(&self) -> impl Iterator<Item = (FlowId, Sent)> + '_ {
         self.senders.iter().flatten().map(|sender| (sender.flow, sender.sent()))
     }
 
-    /// How many senders of flows with a size do not know yet that everything has arrived.
+    /// Number of senders of flows with a size that do not have acknowledgements of everything yet.
     pub fn open_senders(&self) -> u64 {
         let ends = |flow: FlowId| !self.shared.flows[flow.index()].is_persistent();
         let senders = self.senders.iter().flatten();
         senders.filter(|sender| ends(sender.flow) && !sender.is_done()).count() as u64
     }
 
-    /// What it shares with all hosts; its `places` lead to [`Host::receivers`].
+    /// The data shared with all hosts; its `places` are indices into [`Host::receivers`].
     pub fn shared(&self) -> &Shared {
         &self.shared
     }
 
-    /// When a flow began, [`Instant::NEVER`] if it did not; `None` of one that had no turn to wait
-    /// for and so begins at its start.
+    /// Time at which a dependent flow started, [`Instant::NEVER`] if it did not; `None` for a flow
+    /// without dependencies, which starts at its start time.
     pub fn began(&self, flow: FlowId) -> Option<Instant> {
         self.dependencies.as_ref()?.began(self.shared.places[flow.index()].0)
     }
 
-    /// Does what is due by itself, apart from the beginnings of flows and the record.
+    /// Handles the timers that are due, apart from flow starts and recording.
     #[inline]
     fn act(&mut self, now: Instant, context: &mut Context) {
         self.nic.tx.update(now, context);
@@ -266,7 +266,7 @@ impl Host {
         self.set_wake();
     }
 
-    /// When something is due here by itself.
+    /// Updates the time of the next own event.
     fn set_wake(&mut self) {
         let timeout = self.timeouts.peek().map_or(Instant::NEVER, |Reverse((at, ..))| *at);
         let delayed = self.delayed.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
@@ -279,7 +279,7 @@ impl Host {
         }
     }
 
-    /// What is wrong with the books, in a sentence each.
+    /// Inconsistencies in the accounting, one sentence each.
     pub fn audit(&self) -> Vec<String> {
         let (made, sent) = (self.emitted, self.nic.tx.frames);
         let waits = self.nic.waiting() as u64;
@@ -290,9 +290,8 @@ impl Host {
     }
 }
 
-/// What it has counted.
 impl Host {
-    /// Adds what it has counted until `now`, for which it need not have been woken.
+    /// Adds its counters as of `now`; the host need not have been woken for that time.
     pub(crate) fn tally(&self, now: Instant, tally: &mut Tally) {
         for (_, sent) in self.ended.iter().copied().chain(self.sending()) {
             tally.data_packets_sent += sent.packets;
@@ -322,7 +321,7 @@ impl Host {
         if let Some(regulated) = self.nic.regulated() {
             regulated.regulator.count(now, tally);
         }
-        // Hosts come after all tiers of switches.
+        // Hosts are counted after all tiers of switches.
         let hosts = usize::from(self.shared.tiers);
         let classes = usize::from(self.shared.switch.queue.count);
         for (class, pause) in self.nic.tx.pauses()[..classes].iter().enumerate() {

@@ -1,11 +1,12 @@
-//! The network interface of a host: which sender puts the next frame on the wire.
+//! The network interface of a host: selects the sender that puts the next frame on the wire.
 //!
-//! Feedback of RoCEv2 goes first; what `switch.feedback` has in a class of data is stopped with it. Senders take turns packet by packet within their class, classes
-//! take turns with each other, and a sender whose rate does not let it send yet waits by its time.
-//! What receivers answer as data (TCP's acknowledgements) takes turns with the senders of its class.
+//! RoCEv2 feedback goes first; feedback that `switch.feedback` assigns to a data class can be paused with that class.
+//! Senders are served round robin, packet by packet, within their class, and classes are served round robin. A sender
+//! whose rate does not allow it to send yet is paced by a timer. Replies of receivers that travel as data (TCP
+//! acknowledgements) share the round robin with the senders of their class.
 //!
-//! With a memory of its own, the NIC takes the frames of senders in the same order as soon as it has
-//! room for them, and sends them in the order in which they came.
+//! A NIC with a transmit buffer accepts the frames of senders in the same order as soon as there is room, and sends
+//! them in the order in which they were accepted.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -20,36 +21,36 @@ use super::sender::Sender;
 use super::spec::{PauseScope, Spec};
 use crate::link::{Link, Transmitter};
 
-/// The slot that stands for the first of the frames that are made already.
+/// Pseudo-slot in the ready queues that stands for the first frame in `made`.
 pub(super) const MADE: u32 = u32::MAX;
 
-/// The interface. Senders are known to it by their slots. In order of use.
+/// The interface. It refers to senders by slot. Fields are ordered by access frequency.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Nic {
     /// The sending end of its link.
     pub tx: Transmitter,
-    /// Bit c: `ready[c]` is not empty.
+    /// Bit c is set if `ready[c]` is not empty.
     some_ready: u8,
-    /// The class whose turn it is.
+    /// Next class in round robin.
     turn: u8,
     pause_scope: PauseScope,
     /// The class of feedback and notifications.
     pub control_class: Class,
-    /// With Backpressure Flow Control: its physical queues.
+    /// Physical queues, with Backpressure Flow Control.
     pub lanes: Option<Box<Lanes>>,
-    /// Frames that have left the senders; `None` if they leave them when the wire is free.
+    /// Transmit buffer; `None` if frames leave the senders only when the wire is free.
     pub(super) memory: Option<Box<Memory>>,
     control: VecDeque<Packet>,
-    /// By class of data: feedback that travels in it; empty if there has never been any.
+    /// Feedback that travels in data classes, by class; empty if there has never been any.
     feedback: Vec<VecDeque<Packet>>,
-    /// Whether pauses of classes of data stop feedback in them.
+    /// Whether pauses of data classes also stop feedback in them.
     pause_feedback: bool,
-    /// Senders that may send later.
+    /// Senders that are paced, with the time from which they may send.
     paced: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// By class: senders that may send, and a [`MADE`] for each frame that is made already.
+    /// Senders that may send, by class, with one [`MADE`] for each ready-made frame.
     ready: [VecDeque<u32>; CLASSES],
-    /// By class: frames that wait among the data; empty if there have never been any.
+    /// Ready-made frames queued with the data, by class; empty if there have never been any.
     made: Vec<VecDeque<Packet>>,
 }
 
@@ -73,7 +74,7 @@ impl Nic {
         }
     }
 
-    /// An answer of a receiver waits for the wire.
+    /// Queues a reply of a receiver.
     pub(super) fn push_feedback(&mut self, frame: Packet) {
         if frame.class == self.control_class {
             return self.control.push_back(frame);
@@ -84,7 +85,7 @@ impl Nic {
         self.feedback[frame.class.index()].push_back(frame);
     }
 
-    /// The answer that may go now.
+    /// The next reply that may be sent now.
     #[inline]
     pub(super) fn take_feedback(&mut self, now: Instant) -> Option<Packet> {
         if !self.control.is_empty() && self.control_from() <= now {
@@ -104,7 +105,7 @@ impl Nic {
         self.feedback[class].pop_front()
     }
 
-    /// When feedback in a class of data may go.
+    /// Earliest time at which feedback in a data class may be sent.
     fn feedback_from(&self, class: usize) -> Instant {
         if !self.pause_feedback {
             return self.control_from();
@@ -115,12 +116,12 @@ impl Nic {
         }
     }
 
-    /// When feedback and notifications may go: PAUSE stops them too.
+    /// Earliest time at which feedback and notifications may be sent; PAUSE stops them too.
     fn control_from(&self) -> Instant {
         self.tx.pauses()[self.control_class.index()].until
     }
 
-    /// Puts a frame among the data of its class.
+    /// Queues a frame with the data of its class.
     pub(super) fn push_data(&mut self, frame: Packet) {
         if let Some(memory) = &mut self.memory {
             return memory.push(frame);
@@ -132,18 +133,18 @@ impl Nic {
         self.make_ready(MADE, frame.class);
     }
 
-    /// The frame for which [`MADE`] was next, of the class that had its turn.
+    /// Removes the ready-made frame whose [`MADE`] was next in the class that was just served.
     pub(super) fn take_made(&mut self) -> Packet {
         let class = usize::from((self.turn + 7) % 8);
         self.made[class].pop_front().expect("its turn came for a frame")
     }
 
-    /// Answers and credit of receivers that wait.
+    /// Queued replies and credit of receivers.
     pub fn feedback(&self) -> impl Iterator<Item = &Packet> {
         self.control.iter().chain(self.feedback.iter().flatten())
     }
 
-    /// Frames that wait.
+    /// Number of queued frames.
     pub fn waiting(&self) -> usize {
         let in_memory = self.memory.as_ref().map_or(0, |memory| memory.len());
         let feedback = self.feedback.iter().map(VecDeque::len).sum::<usize>();
@@ -153,7 +154,7 @@ impl Nic {
             + in_memory
     }
 
-    /// Bytes that wait for the wire, by class of data.
+    /// Bytes queued for the wire, by data class.
     pub(super) fn backlogs(&self) -> [u64; CLASSES] {
         let made = |class: usize| self.made.get(class).into_iter().flatten();
         let made = move |class| made(class).map(|frame| u64::from(frame.bytes)).sum::<u64>();
@@ -169,7 +170,7 @@ impl Nic {
     /// A sender of this class may send again at `eligible_at`.
     #[inline(always)]
     pub(super) fn put_back(&mut self, slot: u32, class: Class, eligible_at: Instant) {
-        // By the time the wire is free it may: no need to wake up for it.
+        // It may send by the time the wire is free, so no timer is needed.
         if eligible_at <= self.tx.busy_until && self.memory.is_none() && !self.tx.is_closed() {
             self.make_ready(slot, class);
         } else {
@@ -177,7 +178,7 @@ impl Nic {
         }
     }
 
-    /// A sender that may have been ready in another class is now in this one.
+    /// A sender, which may have been ready in another class, is now in this one.
     pub(super) fn reclassify(&mut self, slot: u32, class: Class) {
         for old in 0..CLASSES {
             let place = self.ready[old].iter().position(|&ready| ready == slot);
@@ -191,7 +192,7 @@ impl Nic {
         }
     }
 
-    /// Makes the senders ready whose time has come.
+    /// Moves paced senders whose time has come to the ready queues.
     #[inline(always)]
     pub(super) fn wake_paced(&mut self, now: Instant, senders: &[Option<Box<Sender>>]) {
         while let Some(&Reverse((at, slot))) = self.paced.peek() {
@@ -205,7 +206,7 @@ impl Nic {
         }
     }
 
-    /// The switch says that a lane must stop, or may go on.
+    /// The switch pauses or resumes a physical queue.
     pub(super) fn obey_lane(&mut self, class: Class, lane: u8, stop: bool, now: Instant) {
         let Some(lanes) = &mut self.lanes else { return };
         for slot in lanes.obey(class, lane, stop, now) {
@@ -214,7 +215,7 @@ impl Nic {
         }
     }
 
-    /// The classes that may not send.
+    /// Bit mask of the classes that may not send.
     #[inline]
     fn stopped(&self, now: Instant) -> u8 {
         let paused = self.tx.paused(now);
@@ -225,8 +226,8 @@ impl Nic {
         }
     }
 
-    /// Takes out the sender whose turn it is, if one may send: for the free wire, or for the memory
-    /// if there is one.
+    /// Removes the next sender in round robin order, if one may send: to the free wire, or to the
+    /// transmit buffer if there is one.
     #[inline(always)]
     pub(super) fn next_ready(&mut self, now: Instant) -> Option<u32> {
         if self.some_ready == 0 {
@@ -250,7 +251,7 @@ impl Nic {
         slot
     }
 
-    /// When the NIC next has something to send.
+    /// Earliest time at which the NIC has something to send.
     #[inline]
     pub(super) fn next_wake(&self) -> Instant {
         let paced = self.paced.peek().map_or(Instant::NEVER, |Reverse((at, _))| *at);
@@ -267,20 +268,20 @@ impl Nic {
             }
         }
         if self.memory.is_some() {
-            // What has been paced goes to the memory, for which the wire need not be free. What is
-            // ready has no room there until a frame leaves.
+            // Paced senders send to the buffer, for which the wire need not be free. Ready senders
+            // have no room there until a frame leaves.
             return paced.min(next.max(self.tx.busy_until));
         }
         paced.min(next).max(self.tx.busy_until)
     }
 
-    /// When the first of these classes may send; [`Instant::NEVER`] if there is none.
+    /// Earliest time at which one of these classes may send; [`Instant::NEVER`] if there is none.
     #[inline(always)]
     fn first_unpaused(&self, classes: u8) -> Instant {
         if classes == 0 {
             return Instant::NEVER;
         }
-        // Nearly always: what is asked for is when the wire is free then.
+        // The usual case: nothing is paused by the time the wire is free.
         if self.tx.unpaused_when_free() {
             return Instant::ZERO;
         }
@@ -294,20 +295,20 @@ impl Nic {
         .expect("there are classes")
     }
 
-    /// With Directional Rate Control: what it holds back.
+    /// The state of Directional Rate Control, if it is in use.
     pub(super) fn regulated(&self) -> Option<&Regulated> {
         self.memory.as_ref()?.regulated.as_ref()
     }
 
-    /// Senders that were kept and find room in the memory by now have their turns again.
+    /// Returns parked senders that now have room in the buffer to the round robin.
     pub(super) fn unpark(&mut self) {
         while let Some((slot, class)) = self.memory.as_mut().and_then(|memory| memory.unpark()) {
             self.make_ready(slot, class);
         }
     }
 
-    /// Whether the sender in this slot finds no room in the memory although others may; then it is
-    /// kept until it does.
+    /// Whether the sender in this slot finds no room in the buffer although others may. It is then
+    /// parked until there is room.
     pub(super) fn parks(&mut self, slot: u32, senders: &[Option<Box<Sender>>]) -> bool {
         let Some(memory) = self.memory.as_mut().filter(|_| slot != MADE) else { return false };
         let sender = senders[slot as usize].as_ref();
@@ -315,7 +316,7 @@ impl Nic {
         memory.parks(slot, sender.class, (sender.dst(), sender.flow))
     }
 
-    /// When the first of the frames in the memory may be sent.
+    /// Earliest time at which a buffered frame may be sent.
     fn first_stored(&self, memory: &Memory) -> Instant {
         let waiting = (0..CLASSES).filter(|class| memory.waiting() >> class & 1 != 0);
         let may =
@@ -323,7 +324,7 @@ impl Nic {
         may.min().unwrap_or(Instant::NEVER)
     }
 
-    /// Takes the next frame out of the memory that may be sent now, if there is one.
+    /// Removes the next buffered frame that may be sent now, if there is one.
     pub(super) fn take_stored(&mut self, now: Instant) -> Option<Packet> {
         let stopped = self.stopped(now);
         self.memory.as_mut()?.pop(stopped, &self.tx, now)

@@ -1,5 +1,5 @@
-//! What a host does with packets of RoCEv2 and with datagrams: the receiver takes the data and answers
-//! in the control class or in that which `switch.feedback` says, the sender hears the answers.
+//! Handling of RoCEv2 packets and datagrams in a host. The receiver takes the data and replies in the
+//! control class, or in the class that `switch.feedback` assigns; the sender processes the replies.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ use crate::observe::{Delivery, Fact, Kinds};
 use crate::telemetry::{HOPS, Hop};
 
 impl Host {
-    /// Data has come.
+    /// Data has arrived.
     pub(super) fn on_data(
         &mut self,
         packet: &Packet,
@@ -69,7 +69,7 @@ impl Host {
                 let body = Body::Nak { echo, psn: missing, arrived: psn };
                 self.reply(packet, connection, answer, body);
             }
-            // Nobody is told what switches wrote into it.
+            // There is no reply that could carry the packet's telemetry back.
             _ => self.forget(packet),
         }
         if self.granting.is_some() {
@@ -80,7 +80,8 @@ impl Host {
         }
     }
 
-    /// A trimmed packet has come: its sender is asked for it at once, unless the packet itself has come too.
+    /// The header of a trimmed packet has arrived: request a retransmission at once, unless the packet
+    /// itself has arrived too.
     #[inline(never)]
     pub(super) fn on_header(
         &mut self,
@@ -127,7 +128,7 @@ impl Host {
     pub(super) fn reply(&mut self, packet: &Packet, connection: u32, bytes: u16, body: Body) {
         self.emitted += 1;
         let class = self.shared.switch.feedback.queue(&body);
-        // Answers have the ECN field of what they answer, where anybody looks at it.
+        // A reply copies the ECN field of the packet it answers where something reads it.
         let ecn = match (class, &body) {
             (Some(_), Body::Ack { .. } | Body::Nak { .. } | Body::TrimNak { .. })
                 if packet.ecn().is_capable() =>
@@ -151,7 +152,7 @@ impl Host {
         });
     }
 
-    /// An acknowledgement or a NAK has come.
+    /// An acknowledgement or a NAK has arrived.
     pub(super) fn on_feedback(&mut self, packet: &Packet, now: Instant) {
         let slot = self.slots[packet.connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else {
@@ -191,13 +192,14 @@ impl Host {
         self.revisit(slot);
     }
 
-    /// Tells congestion control what an answer says, before which everything below `before` was
-    /// acknowledged.
+    /// Passes the content of a reply to congestion control. Everything below `before` had been
+    /// acknowledged before this reply.
     fn tell_answer(&mut self, slot: u32, before: u32, packet: &Packet, now: Instant) {
         let (echo, psn, sent_at) = match packet.body {
             Body::Ack { echo, psn, sent_at } => (echo, psn, Some(sent_at)),
             Body::Nak { echo, psn, .. } => (echo, psn, None),
-            // It acknowledges nothing. The round trip of a header that overtakes data says nothing about data.
+            // It acknowledges nothing, and the round-trip time of a header that overtakes data does not
+            // measure that of data.
             Body::TrimNak { marked, .. } => (Echo::of(0, marked), before, None),
             _ => unreachable!("it is no answer"),
         };
@@ -219,27 +221,28 @@ impl Host {
             hops: &hops[..count],
         };
         let congestion = &self.shared.profile(packet.flow).congestion;
-        // In a network of several congestion controls, only those that ask measure.
+        // If flows use different congestion controls, only those that need round-trip times record
+        // them.
         if let (Needs::Answers, Some(rtt)) = (congestion.needs(), answer.rtt) {
             transport.sent.measure(rtt);
         }
         transport.control.on_answer(congestion, &answer);
     }
 
-    /// The packet ends here: its telemetry is of no use any more.
+    /// Releases the telemetry record of a packet that ends here.
     fn forget(&self, packet: &Packet) {
         if let Some(telemetry) = &self.shared.telemetry {
             telemetry.free(packet);
         }
     }
 
-    /// A CNP has come: the flow met congestion.
+    /// A CNP has arrived: the flow met congestion.
     pub(super) fn on_cnp(&mut self, connection: u32, now: Instant) {
         let slot = self.slots[connection as usize];
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let profile = self.shared.profile(sender.flow);
         sender.control().on_cnp(&profile.congestion, now);
-        // A window that follows the rate may have grown since the last answer.
+        // A window derived from the rate may have grown since the last reply.
         sender.renew_window(profile, now);
         self.revisit(slot);
     }

@@ -1,4 +1,4 @@
-//! What a host writes down about its port over time, if that is recorded.
+//! Recording of a host's port over time.
 
 use floodway_model::Instant;
 
@@ -8,17 +8,17 @@ use crate::metric::Sampling;
 use crate::observe::record::Schedule;
 use crate::observe::{Fact, Kinds};
 
-/// When the port of a host is sampled for the record.
+/// Sampling schedule of the recorded port.
 #[derive(Debug)]
 pub struct Record {
     schedule: Schedule,
-    /// The sample that is next, and when it is due.
+    /// Index of the next sample, and its time.
     next: usize,
     at: Instant,
 }
 
 impl Host {
-    /// Its port is to be recorded at this many samples at most.
+    /// Enables recording of its port, with at most `limit` samples.
     pub fn record(&mut self, limit: u32, sampling: &Sampling) {
         let at = if sampling.count > 0 { sampling.at(0) } else { Instant::NEVER };
         self.record = Some(Box::new(Record { schedule: Schedule::new(limit), next: 0, at }));
@@ -26,14 +26,14 @@ impl Host {
         self.set_wake();
     }
 
-    /// After a change of the next start, or of the next moment of the record.
+    /// Updates the scheduled time after a change of the next start or of the next sample.
     pub(super) fn schedule(&mut self) {
         let recorded = self.record.as_ref().map_or(Instant::NEVER, |record| record.at);
         self.scheduled_at = self.next_start.min(recorded);
     }
 
-    /// A flow is to begin or the port to be recorded. What else is due comes before the record, as in
-    /// switches; but a host that wakes for its record alone does nothing else.
+    /// Starts the flow or takes the sample that is due. Other events at this time come before the
+    /// sample, as in switches; but a host that wakes only for a sample does nothing else.
     #[inline(never)]
     pub(super) fn run_scheduled(&mut self, now: Instant, context: &mut Context) {
         let mut due = self.record.take_if(|record| record.at <= now);

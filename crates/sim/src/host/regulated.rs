@@ -1,9 +1,10 @@
-//! The frames in the memory of a NIC with Directional Rate Control: queues by direction in each
-//! class, held back as the switch has said, and the senders that wait for room in one of them.
+//! Transmit buffer of a NIC with Directional Rate Control: queues by direction in each class, held
+//! back as the switch has requested, and the senders that wait for room in one of them.
 //!
-//! The memory of a class is common to all directions as long as none is held back. One that is gets
-//! no more than is still free, so that the others always find room (assumed: neither deck nor patent
-//! says how the memory is shared; the rule is that of dynamic thresholds with a factor of 1).
+//! The buffer of a class is shared by all directions while none is held back. A direction that is
+//! held back gets at most as much as is still free, so that the others always find room (assumed:
+//! neither deck nor patent says how the buffer is shared; the rule is that of dynamic thresholds
+//! with a factor of 1).
 
 use floodway_model::id::CLASSES;
 use floodway_model::{Class, FlowId, Instant, NodeId, Packet};
@@ -13,15 +14,15 @@ use crate::link::Transmitter;
 use crate::switch::flow_control::drc::{Directions, Regulator, Statuses};
 
 impl Host {
-    /// The switch at the other end of its link regulates it, if its NIC has a memory. Without one
-    /// there is nothing to hold back.
+    /// Sets the regulator for the switch at the other end of the link. A NIC without a transmit
+    /// buffer has nothing to hold back, so it ignores this.
     pub fn regulate(&mut self, regulator: Option<Box<Regulator>>) {
         if let Some(memory) = &mut self.nic.memory {
             memory.regulated = regulator.map(Regulated::new);
         }
     }
 
-    /// The switch has said how severe congestion is at some of its output ports.
+    /// The switch has reported the severity of congestion at some of its output ports.
     pub(super) fn obey_feedback(&mut self, (group, mask, statuses): (u16, u8, u64), now: Instant) {
         let memory = self.nic.memory.as_mut();
         if let Some(regulated) = memory.and_then(|memory| memory.regulated.as_mut()) {
@@ -30,10 +31,10 @@ impl Host {
     }
 }
 
-/// All classes.
+/// The queues of all classes.
 #[derive(Debug)]
 pub struct Regulated {
-    /// What the switch has said.
+    /// State reported by the switch.
     pub regulator: Box<Regulator>,
     classes: [OfClass; CLASSES],
 }
@@ -41,9 +42,9 @@ pub struct Regulated {
 #[derive(Debug)]
 struct OfClass {
     frames: Directions<Packet>,
-    /// By direction: bytes that wait.
+    /// Queued bytes, by direction.
     bytes: Vec<u64>,
-    /// By direction: senders that wait for room.
+    /// Senders that wait for room, by direction.
     parked: Vec<Vec<u32>>,
 }
 
@@ -65,8 +66,8 @@ impl Regulated {
         of.frames.push(direction, frame);
     }
 
-    /// Finds out whose turn it is in each of `classes`: the bits of those of which a frame may be
-    /// sent now.
+    /// Selects the next frame in each of `classes`. Returns the bit mask of the classes that have a
+    /// frame that may be sent now.
     pub(super) fn settle(&mut self, classes: u8, now: Instant) -> u8 {
         let mut may = 0;
         for class in (0..CLASSES).filter(|class| classes >> class & 1 != 0) {
@@ -76,7 +77,7 @@ impl Regulated {
         may
     }
 
-    /// Takes out the frame whose turn it is in a class that was settled, to send it now.
+    /// Removes the frame selected by `settle` in a class, to send it now.
     pub(super) fn pop(&mut self, class: usize, tx: &Transmitter, now: Instant) -> Option<Packet> {
         let of = &mut self.classes[class];
         let (direction, frame) = of.frames.pop()?;
@@ -86,13 +87,13 @@ impl Regulated {
         Some(frame)
     }
 
-    /// When a frame of a class with frames may be sent, unless feedback changes that.
+    /// Earliest time at which a frame of a nonempty class may be sent, unless feedback changes it.
     pub(super) fn eligible_at(&self, class: usize) -> Instant {
         self.classes[class].frames.next(class, &self.regulator)
     }
 
-    /// Whether the frames of a flow find no room in `free` bytes although others would. Then its
-    /// sender is remembered.
+    /// Whether the frames of a flow find no room in `free` bytes although others would. Its sender
+    /// is then parked.
     pub(super) fn parks(
         &mut self,
         slot: u32,
@@ -108,7 +109,7 @@ impl Regulated {
         refuses
     }
 
-    /// Takes out a sender that finds room in `free` bytes of its class by now.
+    /// Removes a parked sender that now has room within the `free` bytes of its class.
     pub(super) fn unpark(&mut self, class: usize, free: u64) -> Option<u32> {
         let directions = 0..self.regulator.directions() as u16;
         let some =
@@ -123,7 +124,7 @@ impl Regulated {
         held_back && self.classes[class].bytes[usize::from(direction)] > free
     }
 
-    /// Frames that wait.
+    /// Number of queued frames.
     pub(super) fn len(&self) -> usize {
         self.classes.iter().map(|of| of.frames.iter().count()).sum()
     }

@@ -1,4 +1,4 @@
-//! What a host does with frames of TCP: it finds the connection, and carries what it answers.
+//! Handling of TCP frames in a host: looks up the connection and sends its replies.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::observe::{Delivery, Fact, Kinds};
 
 impl Host {
-    /// A segment has come.
+    /// A segment with data has arrived.
     pub(super) fn on_segment(
         &mut self,
         packet: &Packet,
@@ -54,7 +54,7 @@ impl Host {
         }
     }
 
-    /// A SYN, a SYN/ACK or an acknowledgement has come.
+    /// A SYN, a SYN/ACK or an acknowledgement has arrived.
     pub(super) fn on_segment_without_data(&mut self, packet: &Packet, now: Instant) {
         if let Body::Syn { feedback } = packet.body {
             let receiver = &mut self.receivers[packet.connection as usize];
@@ -81,7 +81,8 @@ impl Host {
         self.revisit(slot);
     }
 
-    /// What the answers of an application fill beyond the frame of the acknowledgement.
+    /// Sends the part of an application's answers that does not fit into the frame of the
+    /// acknowledgement.
     fn send_answers(&mut self, flow: FlowId, place: u32) {
         let receiver = &mut self.receivers[place as usize];
         let back = receiver.back;
@@ -90,7 +91,7 @@ impl Host {
         more.into_iter().for_each(|reply| self.answer(flow, back, reply));
     }
 
-    /// The acknowledgements that have waited long enough go.
+    /// Sends delayed acknowledgements whose timers have expired.
     pub(super) fn on_delayed(&mut self, now: Instant, context: &mut Context) {
         while let Some(&Reverse((at, place))) = self.delayed.peek() {
             if at > now {
@@ -101,7 +102,7 @@ impl Host {
                 self.on_credit_timer(at, now, context);
                 continue;
             };
-            // The timer may have been set anew since.
+            // The timer may have been reset since.
             if receiver.timer_at != at {
                 continue;
             }
@@ -116,7 +117,7 @@ impl Host {
         }
     }
 
-    /// Has a receiver's timer ring when it has to, if it would ring later.
+    /// Schedules the receiver's timer, if it must expire earlier than scheduled.
     fn set_delay(&mut self, place: u32) {
         let receiver = &mut self.receivers[place as usize];
         let deadline = receiver.deadline();
@@ -126,7 +127,7 @@ impl Host {
         }
     }
 
-    /// Queues a frame back to the sender of a flow, among the data of the same kind.
+    /// Queues a frame back to the sender of a flow, in the class of its data.
     fn answer(&mut self, flow: FlowId, connection: u32, reply: Reply) {
         let spec = &self.shared.flows[flow.index()];
         let switch = &self.shared.switch;

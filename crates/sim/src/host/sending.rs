@@ -1,5 +1,5 @@
-//! The sending half: packets are taken from the senders whose turn it is and go to the wire, or to the
-//! memory of the NIC, from where they go to the wire.
+//! The sending half of a host: the scheduled sender provides a packet, which goes to the wire,
+//! directly or through the transmit buffer of the NIC.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use crate::observe::{Fact, Kinds};
 use crate::telemetry::{Cursor, Telemetry};
 
 impl Host {
-    /// Sends what the NIC may send now, if its wire is free.
+    /// Sends the next frame, if the wire is free.
     pub(super) fn send_next(&mut self, now: Instant, context: &mut Context) {
         if self.nic.memory.is_some() {
             return self.send_stored(now, context);
@@ -36,7 +36,8 @@ impl Host {
         }
     }
 
-    /// The same with a memory in between, which is filled first and again when a frame has left it.
+    /// Like [`Self::send_next`], with a transmit buffer, which is filled before and again after a
+    /// frame has left it.
     #[inline(never)]
     pub(super) fn send_stored(&mut self, now: Instant, context: &mut Context) {
         self.fill_memory(now, context);
@@ -52,8 +53,8 @@ impl Host {
         }
     }
 
-    /// Brings frames of senders to the memory of the NIC as far as there is room. That takes no
-    /// time: a sender without a rate is stopped by the lack of room only.
+    /// Moves frames from senders to the transmit buffer while there is room. This takes no
+    /// simulated time: a sender that is not rate-limited is stopped only by lack of room.
     pub(super) fn fill_memory(&mut self, now: Instant, context: &mut Context) {
         loop {
             self.nic.wake_paced(now, &self.senders);
@@ -68,8 +69,8 @@ impl Host {
         }
     }
 
-    /// The next packet of the sender whose turn it is; `None` if it has none or may not send, and
-    /// then it is put where it waits.
+    /// The next packet of the sender in this slot. `None` if it has none or may not send; the
+    /// sender is then put where it waits.
     #[inline(always)]
     pub(super) fn take_from(&mut self, slot: u32, now: Instant) -> Option<Packet> {
         let Some(sender) = &mut self.senders[slot as usize] else {
@@ -103,14 +104,13 @@ impl Host {
                 add_record(packet, telemetry, &mut self.cursor);
             }
         } else if sender.is_done() {
-            // Everything is sent; what is not acknowledged is waited for.
+            // Nothing remains to be sent or acknowledged.
             self.end(slot);
         }
         packet
     }
 
-    /// A packet was taken from the sender: when it may send its next one, which
-    /// is not before `wire` has passed.
+    /// A packet was taken from the sender: schedule its next one, not before `wire` has passed.
     #[inline(always)]
     pub(super) fn after_taking(
         &mut self,
@@ -129,7 +129,7 @@ impl Host {
             let departure = sender.departure(profile, packet, now);
             context.state(Kinds::DEPARTED, self.id, now, || Fact::Departed(&departure));
         }
-        // Of RoCEv2 none rings earlier because a packet is sent.
+        // For RoCEv2, sending a packet never makes the timer expire earlier.
         if matches!(sender.transport, sender::Transport::Tcp(_)) && sender.timer_is_earlier(profile)
         {
             self.timeouts.push(Reverse((sender.timer_at, slot, sender.flow)));
@@ -148,7 +148,7 @@ impl Host {
         }
     }
 
-    /// After feedback: end the sender, or let it go on if it has something to send again.
+    /// After feedback: ends the sender, or lets it continue if it has something to send again.
     pub(super) fn revisit(&mut self, slot: u32) {
         let Some(sender) = &mut self.senders[slot as usize] else { return };
         if sender.in_nic {
@@ -163,7 +163,7 @@ impl Host {
         }
     }
 
-    /// Gives a slot back.
+    /// Releases the slot of a sender that has ended.
     pub(super) fn end(&mut self, slot: u32) {
         let sender = self.senders[slot as usize].take().expect("it has not ended yet");
         self.slots[self.shared.places[sender.flow.index()].0 as usize] = u32::MAX;
@@ -174,7 +174,7 @@ impl Host {
         self.free.push(slot);
     }
 
-    /// Tells the senders that have waited too long.
+    /// Handles expired retransmission timers.
     pub(super) fn on_timeouts(&mut self, now: Instant) {
         while let Some(&Reverse((at, slot, flow))) = self.timeouts.peek() {
             if at > now {
@@ -182,7 +182,7 @@ impl Host {
             }
             self.timeouts.pop();
             let sender = self.senders[slot as usize].as_deref_mut();
-            // The slot may have another sender since, and the timer may have been set anew.
+            // The slot may have another sender by now, and the timer may have been reset.
             let current = |sender: &&mut Sender| sender.flow == flow && sender.timer_at == at;
             let Some(sender) = sender.filter(current) else { continue };
             let profile = self.shared.profile(flow);
@@ -198,7 +198,7 @@ impl Host {
     }
 }
 
-/// Gives a packet of RoCEv2 a record for what switches write into it.
+/// Assigns a telemetry record to a RoCEv2 packet.
 #[cold]
 fn add_record(packet: &mut Packet, telemetry: &Telemetry, cursor: &mut Cursor) {
     let host = packet.src;

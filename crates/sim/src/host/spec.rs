@@ -7,14 +7,14 @@ use super::{application, congestion, transport};
 use crate::switch::check::Facts;
 use crate::switch::flow_control::congestion_isolation::Signal;
 
-/// What all flows of a host share.
+/// Parameters that all flows of a host share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// What a pause stops.
+    /// Scope of a pause in the NIC.
     pub pause_scope: PauseScope,
-    /// The most bytes of a class that wait in the NIC; `None` for a NIC without memory.
+    /// Size of the NIC's transmit buffer per class, in bytes; `None` for a NIC without one.
     pub memory: Option<Bytes>,
-    /// Whether a pause stops feedback that travels in a class of data too.
+    /// Whether a pause of a data class also stops feedback that travels in that class.
     pub pause_feedback: bool,
 }
 
@@ -24,11 +24,12 @@ impl Default for Spec {
     }
 }
 
-/// The most there can be: a sender that never ends fills it at once, frame by frame.
+/// Upper limit: a long-lived sender fills the buffer at once, frame by frame.
 const LARGEST_MEMORY: Bytes = Bytes(1_000_000_000);
 
 impl Spec {
-    /// Whether the memory of the NIC suffices, and goes with what switches do. `findings` are about `host`.
+    /// Checks that the transmit buffer is large enough and compatible with the switches. `findings` are
+    /// about `host`.
     pub fn check_beside(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let Some(memory) = self.memory else { return };
         let frame = facts.largest_frame.unwrap_or(0);
@@ -64,12 +65,12 @@ impl Spec {
 /// How the flows of a workload are sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// How messages become packets and arrive complete.
+    /// Transport: how messages are divided into packets and delivered completely.
     pub transport: transport::Spec,
-    /// How fast a flow may send.
+    /// Congestion control: how fast a flow may send.
     pub congestion: congestion::Spec,
-    /// What writes the data of flows without a size; `None` if all of it is there from the
-    /// beginning. It needs a transport that takes data bit by bit: TCP.
+    /// Application that writes the data of long-lived flows; `None` if all data is available from
+    /// the beginning. It requires a transport that accepts data piece by piece: TCP.
     pub application: Option<application::Spec>,
 }
 
@@ -77,9 +78,9 @@ pub struct Profile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseScope {
-    /// That class.
+    /// Only that class.
     #[default]
     Class,
-    /// All data, as if the NIC had one data queue.
+    /// All data, as if the NIC had a single data queue.
     Nic,
 }

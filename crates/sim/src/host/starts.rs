@@ -1,4 +1,4 @@
-//! Flows that begin: each gets a sender in a free slot, which joins the NIC.
+//! Flow starts: each flow gets a sender in a free slot, which joins the NIC.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use super::Host;
 use super::sender::{Header, Sender, Way};
 
 impl Host {
-    /// The flows before this place have started, or wait for others.
+    /// The flows before this index have started, or depend on others.
     pub(super) fn set_started(&mut self, place: usize) {
         self.started = place;
         let next = self.outgoing.get(place);
@@ -16,7 +16,7 @@ impl Host {
         self.schedule();
     }
 
-    /// Starts the flows that are due and wait for no other.
+    /// Starts the flows that are due and depend on no other.
     pub(super) fn start(&mut self, now: Instant) {
         while self.next_start <= now {
             let place = self.started;
@@ -28,7 +28,7 @@ impl Host {
         }
     }
 
-    /// Starts the flow of this place.
+    /// Starts the flow with this index.
     pub(super) fn begin(&mut self, place: usize, now: Instant) {
         let flow = self.outgoing[place];
         let spec = &self.shared.flows[flow.index()];

@@ -1,10 +1,10 @@
-//! Database entries: a client sends requests of random sizes to a server on a connection that stays
-//! open, and the server answers each as soon as all of it has arrived.
+//! Database requests: a client sends requests of random sizes to a server over a connection that
+//! stays open, and the server answers each one as soon as it has arrived completely.
 //!
-//! The answer goes with the acknowledgement of the entry's last segment, at once. An entry is
-//! complete when the client has an acknowledgement that covers it: if the answer is lost, the next
-//! one that does. The response time is from handing the entry to TCP until then. The client begins
-//! when the connection is established, so that no response time has the handshake in it.
+//! The answer is sent at once, with the acknowledgement of the request's last segment. A request is
+//! complete when the client has an acknowledgement that covers it; if the answer is lost, a later
+//! one can do so. The response time is the time from handing the request to TCP until then. The
+//! client begins when the connection is established, so no response time includes the handshake.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
@@ -12,32 +12,33 @@ use floodway_model::{Bytes, Duration, FlowId, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters. Either so many entries are `outstanding` (closed loop), or they come by the clock,
-/// with `interval` (open loop).
+/// Parameters of the database application. Either a number of requests is `outstanding` at all
+/// times (closed loop), or requests are generated at random times with mean `interval` (open loop).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Mean of the exponential distribution of sizes, before it is limited to `least` and `most`.
-    /// Default 8000B (deck of 2004: "Exponential (8000)").
+    /// Mean request size: the mean of the exponential distribution before it is truncated to the
+    /// range from `least` to `most`. Default 8000B (deck of 2004: "Exponential (8000)").
     pub mean: Bytes,
-    /// The smallest entry. Default 1B (deck of 2004).
+    /// Smallest request size. Default 1B (deck of 2004).
     pub least: Bytes,
-    /// The largest entry: sizes are drawn from the exponential distribution on condition that they
-    /// are from `least` to `most`. Default 85KB (deck of 2004: "~85KB").
+    /// Largest request size. Sizes are drawn from the exponential distribution conditional on the
+    /// range from `least` to `most`. Default 85KB (deck of 2004: "~85KB").
     pub most: Bytes,
-    /// Payload of the server's answer to an entry, at most a full segment. Default 64B (assumed).
+    /// Payload of the server's answer to a request, at most one full segment. Default 64B
+    /// (assumed).
     pub answer: Bytes,
-    /// Closed loop: so many entries of a connection are under way at once, and when one is complete
-    /// the next is handed to TCP. Default 1, without `interval`.
+    /// Closed loop: number of outstanding requests per connection. When one completes, the next is
+    /// handed to TCP. Default 1, without `interval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
-    /// Closed loop: time from the completion of an entry to the next, exponential with this mean.
-    /// Default 0ns: at once.
+    /// Closed loop: mean time from the completion of a request to the next request, exponentially
+    /// distributed. Default 0ns: the next request follows at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Duration>,
-    /// Open loop: entries come one after another in times that are exponential with this mean (a
-    /// Poisson process), whatever is under way, and wait in the client until TCP takes them, which
-    /// is part of their response times. Default none: closed loop.
+    /// Open loop: mean time between requests, exponentially distributed (a Poisson process) and
+    /// independent of the number of outstanding requests. Requests wait in the client until TCP
+    /// accepts them, and this wait is part of the response time. Default none: closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
 }
@@ -69,7 +70,7 @@ impl Check for Spec {
         findings.positive("interval", self.interval, "remove it for a closed loop");
         let why = "with `interval` instead they come by the clock";
         findings.range("outstanding", self.outstanding, 1..=MOST_OUTSTANDING, why);
-        // Entries come in a closed loop or in an open one, and not in both.
+        // The parameters of the closed loop and of the open loop exclude each other.
         for (field, is_there) in
             [("outstanding", self.outstanding.is_some()), ("think", self.think.is_some())]
         {
@@ -84,14 +85,14 @@ impl Check for Spec {
     }
 }
 
-/// More than any request.
+/// Larger than any realistic request.
 const LARGEST: Bytes = Bytes(1_000_000_000);
 
-/// More than any connection has under way.
+/// More requests than any connection has outstanding.
 const MOST_OUTSTANDING: u32 = 1_000_000;
 
 impl Spec {
-    /// A size: the exponential distribution is cut at both ends, and what is left is inverted.
+    /// Draws a size by inversion of the truncated exponential distribution.
     fn size(&self, rng: &mut Stream) -> u64 {
         let (mean, range) = (self.mean.0 as f64, self.most.0.saturating_sub(self.least.0));
         let share = -libm::expm1(-(range as f64) / mean);
@@ -99,33 +100,33 @@ impl Spec {
         self.least.0 + (libm::round(above) as u64).min(range)
     }
 
-    /// Entries that are handed over when the connection is established.
+    /// Number of requests handed over when the connection is established.
     fn first(&self) -> u32 {
         if self.interval.is_some() { 0 } else { self.outstanding.unwrap_or(1) }
     }
 }
 
-/// One entry.
+/// One request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    /// When it was handed to TCP.
+    /// Time at which it was handed to TCP.
     pub requested: Instant,
-    /// Its payload in bytes.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// The number of the segment with which it ends.
+    /// Number of its last segment.
     pub last: u32,
-    /// When the client had an acknowledgement of all of it.
+    /// Time at which the client had an acknowledgement of all of it.
     pub completed: Option<Instant>,
 }
 
-/// The client of one connection.
+/// Client side of one connection.
 #[derive(Debug)]
 pub struct State {
-    /// The entries in order; they are completed in this order.
+    /// The requests in order; they complete in this order.
     pub entries: Vec<Entry>,
-    /// From when on it hands over none.
+    /// Time after which no more requests are handed over.
     pub stop: Instant,
-    /// It has begun.
+    /// Whether the client has begun.
     begun: bool,
     completed: usize,
     sizes: Stream,
@@ -133,9 +134,10 @@ pub struct State {
 }
 
 impl State {
-    /// The client of `flow`, which hands over nothing from `stop` on.
+    /// The client of `flow`, which hands over no requests from `stop` on.
     pub fn new(flow: FlowId, stop: Instant, seed: u64) -> Self {
-        // Sizes have a stream of their own: the n-th entry of a flow is the same in all variants.
+        // Sizes have a random number stream of their own, so the n-th request of a flow is the same
+        // in all variants.
         let stream = |of: &str| Stream::named(seed, &format!("entries of flow {}: {of}", flow.0));
         Self {
             entries: Vec::new(),
@@ -147,26 +149,27 @@ impl State {
         }
     }
 
-    /// The connection is established: how many entries are handed over now, the first time.
+    /// The connection is established. Returns the number of requests to hand over now; 0 if the
+    /// client had begun already.
     pub fn begin(&mut self, spec: &Spec) -> u32 {
         if std::mem::replace(&mut self.begun, true) { 0 } else { spec.first() }
     }
 
-    /// Whether it has begun.
+    /// Whether the client has begun.
     pub fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// An entry is handed over now, by `write`, which takes its bytes and gives the number of its
-    /// last segment.
+    /// Records that a request is handed over now. `write` takes its size in bytes and returns the
+    /// number of its last segment.
     pub fn request(&mut self, spec: &Spec, now: Instant, write: impl FnOnce(u64) -> u32) {
         let bytes = spec.size(&mut self.sizes);
         let last = write(bytes);
         self.entries.push(Entry { requested: now, bytes, last, completed: None });
     }
 
-    /// Everything below the segment `acknowledged` is known to have arrived: how many entries are
-    /// complete by that.
+    /// All segments below `acknowledged` are known to have arrived. Returns the number of requests
+    /// that this completes.
     pub fn complete(&mut self, acknowledged: u32, now: Instant) -> u32 {
         let open = &mut self.entries[self.completed..];
         let done = open.iter().take_while(|entry| entry.last < acknowledged).count();
@@ -175,7 +178,7 @@ impl State {
         done as u32
     }
 
-    /// A time from the exponential distribution of this mean.
+    /// Draws a time from the exponential distribution with this mean.
     pub fn pause(&mut self, mean: Duration) -> Duration {
         if mean == Duration::ZERO {
             return Duration::ZERO;
@@ -188,7 +191,7 @@ impl State {
 mod tests {
     use super::*;
 
-    /// Of an exponential distribution between `a` and `b` the mean is `a + m - L q / (1 - q)`, where
+    /// An exponential distribution truncated to [`a`, `b`] has mean `a + m - L q / (1 - q)`, where
     /// `L = b - a` and `q = exp(-L / m)`.
     #[test]
     fn sizes_have_the_mean_of_the_closed_form() {
@@ -207,8 +210,8 @@ mod tests {
             let q = libm::exp(-length / m);
             let expected = least as f64 + m - length * q / (1.0 - q);
             let drawn = sizes.iter().sum::<u64>() as f64 / f64::from(draws);
-            // A cut exponential distribution has a standard deviation below its mean parameter:
-            // five standard errors are at most 5 m / sqrt(200000) = 0.0112 m.
+            // A truncated exponential distribution has a standard deviation below its mean
+            // parameter, so five standard errors are at most 5 m / sqrt(200000) = 0.0112 m.
             assert!((drawn - expected).abs() < 0.0112 * m, "{drawn} is not {expected}");
         }
     }

@@ -1,4 +1,4 @@
-//! Applications on a host: they write into their connections when the time comes.
+//! Applications on a host: they write data into their connections at scheduled times.
 
 use std::cmp::Reverse;
 
@@ -10,11 +10,11 @@ use crate::host::transport::tcp;
 use crate::host::{Host, sender};
 
 impl Host {
-    /// A flow has started, in this slot: if an application writes its data, that begins too.
+    /// Starts the application of a flow that has started in this slot, if it has one.
     pub(in crate::host) fn begin_application(&mut self, flow: FlowId, slot: u32, now: Instant) {
         let shared = &self.shared;
         let (spec, application) = (&shared.flows[flow.index()], &shared.profile(flow).application);
-        // A message is there from the beginning.
+        // The data of a message is available from the beginning.
         let Some(application) = application.as_ref().filter(|_| spec.is_persistent()) else {
             return;
         };
@@ -22,7 +22,8 @@ impl Host {
         let place = self.applications.len() as u32;
         let due = match &application.state {
             State::Interactive(state) => state.due(),
-            // The client begins when the connection is established; then it ends.
+            // The client begins when the connection is established; until then only its end is
+            // scheduled.
             State::Entries(state) => state.stop,
         };
         if due != Instant::NEVER || matches!(application.state, State::Interactive(_)) {
@@ -34,7 +35,7 @@ impl Host {
         }
     }
 
-    /// What is due is handed over.
+    /// Hands over the data that is due.
     pub(in crate::host) fn on_writes(&mut self, now: Instant) {
         while let Some(&Reverse((at, place))) = self.writes.peek() {
             if at > now {
@@ -75,8 +76,8 @@ impl Host {
         }
     }
 
-    /// The sender in this slot has heard of its receiver: entries may be complete by that, and
-    /// others follow them.
+    /// The sender in this slot has received feedback, which may complete requests and so lead to
+    /// new ones.
     pub(in crate::host) fn complete_entries(&mut self, slot: u32, now: Instant) {
         let Some(Some(sender)) = self.senders.get_mut(slot as usize) else { return };
         let Some(place) = sender.application else { return };
@@ -108,7 +109,7 @@ impl Host {
     }
 }
 
-/// Hands an entry over, unless it is too late for that.
+/// Hands over a request, unless the client has stopped.
 fn request(state: &mut entries::State, spec: &entries::Spec, tcp: &mut tcp::Sender, now: Instant) {
     if now < state.stop {
         state.request(spec, now, |bytes| tcp.write(bytes));

@@ -1,34 +1,35 @@
 //! An adaptive interactive application: a video conference, a panoramic video that follows its
-//! viewer, or a remote control. A frame is made at regular times and handed to the transport; how
-//! large it is follows what the transport can carry. What counts is how old a frame is when it has
-//! arrived.
+//! viewer, or remote control. Frames are generated at regular intervals and handed to the
+//! transport; their size adapts to the rate that the transport can carry. The metric is the age of
+//! a frame on arrival.
 //!
-//! Which encoders and rate controllers such applications have differs; this one is as simple as it
-//! can be and ours (assumed): a part of window over round-trip time, approached slowly from below
-//! and at once from above, and a frame is left out while an earlier one is not sent completely.
+//! Real applications differ in their encoders and rate controllers. This one is as simple as
+//! possible and our own (assumed): its rate is a fraction of window over round-trip time,
+//! approached slowly from below and immediately from above. A frame is skipped while an earlier one
+//! has not been sent completely.
 
 use floodway_model::check::{Check, Findings, LONGEST_RUN, rough_bytes};
 use floodway_model::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters.
+/// Parameters of the interactive application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Time between two frames. Default 20ms: 50 frames per second (assumed).
+    /// Time between frames. Default 20ms: 50 frames per second (assumed).
     pub frame_interval: Duration,
-    /// The rate of the encoder at the beginning, in payload. Default 2Mbps (assumed).
+    /// Initial encoder rate, in payload. Default 2Mbps (assumed).
     pub start_rate: Rate,
-    /// The lowest rate of the encoder. Default 500kbps (assumed).
+    /// Minimum encoder rate. Default 500kbps (assumed).
     pub min_rate: Rate,
-    /// The highest rate of the encoder. Default 10Mbps (assumed).
+    /// Maximum encoder rate. Default 10Mbps (assumed).
     pub max_rate: Rate,
-    /// The part of the transport's rate, window over round-trip time, that the encoder fills, above
+    /// Fraction of the transport's rate (window over round-trip time) that the encoder uses, above
     /// 0 and at most 1. Default 0.8 (assumed).
     pub utilisation: f64,
-    /// The part by which the rate grows at most from one frame to the next. Default 0.02: it
-    /// doubles in 35 frames (assumed).
+    /// Maximum relative increase of the rate from one frame to the next. Default 0.02: it doubles
+    /// in 35 frames (assumed).
     pub growth: f64,
 }
 
@@ -75,50 +76,50 @@ impl Check for Spec {
     }
 }
 
-/// More than any encoder makes of one picture; segments are numbered in 32 bits.
+/// Larger than any encoded picture; segments are numbered in 32 bits.
 const LARGEST_FRAME: Bytes = Bytes(1_000_000_000);
 
-/// One frame that was handed to the transport.
+/// A frame that was handed to the transport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// When it was made.
+    /// Time at which it was generated.
     pub made: Instant,
-    /// Its payload in bytes.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// The number of the segment with which it ends.
+    /// Number of its last segment.
     pub last: u32,
 }
 
-/// One application.
+/// State of one application.
 #[derive(Debug)]
 pub struct State {
-    /// The frames that it made.
+    /// Frames that were generated.
     pub frames: Vec<Frame>,
-    /// The frames that it left out.
+    /// Number of skipped frames.
     pub skipped: u64,
-    /// The encoder's rate, bits per second.
+    /// Encoder rate in bit/s.
     rate: f64,
-    /// When the next frame is due.
+    /// Time of the next frame.
     next: Instant,
-    /// When the last one has been made.
+    /// Time from which no more frames are generated.
     stop: Instant,
 }
 
 impl State {
-    /// An application that begins now, and makes no frame from `stop` on.
+    /// An application that begins now and generates no frames from `stop` on.
     pub fn new(spec: &Spec, now: Instant, stop: Instant) -> Self {
         let rate = spec.start_rate.0 as f64;
         Self { frames: Vec::new(), skipped: 0, rate, next: now, stop }
     }
 
-    /// When the next frame is due; [`Instant::NEVER`] if there is none.
+    /// Time of the next frame; [`Instant::NEVER`] if there is none.
     pub fn due(&self) -> Instant {
         if self.next < self.stop { self.next } else { Instant::NEVER }
     }
 
-    /// The frame that is due: its bytes, or `None` if it is left out because `unsent` bytes of
-    /// earlier ones have not been sent. `carries` is the transport's rate in payload bits per
-    /// second, `None` if it does not know yet.
+    /// Generates the frame that is due. Returns its size in bytes, or `None` if it is skipped
+    /// because `unsent` bytes of earlier frames have not been sent. `carries` is the transport's
+    /// rate in bit/s of payload, `None` if it is not known yet.
     pub fn make(&mut self, spec: &Spec, carries: Option<f64>, unsent: u64) -> Option<u64> {
         self.next += spec.frame_interval;
         if let Some(carries) = carries {
@@ -144,11 +145,11 @@ mod tests {
         let mut application = State::new(&spec, Instant::ZERO, Instant::NEVER);
         // 2 Mb/s for 20 ms are 5000 bytes.
         assert_eq!(application.make(&spec, None, 0), Some(5_000));
-        // Half of 20 Mb/s, but only a tenth more than before.
+        // Half of 20 Mb/s, limited to a tenth more than before.
         assert_eq!(application.make(&spec, Some(20e6), 0), Some(5_500));
-        // Half of 3 Mb/s, at once.
+        // Half of 3 Mb/s, immediately.
         assert_eq!(application.make(&spec, Some(3e6), 0), Some(3_750));
-        // Never below the least.
+        // Never below the minimum.
         assert_eq!(application.make(&spec, Some(1e3), 0), Some(1_250));
         assert_eq!(application.due(), Instant::ZERO + spec.frame_interval * 4);
     }

@@ -1,4 +1,4 @@
-//! Applications: what writes the data of flows without a size into their connections, bit by bit.
+//! Applications, which write the data of long-lived flows into their connections piece by piece.
 
 pub mod entries;
 mod feed;
@@ -7,7 +7,7 @@ pub mod interactive;
 use floodway_model::{FlowId, FlowSpec, Instant};
 
 floodway_model::family! {
-    /// What writes the data of flows without a size, over TCP.
+    /// Application that writes the data of long-lived flows, over TCP.
     "workload.application":
     Interactive = "interactive" (interactive::Spec):
         "A video that follows what its transport can carry: a frame at regular times.",
@@ -15,16 +15,16 @@ floodway_model::family! {
         "Database entries on warm connections: the server answers each when it has all of it.",
 }
 
-/// One application.
+/// The application of one flow.
 #[derive(Debug)]
 pub struct Application {
     /// The flow that it feeds.
     pub flow: FlowId,
-    /// What it remembers.
+    /// Its state.
     pub state: State,
 }
 
-/// What an application remembers, whichever it is.
+/// State of an application of any kind.
 #[derive(Debug)]
 pub enum State {
     /// See [`interactive`].
@@ -34,7 +34,7 @@ pub enum State {
 }
 
 impl Application {
-    /// The application of a flow that starts now. `seed` decides its random choices.
+    /// The application of a flow that starts now. `seed` determines its random choices.
     pub fn new(spec: &Spec, (id, flow): (FlowId, &FlowSpec), seed: u64, now: Instant) -> Self {
         let state = match spec {
             Spec::Interactive(spec) => {
@@ -47,8 +47,8 @@ impl Application {
 }
 
 impl Spec {
-    /// The bytes with which the receiver answers each thing that is handed over at once, when it has
-    /// all of it; `None` if it does not answer.
+    /// Size in bytes of the receiver's answer to each unit of data that is handed over at once, sent
+    /// when the unit has arrived completely; `None` if the receiver does not answer.
     pub fn answer(&self) -> Option<u64> {
         match self {
             Self::Interactive(_) => None,
