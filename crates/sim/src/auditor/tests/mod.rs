@@ -59,7 +59,7 @@ fn marked(packet: Packet, ecn: Ecn) -> Packet {
     Packet { tos: Tos::new(Dscp::DEFAULT, ecn), ..packet }
 }
 
-/// A frame of link control from one node to its neighbour.
+/// A frame of link control from one node to its neighbor.
 fn control(body: Body) -> Packet {
     let packet = packet(1, 0);
     Packet {

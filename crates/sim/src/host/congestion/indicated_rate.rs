@@ -20,8 +20,8 @@ pub struct Spec {
     /// lower severity reduces it by n/256 of that. A CNP has full severity. Default 0.5 (assumed).
     pub max_decrease: f64,
     /// Minimum time between two decreases; with RoCEv2 also between two CNPs of a flow at its
-    /// receiver. Default 25us (assumed: half the minimum interval of a switch, so that none of its
-    /// frames arrives too soon).
+    /// receiver. Default 25us (assumed: half the minimum interval between the indications of a
+    /// switch, so that none of them arrives too soon).
     pub hold: Duration,
     /// Increase of the rate after every `period` without a decrease. Default 100Mbps (assumed).
     pub increase: Rate,

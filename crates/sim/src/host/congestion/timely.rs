@@ -235,8 +235,8 @@ impl Control for State {
     }
 
     fn on_answer(&mut self, spec: &Spec, answer: &Answer<'_>) {
-        // A NAK has no round-trip time; the next acknowledgement completes the segment that it
-        // ends.
+        // A NAK has no round-trip time; a round trip or segment that would end with it ends with
+        // the next acknowledgement.
         if let Some(rtt) = answer.rtt
             && self.is_due(answer)
         {

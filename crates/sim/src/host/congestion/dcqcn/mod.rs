@@ -209,7 +209,7 @@ impl Control for State {
             }
             Variant::Periodic => {
                 if self.alpha_at == Instant::NEVER {
-                    // The check uses alpha as set by the first CNP.
+                    // The first CNP starts the timers and does not count towards alpha.
                     self.alpha_at = now + spec.alpha_timer;
                     self.cut_at = now + spec.cut_interval;
                 } else {

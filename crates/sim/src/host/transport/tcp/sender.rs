@@ -59,7 +59,7 @@ pub struct Sender<C: Control = congestion::State> {
     /// Current phase, with the state from its beginning.
     pub(super) phase: Phase,
     pub(super) episode: Episode,
-    /// Rate reduction in progress after a congestion event.
+    /// Proportional rate reduction in progress after a congestion event.
     pub(super) reduction: Option<Reduction>,
     /// Maximum number of segments in flight, from congestion control or from the reduction in
     /// progress.
