@@ -1,6 +1,6 @@
-//! Credit: what receivers ask for, how fast, and what senders send for it. With NDP (SIGCOMM 2017, section
-//! 3.2) a pull answers a packet or header that has arrived, pulls of a host are as far apart as packets on its link,
-//! and after the first window a flow sends no more packets than its receiver has asked for.
+//! Credit: what receivers request and how fast, and what senders send in return. With NDP (SIGCOMM 2017, section
+//! 3.2) a pull answers a packet or header that has arrived, the pulls of a host are at least as far apart as packets
+//! on its link, and after the initial window a flow sends no more packets than its receiver has requested.
 
 use floodway_model::{Body, FlowId, Instant, Packet};
 use rustc_hash::FxHashMap;
@@ -18,18 +18,18 @@ fn ndp(network: &Network, flow: FlowId) -> Option<&ndp::Spec> {
     }
 }
 
-/// Bytes of a full packet of a flow on a link.
+/// Length in bytes of a full packet of a flow on a link.
 fn wire(network: &Network, flow: FlowId) -> u64 {
     let transport = &profile(network, &network.spec.flows[flow.index()]).transport;
     u64::from(transport.largest_frame()) + u64::from(network.spec.wire_overhead)
 }
 
-/// What a receiving host has granted.
+/// Credit granted by a receiving host.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// By flow: packets and headers that have arrived, and packets that it was asked for.
+    /// By flow: packets and headers that have arrived, and packets requested.
     flows: FxHashMap<FlowId, (u32, u32)>,
-    /// The pacer may not send the next pull before.
+    /// Earliest time of the next pull.
     next_at: Instant,
 }
 
@@ -66,11 +66,11 @@ impl Grants {
     }
 }
 
-/// What a sender has sent, and may.
+/// Packets sent by a sender, and its limit.
 #[derive(Debug, Default)]
 pub struct Spending {
     sent: u64,
-    /// Packets that its receiver has asked for.
+    /// Packets that its receiver has requested.
     asked: u32,
 }
 

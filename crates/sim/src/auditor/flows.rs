@@ -1,4 +1,4 @@
-//! Senders and receivers of flows: rate, window, order, notifications, and what is delivered.
+//! Senders and receivers of flows: rate, window, order, notifications and deliveries.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
 use crate::observe::{Delivery, Departure};
 
-/// How a flow is sent.
+/// The profile of a flow.
 pub fn profile<'a>(network: &'a Network, flow: &FlowSpec) -> &'a Profile {
     let profiles = &network.spec.profiles;
     profiles.get(usize::from(flow.workload)).unwrap_or(&profiles[0])
@@ -22,22 +22,22 @@ pub fn profile<'a>(network: &'a Network, flow: &FlowSpec) -> &'a Profile {
 /// The sending side of a flow.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// Its rate does not let it send before.
+    /// Earliest time at which its rate permits the next packet.
     next_at: Instant,
-    /// The first packet that is not acknowledged, and the first that has not been sent.
+    /// First unacknowledged packet, and first packet that has not been sent.
     acknowledged: u32,
     next: u32,
-    /// TCP: losses or repetitions make it unclear what is in flight until everything before this packet
-    /// is acknowledged.
+    /// TCP: after losses or retransmissions the data in flight is unknown until everything before this
+    /// packet is acknowledged.
     unclear_until: u32,
     window: Option<u64>,
     probes: u64,
-    /// What it has sent for credit.
+    /// Packets sent for credit.
     pub credit: Spending,
 }
 
 impl Sender {
-    /// An answer of the receiver has arrived.
+    /// A reply of the receiver has arrived.
     pub fn hears(&mut self, body: &Body) {
         match *body {
             Body::Ack { psn, .. } | Body::Nak { psn, .. } => {
@@ -69,8 +69,8 @@ impl Sender {
         self.credit.departs(network, departure, log);
         let probes_now = *probes > self.probes;
         self.probes = *probes;
-        // What was allowed when it was asked last still holds, if nothing has been heard since.
-        // Without credit it is 0, which does not limit what is in flight.
+        // The window at the last query still applies if no feedback has arrived since. Without
+        // credit it is 0, which does not limit the data in flight.
         let window = window.map(|bytes| bytes.max(self.window.unwrap_or(0))).filter(|&max| max > 0);
         self.window = departure.window;
         let (Body::Data { psn, .. } | Body::Segment { psn, .. }) = packet.body else { return };
@@ -83,7 +83,7 @@ impl Sender {
         let (unit, limit, size) = match &profile(network, spec).transport {
             transport::Spec::Rocev2(rocev2) => {
                 let whole = |bytes: u64| bytes / rocev2.mtu.0;
-                // Go-back-N repeats everything, so it is as if it were sent for the first time.
+                // Go-back-N retransmits everything, so this counts as a first transmission.
                 is_new |= matches!(rocev2.recovery, recovery::Spec::GoBackN(_));
                 let own = rocev2.in_flight.map(|bytes| whole(bytes.0));
                 let control = window.map(|bytes| whole(bytes).max(1));
@@ -115,7 +115,7 @@ impl Sender {
 /// The receiving side of a flow.
 #[derive(Debug, Default)]
 pub struct Receiver {
-    /// The first packet that has not arrived, and those after it that have, with their bytes.
+    /// First packet that has not arrived, and later ones that have, with their bytes.
     pub next: u32,
     above: BTreeMap<u32, u64>,
     /// Bytes that have arrived, and those of them before that packet.
@@ -126,7 +126,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A packet arrives, perhaps again.
+    /// A packet arrives, possibly a duplicate.
     fn take(&mut self, psn: u32, bytes: u64) {
         if psn < self.next || self.above.contains_key(&psn) {
             return;
@@ -139,7 +139,7 @@ impl Receiver {
         }
     }
 
-    /// It has taken a packet.
+    /// The receiver has accepted a packet.
     pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
         let Delivery { packet, .. } = delivery;
         let spec = &network.spec.flows[packet.flow.index()];
@@ -154,7 +154,7 @@ impl Receiver {
         };
         let (unit, discards) = match &profile.transport {
             transport::Spec::Rocev2(rocev2) => {
-                // Go-back-N takes packets in order only.
+                // Go-back-N accepts packets in order only.
                 let in_order = matches!(rocev2.recovery, recovery::Spec::GoBackN(_));
                 (rocev2.mtu.0, in_order && psn != self.next)
             }
@@ -192,7 +192,7 @@ impl Receiver {
         self.complete |= complete;
     }
 
-    /// Nothing is acknowledged that has not arrived.
+    /// Checks that nothing is acknowledged that has not arrived.
     pub fn check_answer(&self, flow: FlowId, answered: Option<u32>, log: &mut Log) {
         if let Some(psn) = answered.filter(|psn| *psn > self.next) {
             let next = self.next;
@@ -201,8 +201,8 @@ impl Receiver {
         }
     }
 
-    /// A packet with CE is answered by a CNP if the interval has passed since the last one, and by none
-    /// if it has not.
+    /// Checks CNPs: a packet with CE must cause a CNP if the interval since the last one has passed,
+    /// and must not otherwise.
     fn check_notification(&mut self, profile: &Profile, delivery: &Delivery, log: &mut Log) {
         let interval = profile.congestion.cnp_interval();
         let is_rocev2 = matches!(profile.transport, transport::Spec::Rocev2(_));

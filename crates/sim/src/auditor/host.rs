@@ -1,4 +1,4 @@
-//! The events of a host, and what is checked at each.
+//! Events of a host, and the checks at each.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,17 @@ use super::{Log, time};
 use crate::host::PauseScope;
 use crate::observe::{Delivery, Departure};
 
-/// A host as it is seen from outside.
+/// A host as seen from outside.
 #[derive(Debug, Default)]
 pub struct Host {
-    /// When the last frame on the wire began and ended.
+    /// Beginning and end of the last frame on the wire.
     pub on_wire: (Instant, Instant),
     pauses: Pauses,
-    /// Classes and physical queues that Backpressure Flow Control has stopped.
+    /// Classes and physical queues paused by Backpressure Flow Control.
     stopped: BTreeSet<(u8, u8)>,
-    /// By destination and class: until when source flow control holds it.
+    /// End of the hold by source flow control, by destination and class.
     holds: FxHashMap<(NodeId, u8), Instant>,
-    /// By class: bytes of senders that wait in the buffer of the NIC.
+    /// Bytes of senders queued in the buffer of the NIC, by class.
     waiting: [u64; CLASSES],
     senders: FxHashMap<FlowId, Sender>,
     receivers: FxHashMap<FlowId, Receiver>,
@@ -98,7 +98,7 @@ impl Host {
         let is_feedback = packet.is_control() && class < control;
         let exempt = is_feedback && !host.pause_feedback;
         let all_data = host.pause_scope == PauseScope::Nic && class < control && !exempt;
-        // What pauses of data do not stop is stopped by PAUSE like the control class.
+        // Frames that pauses of data do not stop are stopped by PAUSE like the control class.
         let own = if exempt { control } else { class };
         let stops = |paused: usize| paused == own || all_data;
         let until = (0..CLASSES).filter(|&paused| stops(paused));
@@ -115,12 +115,12 @@ impl Host {
         }
     }
 
-    /// A receiver's half has made a credit frame.
+    /// A receiver half has made a credit frame.
     pub fn grants(&mut self, network: &Network, credit: &Packet, log: &mut Log) {
         self.grants.grants(network, credit, log);
     }
 
-    /// A receiver has taken a packet.
+    /// A receiver has accepted a packet.
     pub fn delivers(&mut self, network: &Network, delivery: &Delivery, log: &mut Log) {
         let receiver = self.receivers.entry(delivery.packet.flow).or_default();
         receiver.delivers(network, delivery, log);

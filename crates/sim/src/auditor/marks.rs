@@ -1,5 +1,5 @@
-//! What may change in a packet while a switch has it: an ECN-capable one may get CE, from queue
-//! management that marks, and with layer 2 congestion indication any may get that indication.
+//! Permitted changes to a packet within a switch: an ECN-capable packet may get CE from an AQM that
+//! marks, and with layer 2 congestion indication any packet may get that indication.
 
 use floodway_model::graph::NodeKind;
 use floodway_model::{Ecn, Packet};
@@ -9,7 +9,7 @@ use super::network::Network;
 use crate::switch::aqm;
 use crate::switch::flow_control::congestion_isolation::Mark;
 
-/// `before` is the packet as it was, `after` as it is now.
+/// Checks the change from `before` to `after`.
 pub fn check(
     network: &Network,
     place: (usize, usize),
@@ -57,13 +57,13 @@ pub fn check(
     }
 }
 
-/// Whether queue management may drop a packet.
+/// Whether the AQM may drop a packet.
 pub fn may_drop(network: &Network, packet: &Packet) -> bool {
     let spec = &network.spec.switch;
     let tells = packet.ecn().is_capable() || spec.congestion_indication.is_some();
     match spec.aqm {
         aqm::Spec::DropTail(_) => false,
-        // They only mark, so what is ECN-capable stays.
+        // They only mark, so ECN-capable packets are not dropped.
         aqm::Spec::Ramp(_) | aqm::Spec::Step(_) | aqm::Spec::Blue(_) => !tells,
         _ => true,
     }

@@ -47,16 +47,16 @@ use host::Host;
 pub use network::Network;
 use switch::Switch;
 
-/// The most violations of a run that are reported in full.
+/// Maximum number of violations of a run that are reported in full.
 pub const MOST: usize = 30;
 
 /// The auditor of the nodes of one thread.
 #[derive(Debug)]
 pub struct Auditor {
     network: Arc<Network>,
-    /// By node: its counters, if the node belongs to this thread.
+    /// Counters by node, if the node belongs to this thread.
     nodes: Vec<Node>,
-    /// What it has found.
+    /// Violations found.
     pub findings: Findings,
 }
 
@@ -67,7 +67,7 @@ enum Node {
     Host(Box<Host>),
 }
 
-/// Violations: the first [`MOST`] of them, by time and node, and how many there are.
+/// Violations: the first [`MOST`] of them, by time and node, and their total number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     kept: BTreeSet<(Instant, NodeId, String)>,
@@ -83,7 +83,7 @@ impl Findings {
         }
     }
 
-    /// Adds those of another thread.
+    /// Adds the violations of another thread.
     pub fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.kept.extend(other.kept);
@@ -92,7 +92,7 @@ impl Findings {
         }
     }
 
-    /// One sentence for each, with time and node.
+    /// One sentence per violation, with time and node.
     pub fn messages(&self, graph: &Graph) -> Vec<String> {
         let message = |(at, node, text): &(Instant, NodeId, String)| {
             format!("{} at {}: {text}", graph.node(*node).name, time(*at))
@@ -106,7 +106,7 @@ impl Findings {
     }
 }
 
-/// Where a check reports to: the findings, with the time and the node of the event.
+/// Reports violations, with the time and the node of the event.
 pub struct Log<'a> {
     findings: &'a mut Findings,
     now: Instant,
@@ -114,17 +114,17 @@ pub struct Log<'a> {
 }
 
 impl Log<'_> {
-    /// About a port.
+    /// Reports a violation about a port.
     fn port(&mut self, port: usize, text: impl AsRef<str>) {
         self.add(format!("port {port}: {}", text.as_ref()));
     }
 
-    /// About a queue, or class, of a port.
+    /// Reports a violation about a queue, or class, of a port.
     fn queue(&mut self, port: usize, queue: usize, text: impl AsRef<str>) {
         self.add(format!("port {port}, queue {queue}: {}", text.as_ref()));
     }
 
-    /// About a flow.
+    /// Reports a violation about a flow.
     fn flow(&mut self, flow: FlowId, text: impl AsRef<str>) {
         self.add(format!("flow {}: {}", flow.0, text.as_ref()));
     }
@@ -134,7 +134,7 @@ impl Log<'_> {
     }
 }
 
-/// A time in messages.
+/// A time, for messages.
 fn time(at: Instant) -> String {
     if at == Instant::NEVER {
         return "never".to_owned();
@@ -143,7 +143,7 @@ fn time(at: Instant) -> String {
 }
 
 impl Auditor {
-    /// The auditor of these nodes.
+    /// An auditor of these nodes.
     pub fn of(network: &Arc<Network>, own: &[NodeId]) -> Self {
         let graph = &network.spec.graph;
         let mut nodes: Vec<Node> = graph.nodes.iter().map(|_| Node::Elsewhere).collect();
@@ -161,8 +161,8 @@ impl Auditor {
         (&self.network, &mut self.nodes[node.index()], log)
     }
 
-    /// A frame goes on the wire, from a queue, to this end, and is to be handled at `at`; `None` if it is lost on
-    /// the link.
+    /// A frame is put on the wire from a queue, towards the given end, where it will be handled at `at`; `None`
+    /// if it is lost on the link.
     fn sent(
         &mut self,
         to: (NodeId, PortIx),

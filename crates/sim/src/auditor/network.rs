@@ -1,4 +1,4 @@
-//! Links: how long frames take, that they do not overlap, and that each arrives once and in time.
+//! Links: transmission times, no overlap of frames, and arrival of each frame once and on time.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -11,18 +11,18 @@ use super::{Log, time};
 use crate::Spec;
 use crate::distances::Distances;
 
-/// Where a byte takes no whole number of picoseconds, a time may be rounded up at every step of its
-/// calculation.
+/// If a byte does not take a whole number of picoseconds, a time may be rounded up at every step of
+/// its calculation.
 pub const ROUNDING: Duration = Duration(2);
 
-/// What all threads know of the network, and the frames that are between nodes.
+/// Network state shared by all threads, and the frames in flight between nodes.
 #[derive(Debug)]
 pub struct Network {
-    /// What the simulation was made from.
+    /// The specification of the simulation.
     pub spec: Spec,
-    /// The longest round trip without queues; zero if no flow lives on credit.
+    /// Longest round-trip time without queueing; zero if no flow uses credit.
     pub base_rtt: Duration,
-    /// By the node and port where frames arrive.
+    /// Links, by the node and port where frames arrive.
     links: Vec<Vec<Link>>,
 }
 
@@ -32,13 +32,13 @@ struct Link {
     from: (NodeId, usize),
     rate: Rate,
     delay: Duration,
-    /// From the arrival to the handling of a frame that is forwarded.
+    /// Latency from the arrival to the handling of a forwarded frame.
     latency: Duration,
-    /// When it loses everything.
+    /// Intervals in which it loses everything.
     dead: Vec<(Instant, Instant)>,
-    /// When its ends know that, so that they send nothing.
+    /// Intervals in which its ends know about the failure and send nothing.
     closed: Vec<(Instant, Instant)>,
-    /// Frames on it, with the time at which they are due.
+    /// Frames in flight on it, with the time at which they are due.
     flight: Mutex<VecDeque<(Instant, Packet)>>,
 }
 
@@ -89,7 +89,7 @@ impl Network {
         self.links[node.index()][port].rate
     }
 
-    /// When the ends of the link at a port know that it is down.
+    /// Intervals in which the ends of the link at a port know that it is down.
     pub fn closed(&self, node: NodeId, port: usize) -> &[(Instant, Instant)] {
         &self.links[node.index()][port].closed
     }
@@ -99,8 +99,8 @@ impl Network {
         self.closed(node, port).iter().any(|&(from, until)| from <= now && now < until)
     }
 
-    /// A frame is put on the wire by `port`, where the one before began and ended at `before`. Returns
-    /// the same of this one.
+    /// `port` puts a frame on the wire, after the previous frame, which began and ended at `before`.
+    /// Returns beginning and end of the new frame.
     pub fn sent(
         &self,
         to: (NodeId, PortIx),
@@ -111,7 +111,7 @@ impl Network {
         log: &mut Log,
     ) -> (Instant, Instant) {
         let (link, now) = (self.link(to), log.now);
-        // A frame is cut off when its link is found to be down.
+        // A frame is cut off when its link is detected to be down.
         let is_cut = |&(from, until): &(Instant, Instant)| before.0 <= from && until <= now;
         if now < before.1 && !link.closed.iter().any(is_cut) {
             let text = format!("a frame is sent while one is on the wire until {}", time(before.1));
@@ -147,7 +147,7 @@ impl Network {
         (now, free)
     }
 
-    /// How long a port of this rate takes to obey a pause frame.
+    /// Time that a port of this rate takes to react to a pause frame.
     fn response(&self, rate: Rate) -> Duration {
         let flow_control = &self.spec.switch.flow_control;
         match (&flow_control.pfc, &flow_control.pause) {
@@ -157,7 +157,7 @@ impl Network {
         }
     }
 
-    /// A frame arrives: it was sent, and is due now.
+    /// A frame arrives: checks that it was sent and is due now.
     pub fn arrives(&self, node: NodeId, packet: &Packet, log: &mut Log) {
         let (now, port) = (log.now, packet.ingress.index());
         self.check_overdue(node, port, log);
@@ -172,7 +172,7 @@ impl Network {
         }
     }
 
-    /// Reports frames that should have arrived.
+    /// Reports overdue frames.
     fn check_overdue(&self, node: NodeId, port: usize, log: &mut Log) {
         let now = log.now;
         let mut flight = lock(&self.links[node.index()][port].flight);
@@ -190,7 +190,7 @@ impl Network {
     }
 }
 
-/// From when to when a link loses everything, and from when to when its ends know it.
+/// Intervals in which a link loses everything, and those in which its ends know about it.
 type Outages = (Vec<(Instant, Instant)>, Vec<(Instant, Instant)>);
 
 fn outages(spec: &Spec, ends: [(NodeId, PortIx); 2]) -> Outages {
@@ -212,18 +212,18 @@ fn outages(spec: &Spec, ends: [(NodeId, PortIx); 2]) -> Outages {
     (here.map(|failure| (failure.at, failure.until)).collect(), joined)
 }
 
-/// The time that so many bytes take at a rate, rounded up to a picosecond.
+/// Time to transmit `bytes` at a rate, rounded up to a picosecond.
 pub fn serialization(bytes: u64, rate: Rate) -> Duration {
     let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
     Duration(u64::try_from(bits.div_ceil(u128::from(rate.0))).unwrap_or(u64::MAX))
 }
 
-/// How long a pause of `quanta` of 512 bit times lasts.
+/// Duration of a pause of `quanta` of 512 bit times.
 pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
     serialization(u64::from(quanta) * 512 / 8, rate)
 }
 
-/// Until when a pause frame that arrives at `now` stops a port.
+/// End of the pause caused by a pause frame that arrives at `now`.
 pub fn paused_until(network: &Network, now: Instant, quanta: u16, rate: Rate) -> Instant {
     let pfc = network.spec.switch.flow_control.pfc.as_ref();
     match pfc {
@@ -232,7 +232,8 @@ pub fn paused_until(network: &Network, now: Instant, quanta: u16, rate: Rate) ->
     }
 }
 
-/// Whether two are the same frame, apart from what may change on its path: class, lane and marks.
+/// Whether two frames are the same, apart from fields that may change on the path: class, lane and
+/// marks.
 pub fn is_same(one: &Packet, other: &Packet) -> bool {
     let key = |frame: &Packet| (frame.flow, frame.connection, frame.src, frame.dst, frame.bytes);
     key(one) == key(other) && one.body == other.body

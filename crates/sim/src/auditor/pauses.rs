@@ -1,4 +1,4 @@
-//! From when to when the classes of a port are paused, by the pause frames that have arrived there.
+//! Pause intervals of the classes of a port, derived from the pause frames that have arrived there.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,17 @@ use floodway_model::id::CLASSES;
 /// The pauses of one sending port.
 #[derive(Debug, Default)]
 pub struct Pauses {
-    /// By class: the last times in which it was paused, disjoint and ascending.
+    /// The most recent pause intervals by class, disjoint and ascending.
     spans: [VecDeque<(Instant, Instant)>; CLASSES],
 }
 
-/// How many of a class are kept: more than a port can sit out with a packet waiting.
+/// Number of intervals kept per class: more than a packet can be queued through.
 const KEPT: usize = 16;
 
 impl Pauses {
-    /// A pause frame arrives at `now`: these classes may not send before `until`, or may go on if that
-    /// is `now`. `closed` is when the link is known to be down, which ends all pauses.
+    /// A pause frame arrives at `now`: these classes may not send before `until`, or may resume if
+    /// that equals `now`. `closed` has the intervals in which the link is known to be down, which end
+    /// all pauses.
     pub fn set(
         &mut self,
         classes: u8,
@@ -43,7 +44,7 @@ impl Pauses {
         }
     }
 
-    /// Ends what runs when the link is known to be down.
+    /// Ends current pauses when the link is known to be down.
     pub fn end(&mut self, now: Instant, closed: &[(Instant, Instant)]) {
         for &(from, _) in closed.iter().filter(|(from, _)| *from <= now) {
             let spans = self.spans.iter_mut().filter_map(VecDeque::back_mut);
@@ -51,13 +52,13 @@ impl Pauses {
         }
     }
 
-    /// Until when a class is paused, if it is at `now`.
+    /// End of the pause of a class that is paused at `now`.
     pub fn until(&self, class: usize, now: Instant) -> Option<Instant> {
         let span = self.spans[class].iter().find(|(from, until)| *from <= now && now < *until);
         span.map(|(_, until)| *until)
     }
 
-    /// The first time from `at` on at which a class is not paused.
+    /// First time at or after `at` at which a class is not paused.
     pub fn free_from(&self, class: usize, mut at: Instant) -> Instant {
         while let Some(until) = self.until(class, at) {
             at = until;

@@ -1,10 +1,10 @@
-//! Which queue may send: strict priority, and the bounds within which DRR and WRR are fair.
+//! Scheduling decisions: strict priority, and the fairness bounds of DRR and WRR.
 //!
-//! Two queues that both could have sent at every decision share the link by weight. DRR: what queue i
-//! sends in k rounds is k times its quantum, apart from a deficit below one frame, and rounds of two
-//! queues differ by one at most. With weights w, quantum Q and largest frame M, what two queues send by
-//! weight differs by at most Q + M/wi + M/wj (Shreedhar and Varghese, SIGCOMM 1995, theorem 4.7). WRR:
-//! the credit stays within one frame by weight. Nothing is checked for `time_shifted`.
+//! Two queues that could both send at every decision share the link by weight. DRR: queue i sends k
+//! times its quantum in k rounds, apart from a deficit below one frame, and the rounds of two queues
+//! differ by at most one. With weights w, quantum Q and largest frame M, the bytes of two queues
+//! divided by weight differ by at most Q + M/wi + M/wj (Shreedhar and Varghese, SIGCOMM 1995, theorem
+//! 4.7). WRR: the credit stays within one frame by weight. `time_shifted` is not checked.
 
 use floodway_model::id::CLASSES;
 
@@ -13,14 +13,15 @@ use super::network::Network;
 use crate::switch::classify::ecn::{CLASSIC, LOW_LATENCY};
 use crate::switch::scheduler::{Spec, drr};
 
-/// What the queues of a port have sent, pair by pair.
+/// Bytes sent by the queues of a port, pair by pair.
 #[derive(Debug, Default)]
 pub struct Fairness {
-    /// By pair, the lower queue first: since both could send.
+    /// By pair, the lower queue first: bytes sent since both could send.
     pairs: [[Option<Pair>; CLASSES]; CLASSES],
 }
 
-/// Bytes of the first queue times the weight of the second, less the same the other way round.
+/// Bytes of the first queue times the weight of the second, minus bytes of the second times the
+/// weight of the first.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     now: i128,
@@ -35,8 +36,8 @@ impl Fairness {
         self.pairs.iter_mut().for_each(|pairs| pairs[queue] = None);
     }
 
-    /// `queue` sends a frame that takes `length` bytes of the wire; it and the others whose bits are set
-    /// in `able` could.
+    /// `queue` sends a frame with `length` bytes on the wire; it and the other queues whose bits are set
+    /// in `able` could have sent.
     pub fn sends(
         &mut self,
         network: &Network,
@@ -84,8 +85,8 @@ impl Fairness {
     }
 }
 
-/// The weights of two queues, and by how much what they send, each times the weight of the other, may
-/// differ.
+/// The weights of two queues, and the maximum difference between their bytes, each multiplied by the
+/// weight of the other.
 fn bound(
     spec: &Spec,
     network: &Network,

@@ -1,4 +1,4 @@
-//! The events of a switch, and what is checked at each.
+//! Events of a switch, and the checks at each.
 
 use std::collections::BTreeSet;
 
@@ -13,31 +13,31 @@ use super::thresholds::Thresholds;
 use super::{Log, marks, time, trims};
 use crate::switch::port::DropReason;
 
-/// A switch as it is seen from outside.
+/// A switch as seen from outside.
 #[derive(Debug)]
 pub struct Switch {
     id: NodeId,
     queues: Queues,
     ports: Vec<Port>,
     thresholds: Option<Thresholds>,
-    /// The frame that has arrived to be forwarded, until it is known where it goes.
+    /// The frame that has arrived to be forwarded, until its queue is known.
     arrived: Option<Packet>,
-    /// Packets that have joined queues.
+    /// Number of packets that have joined queues.
     joined: u64,
 }
 
 #[derive(Debug, Default)]
 struct Port {
-    /// When the last frame on the wire began and ended.
+    /// Beginning and end of the last frame on the wire.
     on_wire: (Instant, Instant),
     pauses: Pauses,
     fairness: Fairness,
-    /// Classes and physical queues that Backpressure Flow Control has stopped.
+    /// Classes and physical queues paused by Backpressure Flow Control.
     stopped: BTreeSet<(u8, u8)>,
 }
 
 impl Switch {
-    /// An empty one.
+    /// An empty switch.
     pub fn new(id: NodeId, network: &Network) -> Self {
         let ports = network.spec.graph.node(id).ports.iter();
         Self {
@@ -50,12 +50,12 @@ impl Switch {
         }
     }
 
-    /// When the last frame on the wire of a port began and ended.
+    /// Beginning and end of the last frame on the wire of a port.
     pub fn on_wire(&self, port: usize) -> (Instant, Instant) {
         self.ports[port].on_wire
     }
 
-    /// A frame is on the wire of a port from when to when.
+    /// Sets beginning and end of the last frame on the wire of a port.
     pub fn set_on_wire(&mut self, port: usize, on_wire: (Instant, Instant)) {
         self.ports[port].on_wire = on_wire;
     }
@@ -84,7 +84,7 @@ impl Switch {
         }
     }
 
-    /// What has arrived before has been forwarded or dropped.
+    /// Checks that the previous arrival has been forwarded or dropped.
     fn check_arrived(&mut self, log: &mut Log) {
         if let Some(packet) = self.arrived.take() {
             log.flow(packet.flow, "a frame has been neither queued nor sent nor dropped");
@@ -120,7 +120,7 @@ impl Switch {
         }
     }
 
-    /// Whether a packet that is let in joins the headroom; reports one that has no room.
+    /// Whether an admitted packet joins the headroom; reports a packet that does not fit.
     fn check_room(
         &self,
         network: &Network,
@@ -139,12 +139,12 @@ impl Switch {
         })
     }
 
-    /// A frame is sent by a port, from the queue that is its class. `packet` is as it is on the wire.
+    /// A port sends a frame, from the queue with the number of its class. `packet` is as on the wire.
     pub fn sent(&mut self, network: &Network, port: usize, packet: &Packet, log: &mut Log) {
         if let Some(thresholds) = &mut self.thresholds {
             thresholds.sent(port, packet, log);
         }
-        // Link control: not queued with others, and never paused.
+        // Link control frames do not share queues and are never paused.
         if matches!(
             packet.body,
             Body::Pfc { .. } | Body::Pause { .. } | Body::Bfc { .. } | Body::Drc { .. }
@@ -168,7 +168,7 @@ impl Switch {
         }
     }
 
-    /// A packet is sent that has not waited.
+    /// A packet is sent without having been queued.
     fn check_passing(
         &mut self,
         network: &Network,
@@ -190,7 +190,7 @@ impl Switch {
         }
     }
 
-    /// A packet goes out of a queue, sent or dropped.
+    /// A packet leaves a queue, sent or dropped.
     fn take_out(
         &mut self,
         network: &Network,
@@ -210,7 +210,7 @@ impl Switch {
         before
     }
 
-    /// Nothing that is paused is sent.
+    /// Checks that nothing is sent while paused.
     fn check_pauses(
         &mut self,
         network: &Network,
@@ -230,7 +230,7 @@ impl Switch {
         }
     }
 
-    /// The queue may send now, as far as others are concerned.
+    /// Checks that the queue may send now with respect to the other queues.
     fn check_order(
         &mut self,
         network: &Network,
@@ -262,8 +262,8 @@ impl Switch {
         self.ports[port].fairness.sends(network, (port, queue), able, length, log);
     }
 
-    /// Congestion Isolation: whether earlier packets of the flow at the head of a queue wait in the
-    /// monitored one.
+    /// Congestion Isolation: whether earlier packets of the flow at the head of a queue are still
+    /// in the monitored queue.
     fn is_held(&self, network: &Network, port: usize, queue: usize) -> bool {
         let queues = &self.queues.ports[port];
         let isolation = network.spec.switch.flow_control.congestion_isolation.as_ref();
@@ -276,7 +276,7 @@ impl Switch {
         earlier.any(|(_, packet)| spec.key_of(packet.flow) == spec.key_of(head.flow))
     }
 
-    /// A port sends as soon as its wire is free and a queue with packets is not paused.
+    /// Checks that a port sends as soon as its wire is free and a queue with packets is not paused.
     fn check_idle(&self, network: &Network, port: usize, log: &mut Log) {
         if has_parts(network) || ignores_pauses(network) {
             return;
@@ -285,7 +285,7 @@ impl Switch {
         let congesting = network.spec.switch.flow_control.congestion_isolation.as_ref();
         let congesting = congesting.map(|spec| usize::from(spec.congesting));
         for (number, queue) in self.queues.ports[port].iter().enumerate() {
-            // Isolated packets may wait for others of their flow.
+            // Isolated packets may wait for other packets of their flow.
             if queue.packets.is_empty() || congesting == Some(number) {
                 continue;
             }
@@ -300,7 +300,7 @@ impl Switch {
         }
     }
 
-    /// A packet is dropped that was bound for a queue, or is in it.
+    /// A packet is dropped that was to join a queue, or is in it.
     pub fn drops(
         &mut self,
         network: &Network,
@@ -325,7 +325,7 @@ impl Switch {
         if !allowed {
             log.queue(port, queue, format!("a packet is dropped ({name}) without that reason"));
         }
-        // What is pushed out has waited; the packet that came is still to be let in.
+        // A packet that is pushed out was queued; the arriving packet is yet to be admitted.
         let waited = reason == DropReason::PushedOut;
         let arrived = if waited { None } else { self.take_arrived(packet) };
         if arrived.is_some() || reason.is_for_want_of_room() && !waited {
@@ -347,7 +347,7 @@ impl Switch {
         }
     }
 
-    /// A packet loses its payload: the one that has arrived or, if it `waited`, the last of its queue.
+    /// A packet is trimmed: the one that has arrived or, if it `waited`, the last of its queue.
     pub fn trims(
         &mut self,
         network: &Network,
@@ -392,12 +392,13 @@ impl Switch {
     }
 }
 
-/// Whether it is a queue of data, not the control queue.
+/// Whether it is a data queue, not the control queue.
 fn is_data_queue(network: &Network, queue: usize) -> bool {
     queue < usize::from(network.spec.switch.queue.count)
 }
 
-/// Whether queues consist of parts, which packets leave in another order, and may be held back.
+/// Whether queues have subqueues, from which packets depart in another order and which may be held
+/// back.
 fn has_parts(network: &Network) -> bool {
     let spec = &network.spec.switch;
     let (bfc, drc) = (&spec.flow_control.bfc, &spec.flow_control.drc);
@@ -411,7 +412,7 @@ fn keeps_order(network: &Network) -> bool {
     !has_parts(network)
 }
 
-/// Whether the watchdog of PFC may end pauses by itself.
+/// Whether the PFC watchdog may end pauses by itself.
 fn ignores_pauses(network: &Network) -> bool {
     let pfc = network.spec.switch.flow_control.pfc.as_ref();
     pfc.is_some_and(|pfc| pfc.watchdog.is_some())

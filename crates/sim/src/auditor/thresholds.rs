@@ -1,9 +1,9 @@
-//! When a switch must pause a neighbour and when it must let it go on: PFC and PAUSE with fixed
-//! thresholds. Above XOFF whoever has bytes in what is measured, or adds to it, is paused until it has
-//! fallen to XON. Such a frame leaves before any packet that is sent later.
+//! When a switch must pause a neighbor and when it must resume it: PFC and PAUSE with fixed thresholds.
+//! Above XOFF, every neighbor that has bytes in the measured quantity, or adds to it, is paused until
+//! the quantity has fallen to XON. The pause frame leaves before any packet that is sent later.
 //!
-//! Not checked: PFC by the dynamic threshold of the ingress pool; proxies of source flow control, which
-//! pause for others; networks with failures, where pauses are forgotten.
+//! Not checked: PFC with the dynamic threshold of the ingress pool; proxies of source flow control,
+//! which pause on behalf of others; networks with failures, where pauses are discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,33 +16,33 @@ use super::{Log, time};
 use crate::switch::flow_control::source_flow_control::Mode;
 use crate::switch::flow_control::{pause, pfc};
 
-/// What a switch has measured, and whom it has to pause.
+/// Quantities that a switch has measured, and the neighbors that it must pause.
 #[derive(Debug)]
 pub struct Thresholds {
     measured: Measured,
     xoff: u64,
     xon: u64,
     quanta: u16,
-    /// By what is measured: its bytes.
+    /// Bytes by measured quantity.
     bytes: BTreeMap<usize, u64>,
-    /// By what is measured and by neighbour: packets.
+    /// Number of packets by measured quantity and neighbor.
     packets: BTreeMap<(usize, usize), u64>,
-    /// What has passed XOFF and not fallen to XON.
+    /// Quantities that have exceeded XOFF and not fallen to XON.
     over: BTreeSet<usize>,
-    /// Neighbours, by port and class, that are to be paused because of it.
+    /// Neighbors, by port and class, that must be paused.
     paused: BTreeSet<(usize, usize)>,
-    /// Neighbours that have not heard it, since when.
+    /// Neighbors that have not been sent the required frame yet, and since when.
     owed: BTreeMap<usize, Instant>,
 }
 
-/// What is compared with the thresholds.
+/// Quantity that is compared with the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Measured {
-    /// What came in by a port in a class.
+    /// Bytes received on a port in a class.
     Class,
     /// An egress queue.
     Queue,
-    /// What came in by a port.
+    /// Bytes received on a port.
     Port,
     /// The queues of an egress port.
     EgressPort,
@@ -51,7 +51,7 @@ enum Measured {
 }
 
 impl Thresholds {
-    /// Those of a switch; `None` if there are none that can be checked.
+    /// The thresholds of a switch; `None` if there are none that can be checked.
     pub fn new(network: &Network) -> Option<Self> {
         let flow_control = &network.spec.switch.flow_control;
         let sfc = flow_control.source_flow_control.as_ref();
@@ -90,8 +90,8 @@ impl Thresholds {
         })
     }
 
-    /// What a packet in this queue counts to, the neighbour that it came from, and whether its class
-    /// is lossless; `None` if it counts to nothing.
+    /// The quantity that a packet in this queue counts towards, the neighbor that it came from, and
+    /// whether its class is lossless; `None` if it counts towards nothing.
     fn charge(
         &self,
         network: &Network,
@@ -184,7 +184,7 @@ impl Thresholds {
         let (classes, quanta, resumed) = match packet.body {
             Body::Pfc { classes, quanta, resumed } => (classes, quanta, resumed),
             Body::Pause { quanta } => (1, quanta, 0),
-            // Other frames of link control go in the order in which they were made.
+            // Other link control frames are sent in the order in which they were made.
             Body::Bfc { .. } | Body::Drc { .. } => return,
             _ => return self.check_owed(port, log),
         };
@@ -217,7 +217,7 @@ impl Thresholds {
         }
     }
 
-    /// Whether a neighbour should have been paused or resumed before now.
+    /// Checks whether a neighbor should have been paused or resumed before now.
     pub fn check_owed(&mut self, port: usize, log: &mut Log) {
         let of_port = port * CLASSES..(port + 1) * CLASSES;
         let owed = self.owed.range(of_port).find(|(_, since)| **since < log.now);

@@ -1,4 +1,4 @@
-//! Trimmed packets: which may lose their payload, and what must be left of them.
+//! Trimmed packets: which packets may lose their payload, and what must remain of them.
 
 use floodway_model::{Body, Ecn, Packet};
 
@@ -17,13 +17,13 @@ fn spec(network: &Network) -> Option<&trim::Spec> {
     }
 }
 
-/// Whether a packet fits into what a queue of `backlog` bytes may have of packets that can be trimmed.
+/// Whether a packet fits into the space for trimmable packets in a queue with `backlog` bytes.
 pub fn fits(network: &Network, backlog: u64, packet: &Packet) -> bool {
     let threshold = spec(network).and_then(|spec| spec.threshold);
     threshold.is_none_or(|threshold| backlog + u64::from(packet.bytes) <= threshold.0)
 }
 
-/// `packet` becomes `header`; `waited`: it was the last in its queue.
+/// Checks that `packet` may become `header`; `waited`: it was the last packet of its queue.
 pub fn check(
     network: &Network,
     (port, queue): (usize, usize),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::host::congestion::{self, ndp};
 
-/// The first window has two packets.
+/// The initial window has two packets.
 fn pulling() -> Stand {
     stand(|spec| {
         let ndp = ndp::Spec { initial_window: Some(2) };
@@ -28,7 +28,7 @@ impl Stand {
         self.states(NodeId(0), &Fact::Granted { credit: &pull(src, number) }, at);
     }
 
-    /// Host 1 makes a packet, after so many timeouts.
+    /// Host 1 makes a packet, after `probes` timeouts.
     fn departs(&mut self, psn: u32, probes: u64, at: u64) {
         let packet = packet(1, psn);
         let departure = Departure { packet, home: Class(0), rate: None, window: Some(0), probes };
@@ -79,7 +79,7 @@ fn no_packet_without_credit() {
         let pull = Packet { ingress: PortIx(0), ..pull };
         stand.0.arrives(NodeId(1), &pull, Instant(T + wire));
     };
-    // Pull 1 is lost, and pull 2 asks for two; so does a timeout for one.
+    // Pull 1 is lost, and pull 2 requests two packets in total; a timeout permits one.
     arrives(&mut stand, 2);
     (2..4).for_each(|psn| stand.departs(psn, 0, 2 * T + u64::from(psn) * FRAME));
     stand.departs(4, 1, 3 * T);

@@ -26,7 +26,7 @@ fn a_sender_is_within_its_rate() {
 
 #[test]
 fn a_sender_is_within_its_window_and_message() {
-    // Two packets of 1024 bytes; an answer frees one.
+    // Two packets of 1024 bytes; an acknowledgement releases one.
     let mut stand = stand(|_| {});
     let window = Some(2_048 + 1_023);
     departs(&mut stand, &[(0, T), (1, T)], None, window);
@@ -71,7 +71,7 @@ fn what_is_delivered_acknowledged_and_complete_has_arrived() {
         stand.states(NodeId(0), &Fact::Delivered(&delivery), T + u64::from(psn));
     };
     deliver(0, 1, false, 1_024);
-    // Once more: it is no new byte.
+    // A duplicate adds no bytes.
     deliver(0, 1, false, 2_048);
     deliver(0, 2, true, 1_024);
     deliver(1, 2, false, 2_048);

@@ -11,7 +11,7 @@ fn frames_take_their_time_and_do_not_overlap() {
         stand.0.sent(to, &packet(1, psn), Class(0), Instant(at), Some(Instant(arrives)));
     };
     send(0, T, T + HOP);
-    // A gap of 20 bytes too few: 1086 bytes are 86.88 ns.
+    // The gap of 20 bytes is missing: 1086 bytes are 86.88 ns.
     send(1, T + 86_880, T + 86_880 + HOP);
     // A delay that is 2 % too long.
     send(2, 2 * T, 2 * T + HOP + 4_000);

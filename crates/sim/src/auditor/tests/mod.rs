@@ -1,5 +1,5 @@
-//! Every invariant, broken by hand: hosts 0, 1 and 2 on a switch, 100 Gb/s, 200 ns. Frames of 1086 bytes
-//! take 1106 byte times, 88.48 ns, and arrive 288.48 ns after they were sent.
+//! Tests that violate every invariant by hand: hosts 0, 1 and 2 on a switch, 100 Gb/s, 200 ns. Frames of
+//! 1086 bytes take 1106 byte times, 88.48 ns, and arrive 288.48 ns after they were sent.
 
 mod credit;
 mod flows;
@@ -59,7 +59,7 @@ fn marked(packet: Packet, ecn: Ecn) -> Packet {
     Packet { tos: Tos::new(Dscp::DEFAULT, ecn), ..packet }
 }
 
-/// A frame of link control from one node to its neighbour.
+/// A frame of link control from one node to its neighbor.
 fn control(body: Body) -> Packet {
     let packet = packet(1, 0);
     Packet {
@@ -83,7 +83,7 @@ impl Stand {
         self.0.arrives(SWITCH, packet, Instant(at));
     }
 
-    /// It joins a queue towards host 0.
+    /// The packet joins a queue towards host 0.
     fn joins(&mut self, queue: usize, packet: &Packet, at: u64) {
         self.states(SWITCH, &Fact::Joined { port: 0, queue, packet }, at);
     }
@@ -93,7 +93,7 @@ impl Stand {
         self.joins(queue, packet, at);
     }
 
-    /// The switch sends it to a host.
+    /// The switch sends the packet to a host.
     fn leaves(&mut self, host: u32, queue: u8, packet: &Packet, at: u64) {
         let wire = (u64::from(packet.bytes) + 20) * 80 + 200_000;
         let to = (NodeId(host), PortIx(0));

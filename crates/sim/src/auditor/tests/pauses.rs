@@ -1,4 +1,4 @@
-//! Pauses: who obeys them, and who has to send them.
+//! Pauses: whether ports obey them, and whether switches send them.
 
 use super::*;
 use crate::switch::flow_control::{pause, pfc};
@@ -51,7 +51,7 @@ fn a_host_obeys_pauses_holds_and_stops() {
     ]);
 }
 
-/// PFC with XOFF at 2000 and XON at 1000 bytes, in which two packets wait at 1 us and 1.08848 us.
+/// PFC with XOFF at 2000 and XON at 1000 bytes; packets are queued at 1 us and at 1.08848 us.
 fn above_xoff() -> Stand {
     let (xoff, xon, measured_on) = (Bytes(2_000), Bytes(1_000), pfc::MeasuredOn::Ingress);
     let response = Some(Duration::ZERO);

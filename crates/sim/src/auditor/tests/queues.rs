@@ -8,7 +8,7 @@ use crate::switch::{aqm, scheduler};
 #[test]
 fn a_queue_has_its_size_and_drops_only_what_has_no_room() {
     let mut stand = stand(|spec| spec.switch.queue.size = Bytes(2 * 1_086));
-    // Host 0 keeps the port busy with a pause.
+    // A pause from host 0 blocks the port.
     stand.pauses(u16::MAX, T / 2);
     for (psn, src) in [(0, 1), (1, 1)] {
         stand.waits(0, &packet(src, psn), T + u64::from(psn) * FRAME);
@@ -29,8 +29,8 @@ fn a_queue_has_its_size_and_drops_only_what_has_no_room() {
 
 #[test]
 fn a_shared_buffer_has_its_dynamic_threshold() {
-    // One frame is guaranteed. The second takes 1086 of the pool, of which 3000 are free: alpha of 1
-    // lets it. The third is 2172 above the guarantee, and 1914 are free.
+    // One frame is guaranteed. The second uses 1086 of the pool, of which 3000 are free: an alpha of
+    // 1 permits it. The third would be 2172 above the guarantee, and 1914 are free.
     let pool = shared::Pool { pool: Bytes(3_000), guaranteed: Bytes(1_086), alpha: Some(1.0) };
     let shared = shared::Spec { egress: Some(pool), ..Default::default() };
     let mut stand = stand(|spec| spec.switch.buffer = buffer::Spec::Shared(shared));
@@ -95,7 +95,8 @@ fn strict_priority_is_not_violated() {
     ]);
 }
 
-/// Two queues with many packets, of which the port sends `sends(n)` as its n-th: what is found.
+/// Two queues with many packets; the n-th packet of the port is sent from queue `sends(n)`. Returns
+/// the violations.
 fn shares(scheduler: scheduler::Spec, sends: impl Fn(u32) -> u8) -> Vec<String> {
     let mut stand = stand(|spec| {
         spec.switch.queue.count = 2;
@@ -122,7 +123,7 @@ fn shares(scheduler: scheduler::Spec, sends: impl Fn(u32) -> u8) -> Vec<String> 
         stand.leaves(0, queue, &packet(u32::from(queue) + 1, *psn), begin + u64::from(n) * FRAME);
         *psn += 1;
     }
-    // That the port was idle before is not what is looked for.
+    // The idle time of the port before is not under test.
     let mut found = stand.found();
     found.retain(|text| text.contains("unfairly"));
     found

@@ -4,7 +4,8 @@ use super::*;
 use crate::host::transport::rocev2::recovery;
 use crate::switch::overflow::{self, trim};
 
-/// A switch that trims what finds no room beside two packets of selective repeat, and both wait: host 0 pauses data.
+/// A switch that trims packets when two packets of selective repeat are queued, with both queued: host 0 pauses
+/// data.
 fn full(change: impl FnOnce(&mut trim::Spec)) -> Stand {
     let mut stand = stand(|spec| {
         spec.switch.queue.size = Bytes(2 * 1_086);

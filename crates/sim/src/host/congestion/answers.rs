@@ -1,26 +1,27 @@
-//! What the algorithms share that live on answers: when a round trip is over, the window that
-//! belongs to a rate, and what a port sent between two packets.
+//! Components shared by algorithms that work from RoCEv2 acknowledgements: round-trip detection,
+//! the window for a rate, and the transmission rate of a port between two telemetry samples.
 
 use floodway_model::Duration;
 
 use super::{Answer, Path};
 use crate::telemetry::Hop;
 
-/// Tells round trips apart: one is over when the first packet is acknowledged that was sent after its
-/// beginning. The first answer of a flow ends the round trip in which nothing was known.
+/// Detects the end of round trips: a round trip ends when the first packet is acknowledged that was
+/// sent after its beginning. The first acknowledgement of a flow ends the initial round trip, for
+/// which there is no information.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTrip {
-    /// The first packet that had not been sent when it began.
+    /// The first packet that had not been sent when the round trip began.
     until: u32,
 }
 
 impl RoundTrip {
-    /// Whether there has been an answer.
+    /// Whether there has been an acknowledgement.
     pub const fn has_begun(&self) -> bool {
         self.until > 0
     }
 
-    /// Whether this answer ends it; then the next begins.
+    /// Whether this acknowledgement ends the round trip; if so, the next one begins.
     #[inline]
     pub fn ends(&mut self, answer: &Answer<'_>) -> bool {
         let ends = answer.ack > self.until;
@@ -31,7 +32,7 @@ impl RoundTrip {
     }
 }
 
-/// The window that a flow fills at a rate.
+/// The window that a flow fills at a given rate.
 #[derive(Clone, Copy, Debug)]
 pub struct FollowingWindow {
     length: Duration,
@@ -39,18 +40,18 @@ pub struct FollowingWindow {
 }
 
 impl FollowingWindow {
-    /// A window that is so long, whatever the rate.
+    /// A window of this length in time, at any rate.
     pub const fn new(length: Duration, path: &Path) -> Self {
         Self { length, payload: path.payload }
     }
 
-    /// How long it is.
+    /// Length in time.
     pub const fn length(&self) -> Duration {
         self.length
     }
 
-    /// Bytes of payload, in whole packets. One that is begun counts: as long as less than the window
-    /// is in flight a packet may be sent, as in the simulator of HPCC's authors.
+    /// Payload bytes, in whole packets, rounded up: a packet may be sent as long as less than the
+    /// window is in flight, as in the simulator of HPCC's authors.
     #[inline]
     pub fn at(&self, rate: f64) -> u64 {
         let bytes = rate * self.length.0 as f64 / 8e12;
@@ -58,8 +59,8 @@ impl FollowingWindow {
     }
 }
 
-/// Bytes that a port sent between two packets, and the time in seconds; `None` if the second was not
-/// the later one, or if it cannot be the same port.
+/// Bytes that a port sent between two telemetry samples, and the time between them in seconds.
+/// `None` if the second is not later, or if the samples cannot be from the same port.
 pub fn between(old: &Hop, new: &Hop) -> Option<(u64, f64)> {
     let (bytes, ns) = (new.bytes_since(old), new.ns_since(old));
     let later = ns > 0 && ns <= u64::from(u32::MAX / 2);
@@ -74,8 +75,8 @@ pub(super) mod tests {
     use super::*;
     use floodway_model::{Instant, Rate};
 
-    /// An answer at so many microseconds that acknowledges everything before `ack` of what was sent
-    /// before `sent`, and tells nothing else.
+    /// An acknowledgement at `us` microseconds that acknowledges everything before `ack`, when
+    /// `sent` is the next packet to send, and carries nothing else.
     pub fn answer(us: u64, ack: u32, sent: u32) -> Answer<'static> {
         Answer {
             now: Instant(us * 1_000_000),
@@ -93,12 +94,12 @@ pub(super) mod tests {
     #[test]
     fn a_round_trip_ends_with_the_first_packet_sent_in_it() {
         let mut round = RoundTrip::default();
-        // Ten packets are sent when the first is acknowledged.
+        // Ten packets have been sent when the first is acknowledged.
         assert!(round.ends(&answer(0, 1, 10)));
         for ack in 2..=10 {
             assert!(!round.ends(&answer(0, ack, 10 + ack)));
         }
-        // Number 10 was sent after that.
+        // Packet 10 was sent after that.
         assert!(round.ends(&answer(0, 11, 30)));
         assert!(!round.ends(&answer(0, 30, 30)));
         assert!(round.ends(&answer(0, 31, 40)));
@@ -108,7 +109,7 @@ pub(super) mod tests {
     fn a_window_is_as_long_at_any_rate() {
         let path = Path { payload: 1_000, ..Path::at(Rate::from_gbps(100)) };
         let window = FollowingWindow::new(Duration::from_us(8), &path);
-        // 100 KB at 100 Gb/s; 12.5 Gb/s are 12.5 packets, of which the last is begun.
+        // 100 KB at 100 Gb/s. At 12.5 Gb/s it is 12.5 packets, rounded up.
         assert_eq!(
             [100e9, 12.5e9, 13e9, 1e6].map(|rate| window.at(rate)),
             [100_000, 13_000, 13_000, 1_000]

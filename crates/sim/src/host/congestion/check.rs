@@ -1,4 +1,4 @@
-//! What congestion controls ask of the transport, the switches and the network around them, for their
+//! Requirements of congestion controls on transport, switches and network, for their
 //! [checks](super::Control::check_on).
 
 use std::collections::BTreeSet;
@@ -10,50 +10,51 @@ use crate::host::transport;
 use crate::switch;
 use crate::telemetry::HOPS;
 
-/// Why the lowest rate must be above zero.
+/// Reason why the minimum rate must be above zero.
 pub const LOWEST: &str =
     "a flow at rate zero would never learn that it may go on; usual is 100Mbps";
 
-/// Why an increase must be above zero.
+/// Reason why an increase must be above zero.
 pub const INCREASE: &str = "with zero the rate would never rise after a decrease; usual is 100Mbps";
 
-/// What is beside a congestion control.
+/// Configuration around a congestion control.
 pub struct Around<'a> {
     /// The transport.
     pub transport: &'a transport::Spec,
-    /// The path of its table: `host.transport.rocev2`.
+    /// Path of the transport's table: `host.transport.rocev2`.
     pub transport_table: String,
-    /// Where another transport or congestion control would be chosen: `host`, or `workload` if one of the two
-    /// is the workload's own.
+    /// Table in which another transport or congestion control would be selected: `host`, or `workload` if one
+    /// of the two is set by the workload.
     pub place: &'static str,
-    /// All switches.
+    /// Parameters of all switches.
     pub switch: &'a switch::Spec,
 }
 
 impl Around<'_> {
-    /// A field of the transport, for findings.
+    /// Path of a field of the transport, for findings.
     pub fn of_transport(&self, field: &str) -> String {
         format!("/{}.{field}", self.transport_table)
     }
 
-    /// The header of its table.
+    /// Header of the transport's table.
     pub fn transport_header(&self) -> String {
         let place = if self.transport_table.starts_with("workload") { "workload" } else { "host" };
         // The number of a workload is not part of a header.
         format!("[{place}.transport.{}]", self.transport.name())
     }
 
-    /// The header of another congestion control to choose.
+    /// Header that selects another congestion control.
     pub fn other(&self, name: &str) -> String {
         format!("[{}.congestion.{name}]", self.place)
     }
 
-    /// The header of another transport to choose.
+    /// Header that selects another transport.
     pub fn other_transport(&self, name: &str) -> String {
         format!("[{}.transport.{name}]", self.place)
     }
 
-    /// Nothing marks packets, says this field of switches; with an AQM that would.
+    /// Reports that nothing marks packets, according to this field of the switches, and suggests an
+    /// AQM that does.
     pub fn nothing_marks(&self, place: &str, aqm: &str, findings: &mut Findings<'_>) {
         findings.warn(
             [&format!("/{place}"), ""],
@@ -62,7 +63,7 @@ impl Around<'_> {
         );
     }
 
-    /// Whether the telemetry of one packet can be compared with that of the packet before.
+    /// Checks that the telemetry of a packet can be compared with that of the previous one.
     pub fn check_telemetry(&self, findings: &mut Findings<'_>) {
         if self.switch.path.sprays() {
             findings.warn(
@@ -78,27 +79,28 @@ impl Around<'_> {
     }
 }
 
-/// The network of a congestion control.
+/// The network around a congestion control.
 pub struct Network<'a> {
-    /// What is beside it in hosts and switches.
+    /// Configuration of hosts and switches.
     pub around: &'a Around<'a>,
-    /// Nodes and links.
+    /// Topology.
     pub graph: &'a Graph,
-    /// The time of a full packet to the farthest host and of its acknowledgement back, when nothing else
-    /// is sent.
+    /// Time of a full packet to the farthest host and of its acknowledgement back, on an idle network.
     pub round_trip: Duration,
-    /// The same as the authors of HPCC compute it for windows, without headers and answers.
+    /// The same round trip as the authors of HPCC compute it for windows, without headers and
+    /// acknowledgements.
     pub round_trip_of_payload: Duration,
 }
 
 impl Network<'_> {
-    /// The rate of the slowest host's link.
+    /// Rate of the slowest host link.
     pub fn slowest_host(&self) -> Rate {
         let rates = self.graph.hosts().map(|host| self.graph.node(host).ports[0].rate);
         rates.min().unwrap_or_default()
     }
 
-    /// Whether a flow may be as slow as the slowest host, with the default of the lowest rate, `min_rate`.
+    /// Checks that a flow may send as slowly as the slowest host, given the default of the minimum rate
+    /// `min_rate`.
     pub fn check_lowest(&self, min_rate: Rate, default: &str, findings: &mut Findings<'_>) {
         let slowest = self.slowest_host();
         if min_rate > slowest {
@@ -112,8 +114,8 @@ impl Network<'_> {
         }
     }
 
-    /// The round-trip time without queues for which a window is: `base_rtt` if written, which must not be
-    /// too short, else that of the network.
+    /// The round-trip time without queueing that a window is based on: `base_rtt` if given, which must
+    /// not be too short, otherwise that of the network.
     pub fn check_base_rtt(
         &self,
         base_rtt: Option<Duration>,
@@ -124,7 +126,7 @@ impl Network<'_> {
         base_rtt
     }
 
-    /// Whether a window, by the field that has it, is as long as a round trip without queues.
+    /// Checks that the window in this field is at least as long as a round trip without queueing.
     pub fn check_length(&self, (field, length): (&str, Duration), findings: &mut Findings<'_>) {
         let round_trip = self.round_trip;
         if length > Duration::ZERO && length < self.round_trip_of_payload.min(round_trip) {
@@ -139,8 +141,8 @@ impl Network<'_> {
         }
     }
 
-    /// Whether enough packets are in flight at the lowest rate for an acknowledgement; returns how many
-    /// packets one acknowledges, if there are.
+    /// Checks that enough packets are in flight at the minimum rate to trigger an acknowledgement;
+    /// returns the number of packets per acknowledgement if so.
     pub fn check_window(
         &self,
         min_rate: Rate,
@@ -166,8 +168,8 @@ impl Network<'_> {
         None
     }
 
-    /// The same, and whether every packet is acknowledged by itself, as one expects that changes its window
-    /// with every acknowledgement or counts marks.
+    /// Like [`Self::check_window`], and also checks that every packet is acknowledged individually.
+    /// Algorithms that change the window with every acknowledgement or count marks rely on this.
     pub fn check_every_packet(
         &self,
         min_rate: Rate,
@@ -184,9 +186,9 @@ impl Network<'_> {
         }
     }
 
-    /// Whether all switches of a way can write into its packets.
+    /// Checks that all switches of a path can write telemetry into its packets.
     pub fn check_hops(&self, findings: &mut Findings<'_>) {
-        // Beyond so many switches with hosts, the first ones have to do.
+        // With more switches that have hosts than this, only the first ones are checked.
         const MOST: usize = 1_000;
         let graph = self.graph;
         let edges: BTreeSet<NodeId> =

@@ -1,5 +1,5 @@
-//! What every congestion control keeps to, whatever happens to its flow. The list of members comes
-//! from the family, so that a new one is tested by itself.
+//! Invariants that every congestion control must satisfy for any sequence of events. The list of
+//! members comes from the family, so new members are tested automatically.
 
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ pub fn ack(now: Instant, rtt: Duration) -> Ack {
     }
 }
 
-/// Something that happens to a flow.
+/// An event of a flow.
 #[derive(Clone, Debug)]
 enum Event {
     Ack { delivered: u32, marked: u32, rtt: u64, limited: bool, round: bool },
@@ -81,7 +81,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A flow and what its transport knows.
+/// A flow, and the state of its transport.
 struct Flow<'a> {
     spec: &'a Spec,
     path: Path,
@@ -90,7 +90,7 @@ struct Flow<'a> {
     phase: Phase,
     delivered: u64,
     min_rtt: Duration,
-    /// The window before the last event that may be undone.
+    /// Window before the last event, if that can be undone.
     undo: Option<u64>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The window in bytes, after what has to hold of window and rate.
+    /// Checks the invariants of window and rate, and returns the window in bytes.
     fn window(&mut self) -> Result<u64, TestCaseError> {
         let window = self.control.window(self.spec, self.now).unwrap_or(u64::MAX);
         let without_credit = window == 0 && self.spec.has_receiver_half();
@@ -157,11 +157,11 @@ impl<'a> Flow<'a> {
         self.control.on_ack(self.spec, &ack);
     }
 
-    /// An answer, with the telemetry of one hop that has a link of a tenth of the NIC's rate and this
-    /// backlog.
+    /// A RoCEv2 acknowledgement with the telemetry of one hop, whose link has a tenth of the NIC's
+    /// rate and this backlog.
     fn answer(&mut self, acked: u32, marked: bool, rtt: Option<Duration>, backlog: u64) {
         if self.spec.needs() == Needs::Answers {
-            // What it makes of them is not undone.
+            // The reaction to it is not undone.
             self.undo = None;
         }
         self.delivered += u64::from(acked);
@@ -226,8 +226,8 @@ impl<'a> Flow<'a> {
                 if let Some(window) = self.undo.take() {
                     self.phase = Phase::Open;
                     self.control.on_undo(self.spec, self.now);
-                    // What owns its recovery leaves that with the next acknowledgement. Credit that has been spent
-                    // since the loss stays spent.
+                    // A control that owns its recovery leaves recovery with the next
+                    // acknowledgement.
                     let restored = self.window()? >= window;
                     let later = self.control.owns_recovery(self.spec);
                     let by_credit = self.spec.has_receiver_half();
@@ -280,7 +280,8 @@ fn the_list_is_the_catalogue() {
     assert_eq!(names, catalogue);
 }
 
-/// What hears of acknowledgements has a window, and only that can ask for ECN feedback.
+/// A control that receives acknowledgements has a window, and only such a control can ask for ECN
+/// feedback.
 #[test]
 fn needs_tell_who_has_a_window() {
     for spec in Spec::all() {
@@ -311,7 +312,7 @@ fn a_window_of_billions_does_not_overflow() {
     }
 }
 
-/// Flows of RoCEv2 hold it among what they need for every packet.
+/// RoCEv2 flows store the state inline with the data needed for every packet.
 #[test]
 fn no_state_makes_those_of_rocev2_larger() {
     let dcqcn = size_of::<super::dcqcn::State>();

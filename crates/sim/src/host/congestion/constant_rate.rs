@@ -1,4 +1,4 @@
-//! A constant rate whatever happens to the packets: traffic that does not respond to congestion.
+//! A constant rate regardless of losses and marks: traffic that does not respond to congestion.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Instant, Rate};
@@ -9,13 +9,13 @@ use super::check::Around;
 use super::{Control, Needs, Path};
 use crate::host::transport::tcp;
 
-/// Parameters.
+/// Parameters of constant-rate traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The rate of each flow while it has something to send, on the wire: headers, preamble and gap
-    /// included. A NIC that is slower sends at its own rate. Default 1Mbps, a video call's order of
-    /// magnitude.
+    /// Rate of each flow while it has data to send, measured on the wire: headers, preamble and gap
+    /// included. A slower NIC sends at its own rate. Default 1Mbps, the order of magnitude of a
+    /// video call.
     pub rate: Rate,
 }
 
@@ -32,14 +32,14 @@ impl Check for Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
     line_rate: Rate,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(_: &Spec, path: &Path) -> Self {
         Self { line_rate: path.line_rate }
     }

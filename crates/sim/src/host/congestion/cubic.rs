@@ -1,10 +1,9 @@
-//! CUBIC (RFC 9438): after congestion the window follows a cubic function of time, which is flat
-//! where the congestion was, so that it grows as fast on short as on long paths; where Reno would
-//! be faster it follows Reno.
+//! CUBIC (RFC 9438). After congestion the window follows a cubic function of time, which is flat
+//! around the window at which congestion occurred. Growth is therefore independent of the round-trip
+//! time. Where Reno would be faster, CUBIC follows Reno.
 //!
-//! The window is whole, as in Linux; what it has grown by less than a packet is kept beside it, so
-//! that growth is that of the RFC and not Linux's division of whole numbers. A mark counts as a loss
-//! (section 4.6).
+//! The window is in whole packets, as in Linux; the fractional growth is stored separately, so
+//! growth follows the RFC and not Linux's integer division. A mark counts as a loss (section 4.6).
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant};
@@ -15,27 +14,27 @@ use super::hystart::{Hystart, SlowStart};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Timeout};
 
-/// Parameters.
+/// Parameters of CUBIC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// How steep the cubic function is, in packets per cubic second. Default 0.4 (RFC 9438,
-    /// section 5.1).
+    /// C, the scaling constant of the cubic function, in packets per cubic second. Default 0.4 (RFC
+    /// 9438, section 5.1).
     pub c: f64,
-    /// What a reduction leaves of the window, above 0 and below 1. Default 0.7 (RFC 9438, section
-    /// 4.6; 0.8 in Ha, Rhee and Xu, 2008, with which the average window is 1.17 packets times
-    /// (RTT^3 / p^3)^(1/4)).
+    /// Multiplicative decrease factor: the fraction of the window that remains after a reduction,
+    /// above 0 and below 1. Default 0.7 (RFC 9438, section 4.6; 0.8 in Ha, Rhee and Xu, 2008, with
+    /// which the average window is 1.17 packets times (RTT^3 / p^3)^(1/4)).
     pub beta: f64,
-    /// Whether the window is at least that of Reno with the same average (RFC 9438, section 4.3).
-    /// Default true.
+    /// Whether the window is at least that of an AIMD flow with the same average as Reno (RFC 9438,
+    /// section 4.3). Default true.
     pub reno_friendly: bool,
-    /// Whether a flow that had to reduce its window below the last one's makes room for others
-    /// (RFC 9438, section 4.7). Default true.
+    /// Fast convergence: whether a flow whose window was reduced below its previous maximum
+    /// releases bandwidth to other flows (RFC 9438, section 4.7). Default true.
     pub fast_convergence: bool,
-    /// How the first slow start ends. Default `hystart_pp`, as RFC 9438 (section 4.10) recommends.
-    /// Linux has HyStart, from which HyStart++ comes.
+    /// How the initial slow start ends. Default `hystart_pp`, as RFC 9438 (section 4.10)
+    /// recommends. Linux uses HyStart, the predecessor of HyStart++.
     pub slow_start: SlowStart,
-    /// The least window after a reduction, in packets. Default 2 (RFC 9438, section 4.6; Linux).
+    /// Minimum window after a reduction, in packets. Default 2 (RFC 9438, section 4.6; Linux).
     pub minimum_window: u32,
 }
 
@@ -60,34 +59,34 @@ impl Check for Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
     window: Window,
-    /// What the window has grown by beyond its whole packets, below 1.
+    /// Growth of the window beyond whole packets, below 1.
     fraction: f64,
     hystart: Hystart,
     curve: Curve,
-    /// The curve before the reduction that may be a mistake.
+    /// The curve before the last reduction, in case it was spurious.
     prior: Curve,
     last_ack: Instant,
 }
 
-/// Where the window should be. Windows are in packets, times in seconds.
+/// Target curve of the window. Windows are in packets, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// W_max; 0 if it is to be the window with which congestion avoidance begins.
+    /// W_max; 0 if it is to be the window at which congestion avoidance begins.
     maximum: f64,
     /// cwnd_prior.
     before_cut: f64,
-    /// From the first growth in congestion avoidance on.
+    /// Set from the first growth in congestion avoidance on.
     epoch: Option<Epoch>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Instant,
-    /// K, when the window is `origin` again.
+    /// K, the time at which the window reaches `origin` again.
     k: f64,
     origin: f64,
     /// W_est.
@@ -103,7 +102,7 @@ impl Epoch {
 }
 
 impl Curve {
-    /// The current epoch; `window` is that of the flow if one begins.
+    /// The current epoch. If a new one begins, `window` is the flow's window.
     fn epoch(&mut self, c: f64, window: f64, now: Instant) -> &mut Epoch {
         let maximum = self.maximum;
         self.epoch.get_or_insert_with(|| {
@@ -116,7 +115,7 @@ impl Curve {
         })
     }
 
-    /// Congestion at this window.
+    /// Reduces the window after congestion at `window`.
     fn cut(&mut self, spec: &Spec, window: f64) {
         self.maximum = if spec.fast_convergence && window < self.maximum {
             window * (1.0 + spec.beta) / 2.0
@@ -127,7 +126,7 @@ impl Curve {
         self.epoch = None;
     }
 
-    /// Time that does not count, because the window was not used (section 5.8).
+    /// Excludes time in which the window was not used (section 5.8).
     fn pause(&mut self, time: Duration) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start.0 = epoch.start.0.saturating_add(time.0);
@@ -136,7 +135,7 @@ impl Curve {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         Self {
             window: Window::new(path, spec.minimum_window),
@@ -148,7 +147,7 @@ impl State {
         }
     }
 
-    /// The window with what it has grown by beyond its whole packets.
+    /// The window including its fractional growth.
     fn exact(&self) -> f64 {
         f64::from(self.window.packets()) + self.fraction
     }
@@ -158,9 +157,10 @@ impl State {
         self.fraction = (window - f64::from(self.window.packets())).clamp(0.0, 1.0);
     }
 
-    /// What a reduction leaves, in whole packets.
+    /// Window after a reduction, in whole packets.
     fn after_cut(&self, spec: &Spec) -> u32 {
-        // A product that is whole on paper, as 0.7 times 90, may be a little less here.
+        // A product that is mathematically whole, such as 0.7 times 90, may be slightly less in
+        // floating point.
         (f64::from(self.window.packets()) * spec.beta + 1e-9) as u32
     }
 
@@ -177,8 +177,8 @@ impl State {
         let before_cut = self.curve.before_cut;
         let epoch = self.curve.epoch(spec.c, window, ack.now);
         let share = f64::from(acked) / window;
-        // Reno with this beta has this slope if it is to have the average of Reno with 1/2; from
-        // the last window on, Reno's own.
+        // With this beta, Reno needs this slope for the same average as Reno with 1/2; from the
+        // previous window on, the slope is Reno's own.
         let slope = 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta);
         epoch.reno += share * if epoch.reno < before_cut { slope } else { 1.0 };
         let t = ack.now.since(epoch.start).as_secs();
@@ -218,7 +218,7 @@ impl Control for State {
         }
         let mut acked = Window::growth(ack);
         if self.window.in_slow_start() {
-            // Congestion avoidance begins anew after it.
+            // Congestion avoidance starts again after it.
             self.curve.epoch = None;
             acked = self.hystart.slow_start(spec.slow_start, &mut self.window, ack, acked);
         }
@@ -236,7 +236,8 @@ impl Control for State {
 
     fn on_timeout(&mut self, spec: &Spec, _: &Timeout) {
         self.remember();
-        // The first congestion avoidance after it begins on the flat of the curve (section 4.8).
+        // The first congestion avoidance after it begins on the flat part of the curve (section
+        // 4.8).
         self.curve = Curve { before_cut: f64::from(self.window.packets()), ..Curve::default() };
         self.window.collapse(self.after_cut(spec));
     }
@@ -281,7 +282,7 @@ mod tests {
         Instant((seconds * 1e12) as u64)
     }
 
-    /// One acknowledgement per packet until `end` seconds; the window then.
+    /// One acknowledgement per packet until `end` seconds; returns the final window.
     fn run(flow: &mut State, spec: &Spec, rtt: Duration, end: f64) -> f64 {
         while flow.last_ack < at(end) {
             let now = Instant(flow.last_ack.0 + rtt.0 / u64::from(flow.window.packets()));
@@ -309,9 +310,10 @@ mod tests {
         let rtt = Duration::from_ms(20);
         let mut flow = begun(100);
         cut(&mut flow, Instant::ZERO);
-        // It aims at where the curve is a round trip later and gets there exponentially, so it is
-        // on the curve but for what that changes between two round trips: at most 1.6 packets, at
-        // the beginning, where the slope is 3 C K^2 = 21 packets per second.
+        // The window aims at the value of the curve one round trip later and approaches it
+        // exponentially. It is therefore on the curve except for the change between two round
+        // trips: at most 1.6 packets, at the beginning, where the slope is 3 C K^2 = 21 packets per
+        // second.
         for t in [0.5, 1.0, 2.0, 3.0, 4.2, 6.0, 8.4] {
             let window = run(&mut flow, &spec, rtt, t);
             let expected = 100.0 + 0.4 * (t - 4.217_163f64).powi(3);
@@ -325,15 +327,15 @@ mod tests {
         let rtt = Duration::from_ms(1);
         let mut flow = begun(20);
         assert_eq!(cut(&mut flow, Instant::ZERO), 14);
-        // Alpha is 9/17 below 20 and 1 above; the cubic function grows by 7 packets per second.
-        // Eleven round trips and a third to 20. The fraction of a packet in the window is not sent,
-        // so that the window grows half a packet in twenty too little.
+        // Alpha is 9/17 below 20 and 1 above; the cubic function grows by 7 packets per second. It
+        // takes eleven and a third round trips to 20. The fraction of a packet in the window is not
+        // sent, so the window grows too slowly by half a packet in twenty.
         let slope = 9.0 / 17.0;
         assert!((run(&mut flow, &spec, rtt, 0.010) - (14.0 + 10.0 * slope)).abs() < 0.3);
         let at_20 = 6.0 / slope * 1e-3;
         let window = run(&mut flow, &spec, rtt, at_20 + 0.010);
         assert!((window - (30.0 - 16.0 / 40.0)).abs() < 0.3, "{window}");
-        // Without it, 14 + 7 * 0.02.
+        // Without Reno-friendliness: 14 + 7 * 0.02.
         let spec = Spec { reno_friendly: false, ..spec };
         let mut flow = begun(20);
         cut(&mut flow, Instant::ZERO);

@@ -1,8 +1,8 @@
-//! DCTCP (RFC 8257): after a mark the window shrinks by half the smoothed share of marked packets,
-//! once per round trip; all else is Reno.
+//! DCTCP (RFC 8257): after a mark the window shrinks by half the smoothed fraction of marked
+//! packets, once per round trip; everything else is Reno.
 //!
-//! As in Linux (`tcp_dctcp.c`) the window is whole, its reduction is rounded down, it does not grow
-//! in the round trip after a mark, and a loss halves it.
+//! As in Linux (`tcp_dctcp.c`), the window is in whole packets, its reduction is rounded down, it
+//! does not grow in the round trip after a mark, and a loss halves it.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{EcnFeedback, Instant};
@@ -13,15 +13,15 @@ use super::alpha::{self, Alpha};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Signal, Timeout};
 
-/// Parameters.
+/// Parameters of DCTCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Weight of a new observation in alpha, 0 to 1. Default 1/16 (RFC 8257; DCTCP, SIGCOMM 2010).
     pub g: f64,
-    /// Alpha before the first round trip has ended, 0 to 1. Default 1 (RFC 8257; Linux).
+    /// Alpha until the first round trip has ended, 0 to 1. Default 1 (RFC 8257; Linux).
     pub initial_alpha: f64,
-    /// The least window after a reduction, in packets. Default 2 (Linux).
+    /// Minimum window after a reduction, in packets. Default 2 (Linux).
     pub minimum_window: u32,
 }
 
@@ -39,7 +39,7 @@ impl Check for Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
     window: Window,
@@ -47,7 +47,7 @@ pub struct State {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         Self {
             window: Window::new(path, spec.minimum_window),
@@ -124,7 +124,7 @@ mod tests {
         State::new(&Spec::default(), &Path::at(Rate::from_gbps(1)))
     }
 
-    /// A round trip of 20 packets, of which the first `marked` are marked, ends.
+    /// Completes a round trip of 20 packets, the first `marked` of which are marked.
     fn round(flow: &mut State, marked: u32) {
         for n in 0..20 {
             let ack = conformance::ack(Instant::ZERO, Duration::from_ms(1));
@@ -148,15 +148,15 @@ mod tests {
     #[test]
     fn alpha_is_the_closed_form() {
         let mut flow = begun();
-        // Without marks it falls from 1 by a sixteenth per round trip.
+        // Without marks alpha falls from 1 by a sixteenth per round trip.
         (0..7).for_each(|_| round(&mut flow, 0));
         let fallen = (15.0f64 / 16.0).powi(7);
         assert!((flow.alpha.value() - fallen).abs() < 1e-12);
-        // With a share F of marks the distance to F falls likewise.
+        // With a fraction F of marks, the distance to F falls likewise.
         (0..30).for_each(|_| round(&mut flow, 5));
         let distance = (fallen - 0.25) * (15.0f64 / 16.0).powi(30);
         assert!((flow.alpha.value() - 0.25 - distance).abs() < 1e-12);
-        // From 0 that is F (1 - (1 - g)^k).
+        // From 0, that is F (1 - (1 - g)^k).
         flow.alpha = Alpha::new(0.0);
         (0..10).for_each(|_| round(&mut flow, 20));
         assert!((flow.alpha.value() - (1.0 - (15.0f64 / 16.0).powi(10))).abs() < 1e-12);
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(event(&mut flow, Signal::Mark), 88);
         assert_eq!(event(&mut flow, Signal::Mark), 77);
         assert!(!flow.window.in_slow_start());
-        // Less than one packet is none.
+        // A reduction of less than one packet is none.
         flow.alpha = Alpha::new(0.025);
         assert_eq!(event(&mut flow, Signal::Mark), 77);
         assert_eq!(event(&mut flow, Signal::Loss), 38);

@@ -1,9 +1,9 @@
-//! HPCC (Li et al., SIGCOMM 2019, algorithm 1): every switch on the way writes down how much it has
-//! sent, how much waits and when, and the sender sets its window so that the busiest link carries a
-//! little less than it could.
+//! HPCC (Li et al., SIGCOMM 2019, algorithm 1): every switch on the path writes its transmitted
+//! bytes, queue length and a timestamp into the packet, and the sender sets its window so that the
+//! most utilized link carries slightly less than its capacity.
 //!
-//! It has the form of the authors' simulator: a rate R, and with it the window R T, where T is the
-//! round-trip time without queues; the paper's window W is R T.
+//! It has the form of the authors' simulator: a rate R, and from it the window R T, where T is the
+//! round-trip time without queueing; the paper's window W is R T.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
@@ -15,29 +15,31 @@ use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
-/// Parameters.
+/// Parameters of HPCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The part of the busiest link that flows aim to use, above 0 and at most 1: eta. Default 0.95
+    /// Target utilization of the most utilized link (eta), above 0 and at most 1. Default 0.95
     /// (paper, section 5.1).
     pub eta: f64,
-    /// Round trips in a row in which the rate only grows by `additive_increase` before it is set by
-    /// the utilisation again, as it always is above `eta`; 0 sets it always. Default 5 (paper, section
-    /// 5.1; `MI_THRESH` of the authors' simulator, whose script has 0).
+    /// Number of consecutive round trips in which the rate only grows by `additive_increase`, before
+    /// it is set from the utilization again (which always happens above `eta`); with 0 it is always
+    /// set from the utilization. Default 5 (paper, section 5.1; `MI_THRESH` of the authors' simulator,
+    /// whose script has 0).
     pub max_stage: u32,
-    /// What is added to the rate each time; flows come to equal shares by it. Over one round trip it
-    /// is W_AI of the paper, which should be at most 1 - eta of the link divided by the number of
-    /// flows. Default 40Mbps (authors' script: 10 Mb/s for every 25 Gb/s, at 100 Gb/s).
+    /// Additive increase of the rate, which makes flows converge to equal shares. Over one round
+    /// trip it is W_AI of the paper, which should be at most 1 - eta of the link divided by the
+    /// number of flows. Default 40Mbps (authors' script: 10 Mb/s for every 25 Gb/s, at 100 Gb/s).
     pub additive_increase: Rate,
-    /// The least rate of a flow. Default 100Mbps (authors' simulator; its script has 1 Gb/s).
+    /// Minimum rate of a flow. Default 100Mbps (authors' simulator; its script has 1 Gb/s).
     pub min_rate: Rate,
-    /// T, the round-trip time without queues, the same for all flows. Default: that of a full packet
-    /// and its acknowledgement between the hosts farthest apart.
+    /// T, the round-trip time without queueing, the same for all flows. Default: that of a full
+    /// packet and its acknowledgement between the hosts farthest apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<Duration>,
-    /// Whether every acknowledgement changes the rate, from a reference that is renewed once per round
-    /// trip; else only that one does. Default true (paper, section 3.2).
+    /// Whether every acknowledgement changes the rate, relative to a reference that is updated once
+    /// per round trip; if false, only the acknowledgement that ends a round trip does. Default true
+    /// (paper, section 3.2).
     pub fast_react: bool,
 }
 
@@ -69,25 +71,26 @@ impl Check for Spec {
     }
 }
 
-/// One flow. It begins at line rate.
+/// State of one flow, which starts at line rate.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire: of the NIC, R, and its reference R_C.
+    /// Rates in bit/s on the wire: of the NIC, R, and its reference R_C.
     line_rate: f64,
     current: f64,
     reference: f64,
     window: FollowingWindow,
-    /// U: what is in flight on the busiest link over what it carries in T, smoothed over T.
+    /// U: ratio of the data in flight on the most utilized link to what it carries in T, smoothed
+    /// over T.
     utilisation: f64,
-    /// Round trips in a row with additive increase.
+    /// Number of consecutive round trips with additive increase.
     stage: u32,
     round: RoundTrip,
-    /// L: what the links wrote down last.
+    /// L: the latest telemetry of the links.
     links: Vec<Hop>,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         Self {
@@ -102,8 +105,9 @@ impl State {
         }
     }
 
-    /// MeasureInflight of algorithm 1; whether there was something to compare with. There is not at
-    /// the first answer, and if packets have gone another way or overtaken each other.
+    /// MeasureInflight of algorithm 1. Returns whether there was previous telemetry to compare
+    /// with. There is none at the first acknowledgement, or if packets have changed path or been
+    /// reordered.
     fn measure(&mut self, hops: &[Hop]) -> bool {
         if hops.is_empty() || hops.len() != self.links.len() {
             return false;
@@ -125,7 +129,7 @@ impl State {
         true
     }
 
-    /// ComputeWind of algorithm 1, as a rate; `commits` makes it the reference.
+    /// ComputeWind of algorithm 1, as a rate; with `commits` it becomes the reference.
     fn set_rate(&mut self, spec: &Spec, commits: bool) {
         let increase = spec.additive_increase.0 as f64;
         let excess = self.utilisation / spec.eta;
@@ -222,21 +226,22 @@ mod tests {
         let spec = Spec::default();
         let mut flow = State::new(&spec, &path());
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(125_000));
-        // The first answer only says where the counters are.
+        // The first acknowledgement only provides the counter values.
         assert_eq!(hear(&mut flow, &spec, (1, 100), &[hop(100, 20, 1_000_000, 50_000)]), LINE);
         assert_eq!(flow.rate(&spec, Instant::ZERO), None);
-        // 4 us later 50,000 bytes more, all that the link can; the queue had 50,000 and has 25,000.
-        // u = 1 + 25,000 B / 125,000 B = 1.2, with weight 4/10 to the 1 before: U = 1.08.
-        // R = 100 Gb/s / (1.08 / 0.95) + 40 Mb/s.
+        // 4 us later 50,000 bytes more, all that the link can carry; the queue had 50,000 and has
+        // 25,000. u = 1 + 25,000 B / 125,000 B = 1.2, with weight 4/10 added to the previous 1: U =
+        // 1.08. R = 100 Gb/s / (1.08 / 0.95) + 40 Mb/s.
         let rate = hear(&mut flow, &spec, (2, 110), &[hop(100, 24, 1_050_000, 25_000)]);
         let expected = 100e9 * 0.95 / 1.08 + 40e6;
         assert!(near(flow.utilisation, 1.08) && near(rate, expected), "{rate}");
-        // It is 88 Gb/s: 110.005 packets, the last of them begun.
+        // At 88 Gb/s the window is 110.005 packets, rounded up.
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(111_000));
-        // The reference is still the line rate: nothing sent since the first answer has arrived.
+        // The reference is still the line rate: nothing sent since the first acknowledgement has
+        // arrived.
         assert_eq!(flow.reference, LINE);
-        // Idle for 30 us, three times T: all of it counts, and U is 0.02. Below eta the rate grows by
-        // 40 Mb/s, but not above the line.
+        // After an idle time of 30 us, three times T, only the new sample counts, and U is 0.02.
+        // Below eta the rate grows by 40 Mb/s, but not above line rate.
         let rate = hear(&mut flow, &spec, (101, 200), &[hop(100, 54, 1_057_500, 0)]);
         assert!(near(flow.utilisation, 0.02) && rate == LINE);
         assert_eq!((flow.reference, flow.stage), (LINE, 1));
@@ -259,8 +264,8 @@ mod tests {
         let spec = Spec { additive_increase: Rate(0), ..Spec::default() };
         let mut flow = State::new(&spec, &path());
         hear(&mut flow, &spec, (1, 100), &[hop(100, 0, 0, 0)]);
-        // The link is full from then on, without a queue: U stays 1, and R is 95 Gb/s however often
-        // that is told.
+        // The link is full from then on, without a queue: U stays 1, and R is 95 Gb/s after any
+        // number of acknowledgements.
         for n in 1..=99 {
             let rate = hear(
                 &mut flow,
@@ -270,13 +275,13 @@ mod tests {
             );
             assert!(near(rate, 95e9), "{rate}");
         }
-        // 100 was sent after the first answer: now it is the reference, and counts again in the next
-        // round trip, if the link is still full.
+        // Packet 100 was sent after the first acknowledgement. The rate becomes the reference now,
+        // and is reduced again in the next round trip if the link is still full.
         let rate = hear(&mut flow, &spec, (101, 200), &[hop(100, 100, 1_250_000, 0)]);
         assert!(near(rate, 95e9) && near(flow.reference, 95e9));
         let rate = hear(&mut flow, &spec, (102, 200), &[hop(100, 101, 1_262_500, 0)]);
         assert!(near(rate, 0.95 * 95e9));
-        // Without fast reaction only the answer that ends a round trip says something.
+        // Without fast reaction only the acknowledgement that ends a round trip has an effect.
         let spec = Spec { fast_react: false, ..spec };
         let mut flow = State::new(&spec, &path());
         hear(&mut flow, &spec, (1, 100), &[hop(100, 0, 0, 0)]);
@@ -313,8 +318,8 @@ mod tests {
             &[full(1), full(1)][..],              // one hop more
             &[hop(40, 2, 0, 9_000), full(2)],     // another link
             &[hop(40, 3, 9_000, 9_000), full(3)], // more than a link of 40 Gb/s sends in 1 us
-            &[hop(40, 2, 9_000, 9_000), full(2)], // overtaken
-            &[],                                  // nothing written
+            &[hop(40, 2, 9_000, 9_000), full(2)], // out of order
+            &[],                                  // no telemetry
             &[full(9)],
         ] {
             assert_eq!(hear(&mut flow, &spec, (2, 100), hops), LINE, "{hops:?}");
@@ -330,13 +335,13 @@ mod tests {
             let hops = [hop(100, 10 * u64::from(n), 125_000 * u64::from(n), 10_000_000)];
             hear(&mut flow, &spec, (1 + n, 1 + n), &hops);
         }
-        // U is 81, so R is 40 Mb/s and a little, and 100 Mb/s the least.
+        // U is 81, so R would be slightly above 40 Mb/s; the minimum is 100 Mb/s.
         assert_eq!(flow.rate(&spec, Instant::ZERO), Some(100e6));
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(1_000));
     }
 
-    /// Flows of unequal rates through one link, a step of T at a time: what they send in it is what
-    /// the link carries, or waits.
+    /// Flows of unequal rates through one link, in steps of T: what they send in a step is either
+    /// carried by the link or queued.
     fn share(spec: &Spec, rates: &[f64], steps: u32) -> (Vec<f64>, f64, f64) {
         let mut flows: Vec<State> = rates.iter().map(|_| State::new(spec, &path())).collect();
         for (flow, rate) in flows.iter_mut().zip(rates) {
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn flows_come_to_equal_shares_of_eta_without_a_queue() {
-        // Every round trip multiplies all rates by eta / U and adds 40 Mb/s to each. In balance
+        // Every round trip multiplies all rates by eta / U and adds 40 Mb/s to each. In equilibrium
         // N R = U B and R = R eta / U + a: U = eta + a N / B, 0.9508 for two flows.
         let spec = Spec { max_stage: 0, ..Spec::default() };
         let (rates, queue, carried) = share(&spec, &[90e9, 30e9], 20_000);
@@ -366,7 +371,7 @@ mod tests {
         assert!(rates.iter().all(|rate| (rate / 47.54e9 - 1.0).abs() < 1e-3), "{rates:?}");
         assert_eq!(queue, 0.0);
         // The difference shrinks by eta / U, 0.99916, in a round trip: from 60 Gb/s to below 5 in
-        // 3000, and with additive round trips in between in so many more.
+        // 3000, and correspondingly more with additive round trips in between.
         let (rates, queue, _) = share(&spec, &[90e9, 30e9], 3_000);
         assert!((1e9..6e9).contains(&(rates[0] - rates[1])), "{rates:?}");
         assert_eq!(queue, 0.0);

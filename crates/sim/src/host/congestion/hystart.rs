@@ -1,6 +1,6 @@
-//! HyStart++ (RFC 9406): the first slow start ends when round-trip times rise, before packets are
+//! HyStart++ (RFC 9406): the initial slow start ends when round-trip times rise, before packets are
 //! lost. A rise leads to five round trips of conservative slow start, which grows a quarter as fast;
-//! should the round-trip time fall again, it was a false alarm.
+//! if the round-trip time falls again, the rise was spurious and slow start resumes.
 
 use floodway_model::Duration;
 use schemars::JsonSchema;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::Ack;
 use super::window::Window;
 
-/// How the first slow start ends.
+/// How the initial slow start ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowStart {
-    /// By a loss or a mark (RFC 5681 section 3.1).
+    /// On a loss or a mark only (RFC 5681 section 3.1).
     #[default]
     Standard,
-    /// By rising round-trip times, too (HyStart++, RFC 9406).
+    /// Also when round-trip times rise (HyStart++, RFC 9406).
     HystartPp,
 }
 
@@ -27,32 +27,32 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u32 = 4;
 const CSS_ROUNDS: u32 = 5;
-/// The most packets by which one acknowledgement lets the window grow, without pacing.
+/// Maximum growth of the window per acknowledgement without pacing, in packets.
 const L: u32 = 8;
 
-/// One flow's first slow start.
+/// State of a flow's initial slow start.
 #[derive(Clone, Debug, Default)]
 pub struct Hystart {
-    /// The shortest round-trip times of the last round and of this one.
+    /// Minimum round-trip times of the previous round and of this one.
     last: Option<Duration>,
     current: Option<Duration>,
-    /// How many there were in this round.
+    /// Number of samples in this round.
     samples: u32,
-    /// In conservative slow start.
+    /// State of conservative slow start, if active.
     conservative: Option<Conservative>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// The shortest round-trip time of the round in which it began.
+    /// Minimum round-trip time of the round in which it began.
     baseline: Duration,
-    /// Rounds that have begun since.
+    /// Number of rounds that have begun since.
     rounds: u32,
 }
 
 impl Hystart {
-    /// Slow start by this acknowledgement, which lets the window grow by `acked` packets, or none;
-    /// what is left of them for congestion avoidance.
+    /// Processes an acknowledgement in slow start, which may grow the window by up to `acked`
+    /// packets. Returns the packets that are left for congestion avoidance.
     pub fn slow_start(
         &mut self,
         which: SlowStart,
@@ -136,18 +136,20 @@ mod tests {
     #[test]
     fn an_eighth_more_slows_down_and_five_rounds_later_it_ends() {
         let (mut hystart, mut window) = begun();
-        // 80 ms and an eighth is 90 ms.
+        // 80 ms plus an eighth is 90 ms.
         assert_eq!(round(&mut hystart, &mut window, 80), 10);
         assert_eq!(round(&mut hystart, &mut window, 89), 10);
         assert_eq!(round(&mut hystart, &mut window, 80), 10);
-        // The eighth sample decides: eight packets, then a quarter of each of two.
+        // The eighth sample decides: growth by eight packets, then a quarter of each of the other
+        // two.
         assert_eq!(round(&mut hystart, &mut window, 90), 8);
         assert!(hystart.conservative.is_some());
-        // 42 packets in four rounds of ten, after the two: ten more in sum, and a half.
+        // 42 packets in four rounds of ten, including the previous two: growth by ten and a half in
+        // total.
         let grown: u32 = (0..4).map(|_| round(&mut hystart, &mut window, 95)).sum();
         assert_eq!(grown, 10);
         assert!(window.in_slow_start());
-        // The fifth round that begins is one too many.
+        // The fifth round to begin is one too many.
         let before = window.packets();
         let ack = conformance::ack(Instant(0), Duration::from_ms(95));
         let ack = Ack { round_begins: true, ..ack };

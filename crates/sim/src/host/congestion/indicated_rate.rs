@@ -1,7 +1,7 @@
-//! A rate that switches lower: on a backward indication of layer 2 (`switch.congestion_indication`)
-//! the sender drops to a lower rate above zero, by how severe the congestion is, and from then on
-//! raises it again and again until it sends at line rate (US patent 7,474,616). For traffic without
-//! TCP, which has neither acknowledgements nor marks to go by.
+//! A rate controlled by switches. On a backward layer 2 indication (`switch.congestion_indication`)
+//! the sender reduces its rate, by an amount that depends on the severity of congestion but never
+//! to zero, and then raises it step by step until it sends at line rate (US patent 7,474,616). This
+//! is for traffic without TCP, which has neither acknowledgements nor marks to react to.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
@@ -12,24 +12,22 @@ use super::check::{Around, Network};
 use super::{Control, Needs, Path};
 use crate::host::transport;
 
-/// Parameters. The patent names none; all numbers are assumed.
+/// Parameters of the indicated rate. The patent gives no values; all numbers are assumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The part of its rate that a flow gives up for an indication of full severity, above 0 and at
-    /// most 1; of n/256 for one of less. A CNP is of full severity. Default 0.5 (assumed).
+    /// Fraction by which an indication of full severity reduces the rate, above 0 and at most 1; a
+    /// lower severity reduces it by n/256 of that. A CNP has full severity. Default 0.5 (assumed).
     pub max_decrease: f64,
-    /// The least time between two decreases; with RoCEv2 also between two CNPs of a flow at its
-    /// receiver. Default 25us (assumed: half the gap of a switch, so that none of its frames comes too
-    /// soon).
+    /// Minimum time between two decreases; with RoCEv2 also between two CNPs of a flow at its
+    /// receiver. Default 25us (assumed: half the minimum interval between the indications of a
+    /// switch, so that none of them arrives too soon).
     pub hold: Duration,
-    /// What is added to the rate after every `period` without a decrease. Default 100Mbps
-    /// (assumed).
+    /// Increase of the rate after every `period` without a decrease. Default 100Mbps (assumed).
     pub increase: Rate,
-    /// Time from a decrease to the first increase, and from each to the next. Default 50us
-    /// (assumed).
+    /// Time from a decrease to the first increase, and between increases. Default 50us (assumed).
     pub period: Duration,
-    /// The least rate. Default 10Mbps (assumed).
+    /// Minimum rate. Default 10Mbps (assumed).
     pub min_rate: Rate,
 }
 
@@ -56,27 +54,27 @@ impl Check for Spec {
     }
 }
 
-/// One flow. Until the first indication it sends at line rate.
+/// State of one flow, which sends at line rate until the first indication.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire.
+    /// Rates in bit/s on the wire.
     line_rate: f64,
     current: f64,
-    /// Before this no further decrease.
+    /// Time before which there is no further decrease.
     held_until: Instant,
-    /// When the rate rises next; never at line rate.
+    /// Time of the next increase; never while at line rate.
     increase_at: Instant,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(_: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         let (held_until, increase_at) = (Instant::ZERO, Instant::NEVER);
         Self { line_rate, current: line_rate, held_until, increase_at }
     }
 
-    /// Does what the clock has brought since it was last asked.
+    /// Processes all timer events since the last call.
     #[inline]
     fn catch_up(&mut self, spec: &Spec, now: Instant) {
         if self.increase_at > now {
@@ -92,7 +90,7 @@ impl State {
         }
     }
 
-    /// By `parts` of 256.
+    /// Reduces the rate; `parts` is the severity in 256ths.
     fn decrease(&mut self, spec: &Spec, now: Instant, parts: f64) {
         self.catch_up(spec, now);
         if now < self.held_until {
@@ -135,7 +133,7 @@ impl Control for State {
 
     fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
         let indication = around.switch.congestion_indication.as_ref();
-        // RoCEv2 has notifications of marks too.
+        // RoCEv2 also has notifications of marks.
         let rocev2 = matches!(around.transport, transport::Spec::Rocev2(_));
         if indication.is_some_and(|spec| spec.backward)
             || rocev2 && around.switch.no_marks().is_none()
@@ -178,18 +176,18 @@ mod tests {
         // Full severity: half. 128 of 256 parts: a quarter; 64: an eighth.
         flow.on_indication(&spec, us(100), 255);
         assert_eq!(flow.rate(&spec, us(100)), Some(5e9));
-        // Within 50 us nothing more.
+        // No further decrease within 50 us.
         flow.on_indication(&spec, us(149), 255);
         assert_eq!(flow.rate(&spec, us(149)), Some(5e9));
-        // At 150 us it has risen by 100 Mb/s, and falls to three quarters of that.
+        // At 150 us the rate has risen by 100 Mb/s, and is reduced to three quarters of that.
         flow.on_indication(&spec, us(150), 127);
         assert_eq!(flow.rate(&spec, us(150)), Some(3.825e9));
-        // 200, 250 and 300 us.
+        // Increases at 200, 250 and 300 us.
         assert_eq!(flow.rate(&spec, us(199)), Some(3.825e9));
         assert_eq!(flow.rate(&spec, us(250)), Some(4.025e9));
         flow.on_indication(&spec, us(300), 63);
         assert_eq!(flow.rate(&spec, us(300)), Some(4.125e9 * 0.875));
-        // To 10 Gb/s there are 6.390625 Gb/s: 64 periods.
+        // 6.390625 Gb/s remain to 10 Gb/s: 64 periods.
         assert_eq!(flow.rate(&spec, us(300 + 63 * 50)), Some(3.609375e9 + 6.3e9));
         assert_eq!(flow.rate(&spec, us(300 + 64 * 50)), None);
         assert_eq!(flow.increase_at, Instant::NEVER);
@@ -214,7 +212,7 @@ mod tests {
         assert_eq!(flow.rate(&spec, us(1)), Some(1e7));
         flow.on_indication(&spec, us(2), 255);
         assert_eq!(flow.rate(&spec, us(2)), Some(1e7));
-        // A link that is slower than the least rate.
+        // A link slower than the minimum rate.
         let mut slow = State::new(&spec, &Path::at(Rate::from_mbps(1)));
         slow.on_indication(&spec, us(1), 255);
         assert_eq!(slow.rate(&spec, us(1)), None);

@@ -1,4 +1,4 @@
-//! Whether the algorithms have the average windows that theory says: one flow, a constant
+//! Tests that the algorithms have the average windows that theory predicts: one flow, a constant
 //! round-trip time, and packets that are lost or marked with a given probability.
 
 use floodway_model::random::Stream;
@@ -7,17 +7,17 @@ use floodway_model::{Duration, Instant, Rate};
 use super::{Ack, Congestion, Path, Phase, Signal, Spec, State, conformance};
 use super::{cubic, dctcp, prague, reno};
 
-/// One flow and an acknowledgement per packet, evenly over the round trip.
+/// One flow with an acknowledgement per packet, evenly spaced over the round trip.
 struct Flow {
     spec: Spec,
     control: State,
     rtt: Duration,
     now: Instant,
     delivered: u64,
-    /// When this many are delivered the round ends, and so does a reduction.
+    /// The round, and with it a reduction, ends when this many packets are delivered.
     round_ends: u64,
     reduction_ends: Option<u64>,
-    /// The window when it began: what is in flight arrives as it was sent.
+    /// Window at the beginning of the round; packets in flight arrive as they were sent.
     before: u64,
     phase: Phase,
 }
@@ -44,7 +44,7 @@ impl Flow {
         self.control.window(&self.spec, self.now).unwrap() / PAYLOAD
     }
 
-    /// The next packet arrives, or is lost and sent again within the round trip.
+    /// The next packet arrives, or is lost and retransmitted within the round trip.
     fn packet(&mut self, sign: Option<Signal>) {
         let window = self.window();
         let in_flight = if self.reduction_ends.is_some() { self.before } else { window };
@@ -75,21 +75,21 @@ impl Flow {
         self.control.on_ack(&self.spec, &ack);
     }
 
-    /// Packets per round trip, over this many packets.
+    /// Average number of packets per round trip, over this many packets.
     fn average(&mut self, packets: u64, mut sign: impl FnMut(u64) -> Option<Signal>) -> f64 {
         let start = self.now;
         (1..=packets).for_each(|n| self.packet(sign(n)));
         packets as f64 * self.rtt.as_secs() / self.now.since(start).as_secs()
     }
 
-    /// The average window with one sign every `every` packets, after `settle` of them.
+    /// Average window with one signal per `every` packets, measured after `settle` of them.
     fn regular(&mut self, signal: Signal, every: u64, settle: u64) -> f64 {
         let sign = |n: u64| n.is_multiple_of(every).then_some(signal);
         self.average(settle * every, sign);
         self.average(100 * every, sign)
     }
 
-    /// The average window with signs of this probability, after it has settled.
+    /// Average window with signals of probability `p`, measured after it has settled.
     fn random(&mut self, signal: Signal, p: f64, packets: u64) -> f64 {
         let mut rng = Stream::named(1, "laws");
         let mut sign = |_| rng.bernoulli(p).then_some(signal);
@@ -103,9 +103,9 @@ fn assert_near(window: f64, theory: f64, tolerance: f64, what: &str) {
     assert!(off.abs() < tolerance, "{what}: {window} packets, {theory} in theory");
 }
 
-/// Reno's teeth are from half the window to the whole: 3/8 W^2 packets make an average of
-/// sqrt(3 / 2p), the 1.22 / sqrt(p) of Mathis et al. (1997). The round trip in which the window does
-/// not grow and halves that are rounded down are worth two packets of the average.
+/// Reno's sawtooth runs from half the window to the full window: 3/8 W^2 packets per tooth give an
+/// average of sqrt(3 / 2p), the 1.22 / sqrt(p) of Mathis et al. (1997). The round trip in which the
+/// window does not grow, and halves that are rounded down, account for two packets of the average.
 #[test]
 fn reno() {
     for every in [500, 2_000, 10_000, 40_000] {
@@ -116,7 +116,7 @@ fn reno() {
     }
 }
 
-/// Where the cubic function is slower, CUBIC has the average of Reno, whatever beta is.
+/// Where the cubic function is slower, CUBIC has the average of Reno for any beta.
 #[test]
 fn cubic_where_reno_is_faster() {
     for every in [2_000, 10_000] {
@@ -132,12 +132,12 @@ fn cubic_where_reno_is_faster() {
 
 /// The average of the cubic function from one maximum to the next is that of RFC 9438, section 5.1:
 /// (C (3 + beta) / (4 (1 - beta)))^(1/4) times (RTT / p)^(3/4). The factor is 1.054 for beta 0.7 and
-/// 1.174 for 0.8, with which the Data Center to the Home deck reckons.
+/// 1.174 for 0.8, which the Data Center to the Home deck assumes.
 ///
-/// The function is flat where it ends, so it forgets where it came from slowly: a window that is
-/// too large by the share e loses (1 - beta) (4e / 3)^3 of it until the next loss, which leaves
-/// e = (3/4)^(3/2) / sqrt(2 (1 - beta) n) after n losses, 6 % for 300. With fast convergence the
-/// losses of that share would count as less room, and the window would go round below the average.
+/// The function is flat where it ends, so it converges slowly: a window that is too large by the
+/// fraction e loses (1 - beta) (4e / 3)^3 of it until the next loss, which leaves e = (3/4)^(3/2) /
+/// sqrt(2 (1 - beta) n) after n losses, 6 % for 300. With fast convergence these losses would count
+/// as less available bandwidth, and the window would oscillate below the average.
 #[test]
 fn cubic_by_its_own_law() {
     for every in [2_000, 10_000] {
@@ -159,8 +159,8 @@ fn cubic_by_its_own_law() {
     }
 }
 
-/// DCTCP with marks of probability p has 2 / p packets: two marks in a round trip, of which one
-/// reduces the window by half of p, which is one packet.
+/// DCTCP with marks of probability p has a window of 2 / p packets: two marks in a round trip, of
+/// which one reduces the window by half of p, which is one packet.
 ///
 /// More exactly, with x marks in a round trip: after the round trip of a reduction the window grows
 /// by one for every full round trip until the next mark, 1 / (e^x - 1) on average. The reduction of
@@ -169,7 +169,7 @@ fn cubic_by_its_own_law() {
 /// 1.8 marks.
 #[test]
 fn dctcp() {
-    /// The probability of a normal variable above this.
+    /// Probability that a standard normal variable exceeds `z`.
     fn above(z: f64) -> f64 {
         libm::erfc(z / 2.0f64.sqrt()) / 2.0
     }
@@ -187,7 +187,7 @@ fn dctcp() {
         assert!((1.75..1.9).contains(&low), "{low}");
         let mut flow = Flow::new(Spec::Dctcp(dctcp::Spec::default()), Duration::from_ms(10));
         let window = flow.random(Signal::Mark, p, 1_000_000);
-        // Whole windows are worth a packet.
+        // Integer windows account for one packet.
         assert_near(window, low / p, 0.02 + p / low, &format!("probability {p}"));
         assert_near(window, 2.0 / p, 0.1, &format!("probability {p}, two marks"));
     }
@@ -197,9 +197,9 @@ fn prague(rtt_ms: u64) -> Flow {
     Flow::new(Spec::Prague(prague::Spec::default()), Duration::from_ms(rtt_ms))
 }
 
-/// Prague with evenly spaced marks has 2 / p packets: every second mark reduces the window by
-/// W p / 2, and of the 2 / p packets in between a share of 1 - p makes it grow by 1 / W each, so that
-/// W is 2 sqrt(1 - p) / p. Rounded upwards to 2 / p it still ends each reduction in time.
+/// Prague with evenly spaced marks has a window of 2 / p packets: every second mark reduces the
+/// window by W p / 2, and of the 2 / p packets in between a fraction of 1 - p increases it by 1 / W
+/// each, so W is 2 sqrt(1 - p) / p. Rounded up to 2 / p, it still ends each reduction in time.
 #[test]
 fn prague_with_even_marks() {
     for every in [25, 50, 100] {
@@ -209,23 +209,23 @@ fn prague_with_even_marks() {
     }
 }
 
-/// With random marks the next reduction comes 1 / p packets after the end of the last one. With
-/// x marks in a round trip, growth of (1 - p) (1 + 1/x) and reductions of x/2 are equal for
-/// x = (1 - p) + sqrt((1 - p)^2 + 2 (1 - p)), 2.73 for few marks.
+/// With random marks the next reduction comes 1 / p packets after the end of the previous one. With
+/// x marks in a round trip, growth of (1 - p) (1 + 1/x) and reductions of x/2 are equal for x = (1
+/// - p) + sqrt((1 - p)^2 + 2 (1 - p)), 2.73 for few marks.
 #[test]
 fn prague_with_random_marks() {
     for p in [0.01, 0.02, 0.05, 0.1] {
         let window = prague(40).random(Signal::Mark, p, 1_000_000);
         let rest = 1.0 - p;
         let theory = (rest + (rest * rest + 2.0 * rest).sqrt()) / p;
-        // Windows are rounded upwards, which is half a packet.
+        // Windows are rounded up, by half a packet on average.
         assert_near(window, theory, 0.02 + 0.5 / theory, &format!("probability {p}"));
     }
 }
 
-/// Below the reference round-trip time the same marks make the same rate, not the same window. A
-/// reduction may have to wait for the end of one that came to nothing, on average half a round trip:
-/// a sixth of the reference time at 8 ms, and x goes about as its square root.
+/// Below the reference round-trip time the same marks lead to the same rate, not the same window. A
+/// reduction may have to wait for the end of one that had no effect, on average half a round trip: a
+/// sixth of the reference time at 8 ms, and x varies about as its square root.
 #[test]
 fn prague_is_independent_of_short_round_trips() {
     let p = 0.02;

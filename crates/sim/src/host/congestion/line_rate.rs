@@ -1,4 +1,4 @@
-//! No congestion control: the shortest example of the family.
+//! No congestion control: the simplest example of the family.
 
 use floodway_model::check::Check;
 use schemars::JsonSchema;
@@ -13,12 +13,12 @@ pub struct Spec {}
 
 impl Check for Spec {}
 
-/// It remembers nothing.
+/// It has no state.
 #[derive(Debug)]
 pub struct State;
 
 impl State {
-    /// The state of a flow that begins.
+    /// State of a new flow.
     pub fn new(_: &Spec, _: &Path) -> Self {
         Self
     }

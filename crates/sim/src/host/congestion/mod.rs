@@ -1,13 +1,13 @@
-//! Congestion control: how fast a flow may send, and how much at once.
+//! Congestion control: the rate and the window of a flow.
 //!
-//! An algorithm is told what happens to its flow and asked for a rate and a window; it writes only
-//! the methods it cares about. It sets no timers: what it does by the clock it catches up on when it is asked,
-//! because a rate matters only at the moment when a packet is sent. An algorithm may have a receiver's half
-//! too ([`receiving`]), which grants senders credit.
+//! An algorithm receives the events of its flow and is queried for a rate and a window; it implements only the
+//! methods it needs. It sets no timers: time-dependent updates are made when it is next queried, because a
+//! rate matters only at the time when a packet is sent. An algorithm may also have a receiver half
+//! ([`receiving`]), which grants credit to senders.
 //!
-//! Acknowledgements, losses, marks and round trips are found by the transport, which says at most
-//! once per round trip that there is congestion. The algorithm answers by another window at once;
-//! how what is in flight gets there is the transport's business again.
+//! The transport detects acknowledgements, losses, marks and round trips, and signals congestion at most once
+//! per round trip. The algorithm responds immediately with a new window; the transport then controls how the
+//! packets in flight are reduced to it.
 
 pub mod alpha;
 pub mod answers;
@@ -47,11 +47,12 @@ use super::transport::tcp;
 pub use events::{Ack, Answer, Congestion, Lost, Phase, RateSample, Signal, Timeout};
 pub use receiving::{Arrival, Credit, Receiving};
 
-/// Makes the family from one row per algorithm: the [`Spec`] that a scenario chooses, the catalogue,
-/// the [`State`] of a flow, and what both are asked. Each row names a module with `Spec` and with
-/// `State`, which is a [`Control`] and has `State::new(&Spec, &Path)`. A state that is larger than
-/// DCQCN's is `boxed`, so that flows of RoCEv2, of which there are most, are not larger for it. After
-/// `receiver` stands the type of the receiver's half, which is [`Receiving`]; most have none.
+/// Generates the family from one row per algorithm: the [`Spec`] that a scenario selects, the
+/// catalogue, the [`State`] of a flow, and their common methods. Each row names a module with `Spec`
+/// and `State`; `State` implements [`Control`] and has `State::new(&Spec, &Path)`. A state that is
+/// larger than DCQCN's is `boxed`, so that it does not enlarge RoCEv2 flows, which are the most
+/// numerous. `receiver` is followed by the type of the receiver half, which implements [`Receiving`];
+/// most algorithms have none.
 macro_rules! algorithms {
     (@type $module:ident) => { $module::State };
     (@type $module:ident boxed) => { Box<$module::State> };
@@ -60,7 +61,7 @@ macro_rules! algorithms {
             $summary:literal,
     )+) => {
         floodway_model::family! {
-            /// How fast a flow may send.
+            /// Congestion control: how fast a flow may send.
             "host.congestion":
             $($variant = $name ($module::Spec): $summary,)+
         }
@@ -73,7 +74,7 @@ macro_rules! algorithms {
             }
         }
 
-        /// The state of one flow, whichever the algorithm.
+        /// State of one flow, for any algorithm.
         #[derive(Debug)]
         pub enum State {
             $(
@@ -83,7 +84,7 @@ macro_rules! algorithms {
         }
 
         impl State {
-            /// The state of a flow that begins.
+            /// State of a new flow.
             pub fn new(spec: &Spec, path: &Path) -> Self {
                 match spec {
                     $(Spec::$variant(spec) => {
@@ -145,7 +146,7 @@ macro_rules! algorithms {
             $(algorithms! { @method $variants $method($($argument: $type),*) $pass -> $result })+
         }
 
-        // For what works with any control.
+        // For code that works with any control.
         impl Control for State {
             type Spec = Spec;
             $(
@@ -232,30 +233,31 @@ impl Default for Spec {
     }
 }
 
-/// What a flow's congestion control knows from the beginning.
+/// Properties of a flow's path that congestion control knows from the beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// The rate of the sender's NIC.
+    /// Rate of the sender's NIC.
     pub line_rate: Rate,
     /// Payload of a full packet, in bytes.
     pub payload: u64,
-    /// Bytes of a full packet on the wire, preamble and gap included.
+    /// Length of a full packet on the wire, in bytes, including preamble and gap.
     pub wire: u64,
-    /// Full packets that may be sent before the receiver has answered; only TCP says it
+    /// Number of full packets that may be sent before the receiver has replied; used only by TCP
     /// (RFC 6928).
     pub initial_window: u32,
-    /// The round-trip time of a full packet and its answer between the hosts farthest apart, on the
-    /// idle network. Only known if some algorithm [needs answers](Needs::Answers), as is `hops`.
+    /// Round-trip time of a full packet and its acknowledgement between the hosts farthest apart,
+    /// on the idle network. Only set if some algorithm [needs acknowledgements](Needs::Answers), as
+    /// is `hops`.
     pub base_rtt: Duration,
-    /// Switches on the shortest ways to the receiver.
+    /// Number of switches on the shortest paths to the receiver.
     pub hops: u8,
-    /// Decides the random choices of this flow's congestion control.
+    /// Seed of the random choices of this flow's congestion control.
     pub seed: u64,
 }
 
 #[cfg(test)]
 impl Path {
-    /// Packets of 1448 bytes in frames of 1518 on a link without preamble and gap.
+    /// Packets of 1448 bytes in frames of 1518, on a link without preamble and gap.
     pub fn at(line_rate: Rate) -> Self {
         Self {
             line_rate,
@@ -269,12 +271,12 @@ impl Path {
     }
 }
 
-/// One flow's congestion control, told of events in order of time.
+/// Congestion control of one flow. Its methods are called in order of time.
 pub trait Control {
     /// The algorithm's parameters.
     type Spec;
 
-    /// What it needs of a transport.
+    /// The information that it needs from a transport.
     fn needs(spec: &Self::Spec) -> Needs;
 
     /// Whether switches must write telemetry into its packets.
@@ -288,33 +290,34 @@ pub trait Control {
         false
     }
 
-    /// The least time between two CNPs of a flow at the receiver (RoCEv2); `None` if it sends none.
+    /// Minimum time between two CNPs of a flow at the receiver (RoCEv2); `None` if it sends none.
     #[inline]
     fn cnp_interval(_spec: &Self::Spec) -> Option<Duration> {
         None
     }
 
-    /// How long a flow may send at line rate when it begins, before an acknowledgement has come, by
-    /// parameters that are times; `None` without such a limit. `base_rtt` is the round-trip time
-    /// without queues.
+    /// How long a new flow may send at line rate before an acknowledgement has arrived, according
+    /// to parameters that are times; `None` without such a limit. `base_rtt` is the round-trip time
+    /// without queueing.
     fn initial_window(_spec: &Self::Spec, _base_rtt: Duration) -> Option<Duration> {
         None
     }
 
-    /// How marks are to be reported to it (TCP); `None` if it does not react to them, so that its
+    /// Form of ECN feedback that it needs (TCP); `None` if it does not react to marks, so that its
     /// segments are not ECN-capable.
     fn feedback(_spec: &Self::Spec) -> EcnFeedback {
         EcnFeedback::None
     }
 
-    /// Whether anything sends the signals that it relies on. Only asked with a transport that fits.
+    /// Checks that something sends the signals that it relies on. Only called with a suitable
+    /// transport.
     fn check_signals(_spec: &Self::Spec, _around: &Around<'_>, _findings: &mut Findings<'_>) {}
 
-    /// Whether its parameters fit the transport and the network.
+    /// Checks that its parameters suit the transport and the network.
     fn check_on(_spec: &Self::Spec, _network: &Network<'_>, _findings: &mut Findings<'_>) {}
 
-    /// What is said of TCP without a window of its own. Only asked of what
-    /// [needs nothing](Needs::Nothing).
+    /// Reports that TCP has no window of its own. Only called for controls that [need
+    /// nothing](Needs::Nothing).
     fn check_unlimited(
         _spec: &Self::Spec,
         around: &Around<'_>,
@@ -337,15 +340,15 @@ pub trait Control {
         }
     }
 
-    /// Bits per second on the wire at which the next packet may follow the one that is sent now;
-    /// `None` for as fast as the NIC.
+    /// Rate in bit/s on the wire at which the next packet may follow the one that is sent now;
+    /// `None` for the rate of the NIC.
     fn rate(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<f64> {
         None
     }
 
-    /// The most payload bytes that are sent and not acknowledged; `None` for no limit. Asked when a
-    /// packet is sent and when feedback has come. What has a receiver's half says 0 while it has no credit:
-    /// then lost packets are not sent again either (RoCEv2).
+    /// Window: maximum number of payload bytes sent and not acknowledged; `None` for no limit. Queried when
+    /// a packet is sent and when feedback has arrived. A control with a receiver half returns 0 while it
+    /// has no credit; lost packets are then not retransmitted either (RoCEv2).
     #[inline]
     fn window(&mut self, _spec: &Self::Spec, _now: Instant) -> Option<u64> {
         None
@@ -354,25 +357,24 @@ pub trait Control {
     /// The connection is established, and the handshake took this round-trip time (TCP).
     fn on_established(&mut self, _spec: &Self::Spec, _now: Instant, _rtt: Duration) {}
 
-    /// Whether its window is to be followed at once after a congestion event too, instead of
-    /// proportional rate reduction on the way there (TCP; Linux: `cong_control`).
+    /// Whether its window applies immediately after a congestion event too, without proportional
+    /// rate reduction in between (TCP; Linux: `cong_control`).
     #[inline]
     fn owns_recovery(&mut self, _spec: &Self::Spec) -> bool {
         false
     }
 
-    /// Whether the window doubles every round trip: pacing by the window then leaves room for it,
-    /// and half a window in flight counts as limited by it (TCP).
+    /// Whether the window doubles every round trip: pacing by the window then leaves room for the
+    /// growth, and half a window in flight counts as limited by it (TCP).
     #[inline]
     fn in_slow_start(&mut self, _spec: &Self::Spec) -> bool {
         false
     }
 
-    /// A frame of this many bytes on the wire is sent.
+    /// A frame with this number of bytes on the wire is sent.
     fn on_send(&mut self, _spec: &Self::Spec, _now: Instant, _bytes: u64) {}
 
-    /// [`Control::on_send`], and then rate and window: one question instead of three for every
-    /// packet.
+    /// [`Control::on_send`], then rate and window, in one call per packet instead of three.
     #[inline]
     fn after_send(
         &mut self,
@@ -384,69 +386,71 @@ pub trait Control {
         (self.rate(spec, now), self.window(spec, now))
     }
 
-    /// An acknowledgement or a NAK has come (RoCEv2); only told if [`Needs::Answers`].
+    /// An acknowledgement or a NAK has arrived (RoCEv2); only called with [`Needs::Answers`].
     fn on_answer(&mut self, _spec: &Self::Spec, _answer: &Answer<'_>) {}
 
-    /// The retransmission timer has rung, and what is in flight is sent again (RoCEv2).
+    /// The retransmission timer has expired, and the packets in flight are retransmitted (RoCEv2).
     fn on_retransmit_timeout(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
-    /// A congestion notification packet has come back (RoCEv2).
+    /// A congestion notification packet has arrived (RoCEv2).
     fn on_cnp(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
-    /// A switch has told directly that the flow meets congestion, and how much: n of 256 parts (not
-    /// TCP, which takes it for a mark).
+    /// A switch has reported that the flow meets congestion, and its severity in 256ths (not TCP,
+    /// which treats it as a mark).
     fn on_indication(&mut self, spec: &Self::Spec, now: Instant, _severity: u8) {
         self.on_cnp(spec, now);
     }
 
-    /// A congestion point has sampled a packet of the flow and says how severe congestion is, 1 to 63
-    /// (QCN; not TCP).
+    /// A congestion point has sampled a packet of the flow and reports the severity of congestion, 1
+    /// to 63 (QCN; not TCP).
     fn on_cnm(&mut self, _spec: &Self::Spec, _now: Instant, _feedback: u8) {}
 
-    /// Credit has come from the [receiver's half](Receiving), which has asked for `number` packets so far; lower numbers
-    /// may come later (RoCEv2).
+    /// Credit has arrived from the [receiver half](Receiving), which has requested `number` packets so far; lower
+    /// numbers may arrive later (RoCEv2).
     fn on_credit(&mut self, _spec: &Self::Spec, _now: Instant, _number: u32) {}
 
-    /// An acknowledgement has come (TCP), after [`Control::on_lost`] and [`Control::on_congestion`]
-    /// about what it told.
+    /// An acknowledgement has arrived (TCP). Called after [`Control::on_lost`] and
+    /// [`Control::on_congestion`] for the losses and marks that it reported.
     fn on_ack(&mut self, _spec: &Self::Spec, _ack: &Ack) {}
 
-    /// A packet is taken for lost (TCP).
+    /// A packet is considered lost (TCP).
     fn on_lost(&mut self, _spec: &Self::Spec, _lost: &Lost) {}
 
-    /// The first loss or mark of a round trip (TCP): the window becomes what it should be when all
-    /// that is in flight now is acknowledged.
+    /// The first loss or mark of a round trip (TCP). The control sets the window that should be
+    /// reached when all packets now in flight are acknowledged.
     fn on_congestion(&mut self, _spec: &Self::Spec, _congestion: &Congestion) {}
 
-    /// The retransmission timer has rung: everything in flight is taken for lost (TCP).
+    /// The retransmission timer has expired: all packets in flight are considered lost (TCP).
     fn on_timeout(&mut self, _spec: &Self::Spec, _timeout: &Timeout) {}
 
-    /// Everything that was in flight at the last congestion event or timeout is acknowledged (TCP).
+    /// All packets that were in flight at the last congestion event or timeout are acknowledged
+    /// (TCP).
     fn on_recovered(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
-    /// The last [`Control::on_congestion`] or [`Control::on_timeout`] was a mistake: nothing had
+    /// The last [`Control::on_congestion`] or [`Control::on_timeout`] was spurious: nothing had
     /// been lost (RFC 3522; TCP).
     fn on_undo(&mut self, _spec: &Self::Spec, _now: Instant) {}
 
     /// The flow sends again after it had nothing to send, and nothing in flight, for longer than
-    /// its retransmission timeout (RFC 5681 section 4.1; TCP): a window is halved so often, but not
-    /// below what the flow began with.
+    /// its retransmission timeout (RFC 5681 section 4.1; TCP). A window is halved `halvings` times,
+    /// but not below its initial value.
     fn on_restart(&mut self, _spec: &Self::Spec, _now: Instant, _halvings: u32) {}
 }
 
-/// What a transport has to tell an algorithm.
+/// The information that an algorithm needs from a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: it goes its own way, with any transport.
+    /// Nothing: it works with any transport.
     Nothing,
     /// Congestion notification packets (RoCEv2).
     Notifications,
-    /// These, or the indications of switches (all but TCP, for which those are marks).
+    /// Congestion notification packets, or the indications of switches (all transports but TCP, for
+    /// which indications are marks).
     Indications,
-    /// The messages of congestion points (all but TCP).
+    /// The messages of congestion points (all transports but TCP).
     Messages,
-    /// The answers of RoCEv2's receiver: acknowledgements with round-trip times, marks, and
-    /// [telemetry](Spec::needs_telemetry) if wanted.
+    /// RoCEv2 acknowledgements with round-trip times, marks, and [telemetry](Spec::needs_telemetry)
+    /// if requested.
     Answers,
     /// Acknowledgements, losses and round trips (TCP).
     Acknowledgements,

@@ -1,15 +1,16 @@
 //! NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
-//! performance", SIGCOMM 2017, section 3.2): a flow begins with a window at line rate, and after that sends
+//! performance", SIGCOMM 2017, section 3.2). A flow starts with a window at line rate, and after that sends
 //! one packet for each pull of its receiver. The receiver pulls one packet for every packet or header that
-//! arrives, for all flows together no faster than its link carries them. Switches trim what finds no room.
+//! arrives, for all flows together no faster than its link rate. Switches trim packets that find no room.
 //!
-//! What the paper leaves open, or a simulator does differently:
+//! Choices where the paper leaves details open or a simulator differs:
 //!
-//! - A pull that finds nothing to send is kept, because it may have overtaken the negative acknowledgement
-//!   of a trimmed packet on another path. The code of the authors sends nothing then.
-//! - When the retransmission timer expires without credit, the flow may send one packet: its pulls may have
-//!   been lost.
-//! - Pulls are shared out round robin. The paper also has strict priorities among flows, which are not here.
+//! - A pull that finds nothing to send is kept, because it may have overtaken the negative
+//!   acknowledgement of a trimmed packet on another path. The authors' code then sends nothing.
+//! - When the retransmission timer expires without credit, the flow may send one packet: its pulls
+//!   may have been lost.
+//! - Pulls are distributed round robin. The paper also has strict priorities among flows, which are
+//!   not modeled.
 
 use std::collections::VecDeque;
 
@@ -23,15 +24,15 @@ use super::{Arrival, Control, Credit, Needs, Path, Receiving};
 use crate::host::transport;
 use crate::host::transport::rocev2::recovery;
 
-/// Parameters.
+/// Parameters of NDP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Packets that a flow sends at line rate before its receiver has asked for any. Default none: as many as fill a
-    /// round trip of the network without queues, and one more, because the first pull follows an acknowledgement
-    /// on its path back (NDP, section 3.2: the first window lasts a round trip at line rate). As many are in flight
-    /// as long as nothing is lost, so flows through queues need more: on random paths through queues of eight
-    /// packets about three times as many.
+    /// Initial window: packets that a flow sends at line rate before its receiver has pulled any. Default none: the
+    /// number that fills a round trip of the network without queueing, plus one, because the first pull follows an
+    /// acknowledgement on its path back (NDP, section 3.2: the first window lasts a round trip at line rate). The
+    /// number in flight stays the same as long as nothing is lost, so flows through queues need more: on random
+    /// paths through queues of eight packets, about three times as many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
 }
@@ -44,8 +45,7 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// Packets of the first window, at this rate, with packets of so many bytes on the wire and this
-    /// round-trip time.
+    /// Packets of the initial window for this path.
     fn packets(&self, path: &Path) -> u32 {
         let of_round_trip = || {
             let bits = u128::from(path.line_rate.0) * u128::from(path.base_rtt.0);
@@ -56,17 +56,17 @@ impl Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
-    /// Packets that may be sent now.
+    /// Number of packets that may be sent now.
     credit: u32,
-    /// The highest number of a pull that has come.
+    /// Highest pull number received.
     pulled: u32,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         Self { credit: spec.packets(path), pulled: 0 }
     }
@@ -140,27 +140,28 @@ impl Control for State {
     }
 }
 
-/// The pull queue of a host and its pacer.
+/// Pull queue and pacer of a host.
 #[derive(Debug)]
 pub struct Pulls {
-    /// By place of the flow.
+    /// Pull state of each flow, by index among the incoming flows.
     flows: Vec<Pulled>,
-    /// Flows with pulls to send, in the order in which they are served; also some that have completed since.
+    /// Flows with pulls to send, in order of service; may include flows that have completed since.
     queue: VecDeque<u32>,
-    /// When the next pull may be sent: the packet that the last one asks for takes that long on the link.
+    /// Earliest time of the next pull: the packet that the last pull requested occupies the link until
+    /// then.
     next_at: Instant,
 }
 
-/// The pulls of one flow.
+/// Pull state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pulled {
-    /// Pulls to send.
+    /// Number of pulls to send.
     pending: u32,
-    /// Pulls sent.
+    /// Number of pulls sent.
     sent: u32,
-    /// The time of a packet on the link.
+    /// Transmission time of a packet on the link.
     packet_time: Duration,
-    /// Whether it is in the queue.
+    /// Whether the flow is in the queue.
     queued: bool,
 }
 
@@ -220,14 +221,15 @@ mod tests {
 
     fn flow(initial_window: Option<u32>) -> (Spec, State) {
         let spec = Spec { initial_window };
-        // 1106 bytes take 88.48 ns at 100 Gb/s; ten times that and a bit is eleven packets begun.
+        // 1106 bytes take 88.48 ns at 100 Gb/s; slightly more than ten times that is rounded up to
+        // eleven packets.
         let (wire, base_rtt) = (1_106, Duration(884_801));
         let path = Path { wire, base_rtt, ..Path::at(Rate::from_gbps(100)) };
         let state = State::new(&spec, &path);
         (spec, state)
     }
 
-    /// Packets that may be sent before a window of zero.
+    /// Number of packets that may be sent before the window is zero.
     fn sendable(spec: &Spec, state: &mut State) -> u32 {
         let may_send = |state: &mut State| state.window(spec, Instant::ZERO) > Some(0);
         let mut count = 0;
@@ -270,7 +272,7 @@ mod tests {
         pulls.on_arrival(&Spec::default(), &arrival);
     }
 
-    /// Three packets of flow 0 arrive, then two of flow 1 and one of flow 2, all at once.
+    /// Three packets of flow 0 arrive, then two of flow 1 and one of flow 2, all at the same time.
     #[test]
     fn pulls_are_paced_and_take_turns_among_flows() {
         let mut pulls = Pulls::new(3);

@@ -1,30 +1,31 @@
-//! PowerTCP (Addanki, Michel and Schmid, NSDI 2022): a window that is divided by the power of the
-//! busiest link, which is what arrives there, times what is in flight and in its queue, so that it
-//! reacts to a queue and to its growth at once. Algorithm 1 computes power from the telemetry of every
+//! PowerTCP (Addanki, Michel and Schmid, NSDI 2022). The window is divided by the power of the most loaded
+//! link: its arrival rate (current) times its data in flight and in the queue (voltage). It therefore reacts
+//! to a queue and to its growth at the same time. Algorithm 1 computes power from the telemetry of every
 //! switch on the path, algorithm 2 (theta-PowerTCP) from round-trip times alone.
 //!
-//! The window is kept as a rate R, as that of HPCC is: cwnd is R tau, where tau is the round-trip time
-//! without queues, and beta is HostBw tau / N. All are bytes on the wire, as are those that switches
-//! count; in flight are cwnd bytes in whole packets, of which one that is begun counts.
+//! The window is stored as a rate R, as in HPCC: cwnd is R tau, where tau is the round-trip time without
+//! queueing, and beta is HostBw tau / N. All are bytes on the wire, as are the counters of switches. The data
+//! in flight is cwnd bytes, rounded up to whole packets.
 //!
-//! In equilibrium a window is cwnd / power + beta, and power is 1 + q / (b tau). All flows of a link have
-//! b tau + q in flight, so that the queue q is the sum of their betas (theorem 1).
+//! In equilibrium a window is cwnd / power + beta, and power is 1 + q / (b tau). All flows of a link together
+//! have b tau + q in flight, so the queue q is the sum of their betas (theorem 1).
 //!
-//! `cwnd_old` is remembered once per round trip, as in the authors' simulator and in the Linux module of
-//! their group, and is the window when the round trip began in which the acknowledged packet was sent (the
-//! paper's GetCwnd; those two take the window when the present round trip began).
+//! `cwnd_old` is updated once per round trip, as in the authors' simulator and in the Linux module of their
+//! group. It is the window at the beginning of the round trip in which the acknowledged packet was sent
+//! (GetCwnd in the paper; the simulator and the module use the window at the beginning of the current round
+//! trip).
 //!
 //! # Stability
 //!
-//! By telemetry, fast changes of the windows are not damped. Let all windows W = b tau + B be in
-//! equilibrium, where the power is r = 1 + B / (b tau), and grow by a few bytes D at once. The link
-//! receives D bytes beyond what it sends. Whatever the time dt in which they arrive, they raise the
-//! smoothed power by (dt / tau) * (D / (b dt)) * r = D r / (b tau), and a round trip later the windows
-//! change by -(W / r^2) * D r / (b tau) = -D. So every round trip changes the sign of such a change and
-//! nothing of its size; only gamma and slow changes, which `cwnd_old` follows, reduce it. Windows are
-//! divided by power, and the mean of 1 / power is more than 1 / (mean power), so that a queue that swings
-//! is longer on average than the sum of the betas: up to 1.9 times as long for 2 to 8 flows with N = 10 or 20.
-//! By delay a window changes once per round trip, and there is no such cycle.
+//! With telemetry, fast changes of the windows are not damped. Let all windows W = b tau + B be in
+//! equilibrium, where the power is r = 1 + B / (b tau), and grow by a few bytes D at once. The link receives D
+//! bytes beyond what it sends. For any time dt in which they arrive, they raise the smoothed power by (dt /
+//! tau) * (D / (b dt)) * r = D r / (b tau), and a round trip later the windows change by -(W / r^2) * D r / (b
+//! tau) = -D. Every round trip thus changes the sign of such a change but not its size; only gamma and slow
+//! changes, which `cwnd_old` follows, reduce it. Windows are divided by power, and the mean of 1 / power
+//! exceeds 1 / (mean power), so an oscillating queue is longer on average than the sum of the betas: up to 1.9
+//! times as long for 2 to 8 flows with N = 10 or 20. With delay, a window changes once per round trip, and
+//! there is no such cycle.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
@@ -36,27 +37,27 @@ use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path};
 use crate::telemetry::Hop;
 
-/// Parameters.
+/// Parameters of PowerTCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What power is computed from. Default `telemetry`.
+    /// Signal from which power is computed. Default `telemetry`.
     pub variant: Variant,
-    /// Weight of a new window, above 0 and at most 1: gamma. Default 0.9 (paper; the authors' simulator
-    /// has 0.7 by delay).
+    /// Weight of a new window (gamma), above 0 and at most 1. Default 0.9 (paper; the authors'
+    /// simulator has 0.7 with delay).
     pub gamma: f64,
-    /// The number of flows that are expected to share the link of a host: N, at least 1. Every flow
-    /// adds beta = line rate * `base_rtt` / N to its window, and in equilibrium the queue is the sum of
-    /// the betas of the flows that share it: M flows are delayed by M/N of `base_rtt`. Default 100
-    /// (assumed: the paper leaves N to the operator. The authors' simulator adds 150 Mb/s, which is N =
-    /// 167 for the hosts of the paper, of 25 Gb/s; the Linux module of their group has 10).
+    /// Expected number of flows that share the link of a host (N), at least 1. Every flow adds beta =
+    /// line rate * `base_rtt` / N to its window, and in equilibrium the queue is the sum of the betas
+    /// of the flows that share it: M flows are delayed by M/N of `base_rtt`. Default 100 (assumed: the
+    /// paper leaves N to the operator. The authors' simulator adds 150 Mb/s, which is N = 167 for the
+    /// 25 Gb/s hosts of the paper; the Linux module of their group has 10).
     pub flows: u32,
-    /// tau, the round-trip time without queues, the same for all flows. Default: that of a full packet
+    /// Round-trip time without queueing (tau), the same for all flows. Default: that of a full packet
     /// and its acknowledgement between the hosts farthest apart (paper: the maximum in the network).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<Duration>,
-    /// The least rate of a flow. It acts only if the line rate divided by `flows` is below it. Default
-    /// 100Mbps (assumed: that of HPCC, from whose simulator the authors' is made).
+    /// Minimum rate of a flow. It has an effect only if the line rate divided by `flows` is below it.
+    /// Default 100Mbps (assumed: that of HPCC, whose simulator the authors' simulator is based on).
     pub min_rate: Rate,
 }
 
@@ -82,45 +83,45 @@ impl Check for Spec {
     }
 }
 
-/// What power is computed from.
+/// Signal from which power is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
-    /// Queue lengths, bytes sent and times, which every switch on the path writes into packets; the
-    /// window changes with every acknowledgement (algorithm 1).
+    /// Queue lengths, transmitted bytes and timestamps, which every switch on the path writes into
+    /// packets; the window changes with every acknowledgement (algorithm 1).
     #[default]
     Telemetry,
-    /// The round-trip time and its gradient, without support of switches; the window changes once per
+    /// The round-trip time and its gradient, without support by switches; the window changes once per
     /// round trip (algorithm 2, theta-PowerTCP).
     Delay,
 }
 
-/// One flow. It begins at line rate.
+/// State of one flow, which starts at line rate.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire: of the NIC, and R.
+    /// Rates in bit/s on the wire: of the NIC, and R.
     line_rate: f64,
     current: f64,
-    /// R when the round trip began in which the packet was sent that is acknowledged now (`cwnd_old`
-    /// is this times tau), and R when the present round trip began.
+    /// R at the beginning of the round trip in which the acknowledged packet was sent (`cwnd_old` is
+    /// this times tau), and R at the beginning of the current round trip.
     old: f64,
     next_old: f64,
-    /// tau.
+    /// Round-trip time without queueing (tau).
     base_rtt: Duration,
-    /// Bytes of a full packet, on the wire and of payload.
+    /// Size of a full packet in bytes, on the wire and of payload.
     wire: u64,
     payload: u64,
-    /// The normalized power, smoothed over tau.
+    /// Normalized power, smoothed over tau.
     power: f64,
     round: RoundTrip,
-    /// What the links wrote down last.
+    /// Latest telemetry of the links.
     links: Vec<Hop>,
-    /// When the last acknowledgement with a round-trip time came, and that time.
+    /// Arrival of the last acknowledgement with a round-trip time, and that time.
     last: Option<(Instant, Duration)>,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         let hops = match spec.variant {
@@ -142,8 +143,8 @@ impl State {
         }
     }
 
-    /// The normalized power by telemetry, and the time in seconds over which it was measured; `None` if
-    /// there is nothing to compare with.
+    /// Normalized power from telemetry, and the time in seconds over which it was measured; `None` if
+    /// there is no previous telemetry to compare with.
     fn of_links(&self, hops: &[Hop]) -> Option<(f64, f64)> {
         if hops.is_empty() || hops.len() != self.links.len() {
             return None;
@@ -153,10 +154,10 @@ impl State {
             let (bytes, dt) = between(old, new)?;
             let rate = new.rate.0 as f64;
             let grown = new.backlog as f64 - old.backlog as f64;
-            // Current and voltage, each over that of a full link without a queue.
+            // Current and voltage, each relative to that of a full link without a queue.
             let current = (grown + bytes as f64) * 8.0 / dt / rate;
             let voltage = 1.0 + new.backlog as f64 * 8.0 / (rate * self.base_rtt.as_secs());
-            // Dropping what is queued is no current below zero.
+            // Dropping queued packets must not give a negative current.
             let power = (current * voltage).max(0.0);
             if power > most || time == 0.0 {
                 (most, time) = (power, dt);
@@ -165,7 +166,8 @@ impl State {
         Some((most, time))
     }
 
-    /// The same by the round-trip time.
+    /// Normalized power from the round-trip time, and the time in seconds over which it was
+    /// measured.
     fn of_delay(&mut self, now: Instant, rtt: Duration) -> Option<(f64, f64)> {
         let Some((then, before)) = self.last else {
             self.last = Some((now, rtt));
@@ -177,9 +179,10 @@ impl State {
         }
         self.last = Some((now, rtt));
         let (rtt, before, tau) = (rtt.as_secs(), before.as_secs(), self.base_rtt.as_secs());
-        // Assumed, for flows that paused until what was in flight fitted a smaller window: after more
-        // than tau there is no gradient, and no current is below zero although round trips may shrink by
-        // more than the time between their answers (the authors' simulator has at least 0.5).
+        // Assumed, for flows that paused until their packets in flight fitted a smaller window: after
+        // more than tau there is no gradient, and the current is never negative, although round-trip
+        // times may shrink by more than the time between acknowledgements (the authors' simulator uses
+        // at least 0.5).
         let gradient = if dt < tau { (rtt - before) / dt } else { 0.0 };
         Some(((gradient + 1.0).max(0.0) * rtt / tau, dt))
     }
@@ -189,7 +192,7 @@ impl State {
         let scaled = if self.power > 0.0 { self.old / self.power } else { f64::INFINITY };
         let increase = self.line_rate / f64::from(spec.flows.max(1));
         let rate = spec.gamma * (scaled + increase) + (1.0 - spec.gamma) * self.current;
-        // Above the line rate the window would grow without bound while the NIC is the bottleneck.
+        // Above line rate the window would grow without bound while the NIC is the bottleneck.
         self.current = rate.max(spec.min_rate.0 as f64).min(self.line_rate);
     }
 }
@@ -259,7 +262,7 @@ impl Control for State {
             network.check_hops(findings);
         }
         let base_rtt = network.check_base_rtt(spec.base_rtt, findings);
-        // The additive increase keeps the rate above a share of the link.
+        // The additive increase keeps the rate above a fraction of the link rate.
         let share = Rate(network.slowest_host().0 / u64::from(spec.flows.max(1)));
         network.check_every_packet(spec.min_rate.max(share), base_rtt, findings);
     }
@@ -297,7 +300,7 @@ mod tests {
         flow.current
     }
 
-    /// An answer at `us` with a round-trip time of so many microseconds.
+    /// An acknowledgement at `us` with a round-trip time of `rtt`, both in microseconds.
     fn after(flow: &mut State, spec: &Spec, us: u64, rtt: u64, (ack, sent): (u32, u32)) -> f64 {
         let rtt = Some(Duration::from_us(rtt));
         flow.on_answer(spec, &Answer { rtt, ..answer(us, ack, sent) });
@@ -313,20 +316,21 @@ mod tests {
         let spec = ten();
         let mut flow = State::new(&spec, &path());
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(100_000));
-        // The first answer only says where the counters are.
+        // The first acknowledgement only provides the counter values.
         assert_eq!(answered(&mut flow, &spec, (1, 100), &[hop(100, 20, 1_000_000, 50_000)]), LINE);
         assert_eq!(flow.rate(&spec, Instant::ZERO), None);
         // In 4 us the link sends 50,000 bytes, all that it can, and the queue grows by 25,000: the
         // current is 150 Gb/s. The voltage is 75,000 + 125,000 bytes. Power is 1.5 * 1.6 = 2.4 times
-        // that of a full link without a queue, with weight 4/10 to the 1 before: 1.56.
-        // cwnd = 0.9 (125,000 / 1.56 + 12,500) + 0.1 * 125,000 = 95,865.4 bytes.
+        // that of a full link without a queue, with weight 4/10 added to the previous 1: 1.56. cwnd
+        // = 0.9 (125,000 / 1.56 + 12,500) + 0.1 * 125,000 = 95,865.4 bytes.
         let rate = answered(&mut flow, &spec, (2, 110), &[hop(100, 24, 1_050_000, 75_000)]);
         let cwnd = 0.9 * (125_000.0 / 1.56 + 12_500.0) + 12_500.0;
         assert!(near(flow.power, 1.56) && near(rate, cwnd * 8.0 / 10e-6), "{rate}");
-        // 76.7 packets, the last of them begun.
+        // 76.7 packets, rounded up.
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(77_000));
-        // The next answer begins from the old window again. Nothing has arrived in 12 us, and 75,000
-        // bytes have left: no power, which counts in full, and the window is that of the line rate.
+        // The next acknowledgement starts from the old window again. Nothing has arrived in 12 us,
+        // and 75,000 bytes have left: zero power, with full weight, and the window is that of line
+        // rate.
         let rate = answered(&mut flow, &spec, (3, 110), &[hop(100, 36, 1_125_000, 0)]);
         assert_eq!((flow.power, rate), (0.0, LINE));
     }
@@ -336,8 +340,8 @@ mod tests {
         let spec = Spec { gamma: 1.0, ..ten() };
         let mut flow = State::new(&spec, &path());
         answered(&mut flow, &spec, (1, 100), &[hop(100, 0, 0, 40_000), hop(40, 1, 0, 5_000)]);
-        // After 10 us: 62,500 of 125,000 bytes and a queue that stays: 0.5 * 1.32 = 0.66. And 50,000
-        // of 50,000 bytes with a queue of 5,000 bytes that stays: 1 * 1.1.
+        // After 10 us: 62,500 of 125,000 bytes and a constant queue: 0.5 * 1.32 = 0.66. And 50,000
+        // of 50,000 bytes with a constant queue of 5,000 bytes: 1 * 1.1.
         let hops = [hop(100, 10, 62_500, 40_000), hop(40, 11, 50_000, 5_000)];
         let rate = answered(&mut flow, &spec, (2, 100), &hops);
         assert!(near(flow.power, 1.1));
@@ -360,10 +364,10 @@ mod tests {
         for n in 1..4 {
             assert!(near(answered(&mut flow, &spec, (1 + n, 150), &full(n.into())), 60e9));
         }
-        // Number 100 was sent after the first answer, when R was the line rate still.
+        // Packet 100 was sent after the first acknowledgement, when R was still the line rate.
         assert!(near(answered(&mut flow, &spec, (101, 160), &full(4)), 60e9));
         assert!(near(answered(&mut flow, &spec, (110, 170), &full(5)), 60e9));
-        // Number 160 was sent at 60 Gb/s: 60 / 2 + 10.
+        // Packet 160 was sent at 60 Gb/s: 60 / 2 + 10.
         assert!(near(answered(&mut flow, &spec, (161, 200), &full(6)), 40e9));
     }
 
@@ -394,14 +398,15 @@ mod tests {
         let spec = delay();
         let mut flow = State::new(&spec, &path());
         assert_eq!(after(&mut flow, &spec, 20, 10, (1, 100)), LINE);
-        // 2 us more in 4 us: (0.5 + 1) * 12 / 10 = 1.8, with weight 4/10 to the 1 before: 1.32.
+        // 2 us more in 4 us: (0.5 + 1) * 12 / 10 = 1.8, with weight 4/10 added to the previous 1:
+        // 1.32.
         assert_eq!(after(&mut flow, &spec, 24, 12, (2, 110)), LINE);
         assert!(near(flow.power, 1.32));
-        // A NAK has no round-trip time, and at the same time there is no gradient.
+        // A NAK has no round-trip time, and two acknowledgements at the same time give no gradient.
         flow.on_answer(&spec, &Answer { nak: true, ..answer(25, 3, 120) });
         assert_eq!(after(&mut flow, &spec, 24, 12, (4, 120)), LINE);
         assert!(near(flow.power, 1.32));
-        // A new round trip, 4 us later, and it takes 12 us still: 0.6 * 1.32 + 0.4 * 1.2 = 1.272.
+        // A new round trip, 4 us later, which still takes 12 us: 0.6 * 1.32 + 0.4 * 1.2 = 1.272.
         let rate = after(&mut flow, &spec, 28, 12, (101, 200));
         let expected = 0.9 * (100e9 / 1.272 + 10e9) + 10e9;
         assert!(near(flow.power, 1.272) && near(rate, expected), "{rate}");
@@ -412,10 +417,10 @@ mod tests {
         let spec = delay();
         let mut flow = State::new(&spec, &path());
         after(&mut flow, &spec, 20, 90, (1, 100));
-        // 80 us less in 5 us, with weight 5/10 to the 1 before: 0.5, not 0.5 - 15 * 0.5.
+        // 80 us less in 5 us, with weight 5/10 added to the previous 1: 0.5, not 0.5 - 15 * 0.5.
         after(&mut flow, &spec, 25, 10, (2, 200));
         assert!(near(flow.power, 0.5));
-        // 10 us less in 40 us, more than tau: by the round-trip time alone, and all of it counts.
+        // 10 us less in 40 us, more than tau: only the round-trip time counts, with full weight.
         after(&mut flow, &spec, 45, 30, (3, 200));
         after(&mut flow, &spec, 85, 20, (4, 200));
         assert!(near(flow.power, 2.0));

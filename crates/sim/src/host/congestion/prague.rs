@@ -1,19 +1,20 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control, and TCP Prague 0.7 for Linux where that is
-//! more exact): DCTCP for the Internet, as RFC 9331 asks of a scalable congestion control.
+//! more precise): DCTCP for the Internet, a scalable congestion control as defined by RFC 9331.
 //!
-//! It differs from DCTCP in that
-//! - the window has a fraction: reductions smaller than a packet count, and below two packets the
-//!   pacing rate goes on shrinking;
-//! - it grows by every packet that arrives without a mark, also in the round trip after a
-//!   reduction (DCTCP's does not then);
-//! - on paths shorter than a reference round-trip time it behaves as if it took that long, so that
-//!   flows of different round-trip times share a link evenly;
-//! - the first mark halves the window, and alpha is only updated from then on, from 0;
-//! - packets are paced.
+//! It differs from DCTCP as follows:
+//! - The window is fractional: reductions smaller than a packet count, and below two packets the
+//!   pacing rate continues to shrink.
+//! - The window grows with every packet that arrives without a mark, also in the round trip after a
+//!   reduction (DCTCP's does not).
+//! - On paths shorter than a reference round-trip time it behaves as if the round trip took that
+//!   long, so that flows with different round-trip times share a link evenly.
+//! - The first mark halves the window; alpha is updated only from then on, from 0.
+//! - Packets are paced.
 //!
-//! After a loss it is Reno. Not here: the fallback where a classic ECN queue is suspected (optional,
-//! off by default in Linux), smaller packets below 1 Mb/s, and the second form of the same window as
-//! a rate, with its 3 % of variation, that Linux changes to at four packets.
+//! After a loss it behaves like Reno. Not modeled: the fallback when a classic ECN queue is
+//! suspected (optional, off by default in Linux), smaller packets below 1 Mb/s, and the second
+//! representation of the window as a rate, with its 3 % variation, that Linux switches to at four
+//! packets.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, EcnFeedback, Instant, Rate};
@@ -24,22 +25,23 @@ use super::alpha::{self, Alpha};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Phase, Signal, Timeout};
 
-/// Parameters.
+/// Parameters of Prague.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Weight of a new observation in alpha, 0 to 1. Default 1/16 (draft, as DCTCP).
     pub g: f64,
-    /// The round-trip time as which shorter ones count: per such time the window grows as much as a
-    /// flow's that has it, there is one reduction, and alpha is updated once. With 0ns
-    /// every flow goes by its own round-trip time. Default 25ms (draft; Linux).
+    /// Reference round-trip time. Paths with a shorter one are treated as if they had it: per
+    /// reference round-trip time the window grows as much as on a path with that round-trip time,
+    /// there is one reduction, and alpha is updated once. With 0ns every flow uses its own
+    /// round-trip time. Default 25ms (draft; Linux).
     pub reference_rtt: Duration,
-    /// Round trips after slow start until `reference_rtt` counts, so that short flows lose nothing
-    /// by it. Default 4 (Linux 0.7; 500 before).
+    /// Number of round trips after slow start before `reference_rtt` applies, so that short flows
+    /// are not slowed by it. Default 4 (Linux 0.7; 500 before).
     pub transition_rounds: u32,
-    /// The lowest pacing rate, on the wire. Default 100Kbps (Linux 0.7).
+    /// Minimum pacing rate, on the wire. Default 100Kbps (Linux 0.7).
     pub minimum_rate: Rate,
-    /// The least window after a reduction, in packets; pacing goes below it. Default 2 (Linux).
+    /// Minimum window after a reduction, in packets; pacing goes below it. Default 2 (Linux).
     pub minimum_window: u32,
 }
 
@@ -64,21 +66,21 @@ impl Check for Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
-    /// `exact` upwards to whole packets, at least the minimum.
+    /// `exact` rounded up to whole packets, at least the minimum.
     window: Window,
-    /// The window with its fraction, in packets.
+    /// Fractional window, in packets.
     exact: f64,
-    /// The same before the reduction that may be a mistake.
+    /// The fractional window before the last reduction, in case that was spurious.
     prior: f64,
     alpha: Alpha,
     alpha_at: Instant,
-    /// A mark has been seen: there is an AQM on the path.
+    /// Whether a mark has been seen: there is an AQM on the path.
     marked: bool,
     reduced_at: Option<Instant>,
-    /// Round trips in congestion avoidance.
+    /// Number of round trips in congestion avoidance.
     rounds: u32,
     smoothed_rtt: Duration,
     /// Bits of a full packet on the wire.
@@ -86,7 +88,7 @@ pub struct State {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let window = Window::new(path, spec.minimum_window);
         let exact = f64::from(window.packets());
@@ -104,13 +106,13 @@ impl State {
         }
     }
 
-    /// Whether the reference round-trip time counts.
+    /// Whether the reference round-trip time applies.
     fn independent(&self, spec: &Spec) -> bool {
         self.rounds >= spec.transition_rounds && !self.window.in_slow_start()
     }
 
-    /// Packets by which the window grows in a round trip: one per reference round-trip time for a
-    /// window that is as much smaller as the round trip is shorter.
+    /// Growth of the window per round trip, in packets: one per reference round-trip time for a
+    /// window that is smaller by the same ratio as the round trip is shorter.
     fn increase(&self, spec: &Spec) -> f64 {
         if !self.independent(spec) || self.smoothed_rtt >= spec.reference_rtt {
             return 1.0;
@@ -147,7 +149,7 @@ impl State {
         self.prior = if self.window.reduced() { self.prior.max(self.exact) } else { self.exact };
     }
 
-    /// Leaves this much of the window.
+    /// Reduces the window to this fraction.
     fn reduce(&mut self, spec: &Spec, share: f64) {
         self.remember();
         let least = spec.minimum_rate.0 as f64 * self.smoothed_rtt.as_secs() / self.wire_bits;
@@ -173,7 +175,7 @@ impl Control for State {
         self.window.in_slow_start()
     }
 
-    /// The window per round trip, twice that while slow start is far from its end.
+    /// The window per round trip, or twice that while slow start is far from its end.
     fn rate(&mut self, spec: &Spec, _: Instant) -> Option<f64> {
         if self.smoothed_rtt == Duration::ZERO {
             return None;
@@ -246,7 +248,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_ms(5);
 
-    /// In congestion avoidance with this window, its reference round-trip time counting.
+    /// A flow in congestion avoidance with this window, to which its reference round-trip time
+    /// applies.
     fn begun(exact: f64) -> State {
         let mut flow = State::new(&Spec::default(), &Path::at(Rate::from_gbps(1)));
         flow.exact = exact;
@@ -274,7 +277,7 @@ mod tests {
         assert_eq!((flow.window.packets(), flow.exact), (21, 21.0));
         mark(&mut flow, Instant::ZERO);
         assert_eq!((flow.window.packets(), flow.exact), (11, 10.5));
-        // A quarter of the next round trip is marked: a sixteenth of that.
+        // A quarter of the next round trip is marked: alpha rises by a sixteenth of that.
         for n in 0..12 {
             let ack = conformance::ack(Instant::ZERO, RTT);
             let ack = Ack { marked: u32::from(n < 3), round_begins: n == 11, ..ack };
@@ -309,7 +312,7 @@ mod tests {
         flow.on_ack(&spec, &Ack { marked: 1, ..ack });
         flow.on_ack(&spec, &Ack { phase: Phase::Recovery, ..ack });
         assert!((flow.exact - 10.004).abs() < 1e-12);
-        // Not yet independent, or on a longer path: a packet per window.
+        // Before the reference applies, or on a longer path: one packet per window.
         flow.rounds = 3;
         flow.exact = 10.0;
         flow.on_ack(&spec, &ack);
@@ -363,7 +366,7 @@ mod tests {
         let ack = Ack { phase: Phase::Loss, ..conformance::ack(Instant::ZERO, RTT) };
         (0..10).for_each(|_| flow.on_ack(&spec, &ack));
         assert_eq!((flow.exact, flow.window.packets()), (11.0, 11));
-        // Up to half of what it was; then by parts of a packet.
+        // Slow start up to half of the previous window; then by fractions of a packet.
         flow.on_ack(&spec, &ack);
         assert_eq!(flow.window.packets(), 12);
         assert!(flow.exact < 11.1);

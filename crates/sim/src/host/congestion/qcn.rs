@@ -1,13 +1,14 @@
 //! Quantized congestion notification, QCN (IEEE 802.1Qau-2010, now clauses 30 to 33 of IEEE 802.1Q):
-//! the reaction point. A message of a congestion point
-//! ([`flow_control::qcn`](crate::switch::flow_control::qcn)) cuts the rate by its feedback; a counter
-//! of bytes and a timer raise it again, each in stages: fast recovery goes half of the way to the rate
-//! before the cut each time, after that the target rises too, slowly if only one of the two is past
-//! fast recovery and faster and faster if both are (`au-rong-qcn-serial-hai` pseudo-code, 2007).
+//! the reaction point. A message from a congestion point
+//! ([`flow_control::qcn`](crate::switch::flow_control::qcn)) cuts the rate according to its feedback.
+//! A byte counter and a timer raise it again, each in stages: fast recovery halves the distance to the
+//! rate before the cut each time. After that the target rises too, slowly if only one of the two is
+//! past fast recovery, and with growing steps if both are (`au-rong-qcn-serial-hai` pseudo-code,
+//! 2007).
 //!
-//! Each flow has a reaction point of its own, which the standard allows; by default it has one for all
-//! that a port sends with a priority. Nothing is acknowledged for it, so it works with any transport
-//! that leaves the rate to it.
+//! Each flow has a reaction point of its own, which the standard allows; the default of the standard
+//! is one for all frames that a port sends with a priority. QCN needs no acknowledgements, so it works
+//! with any transport that leaves the rate to it.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::random::Stream;
@@ -19,34 +20,36 @@ use super::check::{Around, Network};
 use super::{Control, Needs, Path};
 use crate::switch::flow_control::qcn::JITTER;
 
-/// Parameters. The defaults are those of IEEE8021-CN-MIB, which are for links of 10 Gb/s: on faster
-/// ones rates rise slowly in proportion.
+/// Parameters of QCN. The defaults are those of IEEE8021-CN-MIB, which are for links of 10 Gb/s; on
+/// faster links rates rise proportionally more slowly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Gd: a message takes this part of the rate for each of the 63 steps of its feedback. Default
-    /// 0.0078125 (2^-7, `ieee8021CnRpgGd`): the strongest takes nearly half.
+    /// Gd, the decrease gain: a message reduces the rate by this fraction for each of the 63 steps
+    /// of its feedback. Default 0.0078125 (2^-7, `ieee8021CnRpgGd`): the strongest reduces it by
+    /// nearly half.
     pub gd: f64,
-    /// What a message leaves of the rate at least, 0 to below 1. Default 0.5 (`ieee8021CnRpgMinDecFac`).
+    /// Minimum factor by which one message multiplies the rate, 0 to below 1. Default 0.5
+    /// (`ieee8021CnRpgMinDecFac`).
     pub min_dec_fac: f64,
-    /// Bytes sent in one stage of the byte counter, preamble and gap included; half as many from stage
+    /// Bytes per stage of the byte counter, including preamble and gap; half as many from stage
     /// `threshold` on. Default 150000B (`ieee8021CnRpgByteReset`).
     pub byte_reset: Bytes,
-    /// Time of one stage of the timer; half as long from stage `threshold` on. Default 15ms
+    /// Time per stage of the timer; half as long from stage `threshold` on. Default 15ms
     /// (`ieee8021CnRpgTimeReset`).
     pub time_reset: Duration,
-    /// Stages of fast recovery. Default 5 (`ieee8021CnRpgThreshold`).
+    /// Number of stages of fast recovery. Default 5 (`ieee8021CnRpgThreshold`).
     pub threshold: u32,
-    /// R_AI: growth of the target while one of counter and timer is past fast recovery. Default 5Mbps
-    /// (`ieee8021CnRpgAiRate`).
+    /// R_AI: growth of the target while one of byte counter and timer is past fast recovery. Default
+    /// 5Mbps (`ieee8021CnRpgAiRate`).
     pub ai_rate: Rate,
-    /// R_HAI: growth of the target while both are, times the stages that the slower one is past it.
-    /// Default 50Mbps (`ieee8021CnRpgHaiRate`).
+    /// R_HAI: growth of the target while both are past fast recovery, multiplied by the number of
+    /// stages that the slower one is past it. Default 50Mbps (`ieee8021CnRpgHaiRate`).
     pub hai_rate: Rate,
-    /// The lowest rate. Default 5Mbps (`ieee8021CnRpgMinRate`).
+    /// Minimum rate. Default 5Mbps (`ieee8021CnRpgMinRate`).
     pub min_rate: Rate,
-    /// By which part stages of counter and timer are more or less at random, 0 to below 1. Default 0.15
-    /// (the pseudo-code).
+    /// Relative jitter: the fraction by which stages of byte counter and timer vary at random, 0 to
+    /// below 1. Default 0.15 (the pseudo-code).
     pub jitter: f64,
 }
 
@@ -97,27 +100,27 @@ impl Check for Spec {
     }
 }
 
-/// One flow. Until the first message, and again once it has recovered, it sends at line rate and
-/// nothing runs.
+/// State of one flow. Until the first message, and again once it has recovered, it sends at line
+/// rate and neither counter nor timer runs.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire.
+    /// Rates in bit/s on the wire.
     line_rate: f64,
     /// CR and TR.
     current: f64,
     target: f64,
     /// Bytes until the byte counter expires.
     left: f64,
-    /// When the timer does; never without a rate limit.
+    /// Expiry of the timer; never without a rate limit.
     expires_at: Instant,
-    /// Expirations since the last cut.
+    /// Number of expirations since the last cut.
     byte_stage: u32,
     time_stage: u32,
     rng: Stream,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(_: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         Self {
@@ -138,7 +141,7 @@ impl State {
         self.expires_at != Instant::NEVER
     }
 
-    /// A length of stage number `stage`, as part of a whole one.
+    /// Length of stage `stage`, as a fraction of a full one.
     fn part(&mut self, spec: &Spec, stage: u32) -> f64 {
         let part = if stage < spec.threshold { 1.0 } else { 0.5 };
         part * (1.0 + spec.jitter * (2.0 * self.rng.unit() - 1.0))
@@ -153,7 +156,7 @@ impl State {
         self.expires_at = from + Duration((time as u64).max(1));
     }
 
-    /// Does what the clock has brought since it was last asked.
+    /// Processes all timer events since the last call.
     #[inline]
     fn catch_up(&mut self, spec: &Spec, now: Instant) {
         while self.expires_at <= now {
@@ -164,7 +167,7 @@ impl State {
         }
     }
 
-    /// Counter or timer has expired, which its stage has counted already.
+    /// Byte counter or timer has expired; its stage has counted the expiration already.
     fn increase(&mut self, spec: &Spec) {
         let (bytes, time) = (self.byte_stage, self.time_stage);
         let past = |stage: u32| stage.saturating_sub(spec.threshold);
@@ -174,13 +177,13 @@ impl State {
         } else if past(bytes.max(time)) > 0 {
             self.target += spec.ai_rate.0 as f64;
         }
-        // Many cuts from one target: not back to it at once.
+        // After many cuts from one target, do not return to it at once.
         if (bytes == 1 || time == 1) && self.target > 10.0 * self.current {
             self.target /= 8.0;
         }
         self.current = (self.current + self.target) / 2.0;
         if self.current >= self.line_rate {
-            // Nothing waits at line rate: the limit is released.
+            // At line rate nothing is held back, so the limit is released.
             (self.current, self.target) = (self.line_rate, self.line_rate);
             (self.byte_stage, self.time_stage) = (0, 0);
             self.expires_at = Instant::NEVER;
@@ -218,7 +221,7 @@ impl Control for State {
 
     fn on_cnm(&mut self, spec: &Spec, now: Instant, feedback: u8) {
         self.catch_up(spec, now);
-        // Several cuts in a row are recovered from together.
+        // The flow recovers from consecutive cuts together.
         if self.byte_stage > 0 || self.time_stage > 0 {
             self.target = self.current;
         }
@@ -251,7 +254,7 @@ mod tests {
 
     const LINE: f64 = 10e9;
 
-    /// The standard's, without jitter.
+    /// The standard's parameters, without jitter.
     fn spec() -> Spec {
         Spec { jitter: 0.0, ..Spec::default() }
     }
@@ -269,18 +272,18 @@ mod tests {
         let spec = spec();
         let mut flow = flow(&spec);
         assert_eq!(flow.rate(&spec, ms(9)), None);
-        // 1 - 32/128 = 3/4; the target stays where the rate was before the first of several.
+        // 1 - 32/128 = 3/4; the target stays at the rate before the first of several cuts.
         flow.on_cnm(&spec, ms(10), 32);
         assert_eq!((flow.rate(&spec, ms(10)), flow.target), (Some(7.5e9), LINE));
         // 1 - 63/128 = 65/128.
         flow.on_cnm(&spec, ms(11), 63);
         assert_eq!((flow.rate(&spec, ms(11)), flow.target), (Some(7.5e9 * 65.0 / 128.0), LINE));
-        // A steeper gain takes half at most.
+        // With a larger gain the cut is at most half.
         let steep = Spec { gd: 1.0 / 64.0, ..spec.clone() };
         let before = flow.current;
         flow.on_cnm(&steep, ms(12), 63);
         assert_eq!(flow.current, before / 2.0);
-        // Never below the least rate; and 1 is the least feedback.
+        // Never below the minimum rate; the lowest feedback is 1.
         (0..100).for_each(|_| flow.on_cnm(&spec, ms(13), 63));
         assert_eq!(flow.rate(&spec, ms(13)), Some(5e6));
         flow.current = 1e9;
@@ -293,7 +296,8 @@ mod tests {
         let spec = spec();
         let mut flow = flow(&spec);
         flow.on_cnm(&spec, ms(0), 63);
-        // Fast recovery by bytes: half of the way to 10 Gb/s five times, each after 150,000 bytes.
+        // Fast recovery by bytes: half of the distance to 10 Gb/s five times, each after 150,000
+        // bytes.
         let mut current = LINE * 65.0 / 128.0;
         for stage in 1..=5 {
             flow.on_send(&spec, ms(0), 149_999);
@@ -302,9 +306,9 @@ mod tests {
             current = f64::midpoint(current, LINE);
             assert_eq!((flow.current, flow.target), (current, LINE), "{stage}");
         }
-        // 1/32 of what was taken is missing: 63/128/32 of 10 Gb/s, 153.8 Mb/s.
+        // 1/32 of the cut remains: 63/128/32 of 10 Gb/s, 153.8 Mb/s.
         assert_eq!(flow.current, LINE - LINE * 63.0 / 128.0 / 32.0);
-        // A cut now begins from there: the target is the rate before it.
+        // A new cut starts from there: the target is the rate before it.
         let before = flow.current;
         flow.on_cnm(&spec, ms(1), 32);
         assert_eq!((flow.target, flow.current), (before, before * 0.75));
@@ -312,7 +316,7 @@ mod tests {
         // Fast recovery by the timer, at 16, 31, 46, 61 and 76 ms.
         assert_eq!(flow.rate(&spec, Instant(ms(76).0 - 1)).unwrap(), before - before * 0.25 / 16.0);
         assert_eq!(flow.rate(&spec, ms(76)).unwrap(), before - before * 0.25 / 32.0);
-        // Active increase every 7.5 ms from then on: 5 Mb/s more in the target each.
+        // Active increase every 7.5 ms from then on: the target grows by 5 Mb/s each time.
         let (mut current, mut target) = (flow.current, before);
         for expiration in 1..=4 {
             let at = ms(76) + Duration::from_us(7_500) * expiration;
@@ -321,14 +325,14 @@ mod tests {
             current = f64::midpoint(current, target);
             assert_eq!(flow.rate(&spec, at), Some(current), "{expiration}");
         }
-        // The timer is at stage 9. The byte counter passes its five, with active increase since
-        // one of both is past fast recovery.
+        // The timer is at stage 9. The byte counter passes its five stages, with active increase
+        // because one of the two is past fast recovery.
         for _ in 0..5 {
             flow.on_send(&spec, ms(107), 150_000);
             target += 5e6;
         }
-        // Now 75,000 bytes are a stage. Both are past it: hyper-active increase by 50 Mb/s times
-        // what the byte counter is past it, 1 and 2.
+        // A stage is now 75,000 bytes. Both are past fast recovery: hyper-active increase by 50
+        // Mb/s times the number of stages that the byte counter is past it, 1 and 2.
         flow.on_send(&spec, ms(107), 75_000);
         assert_eq!(flow.target, target + 50e6);
         flow.on_send(&spec, ms(107), 75_000);
@@ -339,15 +343,16 @@ mod tests {
     fn a_target_out_of_reach_is_brought_down() {
         let spec = spec();
         let mut flow = flow(&spec);
-        // Six cuts by 65/128 leave 171 Mb/s of 10 Gb/s, and the target is 10 Gb/s.
+        // Six cuts to 65/128 leave 171 Mb/s of 10 Gb/s; the target is 10 Gb/s.
         (0..6).for_each(|_| flow.on_cnm(&spec, ms(0), 63));
         let left = LINE * (65.0f64 / 128.0).powi(6);
         assert!((flow.current - left).abs() < 1.0);
-        // The first stage takes it to an eighth, and half of the way there.
+        // The first stage reduces the target to an eighth, and the rate goes half of the way there.
         flow.rate(&spec, ms(15));
         assert_eq!(flow.target, LINE / 8.0);
         assert!((flow.current - f64::midpoint(left, 1.25e9)).abs() < 1.0);
-        // The first of the other counter leaves it: 1.25 Gb/s is within ten times.
+        // The first stage of the byte counter leaves the target: 1.25 Gb/s is less than ten times
+        // the rate.
         flow.on_send(&spec, ms(15), 150_000);
         assert_eq!((flow.target, flow.byte_stage), (LINE / 8.0, 1));
     }
@@ -357,13 +362,13 @@ mod tests {
         let spec = spec();
         let mut flow = flow(&spec);
         flow.on_cnm(&spec, ms(0), 1);
-        // The target was the line rate: after fast recovery 5 Mb/s more bring the rate there.
-        // Taken were 78.1 Mb/s, of which 2.4 Mb/s are missing after five stages.
+        // The target was the line rate: after fast recovery 5 Mb/s more bring the rate there. The
+        // cut was 78.1 Mb/s, of which 2.4 Mb/s remain after five stages.
         (0..5).for_each(|_| flow.on_send(&spec, ms(0), 150_000));
         assert_eq!(flow.rate(&spec, ms(0)), Some(LINE - LINE / 128.0 / 32.0));
         flow.on_send(&spec, ms(0), 75_000);
         assert_eq!(flow.rate(&spec, ms(0)), None);
-        // Nothing runs, and the next message begins anew.
+        // Nothing runs, and the next message starts from the beginning.
         flow.on_send(&spec, ms(1), 1_000_000);
         assert_eq!((flow.rate(&spec, ms(900)), flow.byte_stage, flow.time_stage), (None, 0, 0));
         flow.on_cnm(&spec, ms(900), 64 / 2);
@@ -377,7 +382,7 @@ mod tests {
         for flow in [&mut once, &mut often] {
             (0..6).for_each(|_| flow.on_cnm(&spec, ms(0), 63));
         }
-        // It has not come back to line rate by then.
+        // It has not returned to line rate by then.
         for at in 0..3_000 {
             often.rate(&spec, ms(at));
         }
@@ -398,7 +403,8 @@ mod tests {
             .collect();
         let within = |part: &f64| (0.85..1.15).contains(part);
         assert!(lengths.iter().all(|(bytes, time)| within(bytes) && within(time)));
-        // Width 0.3, deviation 0.0866: five of the mean of 10,000 are 0.0043.
+        // The jitter has width 0.3 and standard deviation 0.0866; five standard errors of the mean
+        // of 10,000 are 0.0043.
         let mean = |sum: f64| (sum / 1e4 - 1.0).abs() < 0.0043;
         assert!(mean(lengths.iter().map(|length| length.0).sum()));
         assert!(mean(lengths.iter().map(|length| length.1).sum()));

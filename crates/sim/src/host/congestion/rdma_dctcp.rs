@@ -1,6 +1,7 @@
-//! DCTCP for RDMA, as the authors of HPCC compare with it (Li et al., SIGCOMM 2019, section 5.1, and
-//! their simulator): the share of marked packets of DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257)
-//! cuts a rate, with a window that follows it, and there is no slow start. That of TCP is `dctcp`.
+//! DCTCP for RDMA, as the authors of HPCC use it in comparisons (Li et al., SIGCOMM 2019, section
+//! 5.1, and their simulator). The fraction of marked packets of DCTCP (Alizadeh et al., SIGCOMM
+//! 2010; RFC 8257) cuts a rate; the window follows the rate, and there is no slow start. DCTCP for
+//! TCP is `dctcp`.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant, Rate};
@@ -11,21 +12,21 @@ use super::answers::{FollowingWindow, RoundTrip};
 use super::check::{self, Around, Network};
 use super::{Answer, Control, Needs, Path, alpha};
 
-/// Parameters.
+/// Parameters of DCTCP for RDMA.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Weight of a new observation in alpha, above 0 and at most 1. Default 1/16 (RFC 8257).
     pub g: f64,
-    /// What is added to the rate after a round trip without a mark. Default: the payload of one packet
-    /// in `base_rtt`, as DCTCP adds a packet to its window; 615 Mb/s for 1000 bytes in 13 us, which
-    /// is what the script of HPCC's authors has.
+    /// Increase of the rate after a round trip without a mark. Default: the payload of one packet per
+    /// `base_rtt`, as DCTCP adds a packet to its window; 615 Mb/s for 1000 bytes in 13 us, the value
+    /// in the script of HPCC's authors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additive_increase: Option<Rate>,
-    /// The least rate of a flow. Default 100Mbps (HPCC authors' simulator).
+    /// Minimum rate of a flow. Default 100Mbps (HPCC authors' simulator).
     pub min_rate: Rate,
-    /// The round-trip time without queues, as long as the window is. Default: that of a full packet
-    /// and its acknowledgement between the hosts farthest apart.
+    /// Round-trip time without queueing, which is also the length of the window. Default: that of a
+    /// full packet and its acknowledgement between the hosts farthest apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<Duration>,
 }
@@ -46,25 +47,25 @@ impl Check for Spec {
     }
 }
 
-/// One flow. It begins at line rate, with alpha 1.
+/// State of one flow, which starts at line rate with alpha 1.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire.
+    /// Rates in bit/s on the wire.
     line_rate: f64,
     current: f64,
     increase: f64,
     window: FollowingWindow,
     alpha: f64,
     round: RoundTrip,
-    /// Answers in this round trip, and those of them with a mark.
+    /// Number of acknowledgements in this round trip, and of those with a mark.
     answers: u32,
     marked: u32,
-    /// After a cut: what was sent before it is in flight until this packet is acknowledged.
+    /// After a cut: packets sent before it are in flight until this packet is acknowledged.
     reduced_until: Option<u32>,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         let base_rtt = spec.base_rtt.unwrap_or(path.base_rtt);
@@ -159,8 +160,8 @@ mod tests {
         State::new(spec, &path())
     }
 
-    /// Answers for `from..=to`, of which the first `marked` have a mark, while packets up to `sent`
-    /// are sent.
+    /// Acknowledgements for `from..=to`, the first `marked` of them with a mark, while packets up
+    /// to `sent` are sent.
     fn hear(flow: &mut State, spec: &Spec, from: u32, to: u32, marked: u32, sent: u32) -> f64 {
         for ack in from..=to {
             let marked = ack - from < marked;
@@ -173,16 +174,16 @@ mod tests {
     fn alpha_on_paper() {
         let spec = Spec::default();
         let mut flow = flow(&spec);
-        // The first answer begins a round trip of 100 packets, up to number 100.
+        // The first acknowledgement begins a round trip of 100 packets, up to packet 100.
         hear(&mut flow, &spec, 1, 1, 0, 100);
         assert_eq!(flow.alpha, 1.0);
-        // With the first, 101 answers without a mark: alpha 15/16.
+        // Including the first, 101 acknowledgements without a mark: alpha 15/16.
         hear(&mut flow, &spec, 2, 101, 0, 200);
         assert_eq!(flow.alpha, 15.0 / 16.0);
         // 25 of the next 100: 15/16 * 15/16 + 1/16 * 1/4.
         hear(&mut flow, &spec, 102, 201, 25, 300);
         assert_eq!(flow.alpha, 225.0 / 256.0 + 1.0 / 64.0);
-        // All of them: 15/16 of what is missing to 1 remains missing.
+        // All of them marked: the distance to 1 shrinks to 15/16.
         hear(&mut flow, &spec, 202, 301, 100, 400);
         assert_eq!(1.0 - flow.alpha, (1.0 - 229.0 / 256.0) * 15.0 / 16.0);
     }
@@ -193,14 +194,14 @@ mod tests {
         let mut flow = flow(&spec);
         assert_eq!(flow.rate(&spec, Instant::ZERO), None);
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(125_000));
-        // alpha is 1: half. The other marks of the same packets in flight are no news.
+        // alpha is 1: half. Further marks of the packets in flight at the same time have no effect.
         assert_eq!(hear(&mut flow, &spec, 1, 1, 1, 100), 50e9);
         assert_eq!(hear(&mut flow, &spec, 2, 100, 99, 199), 50e9);
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(63_000));
-        // Number 100 was sent after the cut, and the round trip is over: all were marked, alpha stays
+        // Packet 100 was sent after the cut, and the round trip is over: all were marked, alpha stays
         // 1, and there is another cut.
         assert_eq!(hear(&mut flow, &spec, 101, 101, 1, 250), 25e9);
-        // In the next one nothing is marked: alpha 15/16, and a packet more in 10 us.
+        // In the next round trip nothing is marked: alpha 15/16, and one packet more per 10 us.
         assert_eq!(hear(&mut flow, &spec, 102, 250, 0, 300), 25e9);
         assert_eq!(hear(&mut flow, &spec, 251, 251, 0, 320), 25.8e9);
         assert_eq!(flow.alpha, 15.0 / 16.0);
@@ -224,11 +225,12 @@ mod tests {
         assert_eq!(flow.rate(&spec, Instant::ZERO), None);
     }
 
-    /// Every round trip is one answer, with a mark whenever the rate is above 50 Gb/s: DCTCP's
-    /// sawtooth. The cut is made at 50 to 50.8 Gb/s, every P round trips, and P - 1 of them add 0.8
-    /// Gb/s each. A mark every P round trips lets alpha go round with g / (1 - (1 - g)^P) as its
-    /// largest value, right when it cuts: 50.4 alpha / 2 = 0.8 (P - 1) has the solution P = 6.65, and
-    /// alpha is 0.179 then, and a little more after the shorter ones of 6: 50 Gb/s less 9 to 9.5 %.
+    /// Every round trip has one acknowledgement, with a mark whenever the rate is above 50 Gb/s:
+    /// DCTCP's sawtooth. The cut occurs at 50 to 50.8 Gb/s, every P round trips, and P - 1 of them
+    /// add 0.8 Gb/s each. A mark every P round trips makes alpha oscillate, with g / (1 - (1 - g)^P)
+    /// as its maximum at the time of the cut: 50.4 alpha / 2 = 0.8 (P - 1) has the solution P = 6.65.
+    /// alpha is 0.179 then, and slightly more after the shorter periods of 6: 50 Gb/s less 9 to 9.5
+    /// %.
     #[test]
     fn the_sawtooth_is_as_deep_as_alpha_says() {
         let spec = Spec::default();

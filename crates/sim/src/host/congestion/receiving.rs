@@ -1,78 +1,79 @@
-//! The receiver's half of congestion control: what a receiving host does so that senders send neither too
-//! fast nor too slowly. It sees what arrives for all flows of its algorithm at the host, and answers with
-//! credit: frames that let a sender send.
+//! The receiver half of congestion control: a receiving host controls the rate of its senders. It sees all
+//! arrivals of the flows of its algorithm at the host, and replies with credit: frames that permit a sender
+//! to send.
 //!
-//! There is one half per algorithm and host, not per flow, because what it shares out is the host's link.
-//! An algorithm has one if its row in `algorithms!` names its type. Hosts without such flows have none, and
-//! are asked for it at most once per packet that arrives.
+//! There is one half per algorithm and host, not per flow, because it allocates the host's link. An
+//! algorithm has one if its row in `algorithms!` names its type. Hosts without such flows have none, and
+//! the cost for them is at most one check per arriving packet.
 
 use std::fmt;
 
 use floodway_model::{Duration, Instant};
 
-/// The receiver's half of a congestion control in one host, called in order of time. Every method has a
-/// default, so that an algorithm writes only what it uses.
+/// The receiver half of a congestion control in one host. Its methods are called in order of time.
+/// Every method has a default, so an algorithm implements only those it uses.
 pub trait Receiving: fmt::Debug {
-    /// The algorithm's parameters, which belong to a flow: two workloads may differ in them.
+    /// The algorithm's parameters. They belong to a flow: two workloads may have different ones.
     type Spec;
 
-    /// Of a host that receives so many flows, whatever controls them.
+    /// For a host that receives this number of flows, under any congestion control.
     fn new(flows: usize) -> Self;
 
-    /// Data or the header of a trimmed packet has arrived, of a flow that is not complete.
+    /// Data, or the header of a trimmed packet, has arrived for a flow that is not complete.
     fn on_arrival(&mut self, _spec: &Self::Spec, _arrival: &Arrival) {}
 
-    /// The flow at this place is complete: it needs no more credit. Called again with each packet that
+    /// The flow at this index is complete and needs no more credit. Called again for each packet that
     /// arrives after that.
     fn on_end(&mut self, _spec: &Self::Spec, _place: u32, _now: Instant) {}
 
-    /// When [`Receiving::next_credit`] has something to send or to do; [`Instant::NEVER`] until something
-    /// arrives.
+    /// Time at which [`Receiving::next_credit`] has something to send or to do; [`Instant::NEVER`] until
+    /// something arrives.
     fn next_wake(&self) -> Instant {
         Instant::NEVER
     }
 
-    /// Credit that is due now. Asked until there is none, after each event and at
+    /// Returns credit that is due now. Called until there is none, after each event and at
     /// [`Receiving::next_wake`].
     fn next_credit(&mut self, _now: Instant) -> Option<Credit> {
         None
     }
 }
 
-/// What a receiver's half learns of an arrival.
+/// An arrival, as reported to a receiver half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The place of the flow among those that the host receives.
+    /// Index of the flow among the incoming flows of the host.
     pub place: u32,
-    /// When.
+    /// Time of arrival.
     pub now: Instant,
-    /// Whether a switch has trimmed it, so that the packet is to be sent again.
+    /// Whether a switch has trimmed the packet, so that it must be retransmitted.
     pub trimmed: bool,
-    /// The time of a full packet of the flow on the host's link, preamble and gap included.
+    /// Transmission time of a full packet of the flow on the host's link, including preamble and
+    /// gap.
     pub packet_time: Duration,
 }
 
 /// A credit frame to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The place of the flow among those that the host receives.
+    /// Index of the flow among the incoming flows of the host.
     pub place: u32,
-    /// Packets that the flow has been asked for so far, this time included.
+    /// Total number of packets that the flow has been asked for, including this request.
     pub number: u32,
 }
 
-/// Makes [`Halves`](super::Halves), which has the receiver's half of each algorithm that has one, and its
-/// calls. Each row is the variant of an algorithm, its module, and the type in it.
+/// Generates [`Halves`](super::Halves), which has the receiver half of each algorithm that has one, and
+/// its methods. Each row is the variant of an algorithm, its module, and the type in it.
 macro_rules! halves {
     ($($variant:ident in $module:ident has $half:ident,)+) => {
-        /// The receivers' halves of one host: of each algorithm by which flows arrive there, if it has one.
+        /// The receiver halves of one host: one for each algorithm among its incoming flows that has one.
         #[derive(Debug, Default)]
         pub struct Halves {
             $($module: Option<$module::$half>,)+
         }
 
         impl Spec {
-            /// Whether the algorithm has a receiver's half.
+            /// Whether the algorithm has a receiver half.
             #[inline]
             pub const fn has_receiver_half(&self) -> bool {
                 matches!(self, $(Self::$variant(_))|+)
@@ -80,7 +81,8 @@ macro_rules! halves {
         }
 
         impl Halves {
-            /// Those of a host that receives flows with these congestion controls; `None` if it needs none.
+            /// The receiver halves of a host that receives flows with these congestion controls; `None` if
+            /// it needs none.
             pub fn of<'a>(controls: impl ExactSizeIterator<Item = &'a Spec>) -> Option<Self> {
                 let flows = controls.len();
                 let mut halves: Option<Self> = None;

@@ -1,6 +1,6 @@
-//! Reno: one packet more per round trip, half as many after congestion (RFC 5681). What NewReno
-//! adds to it, to stay in recovery until all that was in flight is acknowledged (RFC 6582), is done
-//! by the transport.
+//! Reno (RFC 5681): the window grows by one packet per round trip and is halved after congestion.
+//! The transport implements the extension of NewReno, to stay in recovery until all packets in
+//! flight are acknowledged (RFC 6582).
 
 use floodway_model::Instant;
 use floodway_model::check::{Check, Findings};
@@ -11,13 +11,13 @@ use super::hystart::{Hystart, SlowStart};
 use super::window::{self, Window};
 use super::{Ack, Congestion, Control, Needs, Path, Timeout};
 
-/// Parameters.
+/// Parameters of Reno.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// How the first slow start ends. Default `standard` (RFC 5681; Linux's Reno).
+    /// How the initial slow start ends. Default `standard` (RFC 5681; Linux's Reno).
     pub slow_start: SlowStart,
-    /// The least window after a reduction, in packets. Default 2 (RFC 5681, equation 4; Linux).
+    /// Minimum window after a reduction, in packets. Default 2 (RFC 5681, equation 4; Linux).
     pub minimum_window: u32,
 }
 
@@ -33,7 +33,7 @@ impl Check for Spec {
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
     window: Window,
@@ -41,7 +41,7 @@ pub struct State {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         Self { window: Window::new(path, spec.minimum_window), hystart: Hystart::default() }
     }
@@ -128,14 +128,14 @@ mod tests {
         assert_eq!(acked(&mut flow, 20, Phase::Open), 40);
         flow.on_congestion(&spec, &congestion(Signal::Loss));
         assert_eq!(flow.window(&spec, Instant::ZERO), Some(20 * 1_448));
-        // Not while what was in flight then still is.
+        // Not until the packets in flight at that time are acknowledged.
         assert_eq!(acked(&mut flow, 100, Phase::Recovery), 20);
         assert_eq!(acked(&mut flow, 100, Phase::Reducing), 20);
         flow.on_recovered(&spec, Instant::ZERO);
         assert_eq!(acked(&mut flow, 19, Phase::Open), 20);
         assert_eq!(acked(&mut flow, 1, Phase::Open), 21);
         assert_eq!(acked(&mut flow, 21, Phase::Open), 22);
-        // Halves of odd windows are rounded down.
+        // Half of an odd window is rounded down.
         assert_eq!(acked(&mut flow, 22, Phase::Open), 23);
         flow.on_congestion(&spec, &congestion(Signal::Mark));
         assert_eq!(flow.window.packets(), 11);
@@ -149,7 +149,7 @@ mod tests {
         let timeout = Timeout { now: Instant::ZERO, in_flight: 40, again: false };
         flow.on_timeout(&spec, &timeout);
         assert_eq!(flow.window.packets(), 1);
-        // The threshold stays when the timer rings again.
+        // The threshold stays when the timer expires again.
         flow.on_timeout(&spec, &Timeout { again: true, ..timeout });
         assert_eq!(acked(&mut flow, 19, Phase::Loss), 20);
         assert_eq!(acked(&mut flow, 19, Phase::Loss), 20);

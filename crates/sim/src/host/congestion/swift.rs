@@ -1,11 +1,12 @@
-//! Swift (Kumar et al., SIGCOMM 2020): a window that grows by a packet per round trip while the
-//! round-trip time is below a target, and shrinks by how far it is above, at most once per round
-//! trip (algorithm 1). The target is longer for longer ways and for smaller windows (section 3.5). A
-//! window may be a part of a packet: then packets are sent one by one, with a pause between them.
+//! Swift (Kumar et al., SIGCOMM 2020): the window grows by a packet per round trip while the
+//! round-trip time is below a target, and shrinks according to the excess otherwise, at most once per
+//! round trip (algorithm 1). The target is longer for longer paths and for smaller windows (section
+//! 3.5). A window may be a fraction of a packet: packets are then sent individually, with a pause in
+//! between.
 //!
-//! The paper has a second window for the time that packets spend in the receiving host. Here hosts
-//! take no time for them, so that it would never be the smaller one, and all of the round-trip time is
-//! the network's.
+//! The paper has a second window for the time that packets spend in the receiving host. Hosts in this
+//! model take no time to process packets, so that window would never be the smaller one, and the whole
+//! round-trip time is that of the network.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Duration, Instant};
@@ -16,40 +17,42 @@ use super::check::Network;
 use super::{Answer, Control, Needs, Path};
 use crate::host::transport;
 
-/// Parameters. The paper gives few numbers; the simulator csg-htsim has a full set.
+/// Parameters of Swift. The paper gives few numbers; the simulator csg-htsim has a full set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// The target for a way without switches and a large window. Default 20us (csg-htsim).
+    /// Target delay for a path without switches and a large window. Default 20us (csg-htsim).
     pub base_target: Duration,
-    /// What each switch on the way adds to it. Default 3050ns (csg-htsim: `base_target` over 6.55, read
-    /// off figure 17).
+    /// Increase of the target per switch on the path. Default 3050ns (csg-htsim: `base_target` over
+    /// 6.55, read off figure 17).
     pub hop: Duration,
-    /// What a small window adds at most, from `fs_min_cwnd` down. Default 100us (csg-htsim: five times
-    /// `base_target`).
+    /// Flow scaling: maximum increase of the target for small windows, reached at `fs_min_cwnd`.
+    /// Default 100us (csg-htsim: five times `base_target`).
     pub fs_range: Duration,
-    /// The window in packets at which all of `fs_range` is added. Default 0.1 (csg-htsim).
+    /// Window in packets at or below which all of `fs_range` is added. Default 0.1 (csg-htsim).
     pub fs_min_cwnd: f64,
-    /// The window in packets from which on nothing is added. Default 100 (csg-htsim).
+    /// Window in packets from which on nothing is added. Default 100 (csg-htsim).
     pub fs_max_cwnd: f64,
-    /// Packets that the window grows by in a round trip below the target. Default 1 (csg-htsim).
+    /// Additive increase: growth of the window per round trip below the target, in packets. Default
+    /// 1 (csg-htsim).
     pub ai: f64,
-    /// What is taken of the window, times the part of the round-trip time that is above the target.
-    /// Default 0.8 (csg-htsim).
+    /// Multiplicative decrease: relative reduction of the window, multiplied by the fraction of the
+    /// round-trip time that is above the target. Default 0.8 (csg-htsim).
     pub beta: f64,
-    /// What is taken of the window at most, and after a loss, 0 to 1. Default 0.5 (csg-htsim).
+    /// Maximum relative reduction of the window, also applied after a loss, 0 to 1. Default 0.5
+    /// (csg-htsim).
     pub max_mdf: f64,
-    /// The least window in packets, above 0 and at most 1. Default 0.001 (paper, section 3.3: one packet
+    /// Minimum window in packets, above 0 and at most 1. Default 0.001 (paper, section 3.3: one packet
     /// in a thousand round trips).
     pub min_cwnd: f64,
-    /// The largest window in packets. Default 1000 (csg-htsim).
+    /// Maximum window in packets. Default 1000 (csg-htsim).
     pub max_cwnd: f64,
-    /// The window in packets with which a flow begins. Default: what fills the way between the hosts
-    /// farthest apart at line rate, without queues (assumed: the paper does not say).
+    /// Initial window in packets. Default: the number that fills the path between the hosts farthest
+    /// apart at line rate, without queueing (assumed: the paper does not say).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<f64>,
-    /// The number of retransmission timeouts in a row from which the window is the least. Default 5
-    /// (csg-htsim).
+    /// Number of consecutive retransmission timeouts from which on the window is set to the
+    /// minimum. Default 5 (csg-htsim).
     pub retx_reset_threshold: u32,
 }
 
@@ -98,8 +101,9 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// What a window of so many packets adds to the target, in picoseconds: alpha / √cwnd + beta within
-    /// bounds, with the two such that it is `fs_range` at `fs_min_cwnd` and 0 at `fs_max_cwnd`.
+    /// Increase of the target for a window of `cwnd` packets, in picoseconds: alpha / √cwnd + beta
+    /// within bounds, with alpha and beta chosen so that it is `fs_range` at `fs_min_cwnd` and 0 at
+    /// `fs_max_cwnd`.
     fn flow_scaling(&self, cwnd: f64) -> f64 {
         let inverse = |cwnd: f64| 1.0 / cwnd.sqrt();
         let (most, least) = (inverse(self.fs_min_cwnd), inverse(self.fs_max_cwnd));
@@ -107,21 +111,21 @@ impl Spec {
         (range * (inverse(cwnd) - least) / (most - least)).clamp(0.0, range)
     }
 
-    /// The target in picoseconds for a way over so many switches and a window of so many packets.
+    /// Target in picoseconds for a path over `hops` switches and a window of `cwnd` packets.
     pub fn target(&self, hops: u8, cwnd: f64) -> f64 {
         (self.base_target + self.hop * u64::from(hops)).0 as f64 + self.flow_scaling(cwnd)
     }
 }
 
-/// One flow.
+/// State of one flow.
 #[derive(Debug)]
 pub struct State {
-    /// Packets.
+    /// Window in packets.
     cwnd: f64,
-    /// The last round-trip time; before the first that of the idle network.
+    /// The last round-trip time; before the first sample, that of the idle network.
     rtt: Duration,
     last_decrease: Instant,
-    /// Timeouts since the last answer.
+    /// Number of timeouts since the last acknowledgement.
     timeouts: u32,
     hops: u8,
     payload: u64,
@@ -129,7 +133,7 @@ pub struct State {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let fills = path.line_rate.0 as f64 * path.base_rtt.as_secs() / (8.0 * path.wire as f64);
         let cwnd = spec.initial_cwnd.unwrap_or(fills.ceil().max(1.0));
@@ -144,9 +148,9 @@ impl State {
         }
     }
 
-    /// The window becomes `factor` of itself, unless it has shrunk less than a round trip ago.
+    /// Multiplies the window by `factor`, unless it was reduced less than a round trip ago.
     fn decrease(&mut self, factor: f64, spec: &Spec, now: Instant) {
-        // The beginning is no decrease.
+        // The start of the flow does not count as a decrease.
         let rested =
             self.last_decrease == Instant::ZERO || now.since(self.last_decrease) >= self.rtt;
         if rested {
@@ -171,7 +175,7 @@ impl Control for State {
         Needs::Answers
     }
 
-    /// With less than a packet: one in `rtt / cwnd`.
+    /// Below one packet: one packet per `rtt / cwnd`.
     #[inline]
     fn rate(&mut self, _: &Spec, _: Instant) -> Option<f64> {
         let rtt = self.rtt.as_secs().max(1e-12);
@@ -224,7 +228,7 @@ impl Control for State {
             );
         }
         let (graph, round_trip) = (network.graph, network.round_trip);
-        // Switches between the first host and the one that is farthest from it.
+        // Number of switches between the first host and the one farthest from it.
         let links = graph.hosts().next().and_then(|first| {
             let distances = graph.distances(first);
             graph.hosts().filter_map(|host| distances[host.index()]).max()
@@ -269,7 +273,7 @@ mod tests {
         flow
     }
 
-    /// An acknowledgement of a packet at a time, both in microseconds.
+    /// An acknowledgement at this time with this round-trip time, both in microseconds.
     fn ack(flow: &mut State, at: u64, rtt: u64) -> f64 {
         let answer = Answer { rtt: Some(Duration::from_us(rtt)), ..answer(at, 1, 2) };
         flow.on_answer(&spec(), &answer);
@@ -296,7 +300,7 @@ mod tests {
             assert!(near(spec.target(5, cwnd), (30.0 + us) * US), "{cwnd}");
         }
         assert!(near(spec.target(0, 0.001), 119.0 * US));
-        // Csg-htsim's own: 100 us / (√10 - 1/10) = 32.6555 us, and a tenth of that less.
+        // The defaults of csg-htsim: 100 us / (√10 - 1/10) = 32.6555 us, minus a tenth of that.
         let own = Spec::default();
         assert!((own.target(0, 1.0) - (20.0 + 32.6555 - 3.26555) * US).abs() < 100.0);
     }
@@ -315,17 +319,18 @@ mod tests {
 
     #[test]
     fn increase_on_paper() {
-        // Below 26 + 4 us with a window of 4: a quarter of a packet more for each.
+        // Below 26 + 4 us with a window of 4: growth by a quarter of a packet per acknowledgement.
         let mut few = flow(4.0);
         assert!(near(ack(&mut few, 100, 29), 4.25));
         assert!(near(ack(&mut few, 101, 29), 4.25 + 1.0 / 4.25));
-        // Below a packet: one for each. Three at once are three.
+        // With a window below one packet: growth by one per acknowledgement. Three at once are
+        // three.
         assert!(near(ack(&mut flow(0.25), 100, 44), 1.25));
         let mut three = flow(10.0);
         let rtt = Some(Duration::from_us(20));
         three.on_answer(&spec(), &Answer { rtt, acked: 3, ..answer(1, 3, 9) });
         assert!(near(three.cwnd, 10.3));
-        // Up to the most.
+        // Up to the maximum.
         let mut many = flow(999.9995);
         assert_eq!(ack(&mut many, 1, 9), 1_000.0);
     }
@@ -335,15 +340,15 @@ mod tests {
         // The target is 26 + 1 us for 25 packets. 36 us: 1 - 0.8 · 9/36 = 0.8.
         let mut flow = flow(25.0);
         assert!(near(ack(&mut flow, 1_000, 36), 20.0));
-        // Not again within the round-trip time of then, not even if it is far above.
+        // Not again within that round-trip time, however large the excess.
         assert!(near(ack(&mut flow, 1_035, 36), 20.0));
         assert!(near(ack(&mut flow, 1_100, 900), 20.0));
-        // Half is the most: 1 - 0.8 · (1 - 28/900) = 0.22.
+        // At most half: 1 - 0.8 · (1 - 28/900) = 0.22.
         assert!(near(ack(&mut flow, 1_900, 900), 10.0));
-        // At the target nothing is taken, and nothing added.
+        // At the target the window is neither reduced nor increased.
         let mut four = super::tests::flow(4.0);
         assert!(near(ack(&mut four, 1_000, 30), 4.0));
-        // Growth does not wait.
+        // Growth is not limited to once per round trip.
         assert!(near(ack(&mut four, 1_001, 10), 4.25));
     }
 
@@ -359,13 +364,13 @@ mod tests {
         assert_eq!(flow.cwnd, 8.0);
         flow.on_answer(&spec, &nak(120));
         assert_eq!(flow.cwnd, 4.0);
-        // Timeouts: half each, and from the fifth in a row on the least.
+        // Timeouts: half each, and the minimum from the fifth consecutive one on.
         let windows = [1, 2, 3, 4, 5].map(|n| {
             flow.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));
             flow.cwnd
         });
         assert_eq!(windows, [2.0, 1.0, 0.5, 0.25, 0.001]);
-        // An answer begins anew.
+        // An acknowledgement resets the count.
         let mut other = super::tests::flow(16.0);
         for n in 1..20 {
             other.on_retransmit_timeout(&spec, Instant::ZERO + Duration::from_ms(n));

@@ -1,5 +1,6 @@
-//! TIMELY (Mittal et al., SIGCOMM 2015, algorithm 1): the rate follows the round-trip time and how
-//! it changes. Zhu et al. (CoNEXT 2016, algorithm 2) show that it has no fixed point, and patch it.
+//! TIMELY (Mittal et al., SIGCOMM 2015, algorithm 1): the rate follows the round-trip time and its
+//! gradient. Zhu et al. (CoNEXT 2016, algorithm 2) show that it has no fixed point, and propose a
+//! patched version.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::{Bytes, Duration, Instant, Rate};
@@ -10,64 +11,65 @@ use super::answers::{FollowingWindow, RoundTrip};
 use super::check::{self, Network};
 use super::{Answer, Control, Needs, Path};
 
-/// Parameters.
+/// Parameters of TIMELY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Round-trip time below which the rate grows whatever the gradient. Default 50us (paper, section
+    /// Round-trip time below which the rate increases for any gradient. Default 50us (paper, section
     /// 6.1).
     pub t_low: Duration,
-    /// Round-trip time above which the rate shrinks whatever the gradient. Default 500us (paper,
+    /// Round-trip time above which the rate decreases for any gradient. Default 500us (paper,
     /// section 6.1).
     pub t_high: Duration,
-    /// The round-trip time by which the gradient is divided. Default 20us (HPCC authors' simulator;
-    /// Zhu et al., CoNEXT 2016, table 2).
+    /// Minimum round-trip time, by which the gradient is normalized. Default 20us (HPCC authors'
+    /// simulator; Zhu et al., CoNEXT 2016, table 2).
     pub min_rtt: Duration,
-    /// Weight of a new difference of round-trip times in the gradient, above 0 and at most 1. Default
+    /// Weight of a new round-trip time difference in the gradient, above 0 and at most 1. Default
     /// 0.875 (HPCC authors' simulator; Zhu et al., table 2).
     pub alpha: f64,
-    /// What a decrease takes of the rate if the gradient is 1 or the round-trip time far above
-    /// `t_high`, above 0 and at most 1. Default 0.8 (paper, section 6.1), and 0.008 if `patched` (Zhu et
-    /// al., section 5.3).
+    /// Multiplicative decrease: relative reduction of the rate if the gradient is 1 or the round-trip
+    /// time far above `t_high`, above 0 and at most 1. Default 0.8 (paper, section 6.1), and 0.008 if
+    /// `patched` (Zhu et al., section 5.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// What an increase adds to the rate: delta. Default 100Mbps (HPCC authors' script: 10 Mb/s for
+    /// Additive increase of the rate (delta). Default 100Mbps (HPCC authors' script: 10 Mb/s for
     /// every 10 Gb/s, at 100 Gb/s; the paper has 10 Mb/s at 10 Gb/s).
     pub additive_increase: Rate,
-    /// What an increase adds when the gradient has not been positive `hyper_after` times in a row.
+    /// Increase of the rate after `hyper_after` consecutive updates without a positive gradient.
     /// Default 500Mbps (paper, section 4.3: five times `additive_increase`).
     pub hyper_increase: Rate,
-    /// The number of updates in a row without a positive gradient from which the rate grows by
+    /// Number of consecutive updates without a positive gradient from which on the rate grows by
     /// `hyper_increase`. Default 5 (paper, section 4.3).
     pub hyper_after: u32,
-    /// Which increases count towards `hyper_after`. Default `gradient` (paper).
+    /// Which updates count towards `hyper_after`. Default `gradient` (paper).
     pub hyper_counts: HyperCounts,
-    /// The least rate of a flow. Default 100Mbps (HPCC authors' simulator).
+    /// Minimum rate of a flow. Default 100Mbps (HPCC authors' simulator).
     pub min_rate: Rate,
-    /// Payload after whose acknowledgement the rate is updated. Default none: once per round trip, as
-    /// in the simulator of HPCC's authors; the paper has segments of 16 to 64 KB.
+    /// Segment size: payload after whose acknowledgement the rate is updated. Default none: once per
+    /// round trip, as in the simulator of HPCC's authors; the paper has segments of 16 to 64 KB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Patched TIMELY: between `t_low` and `t_high` the gradient only weighs increase against a
-    /// decrease by how far the round-trip time is above `t_low`. Default false.
+    /// Patched TIMELY: between `t_low` and `t_high` the gradient only sets the relative weight of
+    /// an increase and of a decrease that is proportional to the excess of the round-trip time over
+    /// `t_low`. Default false.
     pub patched: bool,
-    /// The most payload that is sent and not acknowledged, as a time at the flow's rate, in whole
-    /// packets. Default none (paper); with it the algorithm is the TIMELY+win of HPCC (SIGCOMM 2019,
-    /// section 5.1), where it is the round-trip time without queues.
+    /// Window: maximum payload sent and not acknowledged, as a time at the flow's rate, in whole
+    /// packets. Default none (paper); with a window the algorithm is TIMELY+win of HPCC (SIGCOMM
+    /// 2019, section 5.1), where it is the round-trip time without queueing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Duration>,
 }
 
-/// What counts towards hyperactive increase.
+/// Updates that count towards hyperactive increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HyperCounts {
-    /// Updates without a positive gradient, the present one among them. Below `t_low` the rate grows by
-    /// `additive_increase` always (paper, section 4.3 and algorithm 1).
+    /// Updates without a positive gradient, including the current one. Below `t_low` the rate always
+    /// grows by `additive_increase` (paper, section 4.3 and algorithm 1).
     #[default]
     Gradient,
-    /// Increases before the present one, those below `t_low` too, where the rate then grows by
-    /// `hyper_increase` as well; any decrease begins anew (simulator of HPCC's authors).
+    /// Increases before the current one, including those below `t_low`, where the rate then also
+    /// grows by `hyper_increase`; any decrease resets the count (simulator of HPCC's authors).
     Increases,
 }
 
@@ -96,7 +98,7 @@ impl Check for Spec {
         findings.positive("min_rtt", self.min_rtt, "");
         let why = "between them the gradient decides; the paper has 50us and 500us";
         findings.below(("t_low", self.t_low), ("t_high", self.t_high), why);
-        // The error is a part of it.
+        // `t_low` is the divisor of the error term.
         findings.positive("t_low", self.patched.then_some(self.t_low), "");
         findings.weight("alpha", self.alpha, "usual is 0.875");
         findings.weight("beta", self.beta, "usual is 0.8");
@@ -115,33 +117,33 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// What a decrease takes at most.
+    /// Maximum relative decrease.
     pub fn beta(&self) -> f64 {
         self.beta.unwrap_or(if self.patched { 0.008 } else { 0.8 })
     }
 }
 
-/// One flow. It begins at line rate.
+/// State of one flow, which starts at line rate.
 #[derive(Debug)]
 pub struct State {
-    /// Bits per second on the wire.
+    /// Rates in bit/s on the wire.
     line_rate: f64,
     current: f64,
     window: Option<FollowingWindow>,
-    /// The last round-trip time that counted; none before the first.
+    /// The last round-trip time that was used; `None` before the first.
     previous: Option<Duration>,
-    /// The smoothed difference between two of them, in picoseconds.
+    /// Smoothed difference between consecutive round-trip times, in picoseconds.
     difference: f64,
-    /// Updates in a row without a positive gradient.
+    /// Number of consecutive updates without a positive gradient.
     falling: u32,
     round: RoundTrip,
-    /// Packets acknowledged of the segment, and how many it has.
+    /// Packets acknowledged of the current segment, and packets per segment.
     acknowledged: u64,
     segment: u64,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate.0 as f64;
         Self {
@@ -157,7 +159,7 @@ impl State {
         }
     }
 
-    /// Whether the rate is updated by this answer.
+    /// Whether this acknowledgement updates the rate.
     fn is_due(&mut self, answer: &Answer<'_>) -> bool {
         if self.segment == 0 {
             return self.round.ends(answer);
@@ -170,7 +172,7 @@ impl State {
         due
     }
 
-    /// What follows from a round-trip time.
+    /// Updates the rate for a round-trip time.
     fn update(&mut self, spec: &Spec, rtt: Duration) {
         let Some(previous) = self.previous.replace(rtt) else { return };
         let new = rtt.0 as f64 - previous.0 as f64;
@@ -233,7 +235,8 @@ impl Control for State {
     }
 
     fn on_answer(&mut self, spec: &Spec, answer: &Answer<'_>) {
-        // A NAK has no time: what it ends is ended by the next acknowledgement.
+        // A NAK has no round-trip time; a round trip or segment that would end with it ends with
+        // the next acknowledgement.
         if let Some(rtt) = answer.rtt
             && self.is_due(answer)
         {
@@ -292,10 +295,10 @@ mod tests {
         // 8 us more, of which 7/8 are 7 us: a gradient of 7/20. 1 - 0.8 * 0.35 = 0.72.
         flow.update(&spec, Duration::from_us(108));
         assert!(near(flow.difference, 7e6) && near(flow.current, 28.8e9), "{}", flow.current);
-        // Unchanged: 7/8 us are left of the 7, a gradient of 0.04375. 1 - 0.035.
+        // Unchanged: 7/8 us remain of the 7, a gradient of 0.04375. 1 - 0.035.
         flow.update(&spec, Duration::from_us(108));
         assert!(near(flow.difference, 0.875e6) && near(flow.current, 28.8e9 * 0.965));
-        // 9 us less: 0.875/8 - 7.875 us, which is negative: delta more.
+        // 9 us less: 0.875/8 - 7.875 us, a negative gradient: increase by delta.
         let before = flow.current;
         flow.update(&spec, Duration::from_us(99));
         assert!(near(flow.difference, 109_375.0 - 7.875e6) && near(flow.current, before + 100e6));
@@ -304,7 +307,8 @@ mod tests {
     #[test]
     fn the_thresholds_overrule_the_gradient() {
         let spec = Spec::default();
-        // From 100 to 49 us and back up to just below 50: increase, although it rises.
+        // From 100 to 49 us and back up to just below 50: increases, although the round-trip time
+        // rises.
         let mut one = flow(&spec);
         one.update(&spec, Duration::from_us(40));
         assert_eq!(one.current, 40.1e9);
@@ -317,7 +321,7 @@ mod tests {
         assert!(near(other.current, 28e9));
         other.update(&spec, Duration::from_us(625));
         assert!(near(other.current, 28e9 * 0.84));
-        // At 500 us it is the gradient's again.
+        // At 500 us the gradient decides again.
         other.update(&spec, Duration::from_us(500));
         assert!(near(other.current, 28e9 * 0.84 + 100e6));
     }
@@ -333,15 +337,15 @@ mod tests {
             increases.push(((flow.current - before) / 1e6).round());
         }
         assert_eq!(increases, [100.0, 100.0, 100.0, 100.0, 500.0, 500.0, 500.0]);
-        // One positive gradient, and it begins again.
+        // One positive gradient resets the count.
         flow.update(&spec, Duration::from_us(120));
         let before = flow.current;
         flow.update(&spec, Duration::from_us(90));
         assert!(near(flow.current, before + 100e6));
     }
 
-    /// As the simulator of HPCC's authors counts: five increases by 100 Mb/s, below 50 us or not, then
-    /// 500 Mb/s, below 50 us too, until a decrease.
+    /// Counting as in the simulator of HPCC's authors: five increases by 100 Mb/s, below 50 us or not,
+    /// then 500 Mb/s, below 50 us too, until a decrease.
     #[test]
     fn hyperactive_increase_after_five_increases_of_any_kind() {
         let spec = Spec { hyper_counts: HyperCounts::Increases, ..Spec::default() };
@@ -355,7 +359,7 @@ mod tests {
         assert_eq!(increases, [100.0, 100.0, 100.0, 100.0, 100.0, 500.0, 500.0]);
         assert!(step(90) < 0.0);
         assert_eq!([40, 41, 42, 43, 44, 45].map(&mut step)[4..], [100.0, 500.0]);
-        // The paper counts no increase below 50 us while the time rises.
+        // The paper counts no increase below 50 us while the round-trip time rises.
         let paper = Spec::default();
         let mut flow = self::flow(&paper);
         let mut step = |us: u64| {
@@ -381,14 +385,15 @@ mod tests {
             }
             changes
         };
-        // The first answer says when packet 10 ends the round trip: acknowledgement 11. Then 20.
+        // The first acknowledgement determines that packet 10 ends the round trip: acknowledgement
+        // 11. Then 20.
         assert_eq!(updates(&Spec::default(), 1), [11, 21, 31]);
-        // 16 KB are 16 packets; the first segment has nothing to compare with.
+        // 16 KB are 16 packets; the first segment has no previous round-trip time to compare with.
         let spec = Spec { segment: Some(Bytes(16_000)), ..Spec::default() };
         assert_eq!(updates(&spec, 1), [32]);
         // Four packets per acknowledgement: 4, 8, 12, ...
         assert_eq!(updates(&spec, 4), [8, 12, 16, 20, 24, 28, 32, 36, 40]);
-        // What is not measured does not count.
+        // Packets without a measurement do not count.
         let mut flow = State::new(&spec, &path());
         (1..100)
             .for_each(|ack| flow.on_answer(&spec, &Answer { nak: true, ..answer(0, ack, 100) }));
@@ -425,7 +430,7 @@ mod tests {
         let before = flow.current;
         flow.update(&spec, Duration::from_us(98));
         assert!(near(flow.current, 0.675 * 100e6 + before * (1.0 - 0.008 * 0.325 * 0.96)));
-        // Far up it only decreases, far down it only increases.
+        // Far above, it only decreases; far below, it only increases.
         let before = flow.current;
         flow.update(&spec, Duration::from_us(150));
         assert!(near(flow.current, before * (1.0 - 0.008 * 2.0)));
@@ -434,8 +439,8 @@ mod tests {
         assert!(near(flow.current, before + 100e6));
     }
 
-    /// Flows through one link of 100 Gb/s, a step of 1 us at a time, each updated once per round
-    /// trip: their rates, and the round-trip time of the last step in microseconds.
+    /// Flows through one link of 100 Gb/s, in steps of 1 us, each updated once per round trip.
+    /// Returns their rates and the round-trip time of the last step in microseconds.
     fn share(spec: &Spec, rates: &[f64], steps: u64) -> (Vec<f64>, f64) {
         let mut flows: Vec<State> = rates.iter().map(|_| State::new(spec, &path())).collect();
         let mut next = vec![0u64; rates.len()];
@@ -455,9 +460,9 @@ mod tests {
         (flows.iter().map(|flow| flow.current).collect(), rtt)
     }
 
-    /// In balance the gradient is zero and the weight 1/2, so that delta = beta R (RTT / T_low - 1)
-    /// with R = C / N: RTT = T_low (1 + N delta / (beta C)) (Zhu et al., equation 31). Four flows with
-    /// 100 Mb/s: 75 us.
+    /// In equilibrium the gradient is zero and the weight 1/2, so that delta = beta R (RTT / T_low -
+    /// 1) with R = C / N: RTT = T_low (1 + N delta / (beta C)) (Zhu et al., equation 31). Four flows
+    /// with 100 Mb/s: 75 us.
     #[test]
     fn patched_timely_has_the_published_fixed_point() {
         let spec = Spec { patched: true, ..Spec::default() };
@@ -470,9 +475,9 @@ mod tests {
         }
     }
 
-    /// At a constant round-trip time there is one rate at which the patched algorithm stays, delta over
-    /// beta times the error, whatever the rate was; TIMELY itself has none and grows for ever (Zhu et
-    /// al., theorem 3).
+    /// At a constant round-trip time the patched algorithm converges to a single rate, delta over beta
+    /// times the error, from any initial rate. TIMELY itself has no such rate and grows without bound
+    /// (Zhu et al., theorem 3).
     #[test]
     fn at_a_constant_round_trip_time_only_the_patched_rate_rests() {
         let after = |spec: &Spec, rate: f64| {

@@ -1,41 +1,42 @@
-//! A congestion window in whole packets with its slow start threshold: what the algorithms of TCP
-//! that have a window share. The arithmetic is that of Linux (`tcp_cong.c`), because whole numbers
-//! and a least window of two packets decide how small flows share a link.
+//! A congestion window in whole packets with its slow start threshold, shared by the TCP algorithms
+//! that have a window. The arithmetic is that of Linux (`tcp_cong.c`), because whole numbers and a
+//! minimum window of two packets determine how small flows share a link.
 
 use super::{Ack, Path};
 
-/// The least window after a reduction of which the algorithms' parameters speak, in packets
-/// (RFC 5681, equation 4; Linux).
+/// Default of the minimum window after a reduction in the algorithms' parameters, in packets (RFC
+/// 5681, equation 4; Linux).
 pub const MINIMUM: u32 = 2;
 
-/// Where that is from.
+/// Source of that default.
 pub const MINIMUM_IS: &str = "RFC 5681 and Linux have 2";
 
-/// A threshold that no window reaches: the first slow start has none.
+/// A threshold that no window reaches; the initial slow start has none.
 const INFINITE: u32 = u32::MAX;
 
-/// No window grows beyond this, so that sums of windows cannot overflow.
+/// Maximum window, so that sums of windows cannot overflow.
 const LARGEST: u32 = 1 << 30;
 
-/// A window and its threshold.
+/// A window and its slow start threshold.
 #[derive(Clone, Debug)]
 pub struct Window {
     packets: u32,
     threshold: u32,
-    /// Acknowledged packets that count towards the next growth (RFC 3465).
+    /// Number of acknowledged packets that count towards the next growth (RFC 3465).
     count: u32,
-    /// Neither a reduced window nor a threshold is below this.
+    /// Minimum of a reduced window and of the threshold.
     minimum: u32,
     initial: u32,
     payload: u64,
-    /// Reduced, and what was in flight then still is.
+    /// Whether the window was reduced and the packets in flight at that time are not yet
+    /// acknowledged.
     reduced: bool,
-    /// The window and the threshold before that.
+    /// The window and the threshold before that reduction.
     prior: (u32, u32),
 }
 
 impl Window {
-    /// The window of a flow that begins; `minimum` in packets.
+    /// The initial window of a flow; `minimum` is in packets.
     pub fn new(path: &Path, minimum: u32) -> Self {
         let packets = path.initial_window.clamp(1, LARGEST);
         Self {
@@ -50,12 +51,12 @@ impl Window {
         }
     }
 
-    /// Its size in packets, at least one.
+    /// Size in packets, at least one.
     pub const fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// Its size in bytes of payload.
+    /// Size in bytes of payload.
     #[inline]
     pub fn bytes(&self) -> u64 {
         u64::from(self.packets) * self.payload
@@ -66,26 +67,26 @@ impl Window {
         self.threshold
     }
 
-    /// Below the threshold the window doubles in a round trip.
+    /// Whether the window is below the threshold, so that it doubles in a round trip.
     pub const fn in_slow_start(&self) -> bool {
         self.packets < self.threshold
     }
 
-    /// Whether nothing has set a threshold yet.
+    /// Whether no threshold has been set yet.
     pub const fn in_first_slow_start(&self) -> bool {
         self.threshold == INFINITE
     }
 
-    /// The packets by which this acknowledgement lets the window grow: none while a reduction is
-    /// under way or if the window was not used.
+    /// Number of packets by which this acknowledgement may grow the window: none during a reduction
+    /// or if the window was not used.
     #[inline]
     pub fn growth(ack: &Ack) -> u32 {
         let grows = ack.acked > 0 && ack.window_limited && ack.phase.may_grow();
         if grows { ack.delivered } else { 0 }
     }
 
-    /// One packet more for every one acknowledged, up to the threshold; what is left of `acked`
-    /// then.
+    /// Grows by one packet for every acknowledged one, up to the threshold; returns the rest of
+    /// `acked`.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         if !self.in_slow_start() {
@@ -96,11 +97,11 @@ impl Window {
         acked - (self.packets - before)
     }
 
-    /// One packet more for every `per` acknowledged.
+    /// Grows by one packet for every `per` acknowledged packets.
     #[inline]
     pub fn grow(&mut self, acked: u32, per: u32) {
         let per = per.max(1);
-        // What was counted for a larger window is worth one packet at most.
+        // Acknowledgements counted for a larger window are worth at most one packet.
         if self.count >= per {
             self.count = 0;
             self.set(self.packets.saturating_add(1));
@@ -120,19 +121,19 @@ impl Window {
         }
     }
 
-    /// Makes it this many packets.
+    /// Sets the window to this many packets.
     #[inline]
     pub fn set(&mut self, packets: u32) {
         self.packets = packets.clamp(1, LARGEST);
     }
 
-    /// Congestion avoidance from here on.
+    /// Ends slow start at the current window.
     pub fn leave_slow_start(&mut self) {
         self.threshold = self.packets.max(self.minimum);
     }
 
     /// Reduces window and threshold to this many packets, but not below the minimum. A window that
-    /// is smaller already stays.
+    /// is smaller already does not change.
     pub fn reduce(&mut self, packets: u32) {
         self.remember();
         self.threshold = packets.max(self.minimum);
@@ -140,9 +141,9 @@ impl Window {
         self.count = 0;
     }
 
-    /// After a timeout: one packet, and slow start up to `threshold` packets. The threshold stays
-    /// if it was set since what is in flight was sent, as it is for a packet that is lost again
-    /// (RFC 5681 section 3.1; Linux does so in recovery, too).
+    /// After a timeout: one packet, and slow start up to `threshold` packets. The threshold does
+    /// not change if it was set since the packets in flight were sent, which is so for a packet
+    /// that is lost again (RFC 5681 section 3.1; Linux does so in recovery, too).
     pub fn collapse(&mut self, threshold: u32) {
         let again = self.reduced;
         self.remember();
@@ -162,26 +163,26 @@ impl Window {
         self.reduced = true;
     }
 
-    /// Whether what was in flight at a reduction still is.
+    /// Whether the packets in flight at a reduction are not yet acknowledged.
     pub const fn reduced(&self) -> bool {
         self.reduced
     }
 
-    /// What was in flight at the last reduction is acknowledged.
+    /// The packets in flight at the last reduction are acknowledged.
     pub fn recovered(&mut self) {
         self.reduced = false;
     }
 
-    /// The last reduction was a mistake.
+    /// Undoes the last reduction, which was spurious.
     pub fn undo(&mut self) {
         self.packets = self.packets.max(self.prior.0);
         self.threshold = self.threshold.max(self.prior.1);
         self.reduced = false;
     }
 
-    /// The flow was idle: the window is halved so often, but not below that of the beginning (RFC
-    /// 5681 section 4.1), and there is slow start up to three quarters of what the window was (RFC
-    /// 2861; Linux).
+    /// Restarts after an idle time: the window is halved `halvings` times, but not below its
+    /// initial value (RFC 5681 section 4.1), with slow start up to three quarters of the previous
+    /// window (RFC 2861; Linux).
     pub fn restart(&mut self, halvings: u32) {
         self.threshold = self.threshold.max(self.packets - self.packets / 4);
         let halved = self.packets.checked_shr(halvings).unwrap_or(0);
@@ -207,7 +208,8 @@ mod tests {
         window.reduce(12);
         window.collapse(0);
         window.recovered();
-        // From 1 to 12 takes 11; the other 13 are one window of 12 and one packet over.
+        // Growth from 1 to 12 takes 11 packets; the other 13 are one window of 12 and one packet
+        // left over.
         window.grow_as_reno(24);
         assert_eq!((window.packets(), window.count), (13, 1));
         window.grow_as_reno(11);
@@ -222,7 +224,7 @@ mod tests {
         window.leave_slow_start();
         window.grow(9, 100);
         window.grow(1, 3);
-        // 9 of 3 would be three packets; Linux gives one and begins to count again.
+        // 9 at `per` 3 would be three packets; Linux grows by one and restarts the count.
         assert_eq!((window.packets(), window.count), (11, 1));
     }
 
@@ -245,7 +247,7 @@ mod tests {
         assert_eq!((window.packets(), window.threshold()), (1, 5));
         window.undo();
         assert_eq!((window.packets(), window.threshold()), (10, INFINITE));
-        // After recovery a reduction is one of its own.
+        // After recovery a reduction is a new one.
         window.reduce(5);
         window.recovered();
         window.collapse(2);
@@ -263,12 +265,12 @@ mod tests {
         window.grow_as_reno(80 * 20);
         assert_eq!(window.packets(), 100);
         window.restart(u32::MAX);
-        // Three quarters of 100 are less than the threshold was.
+        // Three quarters of 100 are less than the previous threshold.
         assert_eq!((window.packets(), window.threshold()), (10, 80));
         window.set(400);
         window.restart(u32::MAX);
         assert_eq!((window.packets(), window.threshold()), (10, 300));
-        // 400, 200, 100, 50, 25, 12.5, and 10 is the least.
+        // 400, 200, 100, 50, 25, 12.5, and a minimum of 10.
         for (halvings, packets) in [(1, 200), (3, 50), (5, 12), (6, 10), (31, 10), (32, 10)] {
             window.set(400);
             window.restart(halvings);

@@ -1,5 +1,5 @@
-//! What transports have in common that send the packets of a message one after the other and hear
-//! nothing of them again: the sending and the receiving side.
+//! Sending and receiving side shared by transports without feedback, which send the packets of a
+//! message one after the other.
 
 use floodway_model::packet::length;
 use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
@@ -7,14 +7,14 @@ use floodway_model::{Body, Echo, Ecn, FlowSpec, Instant};
 use super::{Frame, Sent};
 use crate::host::congestion;
 
-/// How a message becomes packets.
+/// Segmentation of a message into packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// Payload of a full packet, in bytes.
     pub payload: u64,
-    /// What its frame has beside, in bytes.
+    /// Overhead of a frame beyond its payload, in bytes.
     pub overhead: u16,
-    /// The ECN field.
+    /// The ECN field of its packets.
     pub ecn: Ecn,
 }
 
@@ -24,7 +24,7 @@ impl Cut {
         (payload as u16 + self.overhead).max(length::SHORTEST_FRAME)
     }
 
-    /// Packets of a message; the most there can be for one that never ends.
+    /// Number of packets of a message; the maximum for a message that never ends.
     fn packets(&self, flow: &FlowSpec) -> u32 {
         if flow.is_persistent() {
             return u32::MAX;
@@ -32,7 +32,7 @@ impl Cut {
         flow.bytes.div_ceil(self.payload) as u32
     }
 
-    /// Payload of packet `psn` of a message of so many bytes.
+    /// Payload of packet `psn` of a message of `bytes`.
     fn payload_of(&self, psn: u32, bytes: u64) -> u64 {
         (bytes - u64::from(psn) * self.payload).min(self.payload)
     }
@@ -41,9 +41,9 @@ impl Cut {
 /// The sending side.
 #[derive(Debug)]
 pub struct Sender {
-    /// How fast it may send.
+    /// Congestion control of the flow.
     pub control: congestion::State,
-    /// What it has sent.
+    /// Counters.
     pub sent: Sent,
     cut: Cut,
     bytes: u64,
@@ -113,7 +113,7 @@ impl Receiver {
         Self { cut, bytes: flow.bytes, packets, arrived: 0, delivered: 0 }
     }
 
-    /// A packet has come; whether all of the message have.
+    /// A packet has arrived. Returns whether the message is complete.
     pub fn on_data(&mut self, psn: u32) -> bool {
         self.arrived += 1;
         self.delivered += self.cut.payload_of(psn, self.bytes);
@@ -144,7 +144,7 @@ mod tests {
         Sender::new(cut, flow, control)
     }
 
-    /// The lengths of the frames of a message, all of which arrive.
+    /// Frame lengths of a message, all of which arrive.
     fn frames(cut: Cut, bytes: u64) -> Vec<u16> {
         let flow = message(bytes, Instant::NEVER);
         let (mut sender, mut receiver) = (sender(cut, &flow), Receiver::new(cut, &flow));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_message_is_cut_and_counted() {
-        // 1472 + 1472 + 56 bytes, and 14 + 20 + 8 + 4 of headers; none is below 64.
+        // 1472 + 1472 + 56 bytes, plus 14 + 20 + 8 + 4 of headers; no frame is below 64.
         let udp = udp::Spec { ecn: udp::Field::Ect1, ..Default::default() }.cut();
         assert_eq!(udp.ecn, Ecn::Ect1);
         assert_eq!(frames(udp, 3_000), [1_518, 1_518, 102]);

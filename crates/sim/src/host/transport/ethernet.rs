@@ -1,6 +1,6 @@
-//! Ethernet frames with nothing above: no addresses but those of the MAC, so nothing is
-//! acknowledged, sent again or put in order, and there is no ECN field. It is how workloads of layer
-//! 2 alone are described, in which flow control and queue management have nobody to help them.
+//! Ethernet frames without higher layers: MAC addresses only, so nothing is acknowledged,
+//! retransmitted or put in order, and there is no ECN field. This models pure layer 2 workloads,
+//! where flow control and queue management get no help from end hosts.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
@@ -12,12 +12,12 @@ use super::datagram::Cut;
 use super::{Full, Transport};
 use crate::host::congestion;
 
-/// Parameters.
+/// Parameters of Ethernet frames without higher layers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Payload of a full frame; a frame with less than 46 bytes of it is padded. Default 1500B
-    /// (IEEE 802.3: the most that a frame carries).
+    /// Payload of a full frame; frames with less than 46 bytes of payload are padded. Default 1500B
+    /// (IEEE 802.3: maximum payload of a frame).
     pub payload: Bytes,
 }
 
@@ -57,7 +57,7 @@ impl Transport for Spec {
 }
 
 impl Spec {
-    /// How a message becomes frames.
+    /// Segmentation of a message into frames.
     pub fn cut(&self) -> Cut {
         Cut { payload: self.payload.0, overhead: length::ETHERNET_OVERHEAD, ecn: Ecn::NotEct }
     }

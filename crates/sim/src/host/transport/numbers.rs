@@ -1,11 +1,11 @@
-//! A set of packet numbers within a window that moves up.
+//! A set of packet numbers within a sliding window.
 
 use std::collections::VecDeque;
 
-/// One bit per number, in words from that of the lowest member to that of the highest.
+/// One bit per number, in 64-bit words from the lowest to the highest member.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
-    /// The first word holds the numbers from 64 times this on.
+    /// The first word starts at 64 times this number.
     first: u32,
     words: VecDeque<u64>,
 }
@@ -41,7 +41,7 @@ impl Numbers {
         self.words.clear();
     }
 
-    /// Whether it has been added and not forgotten.
+    /// Whether a number is a member.
     pub fn contains(&self, number: u32) -> bool {
         self.word(number) >> (number % 64) & 1 != 0
     }
@@ -51,7 +51,7 @@ impl Numbers {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// How many members it has.
+    /// Number of members.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
@@ -68,32 +68,32 @@ impl Numbers {
         }
     }
 
-    /// The least number from `from` on that is not a member.
+    /// Lowest number at or above `from` that is not a member.
     pub fn next_absent(&self, from: u32) -> u32 {
         let mut number = from;
         loop {
             let ones = (self.word(number) >> (number % 64)).trailing_ones();
             number += ones;
-            // It goes on in the next word only where this one ends.
+            // The run continues in the next word only if it reaches the end of this one.
             if ones == 0 || !number.is_multiple_of(64) {
                 return number;
             }
         }
     }
 
-    /// The least member.
+    /// Lowest member.
     pub fn first(&self) -> Option<u32> {
         let place = self.words.iter().position(|&word| word != 0)?;
         let bit = self.words[place].trailing_zeros();
         Some((self.first + place as u32) * 64 + bit)
     }
 
-    /// The least number of the run of members that ends with `last`, which must be a member.
+    /// Lowest number of the run of members that ends with `last`, which must be a member.
     pub fn first_of_run(&self, last: u32) -> u32 {
         let mut number = last;
         loop {
             let ones = (self.word(number) << (63 - number % 64)).leading_ones();
-            // It goes on in the word before only where this one begins.
+            // The run continues in the previous word only if it reaches the beginning of this one.
             if ones <= number % 64 || number < 64 {
                 return number + 1 - ones;
             }

@@ -1,6 +1,6 @@
-//! Datagrams (RFC 768): nothing is acknowledged, nothing is sent again, and nobody learns of
-//! congestion. With [`constant_rate`](crate::host::congestion) this is the unresponsive traffic
-//! that queue management has to cope with.
+//! Datagrams (RFC 768): nothing is acknowledged or retransmitted, and the sender gets no congestion
+//! feedback. With [`constant_rate`](crate::host::congestion) this is the unresponsive traffic that
+//! queue management has to cope with.
 
 use floodway_model::check::{Check, Findings};
 use floodway_model::packet::length;
@@ -12,18 +12,18 @@ use super::datagram::Cut;
 use super::{Full, Transport};
 use crate::host::congestion;
 
-/// Parameters.
+/// Parameters of UDP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Payload of a full datagram. Default 1472B: 1500 bytes of IP packet.
+    /// Payload of a full datagram. Default 1472B: an IP packet of 1500 bytes.
     pub payload: Bytes,
-    /// What the sender writes into the ECN field, as if it would answer to marks. Default
-    /// `not_ect`.
+    /// ECN field of the datagrams; the sender does not react to marks even if it claims to be
+    /// ECN-capable. Default `not_ect`.
     pub ecn: Field,
 }
 
-/// The ECN field of what is sent (RFC 3168 section 5).
+/// The ECN field of sent packets (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
@@ -82,7 +82,7 @@ impl Transport for Spec {
 }
 
 impl Spec {
-    /// How a message becomes datagrams.
+    /// Segmentation of a message into datagrams.
     pub fn cut(&self) -> Cut {
         let ecn = self.ecn.into();
         Cut { payload: self.payload.0, overhead: length::UDP_OVERHEAD, ecn }

@@ -1,5 +1,5 @@
-//! What every version of BBR controls, and how: the pacing rate, the window with one that it
-//! comes back to, and the visits to an empty queue.
+//! The controls common to all versions of BBR: the pacing rate, the window with a saved value to
+//! restore, and ProbeRTT.
 
 use floodway_model::{Duration, Instant};
 
@@ -12,15 +12,15 @@ pub struct Pacing {
     line_rate: f64,
     /// Bits of a full packet on the wire.
     wire: f64,
-    /// What is left of a rate after the margin.
+    /// Fraction of a rate that remains after the pacing margin.
     share: f64,
-    /// Bits per second on the wire.
+    /// Pacing rate in bit/s on the wire.
     pub rate: f64,
     seen_rtt: bool,
 }
 
 impl Pacing {
-    /// The rate of a flow that begins: its initial window, `gain` times, per millisecond (Linux).
+    /// Initial rate of a flow: `gain` times its initial window per millisecond (Linux).
     pub fn new(path: &Path, gain: f64, margin: f64) -> Self {
         let mut pacing = Self {
             line_rate: path.line_rate.0 as f64,
@@ -34,12 +34,12 @@ impl Pacing {
         pacing
     }
 
-    /// Never less than a packet per second, so that there is something to measure.
+    /// At least one packet per second, so that there is something to measure.
     fn of(&self, bandwidth: f64, gain: f64) -> f64 {
         (bandwidth * self.wire * gain * self.share).max(self.wire)
     }
 
-    /// The first round-trip time replaces the millisecond.
+    /// The first round-trip time replaces the initial assumption of 1 ms.
     pub fn on_rtt(&mut self, window: u32, rtt: Duration, gain: f64) {
         if !self.seen_rtt && rtt > Duration::ZERO {
             self.seen_rtt = true;
@@ -48,7 +48,7 @@ impl Pacing {
         }
     }
 
-    /// Sets the rate from a bandwidth; before the pipe was full once it only grows.
+    /// Sets the rate from a bandwidth. Until the pipe has been full once, the rate only increases.
     pub fn set(&mut self, bandwidth: f64, gain: f64, full: bool) {
         let rate = self.of(bandwidth, gain);
         if full || rate > self.rate {
@@ -56,7 +56,7 @@ impl Pacing {
         }
     }
 
-    /// The answer to [`super::super::Control::rate`].
+    /// Value of [`super::super::Control::rate`].
     pub fn asked(&self) -> Option<f64> {
         (self.rate < self.line_rate).then_some(self.rate)
     }
@@ -67,7 +67,7 @@ impl Pacing {
     }
 }
 
-/// Whether losses have cut the window for a while.
+/// Whether losses have temporarily reduced the window.
 pub fn recovers(phase: Phase) -> bool {
     matches!(phase, Phase::Recovery | Phase::Loss)
 }
@@ -75,53 +75,54 @@ pub fn recovers(phase: Phase) -> bool {
 /// The window, in packets.
 #[derive(Debug)]
 pub struct Window {
-    /// How many may be in flight.
+    /// Maximum number of packets in flight.
     pub packets: u32,
-    /// The last one known to be good, from before a loss or a visit to the empty queue.
+    /// The last good window, from before a loss or ProbeRTT.
     saved: u32,
 }
 
 impl Window {
-    /// The window of a flow that begins.
+    /// Initial window of a flow.
     pub fn new(packets: u32) -> Self {
         Self { packets, saved: 0 }
     }
 
-    /// Remembers the window, or the larger of two if it is `cut` already.
+    /// Saves the window, or the larger of window and saved value if the window is reduced already
+    /// (`cut`).
     pub fn save(&mut self, cut: bool) {
         self.saved = if cut { self.saved.max(self.packets) } else { self.packets };
     }
 
-    /// Goes back to what was remembered.
+    /// Restores the saved window.
     pub fn restore(&mut self) {
         self.packets = self.packets.max(self.saved);
     }
 
-    /// What was remembered.
+    /// The saved window.
     pub fn saved(&self) -> u32 {
         self.saved
     }
 }
 
-/// ProbeRTT: little in flight for a while, so that the queue empties and the round-trip time
-/// without it can be seen.
+/// ProbeRTT: keeps few packets in flight for a while, so that the queue drains and the round-trip
+/// time without queueing can be measured.
 #[derive(Debug, Default)]
 pub struct ProbeRtt {
     until: Option<Instant>,
     round_done: bool,
-    /// Packets sent when so many were delivered tell nothing of the bandwidth.
+    /// Packets sent within this range of delivered counts carry no information about the bandwidth.
     slow: Option<(u64, u64)>,
 }
 
 impl ProbeRtt {
-    /// It begins.
+    /// Begins ProbeRTT.
     pub fn begin(&mut self, rounds: &Rounds) {
         self.until = None;
         self.slow = Some((rounds.delivered, rounds.delivered));
     }
 
-    /// An acknowledgement while it lasts. Whether it ends: `time` and a round have passed with no
-    /// more than `target` in flight.
+    /// Processes an acknowledgement during ProbeRTT. Returns whether it ends: `time` and a round
+    /// have passed with at most `target` packets in flight.
     pub fn on_ack(&mut self, ack: &Ack, rounds: &mut Rounds, target: u32, time: Duration) -> bool {
         if let Some((_, last)) = &mut self.slow {
             *last = rounds.delivered.saturating_add(ack.in_flight.into());
@@ -138,12 +139,12 @@ impl ProbeRtt {
         false
     }
 
-    /// Whether the time with little in flight is over.
+    /// Whether the time with few packets in flight is over.
     pub fn over(&self, now: Instant) -> bool {
         self.until.is_some_and(|until| now > until)
     }
 
-    /// Whether a sample tells of the application, or of ProbeRTT, instead of the network.
+    /// Whether a sample is limited by the application or by ProbeRTT and not by the network.
     pub fn limits(&self, sample: &RateSample) -> bool {
         let sent = sample.prior_delivered;
         sample.app_limited || self.slow.is_some_and(|(first, last)| (first..=last).contains(&sent))

@@ -1,12 +1,13 @@
-//! BBR, version 1 (Cardwell et al., ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-
-//! control-00; Linux, `tcp_bbr.c`): paces at the highest bandwidth that was delivered lately and
-//! keeps at most twice the bandwidth-delay product in flight; losses and marks say nothing about
-//! either.
+//! BBR, version 1 (Cardwell et al., ACM Queue 14(5), 2016;
+//! draft-cardwell-iccrg-bbr-congestion-control-00; Linux, `tcp_bbr.c`). It paces at the highest
+//! recent delivery rate and keeps at most twice the bandwidth-delay product in flight; neither
+//! depends on losses or marks.
 //!
-//! Where the draft and Linux differ it is Linux: pacing a hundredth below the bandwidth, and a
-//! window that allows for acknowledgements in bunches. Linux's detection of token-bucket policers
-//! (`lt_bw`) is left out. Packets are paced one by one, so the quantum that TCP hands to the NIC is
-//! one packet. The window in recovery is BBR's own: see [`Control::owns_recovery`].
+//! Where the draft and Linux differ, this follows Linux: it paces one percent below the bandwidth,
+//! and the window allows for aggregated acknowledgements. Linux's detection of token-bucket
+//! policers (`lt_bw`) is not modeled. Packets are paced individually, so the send quantum that TCP
+//! hands to the NIC is one packet. BBR sets its own window in recovery: see
+//! [`Control::owns_recovery`].
 
 #[cfg(test)]
 mod closed_loop;
@@ -28,11 +29,11 @@ pub(super) use control::{Pacing, ProbeRtt, Window, recovers};
 use model::{Aggregation, FullPipe, Idle, MaxFilter, MinRtt, Rounds, sample};
 pub use spec::Spec;
 
-/// Pacing gains of ProbeBW: more, to find bandwidth; less, to drain what that queued; and six
-/// phases in which nothing changes.
+/// Pacing gains of ProbeBW: one phase above 1 to probe for bandwidth, one below 1 to drain the
+/// resulting queue, and six phases at 1.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
-/// Rounds over which bunches of acknowledgements are remembered, once and once more (Linux).
+/// Rounds per half of the window over which acknowledgement aggregation is tracked (Linux).
 const EXTRA_ACKED_ROUNDS: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +45,14 @@ enum Mode {
     ProbeRtt,
 }
 
-/// One flow. Apart from the others' states, which are small.
+/// State of one flow. Boxed, because the states of other algorithms are small.
 #[derive(Debug)]
 pub struct State(Box<Flow>);
 
 #[derive(Debug)]
 struct Flow {
     mode: Mode,
-    /// When the phase of the cycle began.
+    /// Time at which the phase of the cycle began.
     cycle_at: Instant,
     rounds: Rounds,
     bandwidth: MaxFilter,
@@ -64,15 +65,16 @@ struct Flow {
     window: Window,
     initial_window: u32,
     payload: u64,
-    /// Where the transport was at the last acknowledgement that told of a delivery.
+    /// Phase of the transport at the last acknowledgement that reported a delivery.
     phase: Phase,
-    /// As many are sent as arrive: the first round of recovery.
+    /// Packet conservation in the first round of recovery: as many packets are sent as are
+    /// delivered.
     conserves: bool,
     stream: Stream,
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let initial_window = path.initial_window.max(1);
         let path = &Path { initial_window, ..*path };
@@ -98,7 +100,7 @@ impl State {
 }
 
 impl Flow {
-    /// Gains of the pacing rate and of the window.
+    /// Gains of pacing rate and window.
     fn gains(&self, spec: &Spec) -> (f64, f64) {
         match self.mode {
             Mode::Startup => (spec.startup_gain, spec.startup_gain),
@@ -112,9 +114,9 @@ impl Flow {
         self.min_rtt.bdp(self.bandwidth.max(), gain, self.initial_window)
     }
 
-    /// Room for three quanta, in the sender's and the receiver's hosts; an even number, for
-    /// receivers that acknowledge every other packet; and for a probe that is seen even if the
-    /// bandwidth-delay product is small.
+    /// Adds room for three quanta, for offload in the sending and receiving hosts; rounds up to an
+    /// even number, for receivers that acknowledge every other packet; and adds room so that a
+    /// probe is visible even with a small bandwidth-delay product.
     fn with_quanta(&self, amount: u32) -> u32 {
         let even = amount.saturating_add(4) & !1;
         even.saturating_add(if self.mode == Mode::ProbeBw(0) { 2 } else { 0 })
@@ -133,7 +135,7 @@ impl Flow {
         let lasted = ack.now.since(self.cycle_at) > self.min_rtt.value.unwrap_or_default();
         let gain = CYCLE[phase];
         let over = if gain > 1.0 {
-            // What is in flight has to have grown, unless it does not fit into the buffer.
+            // Data in flight must have grown to the target, unless it does not fit into the buffer.
             let target = self.with_quanta(self.bdp(gain));
             lasted && (ack.lost > 0 || ack.prior_in_flight.saturating_add(1) >= target)
         } else if gain < 1.0 {
@@ -150,7 +152,8 @@ impl Flow {
         (self.mode, self.cycle_at) = (Mode::ProbeBw(phase), now);
     }
 
-    /// Any phase but the draining one, so that flows do not probe together.
+    /// Begins in any phase except the draining one, at random, so that flows do not probe in
+    /// synchrony.
     fn begin_probing(&mut self, now: Instant) {
         let drawn = self.stream.below(CYCLE.len() as u64 - 1) as usize;
         self.begin_phase((CYCLE.len() - drawn) % CYCLE.len(), now);
@@ -225,7 +228,8 @@ impl Flow {
         }
     }
 
-    /// By slow start from below, at once from above once the pipe was full.
+    /// Approaches the target by slow start from below and, once the pipe has been full, immediately
+    /// from above.
     fn approach_target(&mut self, spec: &Spec, ack: &Ack, gain: f64) {
         let extra = match self.full_pipe.reached {
             true => self.aggregation.allowance(self.bandwidth.max(), spec.extra_acked_gain),
@@ -254,7 +258,7 @@ impl Control for State {
         Needs::Acknowledgements
     }
 
-    /// The window after a loss is its own at every moment (Linux, `cong_control`).
+    /// BBR sets the window itself at all times, including after a loss (Linux, `cong_control`).
     fn owns_recovery(&mut self, _: &Spec) -> bool {
         true
     }
@@ -280,7 +284,8 @@ impl Control for State {
         }
         flow.aggregation.restart(now);
         match flow.mode {
-            // The queue is empty: no reason to send faster or slower than the network can.
+            // The queue is empty, so there is no reason to send faster or slower than the network
+            // can carry.
             Mode::ProbeBw(_) => {
                 flow.pacing.set(flow.bandwidth.max(), 1.0, flow.full_pipe.reached);
             }

@@ -1,36 +1,38 @@
-//! What every version of BBR measures: packet-timed rounds, the bandwidth, the round-trip time
-//! without queues, whether the pipe is full, how far acknowledgements come in bunches, and whether
-//! the flow was idle. Bandwidths are packets per second, amounts in flight packets.
+//! The path model common to all versions of BBR: packet-timed rounds, bandwidth, minimum round-trip
+//! time, full-pipe detection, acknowledgement aggregation, and restart from idle. Bandwidths are in
+//! packets per second, amounts in flight in packets.
 
 use floodway_model::{Duration, Instant};
 
 use super::super::{Ack, RateSample};
 
-/// The sample of an acknowledgement, if it has one that can be used.
+/// The rate sample of an acknowledgement, if it has a usable one.
 pub fn sample(ack: &Ack) -> Option<&RateSample> {
     ack.rate.as_ref().filter(|sample| sample.interval > Duration::ZERO)
 }
 
-/// Whole packets, rounded up; what is a whole number but for the rounding of a product stays it.
+/// Rounds up to whole packets, ignoring the rounding error of a product that is mathematically
+/// whole.
 pub fn packets(amount: f64) -> u32 {
     (amount - 1e-6).ceil() as u32
 }
 
-/// Rounds: one ends when a packet is acknowledged that was sent after it began.
+/// Packet-timed rounds: a round ends when a packet is acknowledged that was sent after it began.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    /// All packets delivered so far.
+    /// Total packets delivered.
     pub delivered: u64,
-    /// Rounds so far.
+    /// Number of rounds so far.
     pub count: u64,
-    /// Whether the last acknowledgement began one.
+    /// Whether the last acknowledgement began a round.
     pub begins: bool,
-    /// The round ends with a packet sent when so many were delivered, or more.
+    /// The round ends with a packet that was sent when at least this number of packets had been
+    /// delivered.
     end: u64,
 }
 
 impl Rounds {
-    /// Counts what has been delivered and finds out whether a round begins.
+    /// Counts deliveries and detects the beginning of a round.
     pub fn on_ack(&mut self, ack: &Ack) {
         self.begins = false;
         let Some(sample) = sample(ack) else {
@@ -45,17 +47,17 @@ impl Rounds {
         }
     }
 
-    /// Lets the round begin now: it ends with a packet that is sent from now on.
+    /// Begins a round now: it ends with a packet that is sent from now on.
     pub fn restart(&mut self) {
         self.end = self.delivered;
     }
 }
 
-/// Rounds over which version 1 takes the maximum: a cycle of eight phases and two more.
+/// Rounds of version 1's maximum filter: a cycle of eight phases plus two.
 const ROUNDS: usize = 10;
 
-/// The highest bandwidth of the last ten rounds. Rounds pass only when a sample is taken, so that
-/// what is known stays known while the application sends little.
+/// The highest bandwidth of the last ten rounds. Rounds pass only when a sample is taken, so the
+/// estimate does not expire while the application sends little.
 #[derive(Debug, Default)]
 pub struct MaxFilter {
     rounds: [f64; ROUNDS],
@@ -64,7 +66,7 @@ pub struct MaxFilter {
 }
 
 impl MaxFilter {
-    /// Takes a sample of this round.
+    /// Adds a sample from this round.
     pub fn take(&mut self, round: u64, bandwidth: f64) {
         let passed = round.saturating_sub(self.last).min(ROUNDS as u64);
         self.last = self.last.max(round);
@@ -82,12 +84,12 @@ impl MaxFilter {
     }
 }
 
-/// The shortest round-trip time, until it is too old.
+/// The minimum round-trip time, with expiry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinRtt {
     /// `None` before the first sample.
     pub value: Option<Duration>,
-    /// When it was seen last.
+    /// Time at which it was last observed.
     pub at: Instant,
 }
 
@@ -97,13 +99,13 @@ impl MinRtt {
         self.value.is_some() && now > self.at + window
     }
 
-    /// Replaces it.
+    /// Replaces the value.
     pub fn set(&mut self, rtt: Duration, now: Instant) {
         (self.value, self.at) = (Some(rtt), now);
     }
 
-    /// Packets in flight that carry `bandwidth` over it, `gain` times, rounded up; the initial
-    /// window as long as nothing is known (Linux).
+    /// `gain` times the bandwidth-delay product in packets, rounded up; the initial window as long
+    /// as no round-trip time is known (Linux).
     pub fn bdp(&self, bandwidth: f64, gain: f64, initial_window: u32) -> u32 {
         match self.value {
             Some(rtt) => packets(bandwidth * rtt.as_secs() * gain),
@@ -112,19 +114,20 @@ impl MinRtt {
     }
 }
 
-/// Whether the pipe is full: three rounds in which the bandwidth did not grow by a quarter.
+/// Full-pipe detection: three rounds in which the bandwidth did not grow by 25 %.
 #[derive(Debug, Default)]
 pub struct FullPipe {
-    /// It was found to be full once.
+    /// Whether the pipe was ever found to be full.
     pub reached: bool,
-    /// It was found to be full since the last [`FullPipe::reset`].
+    /// Whether the pipe was found to be full since the last [`FullPipe::reset`].
     pub now: bool,
     baseline: f64,
     rounds: u32,
 }
 
 impl FullPipe {
-    /// Judges a bandwidth; only where a round begins may it count as one without growth.
+    /// Evaluates a bandwidth sample. It can count as a round without growth only at the beginning
+    /// of a round.
     pub fn judge(&mut self, bandwidth: f64, round_begins: bool) {
         if self.now {
             return;
@@ -138,15 +141,15 @@ impl FullPipe {
         }
     }
 
-    /// Begins to judge anew, compared with this bandwidth.
+    /// Restarts detection relative to this bandwidth.
     pub fn reset(&mut self, baseline: f64) {
         (self.baseline, self.rounds, self.now) = (baseline, 0, false);
     }
 }
 
-/// How many more packets than expected are acknowledged at a time, the maximum of the last one to
-/// two windows of rounds: so much more may be in flight, or the pipe runs dry between two bunches
-/// (Linux, `extra_acked`).
+/// Acknowledgement aggregation: how many more packets than expected are acknowledged at a time, as
+/// the maximum over one to two windows of rounds. This many more packets may be in flight, because
+/// otherwise the pipe would run dry between two bursts of acknowledgements (Linux, `extra_acked`).
 #[derive(Debug, Default)]
 pub struct Aggregation {
     since: Instant,
@@ -156,7 +159,8 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// Compares what has come since the bunch began with what the bandwidth would have brought.
+    /// Compares the packets acknowledged since the burst began with the number that the bandwidth
+    /// would have delivered.
     pub fn on_ack(
         &mut self,
         ack: &Ack,
@@ -185,39 +189,41 @@ impl Aggregation {
         self.max[0] = self.max[0].max(extra);
     }
 
-    /// Begins to count anew.
+    /// Restarts counting.
     pub fn restart(&mut self, now: Instant) {
         (self.since, self.acked) = (now, 0);
     }
 
-    /// Packets that may be in flight for it, at most what the bandwidth carries in 100 ms.
+    /// Additional packets allowed in flight, at most as many as the bandwidth carries in 100 ms.
     pub fn allowance(&self, bandwidth: f64, gain: f64) -> u32 {
         let extra = f64::from(self.max[0].max(self.max[1]));
         (extra * gain).min(bandwidth * 0.1) as u32
     }
 }
 
-/// Notices that a flow sends again after it had nothing to send: nothing was in flight, and it
-/// waited longer than pacing asked it to.
+/// Detects a restart from idle: nothing was in flight, and the flow waited longer than pacing
+/// required.
 #[derive(Debug, Default)]
 pub struct Idle {
     empty: bool,
     paced_until: Instant,
-    /// It has restarted, and nothing has been acknowledged since.
+    /// Whether the flow has restarted and nothing has been acknowledged since.
     pub restarted: bool,
 }
 
 impl Idle {
-    /// A packet is sent, after which pacing waits for `gap`. Whether it ends an idle time.
+    /// A packet is sent, after which pacing waits for `gap`. Returns whether this ends an idle
+    /// period.
     pub fn on_send(&mut self, now: Instant, gap: Duration) -> bool {
         let restarts = std::mem::take(&mut self.empty) && now > self.paced_until;
         self.restarted |= restarts;
-        // A rate that changes in between moves the next packet somewhat; twice the gap is not that.
+        // A change of rate moves the next packet slightly; a wait of twice the gap is not explained
+        // by that.
         self.paced_until = now + gap + gap;
         restarts
     }
 
-    /// An acknowledgement has been seen to.
+    /// Called after an acknowledgement has been processed.
     pub fn on_ack(&mut self, ack: &Ack) {
         self.empty = ack.in_flight == 0;
         self.restarted &= ack.delivered == 0;
@@ -236,10 +242,10 @@ mod tests {
             filter.take(round, 50.0 + round as f64);
             assert_eq!(filter.max(), 100.0, "{round}");
         }
-        // Rounds 4 to 13 are ten; the highest of the rest is that of round 12.
+        // Rounds 4 to 13 are the last ten; the highest remaining sample is that of round 12.
         filter.take(13, 40.0);
         assert_eq!(filter.max(), 62.0);
-        // A pause forgets nothing until there is something new.
+        // A pause discards nothing until there is a new sample.
         assert_eq!(filter.max(), 62.0);
         filter.take(1_000, 7.0);
         assert_eq!(filter.max(), 7.0);
@@ -254,7 +260,7 @@ mod tests {
             pipe.judge(bandwidth, true);
             assert_eq!(pipe.reached, full, "{bandwidth}");
         }
-        // Growth by a quarter begins the count again, and within a round nothing is counted.
+        // Growth by a quarter restarts the count; nothing is counted within a round.
         let mut pipe = FullPipe::default();
         for (bandwidth, begins) in
             [(100.0, true), (110.0, true), (120.0, true), (130.0, true), (140.0, true)]
@@ -285,7 +291,7 @@ mod tests {
         let mut idle = Idle { empty: true, ..Idle::default() };
         let gap = Duration::from_ms(10);
         assert!(idle.on_send(at(5), gap));
-        // The next is sent with one in flight, the third when pacing lets it.
+        // The second packet is sent with one in flight, the third when pacing allows it.
         idle.restarted = false;
         assert!(!idle.on_send(at(100), gap));
         idle.empty = true;

@@ -1,6 +1,6 @@
-//! A path for tests: flows share a queue of one rate, whose packets are all acknowledged one by
-//! one after a fixed delay. It tells the controls what a TCP sender would, with delivery rates
-//! after draft-cheng-iccrg-delivery-rate-estimation.
+//! A path model for tests: flows share a queue of one rate, and every packet is acknowledged
+//! individually after a fixed delay. The controls get the same information as from a TCP sender,
+//! with delivery rates as in draft-cheng-iccrg-delivery-rate-estimation.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,7 +14,7 @@ use super::super::{
 /// Bits of a packet on the wire.
 pub const WIRE: f64 = 1_518.0 * 8.0;
 
-/// A packet that is neither acknowledged nor taken for lost.
+/// A packet that is neither acknowledged nor considered lost.
 struct Sent {
     number: u64,
     at: Instant,
@@ -43,7 +43,7 @@ pub struct Flow {
     recovers_until: u64,
     limited: bool,
     rtt: [Duration; 2],
-    /// Times at which the state is to be looked at.
+    /// Hook that inspects the state at each acknowledgement and may record times.
     pub on_ack: Option<fn(&State, Instant, &mut Vec<Instant>)>,
     pub seen: Vec<Instant>,
 }
@@ -58,19 +58,19 @@ enum Event {
 
 pub struct Path {
     pub now: Instant,
-    /// Bits per second on the wire.
+    /// Link rate in bit/s on the wire.
     pub rate: f64,
-    /// From the queue to the receiver and back to the sender and its queue.
+    /// Delay from the queue to the receiver and back to the sender and its queue.
     pub delay: Duration,
-    /// Packets that the queue holds.
+    /// Capacity of the queue in packets.
     pub buffer: usize,
-    /// Packets from which on an arriving one is marked.
+    /// Queue length in packets at which arriving packets are marked.
     pub mark_from: usize,
     pub flows: Vec<Flow>,
     queue: VecDeque<(usize, u64, bool)>,
     events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     count: u64,
-    /// Packets in the queue, found by each arrival.
+    /// Queue length in packets found by each arrival.
     pub found: Vec<(Instant, usize)>,
 }
 
@@ -114,7 +114,7 @@ impl Path {
                 on_ack: None,
                 seen: Vec::new(),
             });
-            // They begin a few round trips apart.
+            // Flow starts are a few round trips apart.
             path.at(delay.0 * 7 * flow as u64, Event::Send { flow });
         }
         path
@@ -129,7 +129,7 @@ impl Path {
         (WIRE / self.rate * 1e12) as u64
     }
 
-    /// Packets in a bandwidth-delay product.
+    /// Bandwidth-delay product in packets.
     pub fn bdp(&self) -> f64 {
         self.rate * self.delay.as_secs() / WIRE
     }
@@ -138,8 +138,8 @@ impl Path {
         self.flows.iter().map(|flow| flow.delivered).sum()
     }
 
-    /// Runs until this time, and tells the share of the rate that was used and the share of packets
-    /// that was lost.
+    /// Runs until this time; returns the utilization of the link and the fraction of packets that
+    /// were lost.
     pub fn run(&mut self, until: Instant) -> (f64, f64) {
         let lost = |path: &Self| path.flows.iter().map(|flow| flow.lost).sum::<u64>();
         let (from, delivered, lost_before) = (self.now, self.delivered(), lost(self));
@@ -162,7 +162,7 @@ impl Path {
         (used, lost as f64 / (lost + delivered).max(1) as f64)
     }
 
-    /// Mean and minimum of the packets that arrivals found in the queue.
+    /// Mean and minimum of the queue length in packets found by arrivals.
     pub fn queue(&self, from: Instant, until: Instant) -> (f64, usize) {
         let found = self.found.iter().filter(|(at, _)| (from..until).contains(at));
         let found: Vec<usize> = found.map(|(_, packets)| *packets).collect();
@@ -231,7 +231,8 @@ impl Path {
         }
     }
 
-    /// Everything is lost if nothing has been delivered since the timer was set.
+    /// Retransmission timer: everything is lost if nothing has been delivered since the timer was
+    /// set.
     fn ring(&mut self, index: usize, delivered: u64) {
         let now = self.now;
         let flow = &mut self.flows[index];
@@ -262,7 +263,7 @@ impl Path {
         let prior_in_flight = flow.sent.len() as u32;
         let packet = flow.sent.remove(place).unwrap();
         let lost_before = flow.lost;
-        // A packet is lost when one that was sent three later is acknowledged.
+        // A packet is lost when a packet sent three or more positions later is acknowledged.
         while flow.sent.front().is_some_and(|sent| sent.number + 3 <= number) {
             let sent = flow.sent.pop_front().unwrap();
             flow.lose(now, &sent);

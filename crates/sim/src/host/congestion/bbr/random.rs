@@ -1,4 +1,4 @@
-//! Whatever a transport says, in whatever order, there are a rate and a window.
+//! Property test: whatever a transport reports, in any order, rate and window stay valid.
 
 use floodway_model::{Duration, Instant, Rate};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ enum Event {
     Restart,
 }
 
-/// Amounts from a few packets to nonsense.
+/// Amounts from a few packets to absurd values.
 fn amount() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0..200u32, 1 => Just(0), 1 => any::<u32>()]
 }
@@ -34,7 +34,7 @@ fn phase() -> impl Strategy<Value = Phase> {
     ]
 }
 
-/// From none, over picoseconds, to hours.
+/// From zero, over picoseconds, to hours.
 fn time() -> impl Strategy<Value = Duration> {
     prop_oneof![
         1 => Just(Duration::ZERO),
@@ -136,7 +136,7 @@ proptest! {
             for (after, event) in &events {
                 now += *after;
                 tell(&mut state, &spec, now, *event);
-                // A packet per second at least, and less than the line if at all.
+                // At least one packet per second, and below line rate if there is a rate at all.
                 if let Some(rate) = state.rate(&spec, now) {
                     prop_assert!((1_518.0 * 8.0..100e9).contains(&rate), "{rate} {event:?}");
                 }

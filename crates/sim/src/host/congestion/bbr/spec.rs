@@ -3,27 +3,28 @@ use floodway_model::check::{ABOVE_ONE, Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters.
+/// Parameters of BBRv1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Pacing and window gain of Startup; Drain paces with its inverse. Default 2.885 (2/ln 2: the
-    /// least that doubles the rate every round trip).
+    /// smallest gain that doubles the rate every round trip).
     pub startup_gain: f64,
-    /// Window in bandwidth-delay products once the pipe is full. Default 2 (the draft: acknowledgements
-    /// that come late or in bunches).
+    /// Window in bandwidth-delay products once the pipe is full. Default 2 (the draft: allows for
+    /// delayed and aggregated acknowledgements).
     pub cwnd_gain: f64,
-    /// By how much pacing stays below the bandwidth, 0 to 1. Default 0.01 (Linux).
+    /// Fraction by which the pacing rate stays below the bandwidth estimate, 0 to 1. Default 0.01
+    /// (Linux).
     pub pacing_margin: f64,
-    /// The least window in packets, and that of ProbeRTT. Default 4 (the draft).
+    /// Minimum window in packets, also used by ProbeRTT. Default 4 (the draft).
     pub min_window: u32,
-    /// After this time without a round-trip time as short as the shortest, ProbeRTT empties the
-    /// queue to measure it. Default 10s (the draft).
+    /// Time without a new minimum round-trip time after which ProbeRTT drains the queue to measure
+    /// it. Default 10s (the draft).
     pub min_rtt_window: Duration,
-    /// How long ProbeRTT stays at the least window, and at least a round trip. Default 200ms (the
-    /// draft).
+    /// Minimum time that ProbeRTT stays at the minimum window, which is also at least a round trip.
+    /// Default 200ms (the draft).
     pub probe_rtt_time: Duration,
-    /// How much of the packets that were acknowledged in bunches is added to the window; 0 adds
+    /// Fraction of the measured acknowledgement aggregation that is added to the window; 0 adds
     /// nothing (the draft of version 1). Default 1 (Linux, `extra_acked`).
     pub extra_acked_gain: f64,
 }

@@ -10,7 +10,7 @@ fn flow() -> (Spec, State) {
     (spec, state)
 }
 
-/// One packet is acknowledged, which began a round; nothing else happened.
+/// Acknowledgement of one packet, which begins a round; nothing else has happened.
 fn ack(now: Instant, rtt_ms: u64, per_second: u32, prior_delivered: u64) -> Ack {
     let rtt = Duration::from_ms(rtt_ms);
     Ack {
@@ -28,8 +28,9 @@ fn ack(now: Instant, rtt_ms: u64, per_second: u32, prior_delivered: u64) -> Ack 
     }
 }
 
-/// A flow in ProbeBW with 1000 packets per second and 10 ms, so 10 packets; and its last
-/// acknowledgement. Every further one of the same shape begins a round.
+/// A flow in ProbeBW with 1000 packets per second and 10 ms, so a bandwidth-delay product of 10
+/// packets, and its last acknowledgement. Every further acknowledgement of the same form begins a
+/// round.
 fn probing() -> (Spec, State, Ack) {
     let (spec, mut state) = flow();
     let mut last = ack(ms(0), 10, 1_000, 0);
@@ -48,15 +49,15 @@ fn near(a: f64, b: f64) -> bool {
 #[test]
 fn the_initial_rate_is_the_initial_window_per_round_trip() {
     let (spec, mut state) = flow();
-    // Ten packets of 1518 bytes in a millisecond, 2.885 times, a hundredth less.
+    // Ten packets of 1518 bytes per millisecond, times 2.885, minus 1 %.
     let millisecond = 10.0 * 1_518.0 * 8.0 / 1e-3 * 2.885 * 0.99;
     assert!(near(state.rate(&spec, ms(0)).unwrap(), millisecond));
     assert_eq!(state.window(&spec, ms(0)), Some(14_480));
     let mut handshaken = flow().1;
     handshaken.on_established(&spec, ms(20), Duration::from_ms(20));
     assert!(near(handshaken.rate(&spec, ms(20)).unwrap(), millisecond / 20.0));
-    // Without a handshake the first acknowledgement tells; its bandwidth of 100 packets per
-    // second is no more than that.
+    // Without a handshake the first acknowledgement provides the round-trip time; its bandwidth of
+    // 100 packets per second is not higher than that.
     state.on_ack(&spec, &ack(ms(20), 20, 100, 0));
     assert!(near(state.rate(&spec, ms(20)).unwrap(), millisecond / 20.0));
 }
@@ -69,8 +70,8 @@ fn startup_ends_after_three_rounds_without_growth() {
         assert_eq!(state.0.mode, Mode::Startup);
         assert!(near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * path::WIRE * 2.885 * 0.99));
     }
-    // With much in flight it drains at the inverse gain, until a bandwidth-delay product is left
-    // (10 packets, and 3 quanta, made even).
+    // With many packets in flight it drains at the inverse gain, until one bandwidth-delay product
+    // is left (10 packets plus 3 quanta, rounded up to even).
     let mut full = ack(ms(30), 10, 1_000, 30);
     full.in_flight = 15;
     state.on_ack(&spec, &full);
@@ -89,11 +90,12 @@ fn gains_follow_each_other_every_round_trip() {
         mode => panic!("{mode:?}"),
     };
     state.0.begin_phase(7, ms(30));
-    // 10 packets at 1.25 are 13, with 3 quanta, evenly, and 2 more: 18 in flight, this one included.
+    // 10 packets at gain 1.25 are 13, plus 3 quanta, rounded up to even, plus 2: 18 in flight,
+    // including this one.
     ack.prior_in_flight = 17;
     let mut expected = 7;
     for step in 0..=24 {
-        // Longer than 10 ms is over: at 11 ms, 22 ms and so on.
+        // More than 10 ms have passed: at 11 ms, 22 ms and so on.
         ack.now = ms(40 + 11 * step);
         state.on_ack(&spec, &ack);
         assert_eq!(at(&state), expected, "{step}");
@@ -102,8 +104,8 @@ fn gains_follow_each_other_every_round_trip() {
         assert!(near(state.rate(&spec, ack.now).unwrap(), rate), "{step}");
         expected = (expected + 1) % 8;
     }
-    // Probing goes on until that much is in flight, or something is lost; draining stops when the
-    // bandwidth-delay product is reached.
+    // Probing continues until that many packets are in flight or something is lost; draining stops
+    // when the bandwidth-delay product is reached.
     state.0.begin_phase(0, ack.now);
     ack.prior_in_flight = 16;
     ack.now += Duration::from_ms(50);
@@ -130,7 +132,7 @@ fn cycles_begin_anywhere_but_with_draining() {
         seen[phase] += 1;
     }
     assert_eq!(seen[1], 0);
-    // 1000 each; the standard deviation is 29.3.
+    // 1000 expected each; the standard deviation is 29.3.
     assert!(seen.iter().enumerate().all(|(phase, n)| phase == 1 || (854..1_146).contains(n)));
 }
 
@@ -142,7 +144,7 @@ fn the_window_is_twice_the_product_and_its_quanta() {
     let spec = Spec { extra_acked_gain: 0.0, ..spec };
     ack.delivered = 100;
     state.on_ack(&spec, &ack);
-    // 20 and 3, made even.
+    // 20 plus 3, rounded up to even.
     assert_eq!(state.window(&spec, ack.now), Some(24 * 1_448));
 }
 
@@ -152,7 +154,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
     state.0.window.packets = 24;
     let congestion = Congestion { now: ack.now, signal: Signal::Loss, in_flight: 24 };
     state.on_congestion(&spec, &congestion);
-    // One delivered, 15 left in flight: one may be sent.
+    // One packet delivered, 15 left in flight: one may be sent.
     (ack.phase, ack.lost, ack.in_flight) = (Phase::Recovery, 8, 15);
     ack.rate.as_mut().unwrap().prior_delivered = 30;
     state.on_ack(&spec, &ack);
@@ -160,14 +162,14 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
     (ack.lost, ack.in_flight) = (0, 15);
     state.on_ack(&spec, &ack);
     assert_eq!(state.0.window.packets, 16);
-    // After a round it grows by what is delivered.
+    // After one round the window grows by the number of delivered packets.
     ack.rate.as_mut().unwrap().prior_delivered = 40;
     state.on_ack(&spec, &ack);
     assert_eq!(state.0.window.packets, 17);
     ack.phase = Phase::Open;
     state.on_ack(&spec, &ack);
     assert!(state.0.window.packets >= 24, "{}", state.0.window.packets);
-    // A timeout leaves one packet.
+    // A timeout leaves a window of one packet.
     state.on_timeout(&spec, &Timeout { now: ack.now, in_flight: 20, again: false });
     assert_eq!(state.window(&spec, ack.now), Some(1_448));
     ack.phase = Phase::Loss;
@@ -181,7 +183,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
 #[test]
 fn probe_rtt_after_ten_seconds_at_four_packets_for_200_ms() {
     let (spec, mut state, mut ack) = probing();
-    // The shortest was seen at 30 ms last.
+    // The minimum was last observed at 30 ms.
     ack.rtt = Some(Duration::from_ms(11));
     ack.now = ms(10_030);
     state.on_ack(&spec, &ack);
@@ -192,13 +194,13 @@ fn probe_rtt_after_ten_seconds_at_four_packets_for_200_ms() {
     assert_eq!(state.0.mode, Mode::ProbeRtt);
     assert_eq!(state.window(&spec, ack.now), Some(4 * 1_448));
     assert!(near(state.rate(&spec, ack.now).unwrap(), 1_000.0 * path::WIRE * 0.99));
-    // The 200 ms begin when no more than four are in flight.
+    // The 200 ms begin when at most four packets are in flight.
     let mut prior = 1_000;
     let mut at = |state: &mut State, now, in_flight| {
         (ack.now, ack.in_flight) = (ms(now), in_flight);
         prior += 100;
         ack.rate.as_mut().unwrap().prior_delivered = prior;
-        // Fewer packets than the bandwidth carries: this tells nothing of it.
+        // Fewer packets than the bandwidth would carry: no information about the bandwidth.
         ack.rate.as_mut().unwrap().delivered = 4;
         state.on_ack(&spec, &ack);
         state.0.mode == Mode::ProbeRtt
@@ -210,7 +212,7 @@ fn probe_rtt_after_ten_seconds_at_four_packets_for_200_ms() {
     assert!(!at(&mut state, 10_251, 4));
     assert!(state.0.window.packets >= window);
     assert_eq!(state.0.min_rtt.value, Some(Duration::from_ms(11)));
-    // The next one is ten seconds later.
+    // The next ProbeRTT is ten seconds later.
     ack.rtt = Some(Duration::from_ms(12));
     for (now, probes) in [(20_251, false), (20_252, true)] {
         ack.now = ms(now);
@@ -239,7 +241,7 @@ fn a_flow_that_was_idle_needs_no_probe_rtt() {
     ack.in_flight = 0;
     state.on_ack(&spec, &ack);
     state.on_send(&spec, ms(30_000), 1_518);
-    // It paces at the bandwidth whatever the phase.
+    // It paces at the bandwidth in every phase.
     assert!(near(state.rate(&spec, ms(30_000)).unwrap(), 1_000.0 * path::WIRE * 0.99));
     ack.now = ms(30_020);
     ack.rtt = Some(Duration::from_ms(20));

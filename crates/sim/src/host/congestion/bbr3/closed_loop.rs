@@ -1,4 +1,4 @@
-//! Version 3 on a path with a queue: 20 Mb/s and 40 ms, which are 66 packets.
+//! BBRv3 on a path with a queue: 20 Mb/s and 40 ms, a bandwidth-delay product (BDP) of 66 packets.
 
 use floodway_model::Duration;
 
@@ -19,7 +19,7 @@ fn one_flow_fills_the_pipe_and_leaves_the_queue_empty() {
     path.run(ms(5_000));
     let (used, lost) = path.run(ms(25_000));
     let (queued, _) = path.queue(ms(5_000), ms(25_000));
-    // 0.99 of the rate, half of it for 0.2 of 5 seconds: 0.97.
+    // 0.99 of the rate, and half of it for 0.2 of 5 seconds: 0.97.
     assert!(used > 0.95 && used <= 1.0, "{used}");
     assert_eq!(lost, 0.0);
     assert!(queued < 0.25 * path.bdp(), "{queued}");
@@ -31,8 +31,8 @@ fn a_shallow_buffer_loses_less_than_two_percent() {
         let buffer = (share * 66.0) as usize;
         let mut path = one(buffer);
         path.run(ms(5_000));
-        // A probe with more than 2 % of losses lowers the bound and ends; there is one in two
-        // seconds or more, so that over all it is far less.
+        // A probe with more than 2 % loss lowers the bound and ends. Probes are at least two
+        // seconds apart, so the overall loss rate is much lower.
         let (used, lost) = path.run(ms(45_000));
         assert!(lost < 0.02, "{share}: {lost}");
         assert!(used > 0.85, "{share}: {used}");
@@ -48,7 +48,7 @@ fn version_1_loses_more_in_a_shallow_buffer() {
     };
     let first = loss(Family::Bbr(bbr::Spec::default()));
     let third = loss(Family::Bbr3(Spec::default()));
-    // Two flows of version 1 keep twice the product in flight where 1.25 fits.
+    // Two flows of BBRv1 keep twice the BDP in flight, where 1.25 BDP fit.
     assert!(first > 0.05 && third < 0.02, "{first} {third}");
 }
 
@@ -57,14 +57,15 @@ fn another_bandwidth_is_found() {
     let mut path = one(700);
     path.run(ms(6_000));
     path.rate *= 2.0;
-    // The next probe is at most three seconds and ProbeRTT away; it goes on while the bandwidth
-    // grows by a quarter per round.
+    // The next probe begins after at most three seconds plus ProbeRTT, and continues while the
+    // bandwidth grows by a quarter per round.
     path.run(ms(10_500));
     let (used, _) = path.run(ms(14_500));
     assert!(used > 0.93, "{used}");
     path.rate /= 2.0;
-    // Twice the product was in flight, now it is four times. ProbeRTT with half of the estimated
-    // product still empties the queue; two cycles, with a probe each, until what was is forgotten.
+    // Twice the old BDP was in flight; this is now four times the BDP. ProbeRTT with half of the
+    // estimated BDP still drains the queue; it takes two cycles, with a probe each, until the old
+    // estimate expires.
     path.run(ms(30_000));
     let (used, _) = path.run(ms(36_000));
     assert!(used > 0.93, "{used}");
@@ -77,8 +78,8 @@ fn losses_tell_that_there_is_less_bandwidth() {
     let mut path = one(66);
     path.run(ms(6_000));
     path.rate /= 4.0;
-    // Each round trip with losses cuts to 0.7, but not below what is delivered: ln(1/4) / ln(0.7)
-    // is four of them. A round trip takes (66 + 16) packets at 2.4 ms, 0.2 s.
+    // Each round trip with losses cuts to 0.7, but not below the delivery rate: ln(1/4) / ln(0.7)
+    // is four round trips. A round trip takes (66 + 16) packets at 2.4 ms, 0.2 s.
     path.run(ms(8_000));
     let (used, lost) = path.run(ms(18_000));
     assert!(used > 0.9 && lost < 0.02, "{used} {lost}");
@@ -87,7 +88,7 @@ fn losses_tell_that_there_is_less_bandwidth() {
 #[test]
 fn marks_keep_the_queue_at_the_threshold() {
     let spec = Family::Bbr3(Spec { ecn: true, ..Spec::default() });
-    // 1 Gb/s and 1 ms: 82 packets; marks from 20 on.
+    // 1 Gb/s and 1 ms: 82 packets; marking begins at 20.
     let run = |mark_from| {
         let mut path = Path::new(1e9, Duration::from_ms(1), 1_000, &[spec.clone(), spec.clone()]);
         path.mark_from = mark_from;

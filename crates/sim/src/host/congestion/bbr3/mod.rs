@@ -1,11 +1,11 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `tcp_bbr.c`): paces at the bandwidth
-//! that was delivered, like version 1, and takes losses and, if wanted, marks for signs that more
-//! was in flight than fits.
+//! BBR, version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `tcp_bbr.c`). Like version 1 it
+//! paces at the measured delivery rate, and in addition it takes losses and, optionally, ECN marks
+//! as signs that more was in flight than fits into the path.
 //!
-//! Where the draft and the code differ it is the code: no packet conservation in recovery, the
-//! window follows the bounds. Packets are paced one by one, so the quantum that TCP hands to the
-//! NIC is one packet. Left out: the reaction to a loss that a tail loss probe has repaired, and
-//! protective load balancing.
+//! Where the draft and the code differ, this follows the code: there is no packet conservation in
+//! recovery, and the window follows the bounds. Packets are paced individually, so the send quantum
+//! that TCP hands to the NIC is one packet. Not modeled: the reaction to a loss that a tail loss
+//! probe has repaired, and protective load balancing.
 
 #[cfg(test)]
 mod closed_loop;
@@ -25,10 +25,10 @@ use probing::{Acks, Probe};
 use signals::{Bounds, Ecn, Signals};
 pub use spec::Spec;
 
-/// No bound on what is in flight.
+/// No bound on the packets in flight.
 const NONE: u32 = u32::MAX;
 
-/// Rounds over which bunches of acknowledgements are remembered, once and once more, when the pipe
+/// Rounds per half of the window over which acknowledgement aggregation is tracked, when the pipe
 /// is full and before (the code).
 const EXTRA_ACKED_ROUNDS: [u32; 2] = [5, 1];
 
@@ -44,18 +44,18 @@ enum Mode {
 }
 
 impl Mode {
-    /// ProbeBW.
+    /// Whether this is a state of ProbeBW.
     fn probes_bandwidth(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// What is lost now was risked.
+    /// Whether the state deliberately risks losses.
     fn pushes(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 }
 
-/// The highest bandwidth of this cycle of ProbeBW and of the last one in which there was a sample.
+/// The highest bandwidth of the current cycle of ProbeBW and of the last one that had a sample.
 #[derive(Debug, Default)]
 struct CycleMax([f64; 2]);
 
@@ -75,7 +75,7 @@ impl CycleMax {
     }
 }
 
-/// One flow. Apart from the others' states, which are small.
+/// State of one flow. Boxed, because the states of other algorithms are small.
 #[derive(Debug)]
 pub struct State(Box<Flow>);
 
@@ -85,7 +85,7 @@ struct Flow {
     rounds: Rounds,
     bandwidth: CycleMax,
     min_rtt: MinRtt,
-    /// The shortest round-trip time since ProbeRTT.
+    /// Minimum round-trip time since ProbeRTT.
     recent_rtt: MinRtt,
     full_pipe: FullPipe,
     aggregation: Aggregation,
@@ -95,11 +95,11 @@ struct Flow {
     window: Window,
     initial_window: u32,
     payload: u64,
-    /// Where the transport was at the last acknowledgement.
+    /// Phase of the transport at the last acknowledgement.
     phase: Phase,
     signals: Signals,
     bounds: Bounds,
-    /// The bounds before the last congestion event, in case it was none.
+    /// Bounds before the last congestion event, in case it was spurious.
     undo: Bounds,
     ecn: Ecn,
     probe: Probe,
@@ -107,7 +107,7 @@ struct Flow {
 }
 
 impl State {
-    /// A flow that begins.
+    /// State of a new flow.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let initial_window = path.initial_window.max(1);
         let path = &Path { initial_window, ..*path };
@@ -137,7 +137,7 @@ impl State {
 }
 
 impl Flow {
-    /// Gains of the pacing rate and of the window.
+    /// Gains of pacing rate and window.
     fn gains(&self, spec: &Spec) -> (f64, f64) {
         match self.mode {
             Mode::Startup => (spec.startup_pacing_gain, spec.startup_cwnd_gain),
@@ -158,18 +158,18 @@ impl Flow {
         self.max_bandwidth().min(self.bounds.bandwidth_lo)
     }
 
-    /// Packets in flight that carry a bandwidth `gain` times.
+    /// `gain` times the bandwidth-delay product for a bandwidth, in packets.
     fn in_flight_for(&self, spec: &Spec, bandwidth: f64, gain: f64) -> u32 {
         self.with_quanta(spec, self.min_rtt.bdp(bandwidth, gain, self.initial_window))
     }
 
-    /// At least three quanta, and in UP two packets more, so that a probe is seen even if the
-    /// bandwidth-delay product is small.
+    /// At least three quanta, and two packets more in UP, so that a probe is visible even with a
+    /// small bandwidth-delay product.
     fn with_quanta(&self, spec: &Spec, amount: u32) -> u32 {
         amount.max(3).max(spec.min_window).saturating_add(if self.mode == Mode::Up { 2 } else { 0 })
     }
 
-    /// The bandwidth-delay product, if the window is not smaller.
+    /// The bandwidth-delay product, or the window if that is smaller.
     fn target_in_flight(&self, spec: &Spec) -> u32 {
         self.in_flight_for(spec, self.used_bandwidth(), 1.0).min(self.window.packets)
     }
@@ -251,7 +251,7 @@ impl Flow {
         self.window.restore();
         self.bounds.reset_lower();
         if self.full_pipe.reached {
-            // A new wait for the next probe; there is no queue that DOWN would have to drain.
+            // A new wait until the next probe; there is no queue for DOWN to drain.
             self.begin_down(spec, now);
             self.begin_cruise();
         } else {
@@ -259,7 +259,8 @@ impl Flow {
         }
     }
 
-    /// By slow start from below, at once from above once the pipe was full; then the bounds.
+    /// Approaches the target by slow start from below and, once the pipe has been full, immediately
+    /// from above; then applies the bounds.
     fn set_window(&mut self, spec: &Spec, ack: &Ack, gain: f64) {
         if ack.delivered > 0 {
             let bandwidth = self.used_bandwidth();
@@ -305,7 +306,7 @@ impl Control for State {
         if spec.ecn { EcnFeedback::Accurate } else { EcnFeedback::None }
     }
 
-    /// The window after a loss is its own at every moment (Linux, `cong_control`).
+    /// BBR sets the window itself at all times, including after a loss (Linux, `cong_control`).
     fn owns_recovery(&mut self, _: &Spec) -> bool {
         true
     }
@@ -332,7 +333,8 @@ impl Control for State {
         }
         flow.aggregation.restart(now);
         if flow.mode.probes_bandwidth() {
-            // The queue is empty: no reason to send faster or slower than the network can.
+            // The queue is empty, so there is no reason to send faster or slower than the network
+            // can carry.
             flow.pacing.set(flow.used_bandwidth(), 1.0, flow.full_pipe.reached);
         } else if flow.mode == Mode::ProbeRtt && flow.probe_rtt.over(now) {
             flow.end_probe_rtt(spec, now);
@@ -388,7 +390,7 @@ impl Control for State {
         flow.phase = Phase::Loss;
         flow.full_pipe.reset(0.0);
         if !flow.mode.pushes() && flow.bounds.inflight_lo == NONE {
-            // The cut at the end of the round trip is from what it was before.
+            // The cut at the end of the round trip starts from the previous value.
             flow.bounds.inflight_lo = flow.window.saved().max(1);
         }
     }

@@ -6,39 +6,40 @@ use super::super::bbr::model::sample;
 use super::super::{Ack, Phase};
 use super::{Flow, Mode, NONE, Spec};
 
-/// What the acknowledgements of now tell about probing.
+/// Which packets, relative to a probe, the current acknowledgements are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
-    /// Nothing.
+    /// No relation to a probe.
     Unrelated,
-    /// Of packets from before the probe.
+    /// Packets from before the probe.
     Starting,
-    /// Of packets of the probe.
+    /// Packets of the probe.
     Feedback,
-    /// Of packets of a probe that has ended.
+    /// Packets of a probe that has ended.
     Stopping,
 }
 
-/// The probe for bandwidth, and when the next one is.
+/// State of the bandwidth probe, and the time until the next one.
 #[derive(Debug)]
 pub struct Probe {
     pub acks: Acks,
-    /// When DOWN or UP began.
+    /// Time at which DOWN or UP began.
     pub since: Instant,
-    /// From DOWN to the next probe.
+    /// Time from DOWN to the next probe.
     wait: Duration,
     /// Round trips since DOWN.
     pub rounds: u32,
-    /// Samples may tell that the probe put too much in flight; it is told once.
+    /// Whether samples can still show that the probe put too much in flight; this is reported once
+    /// per probe.
     pub samples: bool,
-    /// The last probe did, or has not ended.
+    /// Whether the last probe put too much in flight, or has not ended yet.
     was_too_high: bool,
-    /// The last probe ended for fear of that.
+    /// Whether the last probe ended early as a precaution against that.
     stopped_early: bool,
-    /// Packets acknowledged per packet by which `inflight_hi` grows; [`NONE`] outside UP.
+    /// Acknowledged packets per packet by which `inflight_hi` grows; [`NONE`] outside UP.
     per_growth: u32,
     acked: u32,
-    /// Round trips in UP: growth doubles in each.
+    /// Round trips in UP; growth doubles in each.
     growth_rounds: u32,
 }
 
@@ -60,7 +61,7 @@ impl Probe {
 }
 
 impl Flow {
-    /// DOWN: drain what the probe has queued, and choose when the next one is.
+    /// DOWN: drain the queue of the probe, and choose the time of the next one.
     pub(super) fn begin_down(&mut self, spec: &Spec, now: Instant) {
         self.signals.forget();
         let spread = spec.probe_wait_spread.0;
@@ -82,8 +83,8 @@ impl Flow {
         self.mode = Mode::Cruise;
     }
 
-    /// REFILL: fill the pipe for a round trip, or a shallow buffer would overflow in UP before the
-    /// bandwidth is used.
+    /// REFILL: fill the pipe for a round trip. Otherwise a shallow buffer would overflow in UP
+    /// before the bandwidth is fully used.
     fn begin_refill(&mut self, growth_rounds: u32) {
         self.bounds.reset_lower();
         self.probe.growth_rounds = growth_rounds;
@@ -94,7 +95,7 @@ impl Flow {
         self.mode = Mode::Refill;
     }
 
-    /// UP: send faster than the bandwidth and let more be in flight.
+    /// UP: send faster than the bandwidth and allow more in flight.
     fn begin_up(&mut self, now: Instant, bandwidth: f64) {
         self.probe.acks = Acks::Starting;
         self.probe.samples = true;
@@ -111,7 +112,7 @@ impl Flow {
         self.probe.per_growth = (self.window.packets / growth).max(1);
     }
 
-    /// Whether the losses or marks of a flight say that it was too large.
+    /// Whether the losses or marks of a flight show that it was too large.
     fn too_high(&self, spec: &Spec, ack: &Ack) -> bool {
         let Some(sample) = sample(ack) else { return false };
         let (marked, delivered) = (f64::from(sample.marked), f64::from(sample.delivered));
@@ -119,7 +120,7 @@ impl Flow {
             || (self.ecn.eligible && marked > delivered * spec.ecn_threshold)
     }
 
-    /// Startup ends by losses at the end of a round trip in recovery that had many.
+    /// Ends Startup at the end of a round trip in recovery that had many losses.
     pub(super) fn check_startup_losses(&mut self, spec: &Spec, ack: &Ack) {
         if self.full_pipe.reached {
             return;
@@ -142,7 +143,7 @@ impl Flow {
         self.bounds.inflight_hi = bdp.max(self.signals.delivered);
     }
 
-    /// A probe, of which `in_flight` was too much.
+    /// A probe showed that `in_flight` packets were too many.
     fn on_too_high(&mut self, spec: &Spec, now: Instant, in_flight: u32, app_limited: bool) {
         (self.probe.was_too_high, self.probe.samples) = (true, false);
         if !app_limited {
@@ -154,7 +155,7 @@ impl Flow {
         }
     }
 
-    /// A packet of a probe is lost, `lost` since it was sent.
+    /// A packet of a probe is lost; `lost` packets have been lost since it was sent.
     pub(super) fn on_probe_lost(&mut self, spec: &Spec, lost: &super::super::Lost) {
         if self.probe.samples && loss_too_high(spec, lost.lost, lost.in_flight_at_send) {
             let fits = in_flight_before_losses(spec, lost.lost, lost.in_flight_at_send);
@@ -162,7 +163,7 @@ impl Flow {
         }
     }
 
-    /// Moves the upper bound; whether that began another phase.
+    /// Adapts the upper bound. Returns whether that began another phase.
     fn adapt_upper_bound(&mut self, spec: &Spec, ack: &Ack) -> bool {
         let app_limited = self.probe_rtt.limits_ack(ack);
         if self.rounds.begins && self.probe.acks == Acks::Starting {
@@ -171,11 +172,12 @@ impl Flow {
         if self.rounds.begins && self.probe.acks == Acks::Stopping {
             (self.probe.samples, self.probe.acks) = (false, Acks::Unrelated);
             if self.mode.probes_bandwidth() {
-                // The probe of now is in the filter: those of the cycle before last may go.
+                // The current probe is in the bandwidth filter, so samples of the cycle before the
+                // previous one may expire.
                 if !app_limited {
                     self.bandwidth.advance();
                 }
-                // Nothing happened: on from where fear ended it.
+                // No losses occurred: continue where the precaution ended the last probe.
                 if self.probe.stopped_early && !self.probe.was_too_high {
                     self.begin_refill(0);
                     return true;
@@ -196,7 +198,7 @@ impl Flow {
         false
     }
 
-    /// UP without too many losses: the upper bound grows, if it is what limits the flow.
+    /// In UP without too many losses, raises the upper bound if it is what limits the flow.
     fn raise_upper_bound(&mut self, ack: &Ack) {
         if !self.bound_limits(ack) {
             return;
@@ -214,9 +216,9 @@ impl Flow {
         ack.window_limited && self.window.packets >= self.bounds.inflight_hi
     }
 
-    /// Whether DOWN and CRUISE have lasted long enough; begins REFILL if so.
+    /// Whether DOWN and CRUISE have lasted long enough; if so, begins REFILL.
     fn probes_again(&mut self, spec: &Spec, ack: &Ack) -> bool {
-        // Where marks have ceased there is room at once; UP begins with half of what fits.
+        // If marks have ceased there is room immediately; UP begins with half of what fits.
         let signals = &self.signals;
         let marks_ceased = self.ecn.eligible && signals.marks_in_cycle && !signals.loss_in_cycle;
         if marks_ceased && ack.phase == Phase::Open {
@@ -232,7 +234,7 @@ impl Flow {
         due
     }
 
-    /// The phase of the cycle after an acknowledgement.
+    /// Advances the phase of the cycle after an acknowledgement.
     pub(super) fn update_cycle(&mut self, spec: &Spec, ack: &Ack, bandwidth: f64) {
         if !self.full_pipe.reached || self.adapt_upper_bound(spec, ack) {
             return;
@@ -256,7 +258,7 @@ impl Flow {
         }
     }
 
-    /// UP ends where the last probe met losses, or when the bandwidth grows no more.
+    /// Ends UP where the last probe met losses, or when the bandwidth stops growing.
     fn check_probe_done(&mut self, spec: &Spec, ack: &Ack, bandwidth: f64) {
         let in_flight = ack.prior_in_flight.saturating_add(1);
         let risky = self.probe.was_too_high && in_flight >= self.bounds.inflight_hi;
@@ -274,8 +276,8 @@ fn loss_too_high(spec: &Spec, lost: u32, in_flight: u32) -> bool {
     in_flight > 0 && f64::from(lost) > f64::from(in_flight) * spec.loss_threshold
 }
 
-/// What was in flight when the share of lost packets reached the threshold, before the packet that
-/// was sent as the last of `in_flight` and is the last of `lost` (the draft,
+/// Packets that were in flight when the fraction of lost packets reached the threshold. The packet
+/// just lost was the last of `in_flight` when it was sent, and is the last of `lost` (the draft,
 /// `BBRInflightHiFromLostPacket`).
 pub(super) fn in_flight_before_losses(spec: &Spec, lost: u32, in_flight: u32) -> u32 {
     let before = f64::from(in_flight.saturating_sub(1));

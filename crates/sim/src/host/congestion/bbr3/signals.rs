@@ -1,30 +1,30 @@
-//! What BBRv3 makes of losses and marks: lower bounds for bandwidth and what is in flight, that
-//! hold until the next probe, and the share of marked packets.
+//! Reaction of BBRv3 to losses and marks: lower bounds for bandwidth and packets in flight, which
+//! apply until the next probe, and the fraction of marked packets.
 
 use super::super::Ack;
 use super::super::bbr::model::{Rounds, sample};
 use super::{NONE, Spec};
 
-/// The delivery of the current round trip, and what went wrong in it.
+/// Delivery and congestion signals of the current round trip.
 #[derive(Debug)]
 pub struct Signals {
-    /// The highest bandwidth of the round trip so far, and the most packets that were delivered
-    /// over one.
+    /// The highest bandwidth of the round trip so far. `delivered` is the largest number of packets
+    /// delivered over one round trip.
     pub bandwidth: f64,
     /// See `bandwidth`.
     pub delivered: u32,
-    /// Packets were lost in this round trip.
+    /// Whether packets were lost in this round trip.
     pub loss: bool,
-    /// Packets were marked in this round trip.
+    /// Whether packets were marked in this round trip.
     pub marks: bool,
-    /// Packets were lost since the last probe ended.
+    /// Whether packets were lost since the last probe ended.
     pub loss_in_cycle: bool,
-    /// Packets were marked since the last probe ended.
+    /// Whether packets were marked since the last probe ended.
     pub marks_in_cycle: bool,
-    /// Acknowledgements with losses in a round trip of Startup.
+    /// Number of acknowledgements with losses in a round trip of Startup.
     pub losses: u32,
-    /// Whether the last acknowledgement ended a round trip; a loss begins one, so that all of its
-    /// flight is seen.
+    /// Whether the last acknowledgement ended a round trip. A loss begins a round trip, so that its
+    /// whole flight is observed.
     pub round_begins: bool,
     round_end: u64,
 }
@@ -44,13 +44,13 @@ impl Signals {
         }
     }
 
-    /// At the end of a probe: what it did to the network is not held against later phases.
+    /// Called at the end of a probe: congestion caused by the probe must not affect later phases.
     pub fn forget(&mut self) {
         (self.loss, self.marks, self.loss_in_cycle, self.marks_in_cycle) = Default::default();
         (self.bandwidth, self.delivered) = (0.0, 0);
     }
 
-    /// A packet is lost.
+    /// Records a lost packet.
     pub fn on_lost(&mut self, rounds: &Rounds) {
         if !self.loss {
             self.round_end = rounds.delivered;
@@ -58,7 +58,7 @@ impl Signals {
         (self.loss, self.loss_in_cycle) = (true, true);
     }
 
-    /// An acknowledgement, before it is judged.
+    /// Called for an acknowledgement before it is evaluated.
     pub fn on_ack(&mut self, ack: &Ack, rounds: &Rounds) {
         self.round_begins = false;
         let Some(sample) = sample(ack).filter(|_| ack.delivered > 0) else { return };
@@ -71,7 +71,7 @@ impl Signals {
         }
     }
 
-    /// The same acknowledgement, after it is judged.
+    /// Called for the same acknowledgement after it is evaluated.
     pub fn after_ack(&mut self, ack: &Ack) {
         let Some(sample) = sample(ack) else { return };
         if self.round_begins {
@@ -82,14 +82,14 @@ impl Signals {
     }
 }
 
-/// Bounds of what is in flight and of the bandwidth, [`NONE`] and infinite where there is none.
+/// Bounds of bandwidth and packets in flight; infinite or [`NONE`] where there is no bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The bandwidth at which nothing was lost lately.
+    /// Bandwidth at which nothing was lost recently.
     pub bandwidth_lo: f64,
-    /// What was in flight when nothing went wrong lately.
+    /// Packets in flight without congestion recently.
     pub inflight_lo: u32,
-    /// The most that the path was seen to hold.
+    /// Largest number of packets that the path was seen to hold.
     pub inflight_hi: u32,
 }
 
@@ -97,13 +97,13 @@ impl Bounds {
     pub const NONE: Self =
         Self { bandwidth_lo: f64::INFINITY, inflight_lo: NONE, inflight_hi: NONE };
 
-    /// Before a probe the lower bounds do not hold any more.
+    /// Removes the lower bounds before a probe.
     pub fn reset_lower(&mut self) {
         (self.bandwidth_lo, self.inflight_lo) = (f64::INFINITY, NONE);
     }
 
-    /// At the end of a round trip without probing: losses cut both bounds to `beta`, but not below
-    /// what is delivered all the same; marks cut what is in flight.
+    /// Called at the end of a round trip without probing: losses reduce both bounds to `beta` times
+    /// their value, but not below what is still delivered; marks reduce the packets in flight.
     pub fn lower(
         &mut self,
         spec: &Spec,
@@ -129,7 +129,7 @@ impl Bounds {
         self.inflight_lo = self.inflight_lo.min(marked);
     }
 
-    /// `inflight_hi` without the share that is left to others.
+    /// `inflight_hi` minus the headroom left to other flows.
     pub fn with_headroom(&self, spec: &Spec) -> u32 {
         if self.inflight_hi == NONE {
             return NONE;
@@ -139,12 +139,13 @@ impl Bounds {
     }
 }
 
-/// The share of marked packets.
+/// Fraction of marked packets.
 #[derive(Debug)]
 pub struct Ecn {
-    /// Marks count: the round-trip time is short enough.
+    /// Whether marks count: the round-trip time is short enough.
     pub eligible: bool,
-    /// The moving average; 1 at first, so that a flow that begins into marks reacts to them.
+    /// Moving average. It starts at 1, so that a flow that encounters marks at its start reacts to
+    /// them.
     pub alpha: f64,
     delivered: u64,
     marked: u64,
@@ -161,7 +162,7 @@ impl Ecn {
         self.marked += u64::from(ack.marked);
     }
 
-    /// A round trip has ended. Whether it is the second with too many marks.
+    /// A round trip has ended. Returns whether it is the second with too many marks.
     pub fn on_round(&mut self, spec: &Spec) -> bool {
         if !self.eligible || self.delivered == 0 {
             return false;

@@ -3,7 +3,7 @@ use floodway_model::check::{ABOVE_ONE, Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters. "The draft" is draft-ietf-ccwg-bbr, "the code" the branch v3 of google/bbr.
+/// Parameters of BBRv3. "The draft" is draft-ietf-ccwg-bbr, "the code" is branch v3 of google/bbr.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
@@ -17,53 +17,58 @@ pub struct Spec {
     pub down_gain: f64,
     /// Pacing gain of ProbeBW_UP. Default 1.25 (the draft).
     pub up_gain: f64,
-    /// Window in bandwidth-delay products, a quarter more in ProbeBW_UP. Default 2 (the draft).
+    /// Window in bandwidth-delay products; a quarter more in ProbeBW_UP. Default 2 (the draft).
     pub cwnd_gain: f64,
-    /// By how much pacing stays below the bandwidth, 0 to 1. Default 0.01 (the draft).
+    /// Fraction by which the pacing rate stays below the bandwidth estimate, 0 to 1. Default 0.01
+    /// (the draft).
     pub pacing_margin: f64,
-    /// The least window in packets. Default 4 (the draft).
+    /// Minimum window in packets. Default 4 (the draft).
     pub min_window: u32,
-    /// Share of lost packets above which too much was in flight. Default 0.02 (the draft).
+    /// Fraction of lost packets above which too much was in flight. Default 0.02 (the draft).
     pub loss_threshold: f64,
-    /// Acknowledgements with losses in a round trip of Startup from which on a share of lost packets
-    /// above `loss_threshold` ends it; 0 never. Default 6 (the draft).
+    /// Number of acknowledgements with losses in a round trip from which on a fraction of lost
+    /// packets above `loss_threshold` ends Startup; 0 disables this. Default 6 (the draft).
     pub startup_losses: u32,
-    /// What a loss leaves of the bandwidth and of what may be in flight. Default 0.7 (the draft).
+    /// Factor applied to the bounds of bandwidth and packets in flight after a loss. Default 0.7
+    /// (the draft).
     pub beta: f64,
-    /// Share of what is known to fit into the path that is left to others while cruising. Default
-    /// 0.15 (the draft).
+    /// Fraction of the path's known capacity in flight that is left to other flows while cruising.
+    /// Default 0.15 (the draft).
     pub headroom: f64,
-    /// The least time from one probe for bandwidth to the next. Default 2s (the draft).
+    /// Minimum time between bandwidth probes. Default 2s (the draft).
     pub probe_wait: Duration,
-    /// How much longer it may be, evenly distributed. Default 1s (the draft).
+    /// Range of the uniformly distributed time added to `probe_wait`. Default 1s (the draft).
     pub probe_wait_spread: Duration,
-    /// Round trips after which it probes in any case, or earlier if the bandwidth-delay product has
-    /// fewer packets: then Reno would have reached it. Default 63 (the draft).
+    /// Maximum number of round trips between bandwidth probes. The limit is lower if the
+    /// bandwidth-delay product has fewer packets, because Reno would have reached it by then.
+    /// Default 63 (the draft).
     pub probe_rounds: u32,
-    /// After this time the shortest round-trip time is forgotten. Default 10s (the draft).
+    /// Time after which the minimum round-trip time expires. Default 10s (the draft).
     pub min_rtt_window: Duration,
-    /// After this time without a shorter round-trip time, ProbeRTT lowers what is in flight to
-    /// measure it. Default 5s (the draft).
+    /// Time without a new minimum round-trip time after which ProbeRTT reduces the packets in
+    /// flight to measure it. Default 5s (the draft).
     pub probe_rtt_interval: Duration,
-    /// How long ProbeRTT keeps it low, and at least a round trip. Default 200ms (the draft).
+    /// Minimum time that ProbeRTT keeps few packets in flight, which is also at least a round trip.
+    /// Default 200ms (the draft).
     pub probe_rtt_time: Duration,
     /// Bandwidth-delay products in flight in ProbeRTT. Default 0.5 (the draft).
     pub probe_rtt_cwnd_gain: f64,
-    /// How much of the packets that were acknowledged in bunches is added to the window. Default 1
+    /// Fraction of the measured acknowledgement aggregation that is added to the window. Default 1
     /// (the code, `extra_acked`).
     pub extra_acked_gain: f64,
-    /// Whether marks count: only where switches mark at shallow thresholds, as for DCTCP, and with
-    /// feedback that tells how many packets were marked. Default false (the code: per route,
-    /// `ecn_low`).
+    /// Whether ECN marks count. Use this only where switches mark at shallow thresholds, as for
+    /// DCTCP, and with feedback that reports the number of marked packets. Default false (the code:
+    /// per route, `ecn_low`).
     pub ecn: bool,
-    /// The longest round-trip time at which marks count; 0s is any. Default 5ms (the code).
+    /// Maximum round-trip time at which marks count; 0s is no limit. Default 5ms (the code).
     pub ecn_max_rtt: Duration,
-    /// Weight of the last round trip in the share of marked packets. Default 1/16 (the code).
+    /// Weight of the last round trip in the smoothed fraction of marked packets. Default 1/16 (the
+    /// code).
     pub ecn_alpha_gain: f64,
-    /// A marked round trip cuts what may be in flight by the share of marked packets times this.
-    /// Default 1/3 (the code).
+    /// Factor of the reduction in a marked round trip: the bound of packets in flight is cut by the
+    /// smoothed fraction of marked packets times this. Default 1/3 (the code).
     pub ecn_factor: f64,
-    /// Share of marked packets above which too much was in flight; two such round trips end
+    /// Fraction of marked packets above which too much was in flight; two such round trips end
     /// Startup. Default 0.5 (the code).
     pub ecn_threshold: f64,
 }

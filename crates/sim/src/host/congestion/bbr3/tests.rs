@@ -11,7 +11,7 @@ fn flow() -> (Spec, State) {
     (spec, state)
 }
 
-/// One packet is acknowledged; 1000 packets per second over 10 ms were delivered.
+/// Acknowledgement of one packet; 1000 packets per second were delivered over 10 ms.
 fn ack(now: Instant, prior_delivered: u64) -> Ack {
     let rtt = Duration::from_ms(10);
     Ack {
@@ -31,8 +31,8 @@ fn ack(now: Instant, prior_delivered: u64) -> Ack {
 }
 
 /// A flow in CRUISE with 1000 packets per second and 10 ms, so 10 packets, at 40 ms; and an
-/// acknowledgement for 50 ms. What is acknowledged with `prior_delivered` of 50, 60 and so on
-/// begins a round.
+/// acknowledgement for 50 ms. An acknowledgement with `prior_delivered` of 50, 60 and so on begins
+/// a round.
 fn cruising() -> (Spec, State, Ack) {
     let (spec, mut state) = flow();
     for round in 0..5 {
@@ -69,7 +69,7 @@ fn gains_of_startup_drain_and_down() {
         assert!(near(state.rate(&spec, ms(0)).unwrap(), 1_000.0 * packet * gain * 0.99), "{round}");
     }
     assert_eq!(state.0.mode, Mode::Drain);
-    // The bandwidth-delay product is left: DOWN.
+    // One bandwidth-delay product is left: DOWN.
     full.in_flight = 10;
     state.on_ack(&spec, &full);
     assert_eq!(state.0.mode, Mode::Down);
@@ -78,8 +78,8 @@ fn gains_of_startup_drain_and_down() {
 
 #[test]
 fn losses_end_startup_with_what_was_delivered_as_the_bound() {
-    // Six acknowledgements with losses in a round, more than 2 % of 100: the bound is what was
-    // delivered over a round trip, 30, as the product is 10.
+    // Six acknowledgements with losses in a round, more than 2 % of 100. The bound is the number
+    // delivered over a round trip, 30, because the BDP is only 10.
     for (events, share, ends) in [(6, 3, true), (5, 3, false), (6, 2, false)] {
         let (spec, mut state) = flow();
         let mut a = ack(ms(0), 0);
@@ -115,10 +115,10 @@ fn a_round_with_losses_cuts_by_beta_but_not_below_what_is_delivered() {
     state.on_lost(&spec, &lost(ms(45), 1, 10));
     state.on_ack(&spec, &ack);
     assert_eq!(state.0.bounds.inflight_lo, 14);
-    // 0.7 of 1000 per second is less than what is delivered.
+    // 0.7 of 1000 per second is below the delivery rate.
     assert!(near(state.0.bounds.bandwidth_lo, 1_000.0));
-    // Half as much is delivered: not yet in the round that ends now; then 0.7 of both; then 0.7
-    // of that would be less than what is delivered.
+    // Half as much is delivered. The first round ends without effect; the next cuts both bounds to
+    // 0.7; after that 0.7 would be below the delivery rate.
     ack.rate.as_mut().unwrap().delivered = 5;
     for (bandwidth, in_flight) in [(1_000.0, 10), (700.0, 7), (500.0, 5)] {
         next_round(&mut ack);
@@ -135,7 +135,7 @@ fn headroom_is_fifteen_percent_and_at_least_a_packet() {
     let spec = Spec::default();
     let hi = |inflight_hi| Bounds { inflight_hi, ..Bounds::NONE }.with_headroom(&spec);
     assert_eq!([100, 20, 6, 3, NONE].map(hi), [85, 17, 5, 4, NONE]);
-    // Cruising keeps it, refilling does not.
+    // CRUISE keeps the bound, REFILL removes it.
     let (spec, mut state, ack) = cruising();
     state.0.bounds.inflight_hi = 20;
     state.0.window.packets = 20;
@@ -146,16 +146,16 @@ fn headroom_is_fifteen_percent_and_at_least_a_packet() {
 #[test]
 fn where_the_losses_began() {
     let spec = Spec::default();
-    // 100 in flight, the last of them the third lost: of the 99 before, 1.98 may be lost and two
-    // were. With the first one, (1.98 - 0) / 0.98 packets more would have been fine.
+    // 100 in flight, the last of them the third lost. Of the 99 before, 1.98 may be lost and two
+    // were. With the first one, (1.98 - 0) / 0.98 packets more would have been acceptable.
     assert_eq!(in_flight_before_losses(&spec, 3, 100), 99);
     assert_eq!(in_flight_before_losses(&spec, 1, 100), 101);
 }
 
-/// Brings a flow that cruises to UP; the acknowledgement begins a round each time.
+/// Moves a flow from CRUISE to UP; the acknowledgement begins a round each time.
 fn probe_up(spec: &Spec, state: &mut State, ack: &mut Ack) {
     ack.now = ms(3_100);
-    // Fresh, so that ProbeRTT is not due.
+    // Recent, so that ProbeRTT is not due.
     state.0.recent_rtt.at = ack.now;
     state.on_ack(spec, ack);
     assert_eq!(state.0.mode, Mode::Refill);
@@ -168,20 +168,20 @@ fn probe_up(spec: &Spec, state: &mut State, ack: &mut Ack) {
 fn a_lossy_probe_sets_the_bound_where_the_losses_began() {
     let (spec, mut state, mut ack) = cruising();
     probe_up(&spec, &mut state, &mut ack);
-    // A fiftieth is tolerated.
+    // 2 % are tolerated.
     state.on_lost(&spec, &lost(ack.now, 1, 50));
     assert_eq!(state.0.mode, Mode::Up);
     state.on_lost(&spec, &lost(ack.now, 3, 100));
     assert_eq!(state.0.mode, Mode::Down);
     assert_eq!(state.0.bounds.inflight_hi, 99);
-    // It is told once per probe; a bound below 0.7 of the target is not believed.
+    // It is reported once per probe; a bound below 0.7 of the target is not accepted.
     state.on_lost(&spec, &lost(ack.now, 9, 60));
     assert_eq!(state.0.bounds.inflight_hi, 99);
     let (spec, mut state, mut ack) = cruising();
     probe_up(&spec, &mut state, &mut ack);
     state.0.window.packets = 30;
     state.on_lost(&spec, &lost(ack.now, 3, 4));
-    // The product, and in UP two packets more, are 12.
+    // The BDP plus the two extra packets in UP is 12.
     assert_eq!(state.0.bounds.inflight_hi, 8);
 }
 
@@ -192,8 +192,8 @@ fn probing_up_doubles_the_growth_of_the_bound_every_round() {
     state.0.window.packets = 8;
     let spec = Spec { extra_acked_gain: 0.0, ..spec };
     probe_up(&spec, &mut state, &mut ack);
-    // The window is 10 packets: 10 are acknowledged for the first packet more, 10 / 2 per packet in
-    // the next round, then, with a window of 12, 12 / 4.
+    // The window is 10 packets. 10 acknowledged packets allow the first packet more, then 10 / 2
+    // per packet in the next round, then, with a window of 12, 12 / 4.
     assert_eq!(state.0.window.packets, 10);
     ack.window_limited = true;
     ack.rate.as_mut().unwrap().in_flight_at_send = 1;
@@ -222,7 +222,7 @@ fn the_next_probe_is_two_to_three_seconds_or_63_rounds_away() {
             state.on_ack(&spec, &ack(ms(10 * round), 10 * round));
         }
         assert_eq!(state.0.mode, Mode::Cruise);
-        // No rounds pass: DOWN began at 30 ms.
+        // No rounds pass; DOWN began at 30 ms.
         let mut a = ack(ms(30), 0);
         while state.0.mode == Mode::Cruise {
             a.now += Duration::from_ms(1);
@@ -231,12 +231,12 @@ fn the_next_probe_is_two_to_three_seconds_or_63_rounds_away() {
         waits.push((a.now - ms(30)).as_secs());
     }
     assert!(waits.iter().all(|wait| (2.0..=3.001).contains(wait)));
-    // The mean of 200 is 2.5 within five times 0.289 / sqrt(200).
+    // The mean of 200 samples is within five times 0.289 / sqrt(200) of 2.5.
     let mean = waits.iter().sum::<f64>() / 200.0;
     assert!((mean - 2.5).abs() < 0.102, "{mean}");
 
-    // The product is 10 packets: Reno would be there after ten rounds. Of a larger one the first
-    // 62 or 63 rounds are waited for.
+    // The BDP is 10 packets: Reno would reach it after ten rounds. With a larger one the wait is 62
+    // or 63 rounds.
     for (per_round, rounds) in [(10, 9..=10), (1_000, 62..=63)] {
         let (spec, mut state) = flow();
         let mut begun = None;
@@ -262,7 +262,7 @@ fn probe_rtt_every_five_seconds_at_half_the_product() {
     let (spec, mut state, mut ack) = cruising();
     ack.rate.as_mut().unwrap().prior_delivered = 0;
     ack.rtt = Some(Duration::from_ms(10));
-    // The first sample was at 0 ms; one that is as short does not put it off.
+    // The first sample was at 0 ms; another one of the same length does not postpone the probe.
     ack.now = ms(5_000);
     state.on_ack(&spec, &ack);
     assert_ne!(state.0.mode, Mode::ProbeRtt);
@@ -312,7 +312,7 @@ fn marks_count_if_wanted_and_if_the_path_is_short() {
         (ack.marked, ack.rtt) = (1, None);
         state.on_ack(&spec, &ack);
         assert_eq!(state.0.ecn.eligible, counts);
-        // Everything was marked, so alpha stays 1: a third less.
+        // Everything was marked, so alpha stays 1: a reduction by a third.
         assert_eq!(state.0.bounds.inflight_lo, if counts { 20 } else { NONE });
         next_round(&mut ack);
         ack.marked = 0;

@@ -1,6 +1,6 @@
-//! DCQCN (Zhu et al., SIGCOMM 2015): the reaction point of RoCEv2. A congestion notification
-//! packet cuts the rate by a factor that follows the fraction of time with congestion; a timer
-//! and, if wanted, a byte counter raise it again in three phases.
+//! DCQCN (Zhu et al., SIGCOMM 2015): the reaction point of RoCEv2. A congestion notification packet
+//! (CNP) cuts the rate by a factor that follows the fraction of time with congestion; a timer and,
+//! optionally, a byte counter raise it again in three phases.
 //!
 //! Published versions differ in when alpha is updated and when a cut happens ([`Variant`]).
 
@@ -14,36 +14,37 @@ use super::{Control, Needs, Path};
 
 pub use spec::{Notification, Spec, Variant};
 
-/// One flow at its reaction point. Until the first CNP it sends at line rate and nothing runs.
+/// One flow at its reaction point. Until the first CNP it sends at line rate and no timers run.
 #[derive(Debug)]
 pub struct State {
     line_rate: f64,
-    /// The window at line rate, bytes of payload.
+    /// Window at line rate, in bytes of payload.
     window: Option<u64>,
     /// R_C and R_T of the paper, bits per second on the wire.
     current: f64,
     target: f64,
     alpha: f64,
-    /// When alpha decays or, for all but `paper`, is updated.
+    /// Time at which alpha decays or, except for `paper`, is updated.
     alpha_at: Instant,
-    /// A CNP has come since alpha was updated (not `paper`).
+    /// Whether a CNP has arrived since alpha was updated (not `paper`).
     cnp_for_alpha: bool,
-    /// A CNP has come that has not cut the rate yet (not `paper`).
+    /// Whether a CNP has arrived that has not cut the rate yet (not `paper`).
     cnp_for_cut: bool,
-    /// Before this no further cut (`nic`); when it is asked whether to cut, or was (`periodic`).
+    /// Time before which there is no further cut (`nic`), or of the next check whether to cut
+    /// (`periodic`).
     cut_at: Instant,
-    /// When the increase timer expires.
+    /// Expiry of the increase timer.
     increase_at: Instant,
     /// Expirations of timer and byte counter since the last cut: T and BC of the paper.
     timer_stage: u32,
     byte_stage: u32,
     bytes: u64,
-    /// The earliest of the above times: before it there is nothing to catch up on.
+    /// The earliest of the above times; before it there is nothing to update.
     next: Instant,
 }
 
 impl State {
-    /// A flow that begins: line rate and the initial alpha.
+    /// A new flow: line rate and the initial alpha.
     pub fn new(spec: &Spec, path: &Path) -> Self {
         let line_rate = path.line_rate;
         let window = spec.window.map(|time| line_rate.bytes_in(time).0);
@@ -66,12 +67,13 @@ impl State {
         }
     }
 
-    /// Does what the clock has brought since it was last asked, in order.
+    /// Processes all timer events since the last call, in order.
     #[inline]
     fn catch_up(&mut self, spec: &Spec, now: Instant) {
         while self.next <= now {
             let at = self.next;
-            // Equal times: alpha first, so that a cut sees it, and a cut before an increase.
+            // At equal times alpha is updated first, so that a cut uses it, and a cut comes before
+            // an increase.
             if self.alpha_at == at {
                 self.on_alpha_timer(spec);
             } else if self.cnp_for_cut && self.cut_at == at {
@@ -109,7 +111,8 @@ impl State {
         self.cut_at = now + spec.cut_interval;
     }
 
-    /// One expiration of the timer or the byte counter, already counted in its stage.
+    /// Handles one expiration of the timer or the byte counter, which is already counted in its
+    /// stage.
     fn increase(&mut self, spec: &Spec) {
         let (timer, bytes, recovery) = (self.timer_stage, self.byte_stage, spec.fast_recovery);
         let growth = if spec.byte_counter.0 == 0 && spec.variant != Variant::Paper {
@@ -191,7 +194,7 @@ impl Control for State {
         self.catch_up(spec, now);
         match spec.variant {
             Variant::Paper => {
-                // Section 3.2, equation 1: the cut uses alpha as it was.
+                // Section 3.2, equation 1: the cut uses alpha before its update.
                 self.cut(spec, now);
                 self.alpha = (1.0 - spec.g) * self.alpha + spec.g;
                 self.alpha_at = now + spec.alpha_timer;
@@ -206,7 +209,7 @@ impl Control for State {
             }
             Variant::Periodic => {
                 if self.alpha_at == Instant::NEVER {
-                    // What is asked for is alpha as the first CNP has set it.
+                    // The first CNP starts the timers and does not count towards alpha.
                     self.alpha_at = now + spec.alpha_timer;
                     self.cut_at = now + spec.cut_interval;
                 } else {
@@ -224,7 +227,7 @@ impl Control for State {
     }
 
     fn check_signals(_: &Spec, around: &Around<'_>, findings: &mut Findings<'_>) {
-        // Backward indications count as much as marks, and so do the marks of trimmed packets.
+        // Backward indications count like marks, and so do the marks of trimmed packets.
         let indication = around.switch.congestion_indication.as_ref();
         let trims = around.switch.overflow.trims().is_some_and(|spec| spec.mark);
         if indication.is_some_and(|spec| spec.backward)
@@ -254,7 +257,7 @@ mod tests {
         Instant(us * 1_000_000)
     }
 
-    /// The NIC's timers and no byte counter, with the paper's increases.
+    /// The timers of NICs and no byte counter, with the paper's increases.
     fn quick() -> Spec {
         Spec {
             variant: Variant::Nic,
@@ -288,9 +291,10 @@ mod tests {
         let mut flow = begun();
         assert_eq!(flow.rate(&spec, us(5)), None);
         flow.on_cnp(&spec, us(10));
-        // alpha 1: half the rate; the target is where it was.
+        // alpha 1: the rate is halved; the target is unchanged.
         assert_eq!(flow.rate(&spec, us(10)), Some(LINE / 2.0));
-        // Five times half way back in 55 us steps: 1 - 2^-6 of the line rate after the fifth.
+        // Each of five 55 us steps halves the distance to the target: 1 - 2^-6 of the line rate
+        // after the fifth.
         let after = |n: i32| LINE * (1.0 - 0.5f64.powi(n + 1));
         assert!(near(flow.rate(&spec, us(10 + 55)).unwrap(), after(1)));
         assert!(near(flow.rate(&spec, us(10 + 5 * 55)).unwrap(), after(5)));
@@ -321,8 +325,8 @@ mod tests {
         flow.on_cnp(&spec, us(101));
         flow.on_cnp(&spec, us(102));
         assert_eq!(flow.rate(&spec, us(103)), Some(LINE / 2.0));
-        // At 104 us one more cut; alpha had three updates with a CNP (at 101, 102, 103, the first
-        // by the CNP at 100) and one without (104): it is 1 - g.
+        // At 104 us there is one more cut; alpha had three updates with a CNP (at 101, 102, 103,
+        // the first by the CNP at 100) and one without (104): it is 1 - g.
         let alpha = 1.0 - spec.g;
         assert!(near(flow.rate(&spec, us(104)).unwrap(), LINE / 2.0 * (1.0 - alpha / 2.0)));
         assert!(near(flow.rate(&spec, us(120)).unwrap(), flow.current));
@@ -334,17 +338,17 @@ mod tests {
         let mut flow = begun();
         flow.on_cnp(&spec, us(100));
         assert_eq!(flow.rate(&spec, us(103)), None);
-        // At 104 us, by an alpha that has decayed four times; the one CNP does not raise it.
+        // At 104 us, by an alpha that has decayed four times; the single CNP does not raise it.
         let rest = 255.0f64 / 256.0;
         let first = LINE * (1.0 - rest.powi(4) / 2.0);
         assert!(near(flow.rate(&spec, us(104)).unwrap(), first));
-        // Nothing came until 108, nor until 112: the CNP at 113 waits for 116. Alpha decays nine times
-        // until 113, is raised once at 114, and decays twice more.
+        // No CNP arrived until 108, nor until 112: the CNP at 113 takes effect at 116. Alpha decays
+        // nine times until 113, is raised once at 114, and decays twice more.
         flow.on_cnp(&spec, us(113));
         assert!(near(flow.rate(&spec, us(115)).unwrap(), first));
         let alpha = (rest.powi(13) * rest + 1.0 / 256.0) * rest * rest;
         assert!(near(flow.rate(&spec, us(116)).unwrap(), first * (1.0 - alpha / 2.0)));
-        // The increase timer runs from the cut; both cuts are recovered from together.
+        // The increase timer runs from the cut; the flow recovers from both cuts together.
         assert!(near(flow.target, LINE));
         assert!(near(flow.rate(&spec, us(170)).unwrap(), first * (1.0 - alpha / 2.0)));
         let half_way = (first * (1.0 - alpha / 2.0) + LINE) / 2.0;
@@ -355,7 +359,8 @@ mod tests {
     fn periodic_cuts_in_every_period_with_a_cnp() {
         let spec = Spec { variant: Variant::Periodic, g: 1e-9, ..quick() };
         let mut flow = begun();
-        // A mark in every acknowledgement, one in a microsecond: halved at 14, 18 and 22 us.
+        // A mark in every acknowledgement, one per microsecond: the rate is halved at 14, 18 and 22
+        // us.
         let mut rates = Vec::new();
         for at in 10..=22 {
             rates.push(flow.rate(&spec, us(at)).map_or(100, |rate| (rate / 1e9).round() as u64));
@@ -370,11 +375,11 @@ mod tests {
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
         flow.on_cnp(&spec, us(4));
-        // The second cut comes before any increase: the target stays where the first one put it.
+        // The second cut comes before any increase: the target stays where the first one set it.
         assert!(near(flow.target, LINE));
         flow.target = 20e9;
         let target = flow.target;
-        // One fast recovery, one additive, then hyper (HPCC authors' simulator).
+        // One fast recovery, one additive increase, then hyper increase (HPCC authors' simulator).
         for (expiration, growth) in [(1, 0.0), (2, 40e6), (3, 240e6), (4, 440e6)] {
             flow.rate(&spec, us(4 + 55 * expiration));
             assert!(near(flow.target, target + growth), "{expiration}");
@@ -408,10 +413,10 @@ mod tests {
         };
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
-        // The cut is at 4 us, by an alpha of 1, and nobody asks for the rate until a packet is sent.
+        // The cut is at 4 us, by an alpha of 1, and takes effect only when a packet is sent.
         (0..9).for_each(|_| flow.on_send(&spec, us(5), 1_000));
         assert_eq!(flow.rate(&spec, us(5)), Some(50e9));
-        // 10,000 bytes after the cut: half way back to the target.
+        // 10,000 bytes after the cut: halfway back to the target.
         flow.on_send(&spec, us(5), 1_000);
         assert_eq!(flow.rate(&spec, us(5)), Some(75e9));
     }
@@ -435,7 +440,7 @@ mod tests {
     }
 
     /// DCQCN and DCQCN+win of HPCC (SIGCOMM 2019, section 5.1), each with the reaction point of the
-    /// paper and of the NIC.
+    /// paper and that of the NIC.
     #[test]
     fn with_and_without_a_window_in_both_variants() {
         let rest = 255.0 / 256.0;
@@ -443,8 +448,8 @@ mod tests {
         for (variant, rates) in [
             // A cut for each CNP, the second by an alpha that was 1: a quarter.
             (Variant::Paper, [50e9, 25e9, 25e9]),
-            // The second CNP waits until 4 us after the first cut. Until then alpha has been updated
-            // with a CNP at 101 and 103 us, and without one at 102 and 104 us.
+            // The second CNP takes effect 4 us after the first cut. Until then alpha has been
+            // updated with a CNP at 101 and 103 us, and without one at 102 and 104 us.
             (Variant::Nic, [50e9, 50e9, 50e9 * (1.0 - alpha / 2.0)]),
         ] {
             for (window, follows) in [(None, false), (Some(15), false), (Some(15), true)] {
@@ -475,7 +480,7 @@ mod tests {
     }
 
     /// The parameters of the Source Flow Control deck. Its increases of 0.0125 and 0.025 have no
-    /// unit; as bytes per nanosecond they are 100 and 200 Mb/s.
+    /// unit; read as bytes per nanosecond they are 100 and 200 Mb/s.
     fn source_flow_control() -> Spec {
         Spec {
             fast_recovery: 1,
@@ -496,9 +501,9 @@ mod tests {
         flow.on_cnp(&spec, us(0));
         flow.target = 20e9;
         let mut target = flow.target;
-        // Timer and bytes, how often each has expired, and what that does to the target: fast
-        // recovery while both have at most once, hyper increase once both have more than once,
-        // additive increase between.
+        // Timer and bytes, how often each has expired, and the effect on the target: fast recovery
+        // while both have expired at most once, hyper increase once both have expired more than
+        // once, additive increase otherwise.
         let steps = [
             (Some(4), 0.0),    // T 1, BC 0
             (None, 0.0),       // T 1, BC 1
@@ -518,10 +523,10 @@ mod tests {
             assert!(near(flow.target, target), "{now}: {} is not {target}", flow.target);
             assert!(rate < LINE);
         }
-        // A cut begins all over again.
+        // A cut restarts all counters.
         flow.on_cnp(&spec, us(17));
         assert_eq!((flow.timer_stage, flow.byte_stage, flow.bytes), (0, 0, 0));
-        // With the bytes ahead of the timer it is additive increase too.
+        // Additive increase also applies if the byte counter is ahead of the timer.
         let target = flow.target;
         (0..3).for_each(|_| flow.on_send(&spec, us(18), 2_097_152));
         assert!(near(flow.target, target + 2.0 * 100e6));
@@ -532,7 +537,8 @@ mod tests {
         let spec = source_flow_control();
         let mut flow = begun();
         flow.on_cnp(&spec, us(0));
-        // The period of 5 us that had the CNP leaves alpha at 1; each further one takes 1/1019.
+        // The period of 5 us that had the CNP leaves alpha at 1; each further one reduces it by
+        // 1/1019.
         flow.rate(&spec, us(14));
         assert!(near(flow.alpha, 1.0 - 0.0009813));
         flow.rate(&spec, us(15));

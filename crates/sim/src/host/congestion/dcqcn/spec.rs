@@ -6,98 +6,96 @@ use serde::{Deserialize, Serialize};
 use super::super::check::{self, Around, Network};
 use crate::host::transport;
 
-/// Parameters. The defaults are the preset `paper`; `nvidia`, `hpcc_simulator` and
-/// `hpcc_simulator_paper` are others, see [presets](#presets).
+/// Parameters of DCQCN. The defaults are the preset `paper`; other presets are `nvidia`,
+/// `hpcc_simulator` and `hpcc_simulator_paper`, see [presets](#presets).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Which reaction point. Default `paper`.
+    /// Variant of the reaction point. Default `paper`.
     pub variant: Variant,
-    /// What tells the sender of marks. Default `cnp`.
+    /// How the receiver notifies the sender of marks. Default `cnp`.
     pub notification: Notification,
-    /// Notification point: the least time between two CNPs of a flow. Default 50us (paper).
+    /// Notification point: minimum time between two CNPs of a flow. Default 50us (paper).
     pub cnp_interval: Duration,
     /// Weight of a new observation in alpha, 0 to 1. Default 1/256 (paper, section 5).
     pub g: f64,
-    /// Time without a CNP after which alpha decays by one step; for `nic` and `periodic` the period of
-    /// every update of alpha. Default 55us (paper; `dce_tcp_rtt` of NICs is 1us).
+    /// Time without a CNP after which alpha decays by one step; for `nic` and `periodic`, the period
+    /// of all updates of alpha. Default 55us (paper; `dce_tcp_rtt` of NICs is 1us).
     pub alpha_timer: Duration,
-    /// `nic`: the least time between two rate cuts; `periodic`: the period in which it is asked
-    /// whether to cut. Default 4us (`rate_reduce_monitor_period`).
+    /// `nic`: minimum time between two rate cuts; `periodic`: period of the check whether to cut.
+    /// Default 4us (`rate_reduce_monitor_period`).
     pub cut_interval: Duration,
-    /// Time between two increases. Default 55us (paper; `rpg_time_reset` of NICs is 300us).
+    /// Period of the rate increase timer. Default 55us (paper; `rpg_time_reset` of NICs is 300us).
     pub increase_timer: Duration,
-    /// Bytes sent between two increases; 0B counts no bytes, as the HPCC authors' simulator. Default
-    /// 10MB (paper).
+    /// Bytes sent between two increases; 0B disables the byte counter, as in the HPCC authors'
+    /// simulator. Default 10MB (paper).
     pub byte_counter: Bytes,
-    /// F, increases by halving the distance to the target before the target itself grows.
-    /// Default 5 (paper).
+    /// F, the number of fast recovery increases, which halve the distance to the target, before the
+    /// target itself grows. Default 5 (paper).
     pub fast_recovery: u32,
     /// Growth of the target per increase after fast recovery. Default 40Mbps (paper).
     pub additive_increase: Rate,
     /// Growth of the target per increase when both the timer and the byte counter are past fast
-    /// recovery; without a byte counter only `nic` and `periodic` get there, from the second increase
-    /// past fast recovery on. Default 200Mbps (configuration of the authors' simulator, `RATE_HAI`; the
-    /// paper gives no number).
+    /// recovery. Without a byte counter only `nic` and `periodic` reach this phase, from the second
+    /// increase after fast recovery on. Default 200Mbps (configuration of the authors' simulator,
+    /// `RATE_HAI`; the paper gives no number).
     pub hyper_increase: Rate,
-    /// Link rate of a host for which `additive_increase` and `hyper_increase` are written; at another
-    /// rate both are larger or smaller in proportion. Default none: they are the same at every rate.
-    /// The HPCC authors' script writes 5 and 50 Mb/s for every 25 Gb/s.
+    /// Host link rate for which `additive_increase` and `hyper_increase` are specified; at another
+    /// rate both are scaled in proportion. Default none: they are the same at every rate. The HPCC
+    /// authors' script specifies 5 and 50 Mb/s for every 25 Gb/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_rate: Option<Rate>,
-    /// The lowest rate of a flow. Default 100Mbps (authors' simulator; the paper gives no
-    /// number).
+    /// Minimum rate of a flow. Default 100Mbps (authors' simulator; the paper gives no number).
     pub min_rate: Rate,
-    /// Alpha of a flow that has not had a CNP, 0 to 1. Default 1 (paper).
+    /// Alpha of a flow before its first CNP, 0 to 1. Default 1 (paper).
     pub initial_alpha: f64,
-    /// The smallest factor by which one cut changes the rate, 0 to 1 (`rpg_min_dec_fac` of NICs, there
-    /// in per cent). Default 0.5, which limits nothing: a cut by half of alpha leaves that much (paper,
-    /// equation 1).
+    /// Minimum factor by which one cut multiplies the rate, 0 to 1 (`rpg_min_dec_fac` of NICs, there in
+    /// percent). Default 0.5, which has no effect: a cut by half of alpha leaves at least that much
+    /// (paper, equation 1).
     pub min_decrease_factor: f64,
-    /// Not for `paper`: whether every cut sets the target to the rate before it; else only the first cut
-    /// after an increase does, so that several cuts in a row are recovered from together. The paper
-    /// always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of the
-    /// HPCC authors' simulator and of its descendants).
+    /// Not for `paper`: whether every cut sets the target to the rate before it. If false, only the
+    /// first cut after an increase does, so the flow recovers from several consecutive cuts together.
+    /// The paper always does (equation 1). Default false (`CLAMP_TARGET_RATE 0` in the configurations of
+    /// the HPCC authors' simulator and of its descendants).
     pub clamp_target: bool,
-    /// The most payload of a flow that is sent and not acknowledged, as a time at line rate, in
-    /// whole packets and at least one: 15us are 187.5 KB at 100 Gb/s. A flow that begins sends no
-    /// more than this before its receiver has answered. Default none (paper; with it the algorithm
-    /// is the DCQCN+win of HPCC, SIGCOMM 2019, section 5.1, whose window is bandwidth times
-    /// round-trip time).
+    /// Window: maximum payload of a flow that is sent and not acknowledged, as a time at line rate,
+    /// in whole packets and at least one; 15us are 187.5 KB at 100 Gb/s. A new flow sends no more
+    /// than this before its receiver has replied. Default none (paper; with a window the algorithm
+    /// is DCQCN+win of HPCC, SIGCOMM 2019, section 5.1, whose window is bandwidth times round-trip
+    /// time).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Duration>,
-    /// Whether the window shrinks and grows with the rate of the flow, so that it stays `window`
-    /// long at that rate. Default false: the window of HPCC's text is a constant. The HPCC authors'
-    /// simulator has both (`VAR_WIN`); its own configuration of DCQCN with a window follows the
-    /// rate.
+    /// Whether the window scales with the rate of the flow, so that it is `window` long at that
+    /// rate. Default false: the window in HPCC's text is a constant. The HPCC authors' simulator
+    /// supports both (`VAR_WIN`); its own configuration of DCQCN with a window follows the rate.
     pub window_follows_rate: bool,
 }
 
-/// Which published reaction point.
+/// Published variants of the reaction point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
     /// Zhu et al., SIGCOMM 2015, section 3.2: every CNP cuts at once.
     #[default]
     Paper,
-    /// As the timers of NICs are often read: alpha is updated periodically by whether a CNP came, and cuts happen at most
-    /// once per `cut_interval`, the first one with the first CNP.
+    /// A common interpretation of the timers of NICs: alpha is updated periodically, depending on whether a CNP
+    /// arrived, and cuts happen at most once per `cut_interval`, the first one with the first CNP.
     Nic,
-    /// As the HPCC authors' simulator models a NIC, and as the NIC's documentation describes
-    /// `rate_reduce_monitor_period`: from the first CNP on it is asked every
-    /// `cut_interval` whether one has come since, so that even the first cut is one interval late.
+    /// The NIC model of the HPCC authors' simulator, which matches the NIC documentation of
+    /// `rate_reduce_monitor_period`: from the first CNP on, every `cut_interval` checks whether a
+    /// CNP has arrived since, so even the first cut is one interval late.
     Periodic,
 }
 
-/// What tells the sender that packets arrive with marks.
+/// How the receiver notifies the sender of marked packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Notification {
     /// Congestion notification packets, at most one per `cnp_interval`.
     #[default]
     Cnp,
-    /// A bit in every acknowledgement and NAK of a packet that came with a mark, each of which counts
-    /// as a CNP; there are no others (the HPCC authors' simulator).
+    /// A bit in every acknowledgement and NAK of a marked packet; each of them counts as a CNP, and
+    /// no CNPs are sent (the HPCC authors' simulator).
     Ack,
 }
 
@@ -126,7 +124,7 @@ impl Default for Spec {
     }
 }
 
-/// Rates are caught up with step by step when a packet is sent: shorter steps only cost time.
+/// Timers are processed step by step when a packet is sent; shorter steps would only cost time.
 const SHORTEST_TIMER: Duration = Duration::from_ns(10);
 
 impl Check for Spec {
@@ -160,7 +158,7 @@ impl Check for Spec {
 }
 
 impl Spec {
-    /// Whether the increases are sensible at the rate for which they are written.
+    /// Checks that the increases are sensible at the rate for which they are specified.
     fn check_reference(&self, findings: &mut Findings<'_>) {
         let Some(reference) = self.reference_rate.filter(|&rate| rate > Rate(0)) else { return };
         let increases = [
@@ -182,12 +180,12 @@ impl Spec {
         }
     }
 
-    /// Whether it can come to the third phase of increases.
+    /// Whether the hyper increase phase can be reached.
     fn has_hyper_increase(&self) -> bool {
         self.variant != Variant::Paper || self.byte_counter > Bytes(0)
     }
 
-    /// Settings that this reaction point, or the way in which it is notified, does not use.
+    /// Reports settings that this reaction point or its form of notification does not use.
     fn check_idle(&self, findings: &mut Findings<'_>) {
         if self.variant == Variant::Paper {
             findings.idle("cut_interval", "with `variant = \"paper\"` every CNP cuts at once");
@@ -214,7 +212,7 @@ impl Spec {
         }
     }
 
-    /// Whether the window holds a packet at the slowest host, and lets acknowledgements come.
+    /// Checks that the window holds a packet at the slowest host, and allows acknowledgements.
     pub(super) fn check_window(&self, network: &Network<'_>, findings: &mut Findings<'_>) {
         let Around { transport: transport::Spec::Rocev2(transport), .. } = network.around else {
             return;
@@ -233,7 +231,7 @@ impl Spec {
             );
             return;
         }
-        // The smallest the window can become.
+        // The smallest window that can occur.
         let (rate, bytes) = match self.window_follows_rate {
             true => (format!("the lowest rate, {}", self.min_rate), self.min_rate.bytes_in(window)),
             false => (slowest.to_string(), bytes),

@@ -1,6 +1,6 @@
-//! RoCEv2 reliable connections (InfiniBand architecture, annex 17, on the wire as UDP port 4791):
-//! a message is cut into packets of the path MTU and acknowledged cumulatively; what is lost is
-//! sent again after a NAK or a timeout, in one of two ways ([`recovery`]).
+//! RoCEv2 reliable connections (InfiniBand architecture, annex 17, on the wire as UDP port 4791). A
+//! message is segmented into packets of the path MTU and acknowledged cumulatively. Lost packets
+//! are retransmitted after a NAK or a timeout, by one of two methods ([`recovery`]).
 
 mod receiver;
 pub mod recovery;
@@ -19,33 +19,33 @@ use crate::host::congestion::{self, Needs};
 pub use receiver::{Arrived, Receiver};
 pub use sender::Sender;
 
-/// Parameters.
+/// Parameters of RoCEv2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Payload of a full packet (the path MTU). Default 1024B.
+    /// Payload of a full packet (path MTU). Default 1024B.
     pub mtu: Bytes,
     /// Packets per acknowledgement; the last packet of a message is always acknowledged. Default 1.
     pub ack_every: u32,
-    /// The most payload of a message that is sent and not acknowledged, in whole packets (IRN,
-    /// SIGCOMM 2018, section 3.2: BDP-FC, with the bandwidth-delay product). Default none: only
-    /// the rate limits what is in flight.
+    /// Maximum payload of a message sent and not acknowledged, in whole packets (IRN, SIGCOMM 2018,
+    /// section 3.2: BDP-FC, with the bandwidth-delay product). Default none: only the rate limits
+    /// the data in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<Bytes>,
-    /// Whether packets have room for telemetry, 42 bytes in data and in what answers it, that
-    /// switches fill in. Default false; true for congestion control that needs it.
+    /// Whether packets have room for telemetry that switches fill in: 42 bytes in data packets and
+    /// in their acknowledgements. Default false; true for congestion control that needs it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub telemetry: bool,
-    /// What a data packet has on the wire beside its payload, preamble and gap not counted. Default
+    /// Overhead of a data packet on the wire beyond its payload, without preamble and gap. Default
     /// 62B (Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4; the HPCC authors' simulator has 48B).
     pub overhead: Bytes,
-    /// Length of an acknowledgement or a NAK on the wire, telemetry not counted. Default 66B (62 and
+    /// Length of an acknowledgement or a NAK on the wire, without telemetry. Default 66B (62 and
     /// AETH 4; the HPCC authors' simulator has 60B, or 46B with telemetry).
     pub answer: Bytes,
-    /// To what length shorter data packets are padded. Default 64B (IEEE 802.3); simulators that know
-    /// no such limit have 0B.
+    /// Minimum length of data packets; shorter ones are padded. Default 64B (IEEE 802.3); simulators
+    /// without such a minimum have 0B.
     pub shortest: Bytes,
-    /// What is sent again after a loss, and when.
+    /// Loss recovery: what is retransmitted after a loss, and when.
     pub recovery: recovery::Spec,
 }
 
@@ -91,10 +91,10 @@ impl Check for Spec {
     }
 }
 
-/// No transport needs more beside the payload.
+/// No transport has more overhead.
 const LONGEST_HEADERS: Bytes = Bytes(256);
 
-/// Addresses and numbers take as much.
+/// Addresses and sequence numbers take as much.
 const SHORTEST_ANSWER: Bytes = Bytes(20);
 
 impl Transport for Spec {
@@ -184,7 +184,7 @@ impl Transport for Spec {
 }
 
 impl Spec {
-    /// Packets of a message; the most there can be for one that never ends.
+    /// Number of packets of a message; the maximum for a message that never ends.
     pub fn packets(&self, flow: &FlowSpec) -> u32 {
         if flow.is_persistent() {
             return u32::MAX;
@@ -192,12 +192,12 @@ impl Spec {
         flow.bytes.div_ceil(self.mtu.0) as u32
     }
 
-    /// The most packets that are sent and not acknowledged.
+    /// Maximum number of packets sent and not acknowledged.
     pub fn window(&self) -> u32 {
         self.in_flight.map_or(u32::MAX, |bytes| self.whole_packets(bytes.0))
     }
 
-    /// The full packets that `payload` bytes fill.
+    /// Number of full packets that `payload` bytes fill.
     pub fn whole_packets(&self, payload: u64) -> u32 {
         (payload / self.mtu.0).min(u32::MAX.into()) as u32
     }

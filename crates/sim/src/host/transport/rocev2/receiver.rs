@@ -14,22 +14,21 @@ pub struct Receiver {
     bytes: u64,
     mtu: u64,
     unacknowledged: u32,
-    /// With selective repeat: the packets above `expected` that have come; `None` if there are
-    /// none.
+    /// With selective repeat: packets above `expected` that have arrived; `None` if there are none.
     held: Option<Box<Numbers>>,
     last_cnp: Option<Instant>,
-    /// With go-back-N: the packet last asked for again, and when.
+    /// With go-back-N: the packet last requested again, and the time of the request.
     asked: Option<(u32, Instant)>,
 }
 
-/// What follows from the arrival of a data packet.
+/// Results of the arrival of a data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
-    /// The message is complete with it.
+    /// Whether the packet completes the message.
     pub completes: bool,
     /// Acknowledge everything before this packet.
     pub acknowledge: Option<u32>,
-    /// Tell that this packet is missing, and that the one that has come has.
+    /// Send a NAK: this packet is missing, and the one that has just arrived is not.
     pub missing: Option<u32>,
 }
 
@@ -48,7 +47,7 @@ impl Receiver {
         }
     }
 
-    /// A packet has come.
+    /// A packet has arrived.
     #[inline]
     pub fn on_data(&mut self, transport: &Spec, psn: u32, now: Instant) -> Arrived {
         let mut arrived = Arrived::default();
@@ -60,15 +59,15 @@ impl Receiver {
                 self.deliver_held();
             }
             arrived.completes = self.expected == self.packets;
-            // What fills a gap is acknowledged at once, as the sender waits for it (RFC 5681,
-            // section 4.2).
+            // A packet that fills a gap is acknowledged at once, because the sender waits for it
+            // (RFC 5681, section 4.2).
             let due = self.unacknowledged >= transport.ack_every;
             if due || fills_a_gap || arrived.completes {
                 self.unacknowledged = 0;
                 arrived.acknowledge = Some(self.expected);
             }
         } else if psn < self.expected {
-            // Repeated although it had come: the acknowledgement was lost or late.
+            // A retransmission of a packet that had arrived: the acknowledgement was lost or late.
             arrived.acknowledge = Some(self.expected);
         } else if self.asks(transport, psn, now) {
             arrived.missing = Some(self.expected);
@@ -76,17 +75,17 @@ impl Receiver {
         arrived
     }
 
-    /// Whether a packet has come with its payload.
+    /// Whether a packet has arrived with its payload.
     pub fn has(&self, psn: u32) -> bool {
         psn < self.expected || self.held.as_ref().is_some_and(|held| held.contains(psn))
     }
 
-    /// The first packet that has not come.
+    /// The first packet that has not arrived.
     pub fn expected(&self) -> u32 {
         self.expected
     }
 
-    /// The packet expected next has come: those that were held behind it follow.
+    /// The expected packet has arrived: delivers the packets that were held behind it.
     fn deliver_held(&mut self) {
         let held = self.held.as_mut().expect("something is held");
         self.expected = held.next_absent(self.expected);
@@ -96,7 +95,7 @@ impl Receiver {
         }
     }
 
-    /// A later packet than the one expected has come: whether to tell the sender.
+    /// A packet later than the expected one has arrived. Returns whether to send a NAK.
     fn asks(&mut self, transport: &Spec, psn: u32, now: Instant) -> bool {
         match &transport.recovery {
             recovery::Spec::GoBackN(spec) => {
@@ -115,7 +114,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a CNP may be sent now, at most one per `interval`; counts it.
+    /// Whether a CNP may be sent now, at most one per `interval`; counts it if so.
     pub fn may_notify(&mut self, interval: Option<Duration>, now: Instant) -> bool {
         let Some(interval) = interval else { return false };
         let rested = self.last_cnp.is_none_or(|last| now.since(last) >= interval);
@@ -125,8 +124,9 @@ impl Receiver {
         rested
     }
 
-    /// Payload bytes that have arrived, each once. What is held behind a missing packet counts: it
-    /// is placed in memory when it comes (InfiniBand architecture; IRN, section 5).
+    /// Payload bytes that have arrived, each counted once. This includes packets held behind a
+    /// missing one, because they are placed in memory on arrival (InfiniBand architecture; IRN,
+    /// section 5).
     pub fn delivered(&self) -> u64 {
         let in_order = (u64::from(self.expected) * self.mtu).min(self.bytes);
         let Some(held) = &self.held else { return in_order };

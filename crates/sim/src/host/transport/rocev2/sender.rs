@@ -10,23 +10,23 @@ use crate::host::transport::{Frame, Sent, Transport};
 /// The sending side of one message.
 #[derive(Debug)]
 pub struct Sender {
-    /// How fast it may send.
+    /// Congestion control of the flow.
     pub control: congestion::State,
-    /// What it has sent.
+    /// Counters.
     pub sent: Sent,
     bytes: u64,
     packets: u32,
-    /// When a message without a size ends with what has been sent.
+    /// Time at which a long-lived message ends with what has been sent.
     stop: Instant,
-    /// The most packets that are sent and not acknowledged, by what the transport allows and what
-    /// congestion control does; 0 for none at all until there is credit.
+    /// Maximum number of packets sent and not acknowledged, from the limits of transport and
+    /// congestion control; 0 while there is no credit.
     window: u32,
-    /// The next packet to send, the first that is not acknowledged, and the first never sent.
+    /// Next packet to send, first unacknowledged packet, and first packet never sent.
     next: u32,
     unacknowledged: u32,
     fresh: u32,
     last_progress: Instant,
-    /// With selective repeat: what has arrived and what is lost.
+    /// With selective repeat: state of arrived and lost packets.
     selective: Option<Box<selective_repeat::State>>,
 }
 
@@ -69,7 +69,7 @@ impl Sender {
         self.fresh == self.packets
     }
 
-    /// Whether a packet may be sent that does not fill a gap.
+    /// Whether a packet may be sent that is not a retransmission.
     #[inline]
     fn may_go_on(&self) -> bool {
         self.next < self.packets && self.next - self.unacknowledged < self.window
@@ -82,9 +82,9 @@ impl Sender {
         self.may_go_on() || self.selective.as_deref().is_some_and(has_lost)
     }
 
-    /// The message ends here: what has been sent is all of it, in full packets. The receiver does
-    /// not know which of them is the last, so with `ack_every` above 1 the end may be acknowledged
-    /// only when the timer has had it repeated.
+    /// Ends the message with what has been sent, in full packets. The receiver does not know which
+    /// of them is the last, so with `ack_every` above 1 the end may be acknowledged only after the
+    /// timer has caused its retransmission.
     #[cold]
     fn end_here(&mut self, transport: &Spec) {
         self.stop = Instant::NEVER;
@@ -92,7 +92,7 @@ impl Sender {
         self.bytes = u64::from(self.fresh) * transport.mtu.0;
     }
 
-    /// The next packet; `None` if all are sent that may be.
+    /// The next packet; `None` if no more packets may be sent.
     #[inline]
     pub fn next_frame(&mut self, transport: &Spec, now: Instant) -> Option<Frame> {
         if now >= self.stop {
@@ -123,7 +123,8 @@ impl Sender {
         })
     }
 
-    /// As much may be in flight as the transport and congestion control allow, which says `bytes`.
+    /// Sets the window to the limit of the transport or of congestion control (`bytes`), whichever
+    /// is lower.
     #[inline(always)]
     pub fn limit(&mut self, bytes: Option<u64>, transport: &Spec) {
         if let Some(bytes) = bytes {
@@ -134,21 +135,21 @@ impl Sender {
         }
     }
 
-    /// Whether it has packets to send and nothing in flight that an answer is expected for.
+    /// Whether it has packets to send and nothing in flight for which a reply is expected.
     fn waits_to_send(&self) -> bool {
         let wants = |state: &selective_repeat::State| state.wants(self.unacknowledged);
         self.next == self.unacknowledged || self.selective.as_deref().is_some_and(wants)
     }
 
-    /// Credit has come: what had to wait for it has not waited too long.
+    /// Credit has arrived: packets that waited for it must not time out.
     pub fn on_credit(&mut self, now: Instant) {
         if self.waits_to_send() {
             self.last_progress = now;
         }
     }
 
-    /// The first packet that is not acknowledged, that after the last one sent, and the first that has
-    /// never been sent.
+    /// First unacknowledged packet, the packet after the last one sent, and the first packet never
+    /// sent.
     pub fn progress(&self) -> (u32, u32, u32) {
         (self.unacknowledged, self.next, self.fresh)
     }
@@ -166,7 +167,7 @@ impl Sender {
         }
     }
 
-    /// Everything before `psn` has arrived, and `psn` has not although `arrived` has.
+    /// Everything before `psn` has arrived; `psn` has not, although `arrived` has.
     pub fn on_nak(&mut self, psn: u32, arrived: u32, now: Instant) {
         self.on_ack(psn, now);
         match &mut self.selective {
@@ -179,15 +180,15 @@ impl Sender {
         }
     }
 
-    /// From now on switches may trim its packets.
+    /// Switches may trim its packets from now on.
     pub fn expect_headers(&mut self) {
         if let Some(state) = &mut self.selective {
             state.expect_headers();
         }
     }
 
-    /// The transmission of `psn` that began at `sent_at` has arrived trimmed. It counts as progress, because the path is
-    /// alive and the packet is known to be sent again.
+    /// The transmission of `psn` that began at `sent_at` has arrived trimmed. This counts as progress, because the path
+    /// works and the packet is known to need retransmission.
     pub fn on_trimmed(&mut self, psn: u32, sent_at: Instant, now: Instant) {
         if psn < self.unacknowledged || psn >= self.fresh {
             return;
@@ -198,21 +199,21 @@ impl Sender {
         }
     }
 
-    /// When it has waited too long, for progress or for a packet that others have overtaken.
+    /// Time at which it times out, for lack of progress or because a packet has been overtaken.
     #[inline]
     pub fn deadline(&self, transport: &Spec) -> Instant {
         let overtaken = self.selective.as_ref().map_or(Instant::NEVER, |s| s.suspects_until());
         self.times_out(transport).min(overtaken)
     }
 
-    /// When it has waited too long for progress.
+    /// Time at which it times out for lack of progress.
     #[inline]
     fn times_out(&self, transport: &Spec) -> Instant {
         self.last_progress + transport.recovery.timeout(self.next - self.unacknowledged)
     }
 
-    /// That moment has come: the packets that others have overtaken, or all that it has sent, if
-    /// there is something, are taken for lost.
+    /// The timer has expired: packets that have been overtaken, or all packets in flight if there
+    /// are any, are considered lost.
     pub fn on_timer(&mut self, now: Instant, transport: &Spec) {
         if let Some(state) = self.selective.as_mut().filter(|state| state.suspects_until() <= now) {
             state.give_up(now);
@@ -220,8 +221,8 @@ impl Sender {
                 return;
             }
         }
-        // A packet that was trimmed and is still to be sent again waits for its rate, not for an answer. Credit for it
-        // should have come by now.
+        // A trimmed packet that is still to be retransmitted waits for its rate, not for a reply. Credit for it should
+        // have arrived by now.
         let is_stuck = self.window == 0 || !self.waits_to_send();
         if is_stuck && now >= self.times_out(transport) {
             match &mut self.selective {

@@ -1,4 +1,4 @@
-//! Sender and receiver against each other over a wire that loses what it is told to.
+//! Sender and receiver connected by a wire with configurable losses.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -40,7 +40,7 @@ fn selective_repeat() -> Spec {
     Spec { recovery: recovery::Spec::SelectiveRepeat(Default::default()), ..Spec::default() }
 }
 
-/// Gives a packet to the receiver a microsecond after it was sent.
+/// Passes a packet to the receiver a microsecond after it was sent.
 fn give(receiver: &mut Receiver, spec: &Spec, packet: &Frame) -> Arrived {
     let Body::Data { psn, sent_at, .. } = packet.body else { panic!("not data") };
     receiver.on_data(spec, psn, sent_at + Duration::from_us(1))
@@ -51,21 +51,21 @@ fn psn(packet: &Frame) -> u32 {
     psn
 }
 
-/// What a transfer came to.
+/// Results of a transfer.
 #[derive(Debug, Default)]
 struct Story {
-    /// The packets in the order in which they were sent, and when, in ns.
+    /// Packets in the order in which they were sent, with the time in ns.
     sent: Vec<(u32, u64)>,
     lost: u64,
     naks: u64,
     retransmitted: u64,
     timeouts: u32,
-    /// When the last packet had come.
+    /// Arrival time of the last packet.
     finished: u64,
 }
 
 impl Story {
-    /// The packets that were sent after the first `new` ones.
+    /// Packets sent after the first `new` ones.
     fn after(&self, new: usize) -> Vec<u32> {
         self.sent[new..].iter().map(|(psn, _)| *psn).collect()
     }
@@ -74,15 +74,15 @@ impl Story {
 const TICK: u64 = 100;
 const DELAY: u64 = 1_000;
 
-/// Sends a message of `packets` over a wire with a packet per 100 ns and 1 us each way. `lose` is
-/// asked about every data packet and every answer: whether it is an answer, and its number among
-/// its kind.
+/// Transfers a message of `packets` over a wire with a packet per 100 ns and a delay of 1 us in
+/// each direction. `lose` decides about every data packet and every reply; it gets whether it is a
+/// reply, and its number among its kind.
 fn transfer(packets: u32, spec: &Spec, lose: impl FnMut(bool, usize) -> bool) -> Story {
     transfer_by_ways(packets, spec, lose, |_| 0)
 }
 
-/// The same where data packets take ways of different lengths: `late` says of every packet
-/// how many packet times it takes longer.
+/// Like [`transfer`], with data packets on paths of different delay: `late` returns the additional
+/// delay of a packet, in packet times.
 fn transfer_by_ways(
     packets: u32,
     spec: &Spec,
@@ -151,7 +151,7 @@ fn transfer_by_ways(
     story
 }
 
-/// Loses these transmissions of data and no answers.
+/// Loses these transmissions of data and no replies.
 fn data(lost: &[usize]) -> impl FnMut(bool, usize) -> bool {
     move |answer, number| !answer && lost.contains(&number)
 }
@@ -174,7 +174,7 @@ fn a_message_is_cut_and_put_together() {
     }
 }
 
-/// A packet every 100 ns until 1 us.
+/// One packet per 100 ns until 1 us.
 fn until_one_microsecond(spec: &Spec) -> (Sender, Receiver, Vec<Frame>) {
     let (mut sender, receiver) = pair_until(Instant(1_000_000), FlowSpec::PERSISTENT, spec);
     let at = |n| Instant(n * TICK * 1_000);
@@ -186,7 +186,7 @@ fn until_one_microsecond(spec: &Spec) -> (Sender, Receiver, Vec<Frame>) {
 fn a_flow_that_stops_is_done_when_all_that_was_sent_is_acknowledged() {
     for spec in [go_back_n(), selective_repeat()] {
         let (mut sender, mut receiver, packets) = until_one_microsecond(&spec);
-        // At 0, 100, ..., 900 ns; none at 1000 ns.
+        // Packets at 0, 100, ..., 900 ns; none at 1000 ns.
         assert_eq!(packets.iter().map(psn).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         assert!(packets.iter().all(|packet| packet.bytes == 1086));
         for packet in &packets {
@@ -249,7 +249,7 @@ fn going_back() {
     packets.remove(1);
     let answers: Vec<Arrived> =
         packets.iter().map(|packet| give(&mut receiver, &spec, packet)).collect();
-    // One NAK for packet 1, however many come after it.
+    // A single NAK for packet 1, however many packets follow it.
     assert_eq!(answers[1].missing, Some(1));
     assert_eq!(answers[2], Arrived::default());
     sender.on_nak(1, 2, Instant(10));
@@ -299,13 +299,13 @@ fn acknowledgements_can_be_coalesced() {
 fn one_loss_costs_one_packet_or_all_that_were_in_flight() {
     let story = transfer(100, &selective_repeat(), data(&[10]));
     assert_eq!((story.retransmitted, story.timeouts), (1, 0));
-    // Packet 10 leaves at 1.0 us, packet 11 tells at 2.1 us that it has not come, which is known
-    // at 3.1 us: after 0 to 30 it is the 32nd.
+    // Packet 10 is sent at 1.0 us. The arrival of packet 11 at 2.1 us reveals that 10 is missing,
+    // which the sender learns at 3.1 us: after packets 0 to 30 it is the 32nd transmission.
     assert_eq!(story.sent[31], (10, 3_100));
     assert_eq!(story.sent[32], (31, 3_200));
-    // It arrives at 4.1 us, after packets 11 to 30, of which each is answered by a NAK.
+    // It arrives at 4.1 us, after packets 11 to 30, each of which is answered by a NAK.
     assert_eq!(story.naks, 20);
-    // Go-back-N sends 10 to 30 again.
+    // Go-back-N retransmits 10 to 30.
     let story = transfer(100, &go_back_n(), data(&[10]));
     assert_eq!((story.retransmitted, story.naks), (21, 1));
     assert_eq!(story.sent[31], (10, 3_100));
@@ -316,10 +316,10 @@ fn one_loss_costs_one_packet_or_all_that_were_in_flight() {
 fn the_lost_end_comes_after_the_low_timeout() {
     let story = transfer(20, &selective_repeat(), data(&[19]));
     assert_eq!((story.retransmitted, story.timeouts, story.naks), (1, 1, 0));
-    // The last progress is the acknowledgement of packet 18, sent at 1.8 us, at 3.8 us.
+    // The last progress is at 3.8 us, the acknowledgement of packet 18, which was sent at 1.8 us.
     assert_eq!(story.sent[20], (19, 3_800 + 100_000));
     assert_eq!(story.finished, 103_800 + DELAY);
-    // A message of one packet: the time runs from its sending.
+    // A message of one packet: the timer runs from its transmission.
     let story = transfer(1, &selective_repeat(), data(&[0]));
     assert_eq!(story.sent[1], (0, 100_000));
 }
@@ -328,8 +328,9 @@ fn the_lost_end_comes_after_the_low_timeout() {
 fn of_a_lost_end_of_many_packets_the_probe_tells() {
     let story = transfer(20, &selective_repeat(), data(&[15, 16, 17, 18, 19]));
     assert_eq!((story.retransmitted, story.timeouts, story.naks), (5, 1, 1));
-    // The acknowledgement of packet 14 comes at 3.4 us; five packets in flight are many. Packet 15
-    // and the probe go at 323.4 us, and the NAK of the probe is back two microseconds after it.
+    // The acknowledgement of packet 14 arrives at 3.4 us; five packets in flight are not few.
+    // Packet 15 and the probe are sent at 323.4 us, and the NAK for the probe arrives two
+    // microseconds later.
     assert_eq!(
         story.sent[20..],
         [(15, 323_400), (19, 323_500), (16, 325_500), (17, 325_600), (18, 325_700)]
@@ -338,10 +339,10 @@ fn of_a_lost_end_of_many_packets_the_probe_tells() {
 
 #[test]
 fn a_lost_repetition_waits_for_the_timeout() {
-    // The repetition of packet 10 is the 32nd transmission.
+    // The retransmission of packet 10 is the 32nd transmission.
     let story = transfer(100, &selective_repeat(), data(&[10, 31]));
     assert_eq!((story.retransmitted, story.timeouts), (2, 1));
-    // All others have come: nothing else is sent but packet 10, 320 us after its repetition.
+    // All other packets have arrived: only packet 10 is sent, 320 us after its retransmission.
     assert_eq!(story.sent[101], (10, 3_100 + 320_000));
 }
 
@@ -349,15 +350,17 @@ fn a_lost_repetition_waits_for_the_timeout() {
 fn a_burst_of_losses_is_repeated_in_order_and_before_new_packets() {
     let story = transfer(100, &selective_repeat(), data(&[10, 11, 12, 14]));
     assert_eq!((story.retransmitted, story.timeouts), (4, 0));
-    // The NAK of packet 13 comes at 3.3 us and tells of 10 to 12, the one of packet 15 of 14.
+    // The NAK for packet 13 arrives at 3.3 us and reveals the loss of 10 to 12, the one for packet
+    // 15 that of 14.
     assert_eq!(story.after(33)[..5], [10, 11, 12, 14, 33]);
 }
 
 #[test]
 fn a_repetition_is_not_repeated_while_new_packets_are_lost() {
-    // Packet 33 (the 35th transmission) is sent again after 30 and before 30's repetition is
-    // acknowledged. With that all that was in flight when recovery began is acknowledged, and NAKs
-    // of packets between the two repetitions follow: they must not repeat 33 once more.
+    // Packet 33 (the 35th transmission) is retransmitted after 30 and before the retransmission of
+    // 30 is acknowledged. With that, everything that was in flight when recovery began is
+    // acknowledged, and NAKs for packets between the two retransmissions follow: they must not
+    // cause another retransmission of 33.
     let story = transfer(200, &selective_repeat(), data(&[10, 30, 34]));
     assert_eq!((story.lost, story.retransmitted, story.timeouts), (3, 3, 0));
 }
@@ -366,23 +369,23 @@ fn a_repetition_is_not_repeated_while_new_packets_are_lost() {
 fn filling_a_gap_is_acknowledged_at_once() {
     let spec = Spec { ack_every: 8, ..selective_repeat() };
     let story = transfer(6, &spec, data(&[1]));
-    // Packet 1 again is acknowledged with all behind it although 8 are not together; the last
-    // packet had come before.
+    // The retransmission of packet 1 is acknowledged together with all packets behind it, although
+    // 8 packets are not complete; the last packet had arrived before.
     assert_eq!((story.retransmitted, story.timeouts), (1, 0));
     assert_eq!(story.after(6), [1]);
 }
 
 #[test]
 fn lost_naks_cost_repetitions_but_nothing_else() {
-    // The answers about packets 11 and 12 are lost; the one about 13 tells that 10 is missing, and
-    // that 13 has come, but 11 and 12 are sent again in vain.
+    // The replies for packets 11 and 12 are lost; the one for 13 reveals that 10 is missing and
+    // that 13 has arrived, but 11 and 12 are retransmitted unnecessarily.
     let lose = |answer, number| if answer { [10, 11].contains(&number) } else { number == 10 };
     let story = transfer(100, &selective_repeat(), lose);
     assert_eq!((story.retransmitted, story.timeouts), (3, 0));
     assert_eq!(story.after(33)[..4], [10, 11, 12, 33]);
 }
 
-/// Selective repeat that waits this many packet times for a missing packet.
+/// Selective repeat with a reordering window of this many packet times.
 fn tolerant(packet_times: u64) -> Spec {
     let reordering = Duration::from_ns(packet_times * TICK);
     let recovery = selective_repeat::Spec { reordering, ..Default::default() };
@@ -395,14 +398,14 @@ fn what_is_overtaken_by_less_than_the_window_is_not_repeated() {
     let late = |psn: u32| if psn % 3 == 1 { 5 } else { 0 };
     let story = transfer_by_ways(100, &tolerant(6), data(&[]), late);
     assert_eq!((story.retransmitted, story.timeouts), (0, 0));
-    // Packet 1 is sent at 0.1 us and arrives at 1.6 us; 2, 3, 5 and 6 have come before it, as have
-    // two or three others before each that is late.
+    // Packet 1 is sent at 0.1 us and arrives at 1.6 us; 2, 3, 5 and 6 have arrived before it, as
+    // have two or three others before each late packet.
     assert!(story.naks > 60, "{story:?}");
-    // The answer to packet 2 comes at 2.2 us, the one to packet 1 at 2.6 us: not within 0.2 us.
+    // The reply to packet 2 arrives at 2.2 us, the one to packet 1 at 2.6 us: not within 0.2 us.
     let story = transfer_by_ways(100, &tolerant(2), data(&[]), late);
     assert_eq!((story.retransmitted, story.timeouts), (33, 0));
     assert_eq!(story.sent.iter().find(|sent| sent.1 == 2_400), Some(&(1, 2_400)));
-    // Without a window it is repeated when that answer comes.
+    // Without a reordering window it is retransmitted when that reply arrives.
     let story = transfer_by_ways(100, &selective_repeat(), data(&[]), late);
     assert!(story.retransmitted >= 33);
     assert_eq!(story.sent[22], (1, 2_200));
@@ -412,12 +415,13 @@ fn what_is_overtaken_by_less_than_the_window_is_not_repeated() {
 fn what_is_lost_is_repeated_after_the_window() {
     let story = transfer(100, &tolerant(6), data(&[10]));
     assert_eq!((story.retransmitted, story.timeouts), (1, 0));
-    // The answer to packet 11 comes at 3.1 us; six packet times later packet 10 goes again.
+    // The reply to packet 11 arrives at 3.1 us; six packet times later packet 10 is retransmitted.
     assert_eq!(story.sent[37], (10, 3_700));
-    // At the end of a message too, where no others follow, and all that are missing one by one.
+    // At the end of a message too, where no others follow; all missing packets are retransmitted
+    // one by one.
     let story = transfer(20, &tolerant(6), data(&[17, 18]));
     assert_eq!((story.retransmitted, story.timeouts), (2, 0));
-    // The answer to packet 19 comes at 3.9 us.
+    // The reply to packet 19 arrives at 3.9 us.
     assert_eq!(story.sent[20..], [(17, 4_500), (18, 4_600)]);
     let story = transfer(30, &tolerant(6), data(&[10, 14]));
     assert_eq!(story.sent[30..], [(10, 3_700), (14, 4_100)]);
@@ -441,7 +445,7 @@ fn recoveries() -> impl Strategy<Value = recovery::Spec> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// [`transfer`] insists that every packet arrives, none is delivered twice, and none out of
+    /// [`transfer`] checks that every packet arrives, none is delivered twice, and none out of
     /// order.
     #[test]
     fn every_message_arrives_whatever_is_lost(
@@ -462,8 +466,8 @@ proptest! {
         prop_assert!(story.retransmitted >= story.lost);
     }
 
-    /// With a window as long as the ways can differ only what is lost is sent again, whatever comes
-    /// before what.
+    /// With a reordering window as long as the maximum difference in path delay, only lost packets
+    /// are retransmitted, in any order of arrival.
     #[test]
     fn a_window_tells_late_from_lost(
         packets in 1u32..200,
@@ -477,7 +481,7 @@ proptest! {
         }
     }
 
-    /// What is lost is sent again, and nothing else, if no answer is lost and time does not run out.
+    /// Only lost packets are retransmitted, if no reply is lost and there is no timeout.
     #[test]
     fn selective_repeat_repeats_what_is_lost(
         packets in 1u32..300,
@@ -495,7 +499,7 @@ proptest! {
 #[test]
 fn no_more_than_the_window_is_in_flight() {
     for spec in [go_back_n(), selective_repeat()] {
-        // 2 packets of 100 ns in each round trip of 2 us: the third waits for an answer.
+        // 2 packets of 100 ns in each round trip of 2 us: the third waits for an acknowledgement.
         let spec = Spec { in_flight: Some(Bytes(2 * 1024 + 1023)), ..spec };
         assert_eq!(spec.window(), 2);
         let story = transfer(6, &spec, |_, _| false);
@@ -526,7 +530,8 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
         let window = sender.control.window(&congestion, at_first);
         sender.limit(window, &spec);
         assert_eq!(sends(&mut sender, 0), (0..10).collect::<Vec<_>>());
-        // A CNP halves rate and window: nothing goes until fewer than five are in flight.
+        // A CNP halves rate and window: nothing is sent until fewer than five packets are in
+        // flight.
         sender.control.on_cnp(&congestion, cut);
         let window = sender.control.window(&congestion, cut);
         sender.limit(window, &spec);
@@ -534,8 +539,8 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
         assert!(!sender.has_more());
         sender.on_ack(7, cut);
         assert_eq!(sends(&mut sender, 1_000), [10, 11]);
-        // 55 us later the rate is at three quarters, and so is the window: the next
-        // acknowledgement lets three go.
+        // 55 us later the rate is at three quarters, and so is the window: the next acknowledgement
+        // releases three packets.
         let later = Instant(56_000_000);
         sender.on_ack(8, later);
         let window = sender.control.window(&congestion, later);
@@ -547,7 +552,7 @@ fn a_window_that_follows_the_rate_is_cut_with_it() {
 #[test]
 fn a_gap_is_filled_although_the_window_is_full() {
     let spec = Spec { in_flight: Some(Bytes(4 * 1024)), ..selective_repeat() };
-    // The first of four is lost: the answer to the second, at 2100 ns, asks for it.
+    // The first of four is lost: the reply to the second, at 2100 ns, requests it.
     let story = transfer(6, &spec, data(&[0]));
     assert_eq!(story.after(4)[0], 0);
     assert_eq!(story.sent[4], (0, 2_100));

@@ -1,4 +1,4 @@
-//! What a sender learns from an acknowledgement.
+//! Processing of acknowledgements in the sender.
 
 use floodway_model::{Duration, Instant};
 
@@ -7,16 +7,16 @@ use super::sender::Sender;
 use super::{Acknowledgement, Rules};
 use crate::host::congestion::{Ack, Control};
 
-/// What an acknowledgement tells to have arrived for the first time.
+/// Segments that an acknowledgement newly reports as arrived.
 #[derive(Debug, Default)]
 struct News {
     delivered: u32,
-    /// The segment sent last among them.
+    /// The most recently sent of them.
     newest: Option<(u32, Record)>,
-    /// When the first and the last were sent among those that were sent once.
+    /// First and last transmission time among those that were sent once.
     first_once: Option<Instant>,
     last_once: Option<Instant>,
-    /// One was sent once, and before `recover_at`.
+    /// Whether one of them was sent once, and before `recover_at`.
     original: bool,
 }
 
@@ -36,7 +36,7 @@ impl News {
 }
 
 impl<C: Control> Sender<C> {
-    /// An acknowledgement has come. Afterwards there may be something to send, and the sender may
+    /// Processes an acknowledgement. Afterwards there may be something to send, or the sender may
     /// be done.
     pub fn on_ack(&mut self, rules: Rules<C>, ack: &Acknowledgement, now: Instant) {
         if !self.handshake.is_established() || ack.ack > self.board.next() {
@@ -86,16 +86,17 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Notes what has arrived.
+    /// Records which segments have arrived.
     #[inline]
     fn learn(&mut self, ack: &Acknowledgement, now: Instant) -> News {
         let mut news = News::default();
         let (rack, min_rtt, until) = (&mut self.rack, self.trips.min, self.episode.recover_at);
         let dup_acks = &mut self.dup_acks;
-        // Whether a later copy of one of them has arrived or an earlier cannot be told, nor how
-        // long it took for what had been held behind it. But of the first, if that was sent once,
-        // timestamps would tell how long its acknowledgement took (RFC 7323, section 4.3): without
-        // that, who repeats too early what is only acknowledged late would never learn it.
+        // It is unknown whether a later or an earlier copy of one of them has arrived, or how long
+        // a segment that had been held behind it took. For the first one, if it was sent once,
+        // timestamps would give the time until its acknowledgement (RFC 7323, section 4.3). Without
+        // this, a sender that retransmits too early because acknowledgements are late would never
+        // learn it.
         let mut repeated = false;
         let first = self.board.get(self.board.una()).filter(|record| !record.repeated);
         let first = first.map(|record| record.sent_at);
@@ -108,7 +109,8 @@ impl<C: Control> Sender<C> {
             (news.first_once, news.last_once) = (first, None);
         }
         let [first, second] = ack.sack;
-        // In order of numbers, so that what one acknowledgement tells is not taken for reordering.
+        // In order of sequence numbers, so that the blocks of one acknowledgement are not mistaken
+        // for reordering.
         let blocks = if first.from <= second.from { [first, second] } else { [second, first] };
         for block in blocks.into_iter().filter(|block| block.count > 0) {
             let from = ack.ack + u32::from(block.from);
@@ -121,7 +123,7 @@ impl<C: Control> Sender<C> {
         news
     }
 
-    /// Notes the round-trip times, and tells the one of the network.
+    /// Records the round-trip times, and returns the one of the network.
     #[inline]
     fn measure(&mut self, rules: Rules<C>, news: &News, now: Instant) -> Option<Duration> {
         self.trips.on_oldest(rules.tcp, now.since(news.first_once?));

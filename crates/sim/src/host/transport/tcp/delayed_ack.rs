@@ -1,17 +1,17 @@
-//! When a receiver acknowledges: every second full segment, or after a while (RFC 5681, section
-//! 4.2), or at once.
+//! Delayed acknowledgements: a receiver acknowledges every second full segment, or after a delay
+//! (RFC 5681, section 4.2), or at once.
 
 use floodway_model::Instant;
 
 use super::Spec;
 
-/// What has not been acknowledged.
+/// State of unacknowledged segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delay {
     payload: u64,
-    /// When it is; [`Instant::NEVER`] if there is nothing.
+    /// Expiry of the delayed acknowledgement timer; [`Instant::NEVER`] if nothing is pending.
     pub timer_at: Instant,
-    /// So many more acknowledgements are not delayed.
+    /// Number of further acknowledgements that are not delayed.
     quick: u32,
 }
 
@@ -20,17 +20,17 @@ impl Delay {
         Self { payload: 0, timer_at: Instant::NEVER, quick: spec.quick_acks }
     }
 
-    /// Whether there is something that has not been acknowledged.
+    /// Whether there is an unacknowledged segment.
     pub fn is_pending(&self) -> bool {
         self.timer_at != Instant::NEVER
     }
 
-    /// The next acknowledgements are not delayed, at least so many.
+    /// The next `acks` acknowledgements, at least, are not delayed.
     pub fn hurry(&mut self, acks: u32) {
         self.quick = self.quick.max(acks);
     }
 
-    /// A segment has come in order; whether it is acknowledged at once.
+    /// A segment has arrived in order. Returns whether it is acknowledged at once.
     #[inline]
     pub fn on_segment(&mut self, spec: &Spec, payload: u64, now: Instant) -> bool {
         self.payload += payload;

@@ -1,23 +1,23 @@
-//! Losses by duplicate acknowledgements: a segment is lost if three that were sent after it are
-//! selectively acknowledged (RFC 6675, `IsLost` with DupThresh 3; RFC 3517 before it). How the
-//! first two let new segments go (RFC 3042) follows from what is in flight. What was sent again and
-//! is lost again only the retransmission timer finds, and a lost tail, too.
+//! Loss detection by duplicate acknowledgements: a segment is lost if three that were sent after it
+//! are selectively acknowledged (RFC 6675, `IsLost` with DupThresh 3; RFC 3517 before it). That the
+//! first two release new segments (RFC 3042) follows from the count of packets in flight. Lost
+//! retransmissions and lost tails are detected only by the retransmission timer.
 
 use super::scoreboard::Scoreboard;
 
-/// Segments selectively acknowledged above one that is lost.
+/// Number of selectively acknowledged segments above a lost one.
 const DUP_THRESHOLD: usize = 3;
 
 /// The state of a connection.
 #[derive(Debug, Default)]
 pub(super) struct DupAcks {
-    /// The highest numbers that were selectively acknowledged, in descending order: those that are
-    /// acknowledged cumulatively since are below everything that can be lost.
+    /// The highest selectively acknowledged sequence numbers, in descending order. Those that have
+    /// been cumulatively acknowledged since are below every segment that can be lost.
     highest: [Option<u32>; DUP_THRESHOLD],
 }
 
 impl DupAcks {
-    /// A segment is selectively acknowledged, for the first time.
+    /// A segment is selectively acknowledged for the first time.
     #[inline]
     pub fn on_sacked(&mut self, psn: u32) {
         let place = self.highest.iter().position(|&other| other < Some(psn));
@@ -27,7 +27,7 @@ impl DupAcks {
         }
     }
 
-    /// The next segment that is lost.
+    /// The next lost segment.
     #[inline]
     pub fn next_lost(&self, board: &mut Scoreboard) -> Option<u32> {
         let third = self.highest[DUP_THRESHOLD - 1]?;

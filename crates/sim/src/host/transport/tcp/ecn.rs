@@ -1,9 +1,9 @@
-//! Explicit congestion notification, the sender's side: which segments are ECN-capable, and what
-//! the feedback says.
+//! Explicit congestion notification in the sender: which segments are ECN-capable, and the content
+//! of the feedback.
 //!
 //! With classic feedback retransmissions are not ECN-capable (RFC 3168 section 6.1.5). With DCTCP's
-//! and accurate feedback they are, as in Linux, because there a loss is not to be followed by one
-//! that a queue would have avoided by marking. SYN, SYN/ACK and acknowledgements never are.
+//! and accurate feedback they are, as in Linux, so that a loss is not followed by another that a
+//! queue could have avoided by marking. SYN, SYN/ACK and acknowledgements never are.
 
 use floodway_model::{Ecn, EcnFeedback};
 use schemars::JsonSchema;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Acknowledgement;
 
-/// How the receiver tells of marks.
+/// How the receiver reports ECN marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Feedback {
-    /// Not at all: segments are not ECN-capable.
+    /// No feedback: segments are not ECN-capable.
     Off,
-    /// ECE from a mark until the sender has answered it with CWR (RFC 3168).
+    /// ECE is set from a mark until the sender has responded with CWR (RFC 3168).
     Classic,
     /// ECE is the mark of the last segment (RFC 8257).
     Dctcp,
-    /// By counters of marked segments (RFC 9768).
+    /// Counters of marked segments (RFC 9768).
     Accurate,
 }
 
@@ -42,27 +42,27 @@ impl From<Feedback> for EcnFeedback {
 pub enum Codepoint {
     /// ECT(0).
     Ect0,
-    /// ECT(1): by it RFC 9331 recognises scalable congestion control.
+    /// ECT(1), which identifies scalable congestion control (RFC 9331).
     Ect1,
 }
 
-/// What an acknowledgement says about marks.
+/// The ECN feedback of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// Segments that have arrived with CE.
+    /// Number of segments that have arrived with CE.
     pub count: u32,
-    /// Whether there was any.
+    /// Whether there was any mark.
     pub any: bool,
 }
 
-/// The sender's side.
+/// ECN state of the sender.
 #[derive(Debug)]
 pub(super) struct Signals {
     pub feedback: EcnFeedback,
     codepoint: Ecn,
-    /// With accurate feedback: marks that have been told.
+    /// With accurate feedback: number of marks reported so far.
     told: u16,
-    /// With classic feedback: the next new segment tells that the window is reduced.
+    /// With classic feedback: the next new segment carries CWR, because the window was reduced.
     reduced: bool,
 }
 
@@ -87,7 +87,7 @@ impl Signals {
         }
     }
 
-    /// The window is being reduced, whatever the reason.
+    /// The window is being reduced, for any reason.
     pub fn on_reduction(&mut self) {
         self.reduced = self.feedback == EcnFeedback::Classic;
     }
@@ -98,7 +98,7 @@ impl Signals {
         std::mem::take(&mut self.reduced)
     }
 
-    /// What an acknowledgement says that tells of `delivered` segments.
+    /// ECN feedback of an acknowledgement that newly reports `delivered` segments.
     #[inline]
     pub fn marks(&mut self, ack: &Acknowledgement, delivered: u32) -> Marks {
         match self.feedback {
@@ -109,7 +109,7 @@ impl Signals {
                 Marks { count: if any { delivered } else { 0 }, any }
             }
             EcnFeedback::Accurate => {
-                // An acknowledgement that was overtaken tells less than is known.
+                // An acknowledgement that was overtaken reports fewer marks than are known.
                 let more = ack.marked.wrapping_sub(self.told) as i16;
                 if more <= 0 {
                     return Marks::default();

@@ -1,17 +1,18 @@
-//! The sender's side of the handshake: SYN, SYN/ACK; the third part goes with the first segment.
+//! The sender's side of the handshake: SYN, SYN/ACK; the third part is carried by the first
+//! segment.
 
 use floodway_model::{Duration, Instant};
 
-/// Where the handshake is.
+/// State of the handshake.
 #[derive(Debug)]
 pub(super) struct Handshake {
     established: bool,
-    /// A SYN is to be sent.
+    /// Whether a SYN must be sent.
     due: bool,
     sent_at: Instant,
-    /// When it is given up; [`Instant::NEVER`] while none is under way.
+    /// Expiry of the SYN timer; [`Instant::NEVER`] while no SYN is outstanding.
     pub timer_at: Instant,
-    /// How long it is waited for the answer to the next.
+    /// Timeout of the next SYN.
     patience: Duration,
     tries: u32,
 }
@@ -37,7 +38,7 @@ impl Handshake {
         self.due
     }
 
-    /// A SYN is sent; whether it has been sent before.
+    /// A SYN is sent. Returns whether it is a retransmission.
     pub fn on_send(&mut self, max_rto: Duration, now: Instant) -> bool {
         self.due = false;
         self.sent_at = now;
@@ -47,13 +48,13 @@ impl Handshake {
         self.tries > 1
     }
 
-    /// No answer has come in time.
+    /// The SYN timer has expired.
     pub fn on_timer(&mut self) {
         self.due = true;
         self.timer_at = Instant::NEVER;
     }
 
-    /// The answer has come: the first round-trip time, if the SYN was sent only once.
+    /// The SYN/ACK has arrived. Returns the first round-trip time, if the SYN was sent only once.
     pub fn on_syn_ack(&mut self, now: Instant) -> Option<Duration> {
         self.established = true;
         self.due = false;

@@ -1,24 +1,25 @@
-//! What becomes of the window when the application had nothing to send for a while.
+//! Treatment of the window after the application had nothing to send for a while.
 
 use floodway_model::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of the window after more than a retransmission timeout without anything to send.
+/// Treatment of the window after an idle time longer than the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleRestart {
-    /// It is halved for every timeout that has passed, down to the initial window (RFC 2861; Linux:
+    /// Halve it for every timeout that has passed, down to the initial window (RFC 2861; Linux:
     /// `tcp_slow_start_after_idle`).
     Halve,
-    /// It is the initial window, if it was larger (RFC 5681, section 4.1).
+    /// Reduce it to the initial window, if it was larger (RFC 5681, section 4.1).
     Initial,
-    /// Nothing (Linux with `tcp_slow_start_after_idle` 0).
+    /// Keep it (Linux with `tcp_slow_start_after_idle` 0).
     Keep,
 }
 
 impl IdleRestart {
-    /// How often the window is halved after an idle time above the timeout; `None` if it stays.
+    /// Number of halvings after an idle time above the timeout; `None` if the window does not
+    /// change.
     pub(super) fn halvings(self, idle: Duration, timeout: Duration) -> Option<u32> {
         match self {
             // As Linux counts: once for the beginning of each timeout after the first.

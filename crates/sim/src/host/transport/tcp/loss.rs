@@ -1,9 +1,10 @@
-//! Congestion events: how a sender gets into and out of its phases.
+//! Congestion events: transitions between the phases of a sender.
 //!
 //! As in Linux there is at most one reduction per round trip: a loss after a mark, while the window
-//! is still being reduced for that, begins a recovery but no further reduction. Reducing ends when
-//! something is acknowledged that was sent after its beginning (only then has CWR been heard, RFC
-//! 3168 section 6.1.2), recovery already when everything is that was sent before.
+//! is still being reduced for the mark, begins a recovery but no further reduction. A reduction
+//! ends when something is acknowledged that was sent after its beginning (only then has the
+//! receiver seen CWR, RFC 3168 section 6.1.2); recovery ends as soon as everything sent before is
+//! acknowledged.
 
 use floodway_model::Instant;
 use schemars::JsonSchema;
@@ -14,44 +15,44 @@ use super::sender::Sender;
 use super::{Acknowledgement, Rules};
 use crate::host::congestion::{Congestion, Control, Phase, Signal};
 
-/// How losses are found before the retransmission timer rings.
+/// How losses are detected before the retransmission timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LossDetection {
-    /// By time, and by a probe for the tail of what was sent: RACK-TLP (RFC 8985; Linux).
+    /// By time, with a probe for the tail of the data sent: RACK-TLP (RFC 8985; Linux).
     Rack,
     /// A segment is lost if three that were sent after it are selectively acknowledged (RFC 6675,
     /// in 2003 RFC 3517); there are no probes.
     DupAcks,
 }
 
-/// What is remembered of how the present phase, or the last one, began.
+/// State from the beginning of the current or last phase.
 #[derive(Debug, Default)]
 pub(super) struct Episode {
     /// The first segment that had not been sent.
     pub recover_at: u32,
-    /// It can still turn out to be a mistake.
+    /// Whether it may still turn out to be spurious.
     may_be_mistake: bool,
-    /// What has been sent again since and is not known to have been a duplicate; `None` before
-    /// anything is.
+    /// Number of retransmissions since then that are not known to have been duplicates; `None` if
+    /// nothing has been retransmitted.
     unrequited: Option<u32>,
     pub frto: Frto,
 }
 
-/// F-RTO (RFC 5682, with SACK): whether a timeout was early.
+/// F-RTO (RFC 5682, with SACK): detection of spurious timeouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Frto {
-    /// It is not doubted.
+    /// Not active.
     #[default]
     Off,
-    /// The first segment has been sent again.
+    /// The first segment has been retransmitted.
     First,
-    /// That has arrived; new segments are sent, and what is acknowledged next tells.
+    /// The retransmission has arrived; new segments are sent, and the next acknowledgement decides.
     New,
 }
 
 impl Episode {
-    /// With a loss, at which `again` copies are under way that were sent again.
+    /// Begins a phase after a loss, with `again` retransmitted copies in flight.
     pub fn begin(&mut self, recover_at: u32, may_be_mistake: bool, again: u32) {
         let unrequited = (again > 0).then_some(again);
         *self = Self { recover_at, may_be_mistake, unrequited, frto: Frto::Off };
@@ -61,7 +62,7 @@ impl Episode {
         self.unrequited = Some(self.unrequited.map_or(1, |count| count + 1));
     }
 
-    /// Something has been sent again since the phase began.
+    /// Whether something has been retransmitted since the phase began.
     fn has_repeated(&self) -> bool {
         self.unrequited.is_some()
     }
@@ -70,7 +71,7 @@ impl Episode {
         self.unrequited = self.unrequited.map(|count| count.saturating_sub(1));
     }
 
-    /// All that was sent again had arrived before (RFC 3708).
+    /// Whether all retransmitted segments had arrived before (RFC 3708).
     fn is_mistake(&self) -> bool {
         self.may_be_mistake && self.unrequited == Some(0)
     }
@@ -81,9 +82,9 @@ impl Episode {
 }
 
 impl<C: Control> Sender<C> {
-    /// The receiver has had something twice.
+    /// The receiver has reported a duplicate segment.
     pub(super) fn on_duplicate(&mut self, rules: Rules<C>, now: Instant) {
-        // What a probe repeats was not taken for lost.
+        // A segment that a probe repeats was not considered lost.
         if !self.timers.awaits_repetition() {
             self.rack.on_duplicate(self.board.una(), self.board.next());
             self.episode.on_duplicate();
@@ -93,7 +94,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// After an acknowledgement: leaves the phase it is in, if that is over.
+    /// After an acknowledgement: leaves the current phase if it is over.
     pub(super) fn leave_phase(&mut self, rules: Rules<C>, now: Instant) {
         let (una, until) = (self.board.una(), self.episode.recover_at);
         let over = match self.phase {
@@ -116,7 +117,7 @@ impl<C: Control> Sender<C> {
         self.control.on_recovered(rules.congestion, now);
     }
 
-    /// Nothing was lost.
+    /// Undoes the reduction: nothing was lost.
     fn undo(&mut self, rules: Rules<C>, now: Instant) {
         self.sent.spurious += 1;
         self.episode.may_be_mistake = false;
@@ -127,8 +128,9 @@ impl<C: Control> Sender<C> {
         self.control.on_undo(rules.congestion, now);
     }
 
-    /// After a timeout, an acknowledgement: was it early? It was, if it told of an `original` that
-    /// was sent before and only once (RFC 5682, section 3.1, step 3.b).
+    /// Decides after an acknowledgement whether the timeout was spurious. It was, if the
+    /// acknowledgement reports an `original` segment that was sent before it and only once (RFC
+    /// 5682, section 3.1, step 3.b).
     pub(super) fn doubt_timeout(
         &mut self,
         rules: Rules<C>,
@@ -142,7 +144,8 @@ impl<C: Control> Sender<C> {
         if original {
             return self.undo(rules, now);
         }
-        // What was under way from before the timeout, and was sent more than once: nothing was asked yet.
+        // Segments in flight from before the timeout that were sent more than once: F-RTO has not begun
+        // yet.
         if advanced && !self.episode.has_repeated() {
             return;
         }
@@ -150,7 +153,7 @@ impl<C: Control> Sender<C> {
         self.episode.frto = if begins { Frto::New } else { Frto::Off };
     }
 
-    /// After an acknowledgement: takes for lost what it tells to be; how many that is.
+    /// Marks segments as lost that the acknowledgement shows to be lost; returns their number.
     #[inline]
     pub(super) fn find_new_losses(&mut self, rules: Rules<C>, now: Instant) -> u32 {
         match rules.tcp.loss_detection {
@@ -167,7 +170,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Takes for lost what RACK finds; how many that is.
+    /// Marks segments as lost that RACK detects; returns their number.
     #[inline]
     pub(super) fn find_losses(&mut self, rules: Rules<C>, now: Instant) -> u32 {
         let recovering = matches!(self.phase, Phase::Recovery | Phase::Loss);
@@ -187,8 +190,8 @@ impl<C: Control> Sender<C> {
         self.control.on_lost(rules.congestion, &lost);
     }
 
-    /// After losses were looked for and found `lost`, and marks were told of: enters the phase that
-    /// follows.
+    /// Enters the next phase, after loss detection has found `lost` segments and marks were
+    /// reported.
     pub(super) fn enter_phase(&mut self, rules: Rules<C>, marks: bool, lost: u32, now: Instant) {
         let in_flight = self.board.in_flight() + lost;
         match self.phase {
@@ -214,8 +217,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// A switch has told of congestion without the receiver: like a mark that has come back, but
-    /// without acknowledging anything.
+    /// A switch has signaled congestion directly: treated like a mark that the receiver has
+    /// reported, without acknowledging anything.
     pub fn on_indication(&mut self, rules: Rules<C>, now: Instant) {
         if self.handshake.is_established() {
             self.enter_phase(rules, true, 0, now);
@@ -233,8 +236,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// On the way to the window after a reduction: what may be in flight after an acknowledgement
-    /// of `delivered` segments.
+    /// While the window is being reduced: the number of segments that may be in flight after an
+    /// acknowledgement of `delivered` segments.
     #[inline]
     pub(super) fn follow_reduction(
         &mut self,
@@ -255,8 +258,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Whether the acknowledgement says what became of a probe that was sent (RFC 8985, section
-    /// 7.4): if what it repeated had been lost, the window is reduced all the same.
+    /// Whether the acknowledgement decides the fate of a probe (RFC 8985, section 7.4): if the
+    /// segment that it repeated had been lost, the window is reduced nevertheless.
     pub(super) fn settle_probe(
         &mut self,
         rules: Rules<C>,

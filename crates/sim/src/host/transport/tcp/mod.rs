@@ -1,22 +1,21 @@
-//! TCP as a current Linux kernel speaks it, packet by packet.
+//! TCP as in a current Linux kernel, packet by packet.
 //!
-//! A message is cut into segments of the MSS, and segments are numbered instead of bytes. There is
-//! a handshake with ECN negotiation (`handshake`), selective acknowledgement (`scoreboard`),
-//! loss detection by time (RACK) and by a probe for the tail of what was sent (TLP; both RFC 8985) or
-//! by duplicate acknowledgements (RFC 6675),
-//! the retransmission timeout of RFC 6298 with F-RTO, proportional rate reduction (RFC 6937),
-//! delivery-rate samples, delayed acknowledgements, and all ways of ECN feedback (`ecn`). A
-//! reduction that turns out to be a mistake is undone, by duplicates that the receiver reports
-//! (DSACK, RFC 3708) or by what F-RTO (RFC 5682) finds. How large the window is, is the business of
-//! [`congestion`].
+//! A message is cut into segments of the MSS, and segments are numbered instead of bytes. The model
+//! includes a handshake with ECN negotiation (`handshake`), selective acknowledgement (`scoreboard`),
+//! loss detection by time (RACK) with a tail loss probe (TLP; both RFC 8985) or by duplicate
+//! acknowledgements (RFC 6675), the retransmission timeout of RFC 6298 with F-RTO, proportional rate
+//! reduction (RFC 6937), delivery-rate samples, delayed acknowledgements, and all forms of ECN
+//! feedback (`ecn`). A reduction that turns out to be spurious is undone, based on duplicates that
+//! the receiver reports (DSACK, RFC 3708) or on F-RTO (RFC 5682). The size of the window is
+//! determined by [`congestion`].
 //!
-//! Both ends are plain state machines: they are told what has come and when, say what is to be sent
-//! and when they want to be woken, and know neither network nor clock.
+//! Both ends are plain state machines: they get the frames that arrive, with the time, and return the
+//! frames to send and the time of their next timer. They have no access to network or clock.
 //!
-//! What is simplified: there is no teardown (no FIN; a connection is over when everything is
-//! acknowledged), no Nagle algorithm, no timestamp echo (round trips are measured from what was
-//! sent once, by Karn's algorithm; the option's 12 bytes are on the wire), acknowledgements are not
-//! ECN-capable, and the answer to a lost SYN/ACK is the sender's next SYN.
+//! Simplifications: there is no teardown (no FIN; a connection is over when everything is
+//! acknowledged), no Nagle algorithm, and no timestamp echo (round-trip times are measured from
+//! segments that were sent once, by Karn's algorithm; the 12 bytes of the option are on the wire).
+//! Acknowledgements are not ECN-capable, and a lost SYN/ACK is recovered by the sender's next SYN.
 
 mod acks;
 mod delayed_ack;
@@ -56,9 +55,9 @@ use crate::host::congestion::{self, Control};
 /// The parameters of a flow's transport and of its congestion control.
 #[derive(Debug)]
 pub struct Rules<'a, C: Control = congestion::State> {
-    /// TCP's.
+    /// Parameters of TCP.
     pub tcp: &'a Spec,
-    /// The control's.
+    /// Parameters of the congestion control.
     pub congestion: &'a C::Spec,
 }
 
@@ -70,25 +69,25 @@ impl<C: Control> Clone for Rules<'_, C> {
 
 impl<C: Control> Copy for Rules<'_, C> {}
 
-/// A frame that a sender has to send.
+/// A frame to be sent by a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Out {
-    /// What it carries: [`Body::Syn`] or [`Body::Segment`].
+    /// Its content: [`Body::Syn`] or [`Body::Segment`].
     pub body: Body,
     /// Frame length in bytes, destination address to FCS.
     pub bytes: u16,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Whether it has been sent before.
+    /// Whether it is a retransmission.
     pub retransmission: bool,
 }
 
-/// What a TCP acknowledgement says: the fields of [`Body::TcpAck`].
+/// Content of a TCP acknowledgement: the fields of [`Body::TcpAck`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// Flags.
     pub flags: AckFlags,
-    /// Segments that have arrived with CE, modulo 65,536.
+    /// Number of segments that have arrived with CE, modulo 65,536.
     pub marked: u16,
     /// Everything below has arrived.
     pub ack: u32,
@@ -97,7 +96,7 @@ pub struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    /// Out of a frame; `None` if it is another one.
+    /// Extracted from a frame; `None` if that is not an acknowledgement.
     pub fn of(body: &Body) -> Option<Self> {
         match *body {
             Body::TcpAck { flags, marked, ack, sack } => Some(Self { flags, marked, ack, sack }),

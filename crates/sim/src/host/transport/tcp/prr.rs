@@ -1,8 +1,8 @@
-//! Proportional rate reduction (RFC 6937): how many segments an acknowledgement lets the sender
-//! send while what is in flight shrinks to the window after a congestion event.
+//! Proportional rate reduction (RFC 6937): how many segments an acknowledgement allows the sender
+//! to send while the data in flight shrinks to the window after a congestion event.
 //!
-//! As in Linux, the proportion is that of the windows after and before; where too much is gone
-//! already, as much is sent as is delivered (CRB), and one segment more as long as the
+//! As in Linux, the proportion is that of the windows after and before. If the data in flight is
+//! already too low, as much is sent as is delivered (CRB), plus one segment as long as the
 //! acknowledgement advances and no further loss is found (SSRB).
 
 /// One reduction.
@@ -25,9 +25,9 @@ impl Reduction {
         self.sent += 1;
     }
 
-    /// An acknowledgement has come that told of `delivered` segments; `safe` if it advanced and no
-    /// loss was found by it. What may be in flight now on the way to the window `to`; `None` if
-    /// that does not change.
+    /// An acknowledgement has arrived that newly reports `delivered` segments; `safe` if it
+    /// advanced and revealed no loss. Returns the number of segments that may be in flight now, on
+    /// the way to the window `to`; `None` if that does not change.
     pub fn on_ack(&mut self, to: u32, in_flight: u32, delivered: u32, safe: bool) -> Option<u32> {
         if delivered == 0 {
             return None;
@@ -41,7 +41,7 @@ impl Reduction {
         } else {
             room.min((all - sent).max(delivered.into()) + i64::from(safe))
         };
-        // The first retransmission goes at once.
+        // The first retransmission is sent at once.
         let least = i64::from(self.sent == 0);
         Some(in_flight + may.max(least) as u32)
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     /// As in the first example of RFC 6937, section 4: 20 segments in flight, the first is lost, the
-    /// window halves. The first two of the 19 others let two new segments go, the third finds the
+    /// window halves. The first two of the 19 others release two new segments, the third reveals the
     /// loss, and pipe is 22 - 3 - 1.
     #[test]
     fn one_loss() {
@@ -64,7 +64,8 @@ mod tests {
             sent.push(may);
             in_flight = in_flight + may - 1;
         }
-        // ceil(d / 2) of the d delivered until then, as long as more than ten are in flight.
+        // ceil(d / 2) of the d segments delivered until then, as long as more than ten are in
+        // flight.
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0]);
         assert_eq!(in_flight, 9);
     }
@@ -77,14 +78,15 @@ mod tests {
         let mut in_flight = 4;
         let mut sent = Vec::new();
         for _ in 0..5 {
-            // Nothing advances: bound to conserve packets, one is sent for each that arrives.
+            // The acknowledgement does not advance: by packet conservation, one segment is sent for
+            // each that arrives.
             let may = reduction.on_ack(10, in_flight, 1, false).unwrap() - in_flight;
             (0..may).for_each(|_| reduction.on_send());
             sent.push(may);
             in_flight = in_flight + may - 1;
         }
         assert_eq!(sent, [1, 1, 1, 1, 1]);
-        // As soon as it advances without another loss, two for each: slow start to the target.
+        // As soon as it advances without another loss, two for each: slow start up to the target.
         let mut windows = Vec::new();
         for _ in 0..8 {
             let may = reduction.on_ack(10, in_flight, 1, true).unwrap() - in_flight;
@@ -98,11 +100,12 @@ mod tests {
     #[test]
     fn what_was_not_sent_when_it_could_be_is_made_up_for_in_time() {
         let mut reduction = Reduction::new(10);
-        // The application had nothing for four acknowledgements.
+        // The application had nothing to send for four acknowledgements.
         for _ in 0..4 {
             reduction.on_ack(5, 4, 1, false);
         }
-        // Four are owed and one more arrives, but the target has room for one only.
+        // Four segments may be sent in arrears and one more arrives, but the target has room for
+        // only one.
         assert_eq!(reduction.on_ack(5, 4, 1, false), Some(5));
         assert_eq!(reduction.on_ack(9, 4, 1, false), Some(9));
     }

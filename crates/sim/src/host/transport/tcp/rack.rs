@@ -1,44 +1,44 @@
-//! RACK: a segment is lost if one that was sent later has arrived and it has been given time to be
-//! overtaken (RFC 8985, sections 5 and 6).
+//! RACK: a segment is lost if one that was sent later has arrived and the reordering window has
+//! passed (RFC 8985, sections 5 and 6).
 //!
-//! Linux and the RFC wait, with one timer, for the last of the segments that are given time; here
-//! the timer rings for the first, so that each is found at its own time.
+//! Linux and the RFC use one timer, which expires for the last of the segments within the
+//! reordering window; here it expires for the first, so that each loss is detected at its own time.
 
 use floodway_model::{Duration, Instant};
 
 use super::rtt::RoundTrips;
 use super::scoreboard::{Record, Scoreboard};
 
-/// Selectively acknowledged segments at which the time for reordering is over (section 3.3.2).
+/// Number of selectively acknowledged segments at which the reordering window ends (section 3.3.2).
 const DUP_THRESHOLD: u32 = 3;
-/// Recoveries for which a larger reordering window is kept (section 6.2).
+/// Number of recoveries for which a larger reordering window is kept (section 6.2).
 const PERSIST: u32 = 16;
 
 /// The state of a connection.
 #[derive(Debug)]
 pub(super) struct Rack {
-    /// Of the segment sent last among those that have arrived: when it was sent, its number, and
-    /// how long it took.
+    /// Of the most recently sent segment among those that have arrived: its transmission time, its
+    /// number, and its round-trip time.
     sent_at: Instant,
     psn: u32,
     rtt: Duration,
-    /// One has.
+    /// Whether any segment has arrived.
     any: bool,
-    /// It is another one than when losses were last looked for. Without that nothing is to be found
-    /// before the timer rings; above all not after a timeout was undone, where it may be the copy
-    /// sent last of a segment whose first copy has arrived.
+    /// Whether that segment has changed since losses were last looked for. If not, nothing can be
+    /// found before the timer expires; above all not after a timeout was undone, when it may be the
+    /// last copy of a segment whose first copy has arrived.
     pub advanced: bool,
-    /// The first number above all that have arrived.
+    /// First sequence number above all segments that have arrived.
     forward: u32,
-    /// A segment that was sent once has arrived after a later one.
+    /// Whether a segment that was sent once has arrived after a later one.
     reordering_seen: bool,
-    /// The reordering window in quarters of the least round-trip time, and for how many more
-    /// recoveries it stays above one.
+    /// Reordering window in quarters of the minimum round-trip time, and the number of further
+    /// recoveries for which it stays above one.
     quarters: u32,
     persist: u32,
-    /// Duplicates are not heeded until this segment is acknowledged.
+    /// Duplicates are ignored until this segment is acknowledged.
     duplicate_round: Option<u32>,
-    /// When the first segment has had its time.
+    /// Expiry of the reordering timer, for the first segment.
     pub timer_at: Instant,
 }
 
@@ -59,8 +59,8 @@ impl Rack {
         }
     }
 
-    /// A segment is told to have arrived, in order of numbers for one acknowledgement (steps 2 and
-    /// 3).
+    /// A segment is reported as arrived, in order of sequence numbers within one acknowledgement
+    /// (steps 2 and 3).
     #[inline]
     pub fn on_arrived(&mut self, psn: u32, record: &Record, min_rtt: Duration, now: Instant) {
         if psn >= self.forward {
@@ -69,7 +69,8 @@ impl Rack {
             self.reordering_seen = true;
         }
         let rtt = now.since(record.sent_at);
-        // Which of two copies has arrived? Not the later one if that had no time.
+        // It is unknown which of two copies has arrived; not the later one if there was too little
+        // time for it.
         if record.repeated && rtt < min_rtt {
             return;
         }
@@ -82,7 +83,7 @@ impl Rack {
         }
     }
 
-    /// The receiver had a segment already: it was overtaken and not lost.
+    /// The receiver had a segment already: the segment was overtaken and not lost.
     pub fn on_duplicate(&mut self, una: u32, next: u32) {
         if self.duplicate_round.is_none_or(|round| una >= round) {
             self.duplicate_round = Some(next);
@@ -91,7 +92,7 @@ impl Rack {
         }
     }
 
-    /// A recovery or what followed a timeout is over.
+    /// A recovery, or the phase after a timeout, is over.
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -99,7 +100,7 @@ impl Rack {
         }
     }
 
-    /// How long a segment is given to be overtaken (step 4).
+    /// Reordering window of a segment (step 4).
     pub fn window(&self, trips: &RoundTrips, sacked: u32, recovering: bool) -> Duration {
         if !self.reordering_seen && (recovering || sacked >= DUP_THRESHOLD) {
             return Duration::ZERO;
@@ -107,7 +108,7 @@ impl Rack {
         Duration(trips.min.0 / 4 * u64::from(self.quarters)).min(trips.smoothed)
     }
 
-    /// The next segment that is lost (step 5); sets the timer when there is none.
+    /// The next lost segment (step 5); sets the timer if there is none.
     #[inline]
     pub fn next_lost(
         &mut self,
@@ -153,7 +154,7 @@ mod tests {
         trips
     }
 
-    /// Section 6.2, step 4: a quarter of the least round-trip time, none with DupThresh.
+    /// Section 6.2, step 4: a quarter of the minimum round-trip time, none with DupThresh.
     #[test]
     fn the_window_is_a_quarter_until_three_are_sacked() {
         let (mut rack, trips) = (Rack::new(), trips(40, 40));
@@ -165,14 +166,14 @@ mod tests {
     }
 
     /// A quarter more for each round trip with a duplicate, up to the smoothed round-trip time;
-    /// back to one after 16 recoveries without.
+    /// back to one after 16 recoveries without duplicates.
     #[test]
     fn duplicates_widen_the_window_for_a_while() {
         // SRTT = 7/8 40 + 1/8 80 = 45.
         let (mut rack, trips) = (Rack::new(), trips(40, 80));
         rack.on_duplicate(5, 20);
         assert_eq!(rack.window(&trips, 0, false), MS(20));
-        // Of the same round trip.
+        // In the same round trip.
         rack.on_duplicate(19, 30);
         assert_eq!(rack.window(&trips, 0, false), MS(20));
         rack.on_duplicate(20, 40);

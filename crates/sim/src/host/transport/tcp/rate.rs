@@ -1,23 +1,23 @@
-//! How fast the network delivers (draft-cheng-iccrg-delivery-rate-estimation), and where round
-//! trips begin.
+//! Delivery-rate estimation (draft-cheng-iccrg-delivery-rate-estimation), and detection of round
+//! trips.
 
 use floodway_model::{Duration, Instant};
 
 use super::scoreboard::Record;
 use crate::host::congestion::{Lost, RateSample};
 
-/// What was known when a segment was sent.
+/// Delivery state at the transmission of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Snapshot {
-    /// When what was delivered last had been sent.
+    /// Transmission time of the most recently delivered segment.
     first_sent_at: Instant,
-    /// When the last acknowledgement of something new had come.
+    /// Arrival of the last acknowledgement of something new.
     delivered_at: Instant,
-    /// Segments delivered, delivered with CE and taken for lost until then, all in all.
+    /// Totals of segments delivered, delivered with CE and considered lost up to that time.
     delivered: u32,
     marked: u32,
     lost: u32,
-    /// In flight, the segment included.
+    /// Segments in flight, including this one.
     in_flight: u32,
 }
 
@@ -25,16 +25,16 @@ pub(super) struct Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     now: Snapshot,
-    /// The application limits what is in flight until this many segments are delivered; 0 if it
-    /// does not.
+    /// The application limits the segments in flight until this many are delivered; 0 if it does
+    /// not.
     app_limited: u32,
-    /// A round trip ends when a segment is acknowledged that was sent when this many had been
+    /// The round trip ends when a segment is acknowledged that was sent when this many had been
     /// delivered.
     round_ends: u32,
 }
 
 impl Rates {
-    /// What a segment has to remember that is sent now, and whether the application limits.
+    /// State to store with a segment that is sent now, and whether the application is the limit.
     #[inline]
     pub fn on_send(&mut self, outstanding: u32, in_flight: u32, now: Instant) -> (Snapshot, bool) {
         if outstanding == 0 {
@@ -45,12 +45,12 @@ impl Rates {
         (self.now, self.app_limited != 0)
     }
 
-    /// The application has less than a segment to send although more could be.
+    /// The application has less than a segment to send although more could be sent.
     pub fn limit(&mut self, in_flight: u32) {
         self.app_limited = (self.now.delivered + in_flight).max(1);
     }
 
-    /// A segment is taken for lost.
+    /// A segment is considered lost.
     pub fn on_lost(&mut self, record: &Record, now: Instant) -> Lost {
         self.now.lost += 1;
         Lost {
@@ -61,7 +61,7 @@ impl Rates {
         }
     }
 
-    /// Segments are told to have arrived, so many with CE.
+    /// Segments are reported as arrived, some of them with CE.
     #[inline]
     pub fn on_delivered(&mut self, delivered: u32, marked: u32, now: Instant) {
         self.now.delivered += delivered;
@@ -74,8 +74,8 @@ impl Rates {
         }
     }
 
-    /// Whether a round trip begins with an acknowledgement of which `newest` is the segment sent
-    /// last.
+    /// Whether a round trip begins with an acknowledgement whose most recently sent segment is
+    /// `newest`.
     #[inline]
     pub fn begins_round(&mut self, newest: &Record) -> bool {
         let begins = newest.snapshot.delivered >= self.round_ends;
@@ -85,8 +85,8 @@ impl Rates {
         begins
     }
 
-    /// The sample of an acknowledgement of which `newest` is the segment sent last. `None` if it
-    /// spans less than the shortest round trip: a segment that was sent again without need.
+    /// The sample of an acknowledgement whose most recently sent segment is `newest`. `None` if it
+    /// spans less than the minimum round-trip time, which happens with unnecessary retransmissions.
     #[inline]
     pub fn sample(&mut self, newest: &Record, min_rtt: Duration) -> Option<RateSample> {
         let then = &newest.snapshot;

@@ -8,7 +8,7 @@ use super::sack::Blocks;
 use super::{Acknowledgement, SYN_FRAME, Spec, segment_frame};
 use crate::host::transport::numbers::Numbers;
 
-/// Segments with CE after which accurate feedback does not wait any longer (RFC 9768, section
+/// Number of segments with CE after which accurate feedback is no longer delayed (RFC 9768, section
 /// 3.2.2.5.1).
 const MARKS_PER_ACK: u32 = 2;
 /// Length of the accurate ECN option, padded.
@@ -17,20 +17,20 @@ const ACCURATE_OPTION: u16 = 12;
 /// A frame back to the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
-    /// What it carries: [`Body::SynAck`] or [`Body::TcpAck`].
+    /// Its content: [`Body::SynAck`] or [`Body::TcpAck`].
     pub body: Body,
     /// Frame length in bytes, destination address to FCS.
     pub bytes: u16,
 }
 
-/// A segment that has come.
+/// A segment that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// Its number.
     pub psn: u32,
     /// Its flags.
     pub flags: SegmentFlags,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent_at: Instant,
     /// Its ECN field.
     pub ecn: Ecn,
@@ -38,14 +38,14 @@ pub struct Segment {
     pub payload: u16,
 }
 
-/// What follows from its arrival.
+/// Results of its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Arrived {
-    /// What is sent back, in this order.
+    /// Replies, in this order.
     pub replies: [Option<Reply>; 2],
-    /// The message is complete with it.
+    /// Whether the segment completes the message.
     pub completes: bool,
-    /// The application answers with more than fits beside the acknowledgement:
+    /// Whether the application's answer exceeds the room beside the acknowledgement: see
     /// [`Receiver::next_answer`].
     pub more: bool,
 }
@@ -54,54 +54,54 @@ pub struct Arrived {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     expected: u32,
-    /// Segments of the message; `None` if that is not known.
+    /// Number of segments of the message; `None` if that is not known.
     total: Option<u32>,
-    /// What has come above `expected`.
+    /// Segments above `expected` that have arrived.
     held: Numbers,
     held_count: u32,
     blocks: Blocks,
-    /// Payload in order.
+    /// Bytes of payload in order.
     delivered: u64,
-    /// Of what is held: segments that are not full or end with PSH.
+    /// Of the held segments, those that are not full or end with PSH.
     odd: Vec<(u32, u16, bool)>,
     feedback: EcnFeedback,
-    /// With classic feedback: a mark has come and no CWR since. With DCTCP's: the last segment had
-    /// CE. With accurate feedback: so had it, too.
+    /// With classic feedback: whether a mark has arrived and no CWR since. With DCTCP's and
+    /// accurate feedback: whether the last segment had CE.
     echo: bool,
     /// Marks since the last acknowledgement.
     unreported: u32,
     delay: Delay,
-    /// When what ends with PSH had come in order, with the number of its last segment; `None` if
-    /// that is not kept.
+    /// For each unit of data ending with PSH: the number of its last segment and the time when it
+    /// had arrived in order; `None` if that is not recorded.
     pushes: Option<Vec<(u32, Instant)>>,
-    /// How the application answers what ends with PSH; `None` if it does not.
+    /// The application's answers to data ending with PSH; `None` if it does not answer.
     answers: Option<Answers>,
-    /// When the message was complete.
+    /// Time at which the message was complete.
     pub finished: Option<Instant>,
     /// Segments with CE.
     pub marked: u64,
-    /// Segments that had come before.
+    /// Segments that had arrived before.
     pub duplicates: u64,
-    /// Segments that came, duplicates included.
+    /// Segments that arrived, including duplicates.
     pub segments: u64,
-    /// Segments that came after one that was sent later.
+    /// Segments that arrived after one that was sent later.
     pub reordered: u64,
-    /// `sent_at` of the last one.
+    /// `sent_at` of the last segment.
     last_sent_at: Option<Instant>,
     /// Acknowledgements sent.
     pub acks: u64,
-    /// Length of the frame of a full segment.
+    /// Frame length of a full segment.
     largest: u16,
 }
 
-/// What the application answers.
+/// Answers of the application.
 #[derive(Clone, Copy, Debug)]
 struct Answers {
-    /// Bytes of each answer.
+    /// Size of each answer in bytes.
     bytes: u64,
-    /// What has not been sent of them.
+    /// Bytes of answers not sent yet.
     due: u64,
-    /// There is one of which nothing has been sent, however many bytes it has.
+    /// Whether there is an answer of which nothing has been sent, of any size.
     any: bool,
 }
 
@@ -133,52 +133,53 @@ impl Receiver {
         }
     }
 
-    /// From now on it keeps when what the application hands over at once has come.
+    /// Enables recording of the arrival times of data that the application hands over at once.
     pub fn keep_pushes(&mut self) {
         self.pushes.get_or_insert_default();
     }
 
-    /// From now on the application answers with so many bytes, as soon as it has all of it, each
-    /// thing that is handed over at once: the acknowledgement is not delayed and carries the answer.
+    /// From now on the application answers each unit of data that is handed over at once with
+    /// `bytes`, as soon as it has arrived completely: the acknowledgement is not delayed and carries
+    /// the answer.
     pub fn answer_pushes(&mut self, bytes: u64) {
         self.answers = Some(Answers { bytes, due: 0, any: false });
     }
 
-    /// The next frame with answers that did not fit into those before.
+    /// The next frame with answers that did not fit into previous frames.
     pub fn next_answer(&mut self) -> Option<Reply> {
         (self.answers?.due > 0).then(|| self.acknowledge(false))
     }
 
-    /// The number of the last segment of each thing that the application handed over at once, and
-    /// when it and everything before had come.
+    /// For each unit of data that the application handed over at once: the number of its last
+    /// segment, and the time when it and everything before had arrived.
     pub fn pushes(&self) -> &[(u32, Instant)] {
         self.pushes.as_deref().unwrap_or_default()
     }
 
-    /// Payload bytes that have come in order, each once: what the application has.
+    /// Payload bytes that have arrived in order, each counted once: the data that the application
+    /// has.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// A SYN has come, the first or another: what is offered is agreed to.
+    /// A SYN has arrived, the first or a retransmission: the offer is accepted.
     pub fn on_syn(&mut self, feedback: EcnFeedback) -> Reply {
         self.feedback = feedback;
         Reply { body: Body::SynAck { feedback }, bytes: SYN_FRAME }
     }
 
-    /// When it wants [`Receiver::on_timer`] to be called; [`Instant::NEVER`] if it waits for
-    /// nothing.
+    /// Time at which [`Receiver::on_timer`] must be called; [`Instant::NEVER`] if no timer is set.
     #[inline]
     pub fn deadline(&self) -> Instant {
         self.delay.timer_at
     }
 
-    /// It is [`Receiver::deadline`], or later.
+    /// Called at [`Receiver::deadline`] or later.
     pub fn on_timer(&mut self, now: Instant) -> Option<Reply> {
         (self.delay.timer_at <= now).then(|| self.acknowledge(false))
     }
 
-    /// A segment has come.
+    /// A segment has arrived.
     #[inline]
     pub fn on_segment(&mut self, spec: &Spec, segment: &Segment, now: Instant) -> Arrived {
         let psn = segment.psn;
@@ -196,8 +197,8 @@ impl Receiver {
             self.hold(spec, segment);
             at_once = true;
         } else {
-            // What fills a gap is acknowledged at once, as the sender waits for it (RFC 5681,
-            // section 4.2).
+            // A segment that fills a gap is acknowledged at once, because the sender waits for it
+            // (RFC 5681, section 4.2).
             at_once |= self.held_count > 0;
             self.deliver(spec, segment, now);
             at_once |= self.delay.on_segment(spec, segment.payload.into(), now);
@@ -215,7 +216,7 @@ impl Receiver {
         arrived
     }
 
-    /// What the ECN field of a segment brings about: an acknowledgement of those before it, and
+    /// Effects of the ECN field of a segment: an acknowledgement of the segments before it, and
     /// whether it is acknowledged at once.
     #[inline]
     fn on_ecn(&mut self, segment: &Segment) -> (Option<Reply>, bool) {
@@ -224,7 +225,8 @@ impl Receiver {
         match self.feedback {
             EcnFeedback::None => (None, false),
             EcnFeedback::Classic => {
-                // The sender has reduced its window, so much that it may wait for this one.
+                // The sender has reduced its window, possibly so much that it waits for this
+                // acknowledgement.
                 let answered = segment.flags.window_reduced;
                 self.echo &= !answered;
                 if marked && !self.echo {
@@ -250,7 +252,7 @@ impl Receiver {
         }
     }
 
-    /// Keeps a segment that comes before one that is expected.
+    /// Stores a segment that arrives before the expected one.
     fn hold(&mut self, spec: &Spec, segment: &Segment) {
         let Segment { psn, payload, flags, .. } = *segment;
         self.held.insert(psn);
@@ -261,7 +263,7 @@ impl Receiver {
         self.blocks.on_held(&self.held, psn);
     }
 
-    /// The segment that is expected has come, and with it those that are held behind it.
+    /// The expected segment has arrived: delivers it with those held behind it.
     #[inline]
     fn deliver(&mut self, spec: &Spec, segment: &Segment, now: Instant) {
         self.expected += 1;
@@ -308,9 +310,9 @@ impl Receiver {
         }
     }
 
-    /// The payload of answers that goes in a frame which has this length without.
+    /// Payload of answers to carry in a frame that has this length without them.
     fn take_answers(&mut self, bytes: u16) -> u16 {
-        // With tiny segments the options alone fill a frame.
+        // With very small segments the options alone fill a frame.
         let room = self.largest.saturating_sub(bytes).max(1);
         let Some(answers) = &mut self.answers else { return 0 };
         let taken = answers.due.min(room.into());
@@ -323,7 +325,7 @@ impl Receiver {
         self.delay.on_ack();
         self.unreported = 0;
         self.acks += 1;
-        // The duplicate is told in the place of a block (RFC 2883).
+        // A duplicate is reported in place of a block (RFC 2883).
         let sack = self.blocks.told(self.expected, if duplicate { 1 } else { 2 });
         let told = sack.iter().filter(|block| **block != SackBlock::default()).count();
         let blocks = told as u16 + u16::from(duplicate);

@@ -1,24 +1,24 @@
 //! Round-trip times and the retransmission timeout (RFC 6298).
 //!
-//! As in Linux the least timeout bounds its variable part, so that the timeout is the smoothed
+//! As in Linux the minimum timeout bounds its variable part, so that the timeout is the smoothed
 //! round-trip time plus at least that.
 
 use floodway_model::Duration;
 
 use super::Spec;
 
-/// What is known of round-trip times.
+/// Round-trip time state.
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     /// SRTT; zero before the first sample.
     pub smoothed: Duration,
     variation: Duration,
-    /// The shortest; zero before the first sample.
+    /// Minimum; zero before the first sample.
     pub min: Duration,
-    /// The timeout that the samples give, and the doublings since the last sample.
+    /// Timeout derived from the samples, and the number of doublings since the last sample.
     rto: Duration,
     backoff: u32,
-    /// Sum of all samples of [`RoundTrips::on_latest`], in picoseconds, and how many there were.
+    /// Sum of all samples of [`RoundTrips::on_latest`], in picoseconds, and their number.
     pub sum: u128,
     pub count: u64,
 }
@@ -36,8 +36,8 @@ impl RoundTrips {
         }
     }
 
-    /// A round-trip time for the timeout: of the packet sent first among those acknowledged, so
-    /// that it has in it how long an acknowledgement was delayed.
+    /// A round-trip time sample for the timeout: of the first-sent packet among those acknowledged,
+    /// so that it includes the delay of the acknowledgement.
     pub fn on_oldest(&mut self, spec: &Spec, sample: Duration) {
         if self.smoothed == Duration::ZERO {
             self.smoothed = sample;
@@ -51,7 +51,7 @@ impl RoundTrips {
         self.backoff = 0;
     }
 
-    /// A round-trip time of the network: of the packet sent last among those acknowledged.
+    /// A round-trip time sample of the network: of the last-sent packet among those acknowledged.
     pub fn on_latest(&mut self, sample: Duration) {
         let is_least = self.count == 0 || sample < self.min;
         if is_least {
@@ -61,12 +61,12 @@ impl RoundTrips {
         self.count += 1;
     }
 
-    /// The SYN was lost: the timeout begins anew with three seconds (RFC 6298, section 5.7).
+    /// The SYN was lost: the timeout restarts at three seconds (RFC 6298, section 5.7).
     pub fn after_lost_syn(&mut self) {
         self.rto = Duration::from_ms(3_000);
     }
 
-    /// The timeout has passed.
+    /// The retransmission timer has expired.
     pub fn back_off(&mut self) {
         self.backoff += 1;
     }
@@ -78,8 +78,8 @@ impl RoundTrips {
         Duration(self.rto.0.saturating_mul(times)).min(spec.max_rto)
     }
 
-    /// When a probe is sent, measured from `now`, if nothing is heard until then (RFC 8985 section
-    /// 7.2); the acknowledgement of a single segment may be delayed.
+    /// Time from `now` until a probe is sent if nothing is acknowledged before (RFC 8985 section
+    /// 7.2); allows for a delayed acknowledgement of a single segment.
     #[inline]
     pub fn probe_timeout(&self, spec: &Spec, single: bool) -> Duration {
         if self.smoothed == Duration::ZERO {

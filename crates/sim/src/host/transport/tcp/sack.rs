@@ -1,13 +1,13 @@
-//! Which blocks a receiver tells: those that came last first (RFC 2018, section 4).
+//! Selection of the SACK blocks that a receiver reports: most recent first (RFC 2018, section 4).
 
 use floodway_model::SackBlock;
 
 use crate::host::transport::numbers::Numbers;
 
-/// How many blocks are remembered in the order in which they came (Linux: 4).
+/// Number of recent blocks that are remembered in order of arrival (Linux: 4).
 const REMEMBERED: usize = 4;
 
-/// The blocks that came last, each as its first number and the one after its last.
+/// The most recent blocks, each as its first number and the one after its last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     blocks: [(u32, u32); REMEMBERED],
@@ -15,7 +15,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// A segment has come that is held with others.
+    /// A segment has arrived that is held with others.
     pub fn on_held(&mut self, held: &Numbers, psn: u32) {
         let (from, to) = (held.first_of_run(psn), held.next_absent(psn));
         self.keep(|(start, end)| end < from || start > to);
@@ -25,7 +25,7 @@ impl Blocks {
         self.count = kept + 1;
     }
 
-    /// Everything below has come.
+    /// Everything below `expected` has arrived.
     pub fn forget_below(&mut self, expected: u32) {
         self.keep(|(_, end)| end > expected);
     }
@@ -41,7 +41,7 @@ impl Blocks {
         self.count = kept;
     }
 
-    /// The first `most` that can be told from `ack` on.
+    /// The first `most` blocks that can be reported relative to `ack`.
     pub fn told(&self, ack: u32, most: usize) -> [SackBlock; 2] {
         let mut told = [SackBlock::default(); 2];
         let near = self.blocks[..self.count].iter().filter_map(|&(from, to)| {

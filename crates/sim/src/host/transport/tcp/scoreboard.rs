@@ -1,8 +1,8 @@
-//! What is known of every segment that is sent and not acknowledged cumulatively.
+//! State of every segment that is sent and not cumulatively acknowledged.
 //!
-//! In flight is, as in Linux, what is sent less what is selectively acknowledged and what is taken
-//! for lost, plus what has been sent again: each segment counts as often as a copy of it may be
-//! under way.
+//! As in Linux, the number in flight is the number sent, minus those selectively acknowledged and
+//! those considered lost, plus retransmissions: each segment counts as often as a copy of it may be
+//! in flight.
 
 use std::collections::VecDeque;
 
@@ -12,44 +12,44 @@ use super::rate::Snapshot;
 use super::supply::Piece;
 use crate::host::transport::numbers::Numbers;
 
-/// A segment: 48 bytes.
+/// State of a segment: 48 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// When it was sent last.
+    /// Time of the last transmission.
     pub sent_at: Instant,
-    /// What was known then.
+    /// Delivery state at that time.
     pub snapshot: Snapshot,
     payload: u16,
     push: bool,
-    /// It was sent last while the application limited what was in flight.
+    /// Whether the application limited the segments in flight at the last transmission.
     pub app_limited: bool,
-    /// It is told to have arrived.
+    /// Whether it is reported as arrived.
     pub sacked: bool,
-    /// It was taken for lost.
+    /// Whether it was considered lost.
     pub lost: bool,
-    /// It has been sent again since, and that is not taken for lost.
+    /// Whether it has been retransmitted since and the retransmission is not considered lost.
     pub again: bool,
-    /// It has ever been sent again.
+    /// Whether it has ever been retransmitted.
     pub repeated: bool,
 }
 
-/// All of them.
+/// State of all segments.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
     records: VecDeque<Record>,
-    /// The first that is not acknowledged.
+    /// The first unacknowledged segment.
     una: u32,
-    /// Those that are told to have arrived.
+    /// Segments reported as arrived.
     sacked: Numbers,
     sacked_count: u32,
     lost_count: u32,
     again_count: u32,
-    /// Those that are taken for lost and not sent again yet.
+    /// Segments considered lost and not retransmitted yet.
     waiting: Numbers,
-    /// All below that were sent once have arrived or are taken for lost: where the search for
-    /// losses goes on.
+    /// All segments below that were sent once have arrived or are considered lost: the search for
+    /// losses continues here.
     pub settled: u32,
-    /// Those that were sent again, in order of time; some may have been settled since.
+    /// Retransmitted segments, in order of time; some may have been settled since.
     repeats: VecDeque<(u32, Instant)>,
 }
 
@@ -59,13 +59,13 @@ impl Scoreboard {
         self.una
     }
 
-    /// The first that has never been sent.
+    /// The first segment that has never been sent.
     #[inline]
     pub fn next(&self) -> u32 {
         self.una + self.outstanding()
     }
 
-    /// Sent and not acknowledged cumulatively.
+    /// Number of segments sent and not cumulatively acknowledged.
     #[inline]
     pub fn outstanding(&self) -> u32 {
         self.records.len() as u32
@@ -81,7 +81,7 @@ impl Scoreboard {
         self.sacked_count
     }
 
-    /// Copies of segments under way that were sent again.
+    /// Number of retransmitted copies in flight.
     pub fn again_count(&self) -> u32 {
         self.again_count
     }
@@ -95,13 +95,13 @@ impl Scoreboard {
         self.records.get_mut(psn.checked_sub(self.una)? as usize)
     }
 
-    /// Taken for lost, whether sent again or not.
+    /// Number of segments considered lost, whether retransmitted or not.
     #[inline]
     pub fn lost_count(&self) -> u32 {
         self.lost_count
     }
 
-    /// The first segment that is taken for lost and not sent again yet.
+    /// The first segment that is considered lost and not retransmitted yet.
     #[inline]
     pub fn next_lost(&self) -> Option<u32> {
         if self.lost_count == 0 { None } else { self.waiting.first() }
@@ -123,7 +123,7 @@ impl Scoreboard {
         });
     }
 
-    /// A segment is sent again.
+    /// A segment is retransmitted.
     pub fn send_again(
         &mut self,
         psn: u32,
@@ -143,7 +143,7 @@ impl Scoreboard {
         piece
     }
 
-    /// Everything below `ack` has arrived: hands over what was not known to have.
+    /// Everything below `ack` has arrived; calls back for segments that were not known to have.
     #[inline]
     pub fn acknowledge(&mut self, ack: u32, mut arrived: impl FnMut(u32, &Record)) {
         if ack <= self.una {
@@ -168,7 +168,8 @@ impl Scoreboard {
         }
     }
 
-    /// The segments from `from` up to `to` have arrived: hands over what was not known to have.
+    /// The segments from `from` up to `to` have arrived; calls back for those that were not known
+    /// to have.
     pub fn sack(&mut self, from: u32, to: u32, mut arrived: impl FnMut(u32, &Record)) {
         let to = to.min(self.next());
         let mut psn = self.sacked.next_absent(from.max(self.una));
@@ -186,7 +187,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment is taken for lost, or what was sent again of it.
+    /// A segment, or its retransmission, is considered lost.
     pub fn lose(&mut self, psn: u32) -> Record {
         self.waiting.insert(psn);
         let record = self.get_mut(psn).expect("it is not acknowledged");
@@ -198,7 +199,7 @@ impl Scoreboard {
         record
     }
 
-    /// The first segment sent once that is neither arrived nor taken for lost.
+    /// The first segment sent once that has neither arrived nor is considered lost.
     #[inline]
     pub fn first_original(&mut self) -> Option<(u32, &Record)> {
         self.settled = self.settled.max(self.una);
@@ -209,7 +210,7 @@ impl Scoreboard {
         self.get(self.settled).map(|record| (self.settled, record))
     }
 
-    /// What was sent again first of all that is under way.
+    /// The earliest retransmission in flight.
     #[inline]
     pub fn first_repeat(&mut self) -> Option<(u32, &Record)> {
         while let Some(&(psn, at)) = self.repeats.front() {
@@ -222,7 +223,7 @@ impl Scoreboard {
         None
     }
 
-    /// Nothing has been lost after all.
+    /// Nothing was lost: clears all losses.
     pub fn find_lost(&mut self) {
         self.records.iter_mut().for_each(|record| record.lost = false);
         self.lost_count = 0;
@@ -230,7 +231,7 @@ impl Scoreboard {
         self.settled = self.una;
     }
 
-    /// In flight and lost, counted anew: for tests.
+    /// Recounts segments in flight and lost, for tests.
     #[cfg(test)]
     pub fn recount(&self) -> (u32, u32) {
         let (mut in_flight, mut waiting) = (0, 0);

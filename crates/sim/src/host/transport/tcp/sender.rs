@@ -1,4 +1,4 @@
-//! The sending side of one connection: what goes out, and when.
+//! The sending side of one connection.
 
 use floodway_model::packet::EcnFeedback;
 use floodway_model::{Body, Duration, Ecn, Instant, SegmentFlags};
@@ -18,33 +18,33 @@ use super::usage::Usage;
 use super::{Out, Rules, SYN_FRAME, segment_frame};
 use crate::host::congestion::{self, Control, Path, Phase};
 
-/// What a sender counts.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Segments with data, repetitions included.
+    /// Segments with data, including retransmissions.
     pub packets: u64,
-    /// Of these, repetitions.
+    /// Of these, retransmissions.
     pub retransmitted: u64,
-    /// Of these, probes for the tail (RFC 8985 section 7), new segments or repetitions.
+    /// Of these, tail loss probes (RFC 8985 section 7), with new or retransmitted segments.
     pub probes: u64,
-    /// Retransmission timeouts, those of SYNs included.
+    /// Retransmission timeouts, including those of SYNs.
     pub timeouts: u64,
-    /// Reductions of the window by marks.
+    /// Window reductions caused by marks.
     pub mark_events: u64,
-    /// Reductions of the window by losses found without a timeout.
+    /// Window reductions caused by losses detected without a timeout.
     pub loss_events: u64,
-    /// Reductions, by losses or timeouts, that turned out to be mistakes and were undone.
+    /// Reductions by losses or timeouts that turned out to be spurious and were undone.
     pub spurious: u64,
-    /// Segments that are told to have arrived with CE, as far as the feedback tells how many.
+    /// Segments reported to have arrived with CE, as far as the feedback reports a number.
     pub marked: u64,
 }
 
 /// The sending side of one connection.
 #[derive(Debug)]
 pub struct Sender<C: Control = congestion::State> {
-    /// How fast it may send.
+    /// Congestion control of the flow.
     pub control: C,
-    /// What it has sent.
+    /// Counters.
     pub sent: Sent,
     pub(super) handshake: Handshake,
     pub(super) unsent: Unsent,
@@ -56,33 +56,34 @@ pub struct Sender<C: Control = congestion::State> {
     pub(super) usage: Usage,
     pub(super) signals: Signals,
     pub(super) timers: Timers,
-    /// Where it is, and what is remembered of how it got there.
+    /// Current phase, with the state from its beginning.
     pub(super) phase: Phase,
     pub(super) episode: Episode,
-    /// The way to the window after a congestion event, while there is one.
+    /// Proportional rate reduction in progress after a congestion event.
     pub(super) reduction: Option<Reduction>,
-    /// The most that may be in flight, by congestion control or on the way there.
+    /// Maximum number of segments in flight, from congestion control or from the reduction in
+    /// progress.
     pub(super) window: u32,
-    /// The most that may be sent and not acknowledged because the receiver has room for no more.
+    /// Receive window: maximum number of segments sent and not acknowledged.
     receive_limit: u32,
     /// Payload of a full segment, and its length on the wire.
     wire: (u64, u64),
     last_sent_at: Instant,
 }
 
-/// What is sent next.
+/// What to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     New,
     Again(u32),
-    /// A probe that repeats.
+    /// A probe that retransmits.
     Probe(u32),
-    /// A probe that is new.
+    /// A probe with new data.
     NewProbe,
 }
 
 impl<C: Control> Sender<C> {
-    /// The sender of what `supply` says, which begins with a SYN.
+    /// A sender for the data of `supply`, which begins with a SYN.
     pub fn new(rules: Rules<C>, control: C, path: &Path, supply: Supply, now: Instant) -> Self {
         let wanted = C::feedback(rules.congestion);
         let feedback = rules.tcp.feedback(wanted);
@@ -109,44 +110,44 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Whether everything is acknowledged and nothing more will be handed over.
+    /// Whether everything is acknowledged and no more data will be handed over.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.unsent.is_over() && self.board.outstanding() == 0
     }
 
-    /// Whether every segment has been sent at least once and nothing more will be handed over.
+    /// Whether every segment has been sent at least once and no more data will be handed over.
     pub fn is_handed_over(&self) -> bool {
         self.unsent.is_over()
     }
 
-    /// The application hands over more, which ends with PSH in the segment of the number that this
-    /// gives.
+    /// The application hands over more data, which ends with PSH. Returns the number of its last
+    /// segment.
     pub fn write(&mut self, bytes: u64) -> u32 {
         self.check_application();
         self.unsent.write(bytes);
         self.board.next() + self.unsent.segments() - 1
     }
 
-    /// The ECN field of its segments, unless what is repeated has another.
+    /// The ECN field of its segments, except that retransmissions may have another.
     pub fn ecn(&self) -> Ecn {
         self.signals.field(false)
     }
 
-    /// What the application has handed over and was never sent, in bytes.
+    /// Bytes that the application has handed over and that were never sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.unsent.bytes()
     }
 
-    /// The rate that the window makes, in payload bits per second; `None` before the first
-    /// round-trip time, and without a window.
+    /// Rate resulting from the window, in bit/s of payload; `None` before the first round-trip
+    /// time, and without a window.
     pub fn carries(&self) -> Option<f64> {
         let smoothed = self.trips.smoothed.as_secs();
         let window = self.window().filter(|_| smoothed > 0.0)?;
         Some(window as f64 * 8.0 / smoothed)
     }
 
-    /// The first segment that is not acknowledged: everything below has arrived.
+    /// The first unacknowledged segment: everything below has arrived.
     pub fn acknowledged(&self) -> u32 {
         self.board.una()
     }
@@ -156,7 +157,7 @@ impl<C: Control> Sender<C> {
         self.handshake.is_established()
     }
 
-    /// The application will hand over no more.
+    /// The application will hand over no more data.
     pub fn close(&mut self) {
         self.unsent.close();
     }
@@ -171,8 +172,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// The next frame; `None` if nothing may be sent. A sender without a size that must stop now
-    /// may give none although [`Sender::has_more`].
+    /// The next frame; `None` if nothing may be sent. For a long-lived sender that must stop now it
+    /// may be `None` although [`Sender::has_more`] is true.
     #[inline]
     pub fn next(&mut self, rules: Rules<C>, now: Instant) -> Option<Out> {
         if !self.handshake.is_established() {
@@ -214,7 +215,7 @@ impl<C: Control> Sender<C> {
         Some(Out { body, bytes: SYN_FRAME, ecn: Ecn::NotEct, retransmission })
     }
 
-    /// What may be sent now.
+    /// Decides what may be sent now.
     #[inline]
     fn choose(&self) -> Option<Choice> {
         let board = &self.board;
@@ -263,7 +264,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// The SYN/ACK has come.
+    /// The SYN/ACK has arrived.
     pub fn on_syn_ack(&mut self, rules: Rules<C>, feedback: EcnFeedback, now: Instant) {
         if self.handshake.is_established() {
             return;
@@ -279,7 +280,7 @@ impl<C: Control> Sender<C> {
         self.renew_window(rules, now);
     }
 
-    /// Sending again after a long time without anything to send?
+    /// Restarts after a long idle time, if the sender was idle.
     fn check_idle(&mut self, rules: Rules<C>, now: Instant) {
         let (idle, timeout) = (now.since(self.last_sent_at), self.trips.timeout(rules.tcp));
         if idle <= timeout || self.sent.packets == 0 || self.unsent.is_empty() {
@@ -290,7 +291,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Notes whether the application is what limits what is in flight.
+    /// Records whether the application limits the segments in flight.
     #[inline]
     pub(super) fn check_application(&mut self) {
         let in_flight = self.board.in_flight();
@@ -306,7 +307,8 @@ impl<C: Control> Sender<C> {
         window.map_or(u32::MAX, |bytes| rules.tcp.whole_segments(bytes))
     }
 
-    /// Except on the way to it, as much may be in flight as congestion control lets it now.
+    /// Except during a reduction, sets the limit of segments in flight to the window of congestion
+    /// control.
     #[inline]
     pub(super) fn renew_window(&mut self, rules: Rules<C>, now: Instant) {
         if self.reduction.is_none() {
@@ -314,9 +316,9 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Bits per second on the wire at which the next frame may follow the one that is sent now:
-    /// those of the control, or those that spread the window over a round trip; `None` for as fast
-    /// as the NIC.
+    /// Rate in bit/s on the wire at which the next frame may follow the one that is sent now: that
+    /// of the control, or the one that spreads the window over a round trip; `None` for the rate of
+    /// the NIC.
     pub fn rate(&mut self, rules: Rules<C>, now: Instant) -> Option<f64> {
         if let Some(rate) = self.control.rate(rules.congestion, now) {
             return Some(rate);
@@ -330,13 +332,12 @@ impl<C: Control> Sender<C> {
         Some(gain * f64::from(window) * self.wire.1 as f64 * 8.0 / smoothed)
     }
 
-    /// Where it is.
+    /// Current phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The most payload bytes that may be in flight now, apart from the receiver's limit; `None`
-    /// for no limit.
+    /// Maximum payload bytes in flight, apart from the receiver's limit; `None` for no limit.
     pub fn window(&self) -> Option<u64> {
         (self.window != u32::MAX).then(|| u64::from(self.window) * self.wire.0)
     }
@@ -351,18 +352,18 @@ impl<C: Control> Sender<C> {
         self.trips.smoothed
     }
 
-    /// The shortest round-trip time; zero before the first sample.
+    /// Minimum round-trip time; zero before the first sample.
     pub fn min_rtt(&self) -> Duration {
         self.trips.min
     }
 
-    /// Sum of the round-trip times, in picoseconds, and how many there were: one for each
-    /// acknowledgement that had one.
+    /// Sum of the round-trip times in picoseconds, and their number: one for each acknowledgement
+    /// that had one.
     pub fn rtt_sum(&self) -> (u128, u64) {
         (self.trips.sum, self.trips.count)
     }
 
-    /// The mean of these.
+    /// Mean of these round-trip times.
     pub fn mean_rtt(&self) -> Option<Duration> {
         self.trips.mean()
     }

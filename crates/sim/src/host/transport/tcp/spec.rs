@@ -1,4 +1,4 @@
-//! Parameters.
+//! Parameters of TCP.
 
 use floodway_model::check::{Check, Findings, count_of};
 use floodway_model::packet::length;
@@ -13,48 +13,49 @@ use super::{SYN_FRAME, segment_frame};
 use crate::host::congestion::{self, Needs};
 use crate::host::transport::{Full, Network, Transport};
 
-/// Parameters.
+/// Parameters of TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Payload of a full segment. Default 1448B: 1500 bytes of IP packet without IPv4 and TCP
-    /// headers and timestamps.
+    /// Payload of a full segment (MSS). Default 1448B: an IP packet of 1500 bytes without IPv4 and
+    /// TCP headers and timestamps.
     pub mss: Bytes,
-    /// Segments that may be sent before the receiver has answered. Default 10 (RFC 6928).
+    /// Initial window: number of segments that may be sent before the receiver has replied. Default
+    /// 10 (RFC 6928).
     pub initial_window: u32,
-    /// The most payload that is sent and not acknowledged, in whole segments, because the receiver
-    /// has room for no more. Default none: the receiver's buffer grows with the flow.
+    /// Receive window: maximum payload sent and not acknowledged, in whole segments. Default none:
+    /// the receiver's buffer grows with the flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
-    /// The least that the retransmission timeout is above the smoothed round-trip time. Default
-    /// 200ms (Linux; RFC 6298 asks for a whole timeout of at least a second).
+    /// Minimum retransmission timeout, as the minimum difference to the smoothed round-trip time.
+    /// Default 200ms (Linux; RFC 6298 requires a total timeout of at least a second).
     pub min_rto: Duration,
-    /// The longest retransmission timeout, backed off. Default 120s (Linux; RFC 6298: at least
-    /// 60 s).
+    /// Maximum retransmission timeout after backoff. Default 120s (Linux; RFC 6298: at least 60 s).
     pub max_rto: Duration,
-    /// The retransmission timeout before the first round-trip time is known, so that of the first
+    /// Retransmission timeout before the first round-trip time is known, which applies to the first
     /// SYN. Default 1s (RFC 6298, section 2.1).
     pub initial_rto: Duration,
-    /// How long an acknowledgement may wait for another segment. Default 40ms (Linux, least).
+    /// Maximum delay of an acknowledgement. Default 40ms (Linux, minimum).
     pub delayed_ack: Duration,
-    /// Full segments per acknowledgement. Default 2 (RFC 5681, section 4.2).
+    /// Number of full segments per acknowledgement. Default 2 (RFC 5681, section 4.2).
     pub ack_every: u32,
-    /// Acknowledgements at the beginning of a connection that are not delayed. Default 16 (Linux).
+    /// Quick acknowledgements: number of acknowledgements at the beginning of a connection that are
+    /// not delayed. Default 16 (Linux).
     pub quick_acks: u32,
-    /// Whether a flow whose congestion control has no rate of its own spreads its segments over
-    /// the round trip: at 200 % of window / smoothed round-trip time in slow start, at 120 % after
-    /// it (Linux with `fq`: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). Default false.
+    /// Whether a flow whose congestion control has no rate of its own paces its segments over the
+    /// round trip: at 200 % of window / smoothed round-trip time in slow start, at 120 % after it
+    /// (Linux with `fq`: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). Default false.
     pub pacing: bool,
-    /// What becomes of the window when nothing was sent, and nothing was in flight, for longer than
+    /// Treatment of the window after nothing was sent, and nothing was in flight, for longer than
     /// the retransmission timeout. Default `halve` (Linux).
     pub idle_restart: IdleRestart,
-    /// How losses are found before the retransmission timer rings. Default `rack` (Linux).
+    /// How losses are detected before the retransmission timer expires. Default `rack` (Linux).
     pub loss_detection: LossDetection,
-    /// How the receiver tells of marks. Default: what the congestion control wants.
+    /// How the receiver reports ECN marks. Default: the form that the congestion control needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Feedback>,
-    /// The ECN field of segments that are ECN-capable. Default: `ect1` with accurate feedback (RFC
-    /// 9331), else `ect0`.
+    /// ECN field of ECN-capable segments. Default: `ect1` with accurate feedback (RFC 9331),
+    /// otherwise `ect0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codepoint: Option<Codepoint>,
 }
@@ -110,10 +111,10 @@ impl Check for Spec {
     }
 }
 
-/// The least that Linux sends (`TCP_MIN_SND_MSS`). With less a SYN would be the longest frame.
+/// Minimum MSS of Linux (`TCP_MIN_SND_MSS`). With a smaller one a SYN would be the longest frame.
 const SMALLEST_MSS: Bytes = Bytes(48);
 
-/// RFC 5681, section 4.2.
+/// Upper limit of RFC 5681, section 4.2.
 const LONGEST_DELAY: Duration = Duration::from_ms(500);
 
 impl Spec {
@@ -201,27 +202,27 @@ impl Transport for Spec {
 }
 
 impl Spec {
-    /// Segments of a message of `bytes`.
+    /// Number of segments of a message of `bytes`.
     pub fn segments(&self, bytes: u64) -> u32 {
         bytes.div_ceil(self.mss.0).min(u32::MAX.into()) as u32
     }
 
-    /// The whole segments that `payload` bytes fill, at least one.
+    /// Number of whole segments that `payload` bytes fill, at least one.
     pub fn whole_segments(&self, payload: u64) -> u32 {
         (payload / self.mss.0).clamp(1, u32::MAX.into()) as u32
     }
 
-    /// How the receiver tells of marks, where the congestion control wants `wanted`.
+    /// The form of ECN feedback, for a congestion control that needs `wanted`.
     pub fn feedback(&self, wanted: EcnFeedback) -> EcnFeedback {
         self.ecn.map_or(wanted, EcnFeedback::from)
     }
 
-    /// The ECN field of new segments, likewise.
+    /// The ECN field of new segments, for a congestion control that needs `wanted`.
     pub fn ecn_field(&self, wanted: EcnFeedback) -> Ecn {
         Signals::new(self.feedback(wanted), self.codepoint).field(false)
     }
 
-    /// The most segments that the receiver has room for.
+    /// The receive window in segments.
     pub fn receive_limit(&self) -> u32 {
         self.receive_window.map_or(u32::MAX, |bytes| self.whole_segments(bytes.0))
     }

@@ -1,33 +1,34 @@
-//! What the application has handed over, cut into segments.
+//! Data that the application has handed over, cut into segments.
 
 use std::collections::VecDeque;
 
 use floodway_model::Instant;
 
-/// What there is to send.
+/// Source of the data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
     /// A message of this many bytes.
     Message(u64),
-    /// Full segments until this moment.
+    /// Full segments until this time.
     Endless(Instant),
-    /// What is handed over bit by bit with [`Sender::write`](super::Sender::write).
+    /// Data handed over piece by piece with [`Sender::write`](super::Sender::write).
     Written,
 }
 
-/// A segment of it.
+/// A segment of this data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub payload: u16,
-    /// It is the end of what was handed over at once.
+    /// Whether it ends a unit of data that was handed over at once.
     pub push: bool,
 }
 
-/// What has not been sent for the first time.
+/// Data that has not been sent for the first time.
 #[derive(Debug)]
 pub(super) struct Unsent {
     mss: u64,
-    /// What is left of each of the things that were handed over; endless is the highest number.
+    /// Remaining bytes of each unit of data that was handed over; the maximum number stands for
+    /// endless data.
     writes: VecDeque<u64>,
     bytes: u64,
     segments: u64,
@@ -64,22 +65,22 @@ impl Unsent {
         }
     }
 
-    /// Bytes of it.
+    /// Number of remaining bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Segments that it will be.
+    /// Number of segments that they will fill.
     pub fn segments(&self) -> u32 {
         self.segments.min(u32::MAX.into()) as u32
     }
 
-    /// Nothing will be handed over any more.
+    /// No more data will be handed over.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// Whether everything has been sent and nothing will be handed over.
+    /// Whether everything has been sent and no more data will be handed over.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.closed && self.writes.is_empty()
@@ -90,12 +91,12 @@ impl Unsent {
         self.writes.is_empty()
     }
 
-    /// Whether it does not fill a segment.
+    /// Whether the remaining data does not fill a segment.
     pub fn is_short(&self) -> bool {
         self.bytes < self.mss
     }
 
-    /// What has no size ends at its time.
+    /// Ends endless data at its stop time.
     #[inline]
     pub fn end_by(&mut self, now: Instant) {
         if now >= self.stop {

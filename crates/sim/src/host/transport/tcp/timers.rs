@@ -1,4 +1,4 @@
-//! The sender's timers: retransmission timeout, probe for the tail, reordering, SYN.
+//! Timers of the sender: retransmission timeout, tail loss probe, reordering, SYN.
 
 use floodway_model::Instant;
 
@@ -7,27 +7,27 @@ use super::loss::{Frto, LossDetection};
 use super::sender::Sender;
 use crate::host::congestion::{Control, Phase, Timeout};
 
-/// When they ring.
+/// Expiry times.
 #[derive(Debug)]
 pub(super) struct Timers {
     /// The retransmission timer (RFC 6298, section 5); [`Instant::NEVER`] while it is off.
     rto_at: Instant,
-    /// How often it has rung without anything being acknowledged.
+    /// Number of consecutive expirations without an acknowledgement in between.
     rung: u32,
     /// The probe timer (RFC 8985, section 7.2); [`Instant::NEVER`] while it is off.
     probe_at: Instant,
-    /// It has rung: a probe is to be sent, whatever the window.
+    /// Whether the probe timer has expired: a probe must be sent regardless of the window.
     pub probe_due: bool,
-    /// The probe of which nothing has been heard.
+    /// The outstanding probe.
     pub probe: Option<Probe>,
 }
 
 /// A probe that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// The first segment that has not been sent with it.
+    /// The first segment that had not been sent with it.
     pub end: u32,
-    /// It was the last segment once more and not a new one.
+    /// Whether it retransmitted the last segment instead of sending a new one.
     pub repeats: bool,
 }
 
@@ -39,12 +39,12 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Whether a probe is under way that repeats, so that a duplicate may be due to it.
+    /// Whether a retransmitting probe is outstanding, so that a duplicate may be due to it.
     pub fn awaits_repetition(&self) -> bool {
         self.probe.is_some_and(|probe| probe.repeats)
     }
 
-    /// There is something else to find out what is lost by.
+    /// Cancels the probe: losses are now detected by other means.
     pub fn forget_probe(&mut self) {
         self.probe = None;
         self.probe_due = false;
@@ -53,14 +53,14 @@ impl Timers {
 }
 
 impl<C: Control> Sender<C> {
-    /// When it wants [`Sender::on_timer`] to be called; [`Instant::NEVER`] if it waits for nothing.
+    /// Time at which [`Sender::on_timer`] must be called; [`Instant::NEVER`] if no timer is set.
     #[inline]
     pub fn deadline(&self) -> Instant {
         let timers = self.timers.rto_at.min(self.timers.probe_at).min(self.rack.timer_at);
         timers.min(self.handshake.timer_at)
     }
 
-    /// It is [`Sender::deadline`], or later. There may be something to send then.
+    /// Called at [`Sender::deadline`] or later. There may be something to send afterwards.
     pub fn on_timer(&mut self, rules: Rules<C>, now: Instant) {
         if self.handshake.timer_at <= now {
             self.sent.timeouts += 1;
@@ -103,7 +103,7 @@ impl<C: Control> Sender<C> {
                 self.lose(rules, psn, now);
             }
         }
-        // A timeout during a recovery or after another is no reason to hope that it was early.
+        // A timeout during a recovery or after another one is unlikely to be spurious.
         let first = self.phase == Phase::Open || (self.phase == Phase::Loss && !again);
         if first {
             self.episode.begin(next, true, 0);
@@ -120,7 +120,8 @@ impl<C: Control> Sender<C> {
         self.renew_window(rules, now);
     }
 
-    /// A segment was sent: a new one, or with `first_again` the first unacknowledged once more.
+    /// A segment was sent: a new one, or with `first_again` a retransmission of the first
+    /// unacknowledged one.
     #[inline]
     pub(super) fn set_timers_after_send(
         &mut self,
@@ -145,7 +146,7 @@ impl<C: Control> Sender<C> {
         self.timers.rto_at = now + self.trips.timeout(rules.tcp);
     }
 
-    /// An acknowledgement has come that told of something new.
+    /// An acknowledgement has arrived that reports something new.
     #[inline]
     pub(super) fn set_timers_after_ack(&mut self, rules: Rules<C>, advanced: bool, now: Instant) {
         self.timers.probe_due = false;

@@ -1,17 +1,17 @@
-//! Whether the window is what keeps the sender from sending more (Linux: `tcp_cwnd_validate` and
+//! Whether the window is the limit for the sender (Linux: `tcp_cwnd_validate` and
 //! `tcp_is_cwnd_limited`).
 
-/// Of the present window's worth of segments.
+/// Usage of the current window's worth of segments.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     limited: bool,
     most: u32,
-    /// The first segment that is not of it.
+    /// The first segment after it.
     ends: u32,
 }
 
 impl Usage {
-    /// A segment was sent; whether the window is full with it.
+    /// A segment was sent. Returns whether the window is full with it.
     #[inline]
     pub fn on_send(&mut self, full: bool, outstanding: u32, una: u32, next: u32) {
         if una >= self.ends || full || (!self.limited && outstanding > self.most) {
@@ -21,8 +21,8 @@ impl Usage {
         }
     }
 
-    /// Whether the window was the limit; in slow start also if half of it was used, so that it may
-    /// grow to twice of what was.
+    /// Whether the window was the limit. In slow start also if half of it was used, so that it may
+    /// grow to twice the amount used.
     #[inline]
     pub fn is_limited(&self, window: u32, slow_start: bool) -> bool {
         self.limited || (slow_start && window < 2 * self.most)
@@ -44,7 +44,7 @@ mod tests {
         // The rest of the same window is not used: still limited.
         usage.on_send(false, 2, 3, 5);
         assert!(usage.is_limited(4, false));
-        // The next one is what counts then.
+        // Then the next window counts.
         usage.on_send(false, 1, 5, 6);
         assert!(!usage.is_limited(4, false));
     }

@@ -1,21 +1,20 @@
-//! Go-back-N: the receiver drops what comes out of order and asks once for the packet that it
-//! expects; the sender starts again from there. What was in flight behind a lost packet has been
-//! sent in vain.
+//! Go-back-N: the receiver drops packets that arrive out of order and requests the expected packet
+//! once; the sender starts again from there. Packets in flight behind a lost packet are wasted.
 
 use floodway_model::Duration;
 use floodway_model::check::{Check, Findings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters.
+/// Parameters of go-back-N.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Time without progress after which everything unacknowledged is sent again. Default
+    /// Time without progress after which everything unacknowledged is retransmitted. Default
     /// 16.777216ms (4.096 us times 2^12, InfiniBand local ACK timeout 12).
     pub retransmit_timeout: Duration,
-    /// The least time between two NAKs for the same missing packet. Default 500us (HPCC authors'
-    /// simulator); the first is sent at once.
+    /// Minimum time between two NAKs for the same missing packet; the first is sent at once.
+    /// Default 500us (HPCC authors' simulator).
     pub nak_interval: Duration,
 }
 

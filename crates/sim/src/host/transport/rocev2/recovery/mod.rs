@@ -1,4 +1,4 @@
-//! Loss recovery: what a sender sends again after a loss, and when it gives up waiting.
+//! Loss recovery: what a sender retransmits after a loss, and its timeouts.
 
 pub mod go_back_n;
 pub mod selective_repeat;
@@ -7,7 +7,7 @@ mod trimmed;
 use floodway_model::Duration;
 
 floodway_model::family! {
-    /// What is sent again after a loss, and when.
+    /// Loss recovery: what is retransmitted after a loss, and when.
     "host.transport.rocev2.recovery":
     GoBackN = "go_back_n" (go_back_n::Spec):
         "Everything from the first missing packet on is sent again, as RoCEv2 NICs do it.",
@@ -22,7 +22,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The fields that are timeouts, and their values.
+    /// The timeout fields, with their values.
     pub(super) fn timeouts(&self) -> Vec<(String, Duration)> {
         let path = |field: &str| format!("recovery.{}.{field}", self.name());
         match self {
@@ -34,7 +34,7 @@ impl Spec {
         }
     }
 
-    /// Time without progress after which a sender takes packets for lost, with this many sent and
+    /// Time without progress after which a sender considers packets lost, with this many sent and
     /// not acknowledged.
     #[inline]
     pub fn timeout(&self, in_flight: u32) -> Duration {

@@ -1,24 +1,23 @@
-//! Selective repeat as in IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018,
-//! section 3.1): the receiver keeps what comes out of order and answers each such packet with a NAK
-//! that names it; the sender sends again only what is missing.
+//! Selective repeat as in IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 3.1): the
+//! receiver keeps packets that arrive out of order and answers each of them with a NAK that names it; the sender
+//! retransmits only missing packets.
 //!
-//! A packet counts as lost if a later one has arrived, because packets of a flow keep their order.
-//! Where they do not, as with spraying, it counts as lost only if it has not arrived either a while
-//! after that answer came (`reordering`): the idea is that of RACK (RFC 8985, section 6), which
-//! waits for a part of the round-trip time. The paper proposes a number of NAKs instead (section 7),
-//! which would be another time at every rate, and does not come together at the end of a message.
-//! It is sent again once; if that is lost too, the timeout tells. Lost packets go before new ones,
-//! at the rate of the flow. Recovery is over when everything up to the last packet that was sent
-//! before the last repetition is acknowledged, which needs no flag: the sender remembers up to
-//! where it has repeated (`State::again`).
+//! A packet is considered lost if a later one has arrived, because packets of a flow keep their order. Where they do
+//! not, as with spraying, it is considered lost only if it has still not arrived some time after that NAK
+//! (`reordering`). The idea is that of RACK (RFC 8985, section 6), which waits for a fraction of the round-trip time.
+//! The paper proposes a number of NAKs instead (section 7), which would correspond to a different time at every rate,
+//! and is not reached at the end of a message. A lost packet is retransmitted once; if the retransmission is lost too,
+//! only the timeout detects it. Retransmissions go before new packets, at the rate of the flow. Recovery is over when
+//! everything up to the last packet sent before the last retransmission is acknowledged. This needs no flag, because
+//! the sender remembers how far it has retransmitted (`State::again`).
 //!
-//! After a timeout the first packet that is not acknowledged is sent again, and, beyond the paper,
-//! the last one that was sent (a tail loss probe, RFC 8985 section 7): if it arrives, its NAK tells
-//! at once what is missing between the two. In the paper a lost end of n packets takes n timeouts.
-//! Where switches trim packets (`switch.overflow.trim`), a negative acknowledgement names one packet (`trimmed.rs`). That
-//! one is sent again, and what comes behind it is no sign of its loss.
+//! After a timeout the first unacknowledged packet is retransmitted. In addition to the paper, the last packet sent is
+//! retransmitted too (a tail loss probe, RFC 8985 section 7): if it arrives, its NAK reveals at once what is missing
+//! between the two. In the paper a lost tail of n packets takes n timeouts. Where switches trim packets
+//! (`switch.overflow.trim`), a negative acknowledgement names one packet (`trimmed.rs`). That packet is retransmitted,
+//! and arrivals of later packets do not indicate its loss.
 //!
-//! The paper's other half, a limit on what is in flight (BDP-FC), is not here.
+//! The other half of the paper, a limit on the data in flight (BDP-FC), is not implemented here.
 
 use std::collections::VecDeque;
 
@@ -30,20 +29,20 @@ use serde::{Deserialize, Serialize};
 use super::trimmed::Trimmed;
 use crate::host::transport::numbers::Numbers;
 
-/// Parameters.
+/// Parameters of selective repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Time without progress of the cumulative acknowledgement after which packets are taken for
+    /// Time without progress of the cumulative acknowledgement after which packets are considered
     /// lost. Default 320us (IRN, RTO_high).
     pub retransmit_timeout: Duration,
-    /// The same while few packets are in flight, so that a short message does not wait long for
-    /// its end. Default 100us (IRN, RTO_low).
+    /// The same timeout while few packets are in flight, so that a lost tail of a short message is
+    /// recovered sooner. Default 100us (IRN, RTO_low).
     pub retransmit_timeout_low: Duration,
-    /// Fewer packets than this in flight are few. Default 3 (IRN).
+    /// Number of packets in flight below which `retransmit_timeout_low` applies. Default 3 (IRN).
     pub low_timeout_packets: u32,
-    /// How long after the answer to a later packet a missing one is waited for before it is sent
-    /// again: for paths whose delays differ by so much. Default 0s: not at all (IRN), as on paths
+    /// Reordering window: how long after the NAK for a later packet a missing one is retransmitted,
+    /// for paths whose delays differ by up to this time. Default 0s: at once (IRN), as for paths
     /// that keep the order.
     pub reordering: Duration,
 }
@@ -77,33 +76,34 @@ impl Check for Spec {
     }
 }
 
-/// What a sender knows of the packets above the cumulative acknowledgement.
+/// State of a sender about packets above the cumulative acknowledgement.
 #[derive(Debug, Default)]
 pub(in crate::host::transport::rocev2) struct State {
-    /// Those that have arrived.
+    /// Packets that have arrived.
     arrived: Numbers,
-    /// Of those below, the ones that have not arrived are lost.
+    /// Packets below this number that have not arrived are lost.
     lost_below: u32,
-    /// All lost ones below have been sent again.
+    /// All lost packets below this number have been retransmitted.
     again: u32,
-    /// After a timeout: the last packet sent, which is sent again to learn of the ones before it.
+    /// After a timeout: the last packet sent, which is retransmitted to learn about the packets
+    /// before it.
     probe: Option<u32>,
-    /// How long a missing packet is waited for.
+    /// Reordering window.
     reordering: Duration,
-    /// Packets that have arrived, ascending, and when those before them that have not count as lost:
-    /// only where such a one is missing.
+    /// Packets that have arrived, ascending, and the time at which missing packets before them are
+    /// considered lost; only for packets with a missing one before them.
     suspicions: VecDeque<(u32, Instant)>,
-    /// What is known of trimmed packets; `None` if no switch trims.
+    /// State of trimmed packets; `None` if no switch trims.
     trimmed: Option<Box<Trimmed>>,
 }
 
 impl State {
-    /// Before anything has been sent.
+    /// Initial state.
     pub fn new(spec: &Spec) -> Self {
         Self { reordering: spec.reordering, ..Self::default() }
     }
 
-    /// Switches may trim packets.
+    /// Enables the handling of trimmed packets.
     pub fn expect_headers(&mut self) {
         self.trimmed = Some(Box::default());
     }
@@ -116,7 +116,7 @@ impl State {
         self.dispel();
     }
 
-    /// The first packet from `from` on of which nothing is known: neither that it has arrived nor that it was trimmed.
+    /// First packet at or after `from` that is not known to have arrived or to have been trimmed.
     fn next_missing(&self, from: u32) -> u32 {
         let mut number = self.arrived.next_absent(from);
         while let Some(trimmed) = &self.trimmed {
@@ -140,7 +140,7 @@ impl State {
         self.dispel();
     }
 
-    /// `psn` has arrived, above the cumulative acknowledgement.
+    /// `psn`, which is above the cumulative acknowledgement, has arrived.
     pub fn on_arrived(&mut self, psn: u32, now: Instant) {
         self.arrived.insert(psn);
         if let Some(trimmed) = &mut self.trimmed {
@@ -157,7 +157,7 @@ impl State {
         self.dispel();
     }
 
-    /// Forgets the suspicions before which nothing is missing any more.
+    /// Removes the suspicions before which nothing is missing any more.
     fn dispel(&mut self) {
         if self.suspicions.is_empty() {
             return;
@@ -168,13 +168,13 @@ impl State {
         }
     }
 
-    /// When a packet that is missing now counts as lost if it has not arrived.
+    /// Time at which a currently missing packet is considered lost if it has not arrived.
     #[inline]
     pub fn suspects_until(&self) -> Instant {
         self.suspicions.front().map_or(Instant::NEVER, |&(_, until)| until)
     }
 
-    /// Takes the packets for lost that have been waited for until now.
+    /// Considers packets lost whose reordering window has passed.
     pub fn give_up(&mut self, now: Instant) {
         while let Some(&(psn, _)) = self.suspicions.front().filter(|(_, until)| *until <= now) {
             self.suspicions.pop_front();
@@ -183,7 +183,7 @@ impl State {
         self.dispel();
     }
 
-    /// Nothing has moved for too long with the packets from `first` to `last` in flight.
+    /// A timeout without progress, with the packets from `first` to `last` in flight.
     pub fn on_timeout(&mut self, first: u32, last: u32) {
         self.again = first;
         self.lost_below = self.lost_below.max(first + 1);
@@ -194,19 +194,19 @@ impl State {
         }
     }
 
-    /// Whether a packet was trimmed and is still to be sent again.
+    /// Whether a packet was trimmed and has not been retransmitted yet.
     pub fn wants(&self, psn: u32) -> bool {
         self.trimmed.as_ref().is_some_and(|trimmed| trimmed.wants(psn))
     }
 
-    /// Whether a packet is to be sent again.
+    /// Whether a packet must be retransmitted.
     pub fn has_lost(&self) -> bool {
         self.probe.is_some()
             || self.next_missing(self.again) < self.lost_below
             || self.trimmed.as_ref().is_some_and(|trimmed| trimmed.wants_any())
     }
 
-    /// The next packet to send again, which leaves now.
+    /// The next packet to retransmit, which is sent now.
     pub fn next_lost(&mut self, now: Instant) -> Option<u32> {
         if let Some(psn) = self.trimmed.as_ref().and_then(|trimmed| trimmed.next()) {
             return self.leaves(psn, now);
@@ -220,7 +220,7 @@ impl State {
         self.leaves(probe, now)
     }
 
-    /// A packet is sent again.
+    /// Records that a packet is retransmitted.
     fn leaves(&mut self, psn: u32, now: Instant) -> Option<u32> {
         if let Some(trimmed) = &mut self.trimmed {
             trimmed.on_repeated(psn, now);

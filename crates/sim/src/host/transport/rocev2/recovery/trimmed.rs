@@ -1,7 +1,7 @@
-//! What a sender knows of packets that switches have trimmed. Headers overtake data, so a negative acknowledgement
-//! usually comes before the acknowledgements of earlier packets, and what comes behind a trimmed packet does not say that it
-//! is lost. Each transmission that is trimmed is repeated once: an answer about a transmission that has been repeated
-//! already, because it came late or because time ran out, is ignored.
+//! State of a sender about packets that switches have trimmed. Headers overtake data, so a negative acknowledgement
+//! usually arrives before the acknowledgements of earlier packets, and arrivals of later packets do not indicate that a
+//! trimmed packet is lost. Each trimmed transmission is repeated once. A reply about a transmission that has been
+//! repeated already, because it arrived late or because of a timeout, is ignored.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,12 @@ use crate::host::transport::numbers::Numbers;
 /// Trimmed packets above the cumulative acknowledgement.
 #[derive(Debug, Default)]
 pub(super) struct Trimmed {
-    /// Packets whose last known transmission was trimmed: to be sent again, or sent again since.
+    /// Packets whose last known transmission was trimmed, whether retransmitted since or not.
     known: Numbers,
-    /// Of these, the ones that are still to be sent again.
+    /// Of these, packets that have not been retransmitted yet.
     wanted: Numbers,
-    /// Packets that have been sent again, for whatever reason, ascending, and when last.
+    /// Packets that have been retransmitted for any reason, ascending, with the time of the last
+    /// retransmission.
     repeated: VecDeque<(u32, Instant)>,
 }
 
@@ -47,12 +48,12 @@ impl Trimmed {
         self.wanted.remove(psn);
     }
 
-    /// What has been sent again counts as lost.
+    /// A timeout: retransmitted packets are considered lost.
     pub fn on_timeout(&mut self) {
         self.known = self.wanted.clone();
     }
 
-    /// `psn` is sent again now.
+    /// `psn` is retransmitted now.
     pub fn on_repeated(&mut self, psn: u32, now: Instant) {
         self.wanted.remove(psn);
         match self.place(psn) {
@@ -70,17 +71,17 @@ impl Trimmed {
         self.known.next_absent(from)
     }
 
-    /// Whether a packet is to be sent again.
+    /// Whether a packet must be retransmitted.
     pub fn wants(&self, psn: u32) -> bool {
         self.wanted.contains(psn)
     }
 
-    /// Whether any is.
+    /// Whether any packet must be retransmitted.
     pub fn wants_any(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// The next packet to send again.
+    /// The next packet to retransmit.
     pub fn next(&self) -> Option<u32> {
         self.wanted.first()
     }
@@ -91,7 +92,7 @@ mod tests {
     use super::super::selective_repeat::{Spec, State};
     use floodway_model::Instant;
 
-    /// Of ten packets, sent one per nanosecond from 0 on; switches may trim.
+    /// State after sending ten packets, one per nanosecond from 0 on; switches may trim.
     fn state() -> State {
         let mut state = State::new(&Spec::default());
         state.expect_headers();
@@ -127,19 +128,20 @@ mod tests {
     #[test]
     fn each_trimmed_transmission_is_repeated_once() {
         let mut state = state();
-        // Before it is known to be trimmed, 3 is the only one missing and taken for lost and repeated: its header was late.
+        // Before its header, which was late, arrives, 3 is the only packet missing, is considered lost and is
+        // retransmitted.
         state.on_ack(3);
         state.on_arrived(4, at(20));
         assert_eq!(lost(&mut state, 20), [3]);
         state.on_trimmed(3, at(3));
         assert_eq!(lost(&mut state, 21), [0; 0]);
-        // The repetition is trimmed too, and so is the one after it.
+        // The retransmission is trimmed too, and so is the next one.
         state.on_trimmed(3, at(20));
         assert_eq!(lost(&mut state, 22), [3]);
         state.on_trimmed(3, at(22));
         state.on_trimmed(3, at(22));
         assert_eq!(lost(&mut state, 23), [3]);
-        // It arrives before an answer about another transmission.
+        // It arrives before a reply about another transmission.
         state.on_arrived(3, at(24));
         state.on_trimmed(3, at(23));
         assert_eq!(lost(&mut state, 25), [0; 0]);
@@ -151,7 +153,8 @@ mod tests {
         [1, 2].iter().for_each(|&psn| state.on_trimmed(psn, at(psn.into())));
         assert_eq!(state.next_lost(at(20)), Some(1));
         state.on_arrived(5, at(21));
-        // 1 may have been lost again, 2 is still to be repeated, 0, 3 and 4 are missing, and 9 is the probe.
+        // 1 may have been lost again, 2 has not been retransmitted yet, 0, 3 and 4 are missing, and 9 is the
+        // probe.
         state.on_timeout(0, 9);
         assert_eq!(lost(&mut state, 30), [2, 0, 1, 3, 4, 9]);
     }

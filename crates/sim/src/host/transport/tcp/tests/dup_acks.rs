@@ -1,4 +1,5 @@
-//! Losses by duplicate acknowledgements, where [`exact`](super::exact) has the same by time.
+//! Loss detection by duplicate acknowledgements; [`exact`](super::exact) has the same cases with
+//! RACK.
 
 use super::super::{IdleRestart, LossDetection};
 use super::*;
@@ -8,8 +9,8 @@ fn pair(segments: u64) -> Pair {
     Pair::new(tcp, HalvingSpec::default(), Supply::Message(segments * MSS), ms(50))
 }
 
-/// Segment 1 of `segments` is lost: those after it are sent from 100.02 ms on, each 10 us later, and
-/// their SACKs come a round trip after that.
+/// Segment 1 of `segments` is lost. Those after it are sent from 100.02 ms on at intervals of 10 us,
+/// and their SACKs arrive a round trip later.
 #[test]
 fn the_third_sack_tells_a_loss_and_not_the_second() {
     for segments in 5..9 {
@@ -19,15 +20,15 @@ fn the_third_sack_tells_a_loss_and_not_the_second() {
         assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
         assert_eq!((pair.sender.sent.loss_events, pair.sender.sent.timeouts), (1, 0));
     }
-    // With two only the timer is left: SRTT + 200 ms after the acknowledgement of segment 0.
+    // With two SACKs only the timer remains: SRTT + 200 ms after the acknowledgement of segment 0.
     let mut pair = pair(4).lose(|count| count == 1);
     pair.finish(4 * MSS);
     assert_eq!(pair.again(), [(500_000, 1)]);
     assert_eq!(pair.told(), [Told::Timeout { again: false }, Told::Recovered]);
 }
 
-/// A segment that is overtaken by two is not taken for lost, one that is overtaken by three is: 10
-/// us are from one segment to the next.
+/// A segment overtaken by two others is not considered lost, one overtaken by three is: segments
+/// are 10 us apart.
 #[test]
 fn a_segment_may_be_overtaken_by_two() {
     for (overtaken, again) in [(2, 0), (3, 1)] {
@@ -47,15 +48,15 @@ fn a_segment_may_be_overtaken_by_two() {
 fn several_losses_are_one_recovery() {
     let mut pair = pair(10).lose(|count| [1, 2, 4].contains(&count));
     pair.finish(10 * MSS);
-    // 3, 5 and 6 have arrived: 1, 2 and 4 are lost when the SACK of 7 comes at 200.07, and 1 and 2
-    // already with that of 6.
+    // 3, 5 and 6 have arrived. 1 and 2 are considered lost when the SACK of 6 arrives, and 4 as
+    // well when that of 7 arrives at 200.07.
     let again = pair.again();
     assert_eq!(again.iter().map(|(_, psn)| *psn).collect::<Vec<_>>(), [1, 2, 4]);
     assert_eq!(again[0].0, 200_060);
     assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
 }
 
-/// There is no probe: a lost tail, and a repetition that is lost again, wait for the timer.
+/// There is no probe: a lost tail, and a lost retransmission, wait for the timer.
 #[test]
 fn what_nothing_follows_waits_for_the_timer() {
     let mut tail = pair(10).lose(|count| count == 9);
@@ -65,13 +66,13 @@ fn what_nothing_follows_waits_for_the_timer() {
     assert_eq!((tail.sender.sent.probes, tail.sender.sent.timeouts), (0, 1));
     let mut twice = pair(10).lose(|count| count == 2 || count == 10);
     twice.finish(10 * MSS);
-    // 300 ms after segment 2 was sent again, which sets the timer anew.
+    // 300 ms after segment 2 was retransmitted, which restarts the timer.
     assert_eq!(twice.again(), [(200_050, 2), (500_050, 2)]);
     assert_eq!((twice.sender.sent.probes, twice.sender.sent.timeouts), (0, 1));
 }
 
-/// A segment at 0 and one after two seconds: the timeout is SRTT + 200 ms = 300 ms, so that the
-/// window is halved six times, or at once, or not at all. The first is sent at 100 ms.
+/// A segment at 0 and one after two seconds. The timeout is SRTT + 200 ms = 300 ms, so the window
+/// is halved six times, or reduced at once, or kept. The first segment is sent at 100 ms.
 #[test]
 fn after_idle_time_the_window_begins_anew_as_it_is_told_to() {
     for (idle_restart, told) in [

@@ -1,10 +1,9 @@
-//! Times and numbers that arithmetic gives. A round trip is 100 ms, segments follow each other by
-//! 10 us; the SYN leaves at 0, the first segment at 100 ms.
+//! Times and numbers with closed forms. A round trip is 100 ms, segments are 10 us apart; the SYN
+//! is sent at 0, the first segment at 100 ms.
 
 use super::*;
 
-/// Twenty segments with a window of ten that does not grow: 100.00 to 100.09 ms the first ten, and
-/// so on.
+/// Twenty segments with a constant window of ten: the first ten at 100.00 to 100.09 ms, and so on.
 #[test]
 fn without_loss_a_window_goes_each_round_trip() {
     let mut pair = Pair::message(20, HalvingSpec::default());
@@ -12,7 +11,7 @@ fn without_loss_a_window_goes_each_round_trip() {
     let log = &pair.log;
     let times: Vec<u64> = log.iter().map(|(at, ..)| at.0 / 1_000_000).collect();
     let first = (0..10).map(|n| 100_000 + 10 * n);
-    // 17 acknowledgements are quick (16 and the first delayed one is due with the last segment).
+    // 17 acknowledgements are quick (16, and the first delayed one is due with the last segment).
     assert_eq!(times[..10], first.clone().collect::<Vec<_>>());
     assert_eq!(times[10..16], first.take(6).map(|time| time + 100_000).collect::<Vec<_>>());
     assert!(log.iter().map(|(_, psn, _)| *psn).eq(0..20));
@@ -37,12 +36,12 @@ fn a_lost_syn_goes_again_after_one_second_and_then_two() {
     assert_eq!(pair.syns, [at(0), at(1_000), at(3_000)]);
     assert_eq!(pair.log[0].0, at(3_100));
     assert_eq!(pair.sender.sent.timeouts, 2);
-    // Which SYN was answered is not known: the segment gives the first sample.
+    // It is unknown which SYN was answered: the first sample comes from the segment.
     assert_eq!(pair.sender.rtt_sum(), (u128::from(ms(100).0), 1));
 }
 
-/// Segment 2 of ten is lost: 0 and 1 are acknowledged, then three SACKs come, and with the third
-/// the time for reordering is over (DupThresh). It comes at 100.05 + 100 ms.
+/// Segment 2 of ten is lost: 0 and 1 are acknowledged, then three SACKs arrive, and the third ends
+/// the reordering window (DupThresh). It arrives at 100.05 + 100 ms.
 #[test]
 fn the_third_sack_tells_a_loss_at_once() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 2);
@@ -55,8 +54,8 @@ fn the_third_sack_tells_a_loss_at_once() {
     assert_eq!(pair.receiver.finished, Some(at(250) + Duration::from_us(50)));
 }
 
-/// Of four, the second is lost: there are two SACKs only, so it is given a quarter of a round trip
-/// after the last of them: sent at 100.01, lost at 100.01 + 100 + 25.
+/// The second of four is lost: there are only two SACKs, so the reordering window is a quarter of a
+/// round trip after the last of them: sent at 100.01, lost at 100.01 + 100 + 25.
 #[test]
 fn with_less_than_three_sacks_a_quarter_of_a_round_trip_is_waited() {
     let mut pair = Pair::message(4, HalvingSpec::default()).lose(|count| count == 1);
@@ -64,9 +63,9 @@ fn with_less_than_three_sacks_a_quarter_of_a_round_trip_is_waited() {
     assert_eq!(pair.again(), [(225_010, 1)]);
 }
 
-/// The last of ten is lost. The acknowledgement of the ninth comes at 100.08 + 100; its probe goes
-/// two round trips after it, and 200 ms for the delayed acknowledgement of a single segment, but
-/// not after the retransmission timer, which rings SRTT + 200 ms after it.
+/// The last of ten is lost. The acknowledgement of the ninth arrives at 100.08 + 100. The probe
+/// follows after two round trips, plus 200 ms for the delayed acknowledgement of a single segment,
+/// but not after the retransmission timer, which expires SRTT + 200 ms after that acknowledgement.
 #[test]
 fn a_single_lost_segment_is_probed_when_the_timeout_would_be() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 9);
@@ -76,9 +75,9 @@ fn a_single_lost_segment_is_probed_when_the_timeout_would_be() {
     assert!(pair.told().is_empty());
 }
 
-/// The last three of ten are lost. The acknowledgement of the seventh comes at 200.06, two round
-/// trips later the last goes again, its SACK at 500.06 tells the other two; one goes for each that
-/// arrives.
+/// The last three of ten are lost. The acknowledgement of the seventh arrives at 200.06. Two round
+/// trips later the last segment is retransmitted, and its SACK at 500.06 reveals the loss of the
+/// other two; one is sent for each that arrives.
 #[test]
 fn a_lost_tail_is_found_by_a_probe_after_two_round_trips() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| (7..10).contains(&count));
@@ -88,8 +87,8 @@ fn a_lost_tail_is_found_by_a_probe_after_two_round_trips() {
     assert_eq!(pair.told(), [Told::Congestion(Signal::Loss), Told::Recovered]);
 }
 
-/// All of the first window is lost. No acknowledgement has come since the SYN/ACK: the probe goes
-/// 200 ms after the last segment was sent, and its SACK tells the rest.
+/// All of the first window is lost. No acknowledgement has arrived since the SYN/ACK: the probe is
+/// sent 200 ms after the last segment, and its SACK reveals the other losses.
 #[test]
 fn a_lost_first_window_is_found_by_a_probe() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count < 10);
@@ -100,7 +99,7 @@ fn a_lost_first_window_is_found_by_a_probe() {
     assert_eq!(pair.sender.sent.timeouts, 0);
 }
 
-/// With the probe lost too the timer rings, at 300.09 + 100 + 200 ms, and doubles.
+/// If the probe is lost too, the timer expires at 300.09 + 100 + 200 ms, and doubles.
 #[test]
 fn the_timeout_follows_the_probe() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count < 12);
@@ -118,8 +117,9 @@ fn the_timeout_follows_the_probe() {
     assert_eq!(again[5].0, 1_400_090);
 }
 
-/// A lost retransmission is found by a segment that was sent after it, without a timeout. It is the
-/// 25th to be sent: the acknowledgements of 0, 1, 3 and 4 let four new ones go before it.
+/// A lost retransmission is detected by a segment that was sent after it, without a timeout. It is
+/// the 25th transmission: the acknowledgements of 0, 1, 3 and 4 release four new segments before
+/// it.
 #[test]
 fn a_lost_retransmission_is_found_by_what_was_sent_later() {
     let mut pair = Pair::message(40, HalvingSpec { window: 20, ..Default::default() })
@@ -132,8 +132,8 @@ fn a_lost_retransmission_is_found_by_what_was_sent_later() {
     assert_eq!(pair.sender.sent.loss_events, 1);
 }
 
-/// A segment that comes late by less than a quarter of the round trip, and is overtaken by two, is
-/// not sent again; one that is overtaken by more is.
+/// A segment that is late by less than a quarter of the round trip, and is overtaken by two others,
+/// is not retransmitted; one that is overtaken by more is.
 #[test]
 fn little_reordering_is_forgiven() {
     let late = |late: Duration, segments: u64| {
@@ -151,7 +151,8 @@ fn little_reordering_is_forgiven() {
     assert_eq!(late(ms(1), 10), 1);
 }
 
-/// Reordering that has been seen is waited for, whatever is overtaken.
+/// After reordering has been observed, the reordering window applies however many segments
+/// overtake.
 #[test]
 fn reordering_once_seen_is_waited_for() {
     let mut pair = Pair::message(40, HalvingSpec::default());
@@ -165,7 +166,7 @@ fn reordering_once_seen_is_waited_for() {
     assert!(pair.receiver.reordered >= 2);
 }
 
-/// What was sent again without need comes back as a duplicate, and the window is what it was.
+/// An unnecessary retransmission is reported as a duplicate, and the window is restored.
 #[test]
 fn a_duplicate_undoes_a_recovery() {
     let mut pair = Pair::message(30, HalvingSpec::default());
@@ -180,10 +181,10 @@ fn a_duplicate_undoes_a_recovery() {
     assert_eq!(pair.sender.window(), Some(10 * MSS));
 }
 
-/// The path stands still until 1200 ms: the probe (a new segment) does not come back and the timer
-/// rings at 700.09 ms. Then everything arrives, in order. The acknowledgement of 10 lets two new
-/// segments go, that of 11 tells that it has arrived although it was sent only once, before the
-/// timer rang: nothing had been lost.
+/// The path is blocked until 1200 ms: the probe (a new segment) is not acknowledged and the timer
+/// expires at 700.09 ms. Then everything arrives, in order. The acknowledgement of 10 releases two
+/// new segments. That of 11 shows that 11 has arrived although it was sent only once, before the
+/// timer expired: nothing had been lost.
 #[test]
 fn an_early_timeout_is_undone() {
     let mut pair = Pair::message(60, HalvingSpec::default());
@@ -196,7 +197,7 @@ fn an_early_timeout_is_undone() {
     assert_eq!(pair.again(), [(700_090, 10)]);
 }
 
-/// Until 1200 ms; then everything arrives, in order.
+/// Blocked until 1200 ms; then everything arrives, in order.
 fn standstill(body: &Body) -> Fate {
     match *body {
         Body::Segment { sent_at, .. } if sent_at >= at(200) && sent_at < at(1_150) => {
@@ -207,7 +208,7 @@ fn standstill(body: &Body) -> Fate {
     }
 }
 
-/// The same with 15 lost: it is found again without another timeout.
+/// The same with 15 lost: the loss is detected again without another timeout.
 #[test]
 fn what_was_lost_before_an_early_timeout_is_found_after_it() {
     let mut pair = Pair::message(60, HalvingSpec::default());
@@ -218,8 +219,8 @@ fn what_was_lost_before_an_early_timeout_is_found_after_it() {
     assert_eq!(again, [10, 15]);
 }
 
-/// 1 and 3 are lost, and the acknowledgement that tells of 2: the next one tells of 4 and 2 at
-/// once, in that order. That is no reordering, so the third SACK counts.
+/// 1 and 3 are lost, and so is the acknowledgement that reports 2: the next one reports 4 and 2
+/// together, in that order. This is not reordering, so the third SACK counts.
 #[test]
 fn the_order_of_blocks_is_not_reordering() {
     let mut pair = Pair::message(10, HalvingSpec::default()).lose(|count| count == 1 || count == 3);
@@ -239,8 +240,8 @@ fn a_reduction_is_spread_over_a_round_trip() {
     let mut pair = Pair::message(100, control).lose(|count| count == 0);
     pair.run_until(at(249));
     let log = pair.log.clone();
-    // SACKs come from 200.01 to 200.19. The first two let new segments go, the third finds the
-    // loss: ceil(d / 2) go of the d delivered from there on, until ten are in flight.
+    // SACKs arrive from 200.01 to 200.19. The first two release new segments, the third reveals the
+    // loss: ceil(d / 2) of the d segments delivered from then on are sent, until ten are in flight.
     let sent: Vec<u32> = log[20..].iter().map(|(_, psn, _)| *psn).collect();
     assert_eq!(sent, [20, 21, 0, 22, 23, 24, 25, 26, 27, 28]);
     let times: Vec<u64> = log[20..].iter().map(|(at, ..)| at.0 / 1_000_000 - 200_000).collect();
@@ -250,19 +251,19 @@ fn a_reduction_is_spread_over_a_round_trip() {
     assert_eq!(pair.sender.sent.retransmitted, 1);
 }
 
-/// A control that manages its recoveries is followed at once.
+/// The window of a control that manages its own recovery applies at once.
 #[test]
 fn a_control_may_manage_recovery_itself() {
     let control = HalvingSpec { window: 20, owns_recovery: true, ..Default::default() };
     let mut pair = Pair::message(100, control).lose(|count| count == 0);
     pair.run_until(at(249));
     let log = pair.log.clone();
-    // In flight are 22 - 3 - 1 when the loss is found: below ten after nine more.
+    // 22 - 3 - 1 are in flight when the loss is detected: below ten after nine more.
     assert_eq!(log[22].0.0 / 1_000_000 - 200_000, 120);
     assert_eq!(pair.sender.in_flight(), 10);
 }
 
-/// What the receiver has room for bounds what is not acknowledged: 4 segments a round trip.
+/// The receive window limits the unacknowledged data: 4 segments per round trip.
 #[test]
 fn the_receive_window_is_kept() {
     let tcp = Spec { receive_window: Some(floodway_model::Bytes(4_999)), ..spec() };
@@ -271,28 +272,28 @@ fn the_receive_window_is_kept() {
     let times: Vec<u64> = pair.log.iter().map(|(at, ..)| at.0 / 1_000_000).collect();
     assert_eq!(times[3..5], [100_030, 200_000]);
     assert_eq!(times[7..9], [200_030, 300_000]);
-    // The window was not what limited.
+    // The congestion window was not the limit.
     assert!(pair.sender.control.acks.iter().skip(4).all(|ack| !ack.window_limited));
 }
 
-/// Delivered: a window a round trip, however the acknowledgements come.
+/// Delivery rate: one window per round trip, for any pattern of acknowledgements.
 #[test]
 fn the_delivery_rate_is_the_window_over_the_round_trip() {
     let mut pair = Pair::message(60, HalvingSpec::default());
     pair.finish(60 * MSS);
     let acks = &pair.sender.control.acks;
-    // The first window: each sample begins with the first segment, which is sent at 100 ms.
+    // The first window: each sample begins with the first segment, sent at 100 ms.
     let first = acks[0].rate.unwrap();
     assert_eq!((first.delivered, first.interval, first.prior_delivered), (1, ms(100), 0));
     let last = acks[9].rate.unwrap();
     assert_eq!((last.delivered, last.in_flight_at_send), (10, 10));
     assert_eq!(last.interval, ms(100) + Duration::from_us(90));
-    // From then on a window in a round trip, and the same again.
+    // From then on one window per round trip.
     let steady = acks[12].rate.unwrap();
     assert_eq!((steady.delivered, steady.interval, steady.prior_delivered), (10, ms(100), 3));
     assert_eq!(steady.per_second(), 100.0);
     // A round begins with the first acknowledgement and then with each that is for a segment sent
-    // after the one before; from the 17th on they are for two segments.
+    // after the previous one; from the 17th on they are for two segments.
     let rounds: Vec<u64> =
         acks.iter().filter(|a| a.round_begins).map(|a| a.now.0 / 1_000_000).collect();
     assert_eq!(rounds[..3], [200_000, 300_000, 400_010]);
@@ -319,7 +320,7 @@ fn what_is_written_bit_by_bit_goes_when_it_is_there_and_its_end_is_told() {
     assert_eq!(pair.told(), [Told::Restart { halvings: 1 }]);
     let samples = pair.sender.control.acks.iter().skip(2).filter_map(|ack| ack.rate);
     assert!(samples.clone().count() > 3 && samples.clone().all(|rate| rate.app_limited));
-    // Of ten not even half was used.
+    // Less than half of the window of ten was used.
     assert_eq!(pair.sender.control.window, 10);
 }
 
@@ -347,8 +348,9 @@ fn pacing_spreads_the_window() {
     assert!((pair.sender.rate(rules, pair.now).unwrap() - 1_027_200.0).abs() < 1e-6);
 }
 
-/// RFC 8985, section 3.4, its first illustration: of P0 to P3 the last three are lost. Two round
-/// trips after the acknowledgement of P0 goes P3 again, its SACK tells P1 and P2.
+/// RFC 8985, section 3.4, first illustration: of P0 to P3 the last three are lost. Two round trips
+/// after the acknowledgement of P0, P3 is retransmitted, and its SACK reveals the loss of P1 and
+/// P2.
 #[test]
 fn the_illustration_of_rack_tlp() {
     let mut pair = Pair::message(4, HalvingSpec::default()).lose(|count| (1..4).contains(&count));
@@ -357,8 +359,8 @@ fn the_illustration_of_rack_tlp() {
     assert_eq!(pair.sender.sent.timeouts, 0);
 }
 
-/// Only the acknowledgement of the end is lost: the probe comes back as a duplicate, so that
-/// nothing was lost and nothing is reduced.
+/// Only the acknowledgement of the end is lost: the probe is reported as a duplicate, so nothing
+/// was lost and nothing is reduced.
 #[test]
 fn a_probe_that_was_not_needed_costs_nothing() {
     let mut pair = Pair::message(5, HalvingSpec::default());
@@ -372,8 +374,8 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!(pair.sender.sent.spurious, 0);
 }
 
-/// A probe that repaired a loss: the window is reduced when what follows is acknowledged (section
-/// 7.4.2).
+/// A probe that repaired a loss: the window is reduced when the following data is acknowledged
+/// (section 7.4.2).
 #[test]
 fn a_loss_that_a_probe_repaired_counts() {
     let mut pair = Pair::new(spec(), HalvingSpec::default(), Supply::Written, ms(50));
@@ -390,8 +392,8 @@ fn a_loss_that_a_probe_repaired_counts() {
     assert_eq!(pair.sender.control.told[1].0, at(1_100));
 }
 
-/// A path of 100 segments a second whose acknowledgements come five at a time: no sample is above
-/// what the path carries, because the time of sending counts where it is longer.
+/// A path of 100 segments per second whose acknowledgements arrive in groups of five: no sample
+/// exceeds the path's rate, because the sending time counts where it is longer.
 #[test]
 fn compressed_acknowledgements_do_not_look_like_a_faster_path() {
     let mut pair = Pair::message(200, HalvingSpec { window: 20, ..Default::default() });

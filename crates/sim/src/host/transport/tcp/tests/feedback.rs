@@ -1,4 +1,4 @@
-//! ECN from one end to the other.
+//! ECN feedback end to end.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn code_points_are_those_of_the_feedback() {
     assert_eq!(field(EcnFeedback::None, swapped, false), Ecn::Ect1);
 }
 
-/// RFC 3168: ECE on every acknowledgement until CWR comes, which the first new segment after the
+/// RFC 3168: ECE on every acknowledgement until CWR arrives, which the first new segment after the
 /// reduction carries; one reduction for all marks of a window.
 #[test]
 fn classic_feedback_is_latched() {
@@ -57,8 +57,8 @@ fn classic_feedback_is_latched() {
     assert_eq!(pair.told(), [Told::Congestion(Signal::Mark), Told::Recovered]);
     let cwr: Vec<usize> = (0..).zip(flags(&pair)).filter(|(_, set)| *set).map(|(n, _)| n).collect();
     assert_eq!(cwr.len(), 1);
-    // Acknowledgement n is for segment n in the beginning: those with ECE are from that of segment
-    // 3 to the last before the segment with CWR.
+    // At the beginning acknowledgement n is for segment n: ECE is on those from segment 3 to the
+    // last before the segment with CWR.
     let acks: Vec<Acknowledgement> =
         pair.replies.iter().filter_map(|(_, reply)| Acknowledgement::of(&reply.body)).collect();
     let told: Vec<u32> = acks.iter().filter(|a| a.flags.congestion()).map(|a| a.ack).collect();
@@ -69,7 +69,7 @@ fn classic_feedback_is_latched() {
     assert_eq!(pair.sender.sent.marked, 0);
 }
 
-/// A mark in every round trip is a reduction in every round trip, not more.
+/// A mark in every round trip causes one reduction per round trip, not more.
 #[test]
 fn marks_reduce_once_a_round_trip() {
     for feedback in [EcnFeedback::Classic, EcnFeedback::Dctcp, EcnFeedback::Accurate] {
@@ -85,7 +85,7 @@ fn marks_reduce_once_a_round_trip() {
     }
 }
 
-/// Exact feedback: the sender hears of each mark once, with DCTCP's as with accurate feedback.
+/// Exact feedback: the sender learns of each mark once, with DCTCP's and with accurate feedback.
 #[test]
 fn exact_feedback_tells_every_mark() {
     for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
@@ -119,9 +119,9 @@ fn a_loss_after_a_mark_reduces_no_further() {
     assert_eq!(phases.last(), Some(&Phase::Open));
 }
 
-/// A switch tells the sender directly, every 10 ms from 115 ms on: one reduction per round trip of
-/// 100 ms, the first at once, whatever feedback was agreed on; CWR only where the receiver waits
-/// for it.
+/// A switch signals the sender directly, every 10 ms from 115 ms on: one reduction per round trip
+/// of 100 ms, the first at once, with any agreed feedback; CWR only where the receiver waits for
+/// it.
 #[test]
 fn indications_reduce_at_once_and_once_a_round_trip() {
     for feedback in [EcnFeedback::None, EcnFeedback::Classic, EcnFeedback::Accurate] {
@@ -137,8 +137,8 @@ fn indications_reduce_at_once_and_once_a_round_trip() {
             .filter(|(_, told)| *told == Told::Congestion(Signal::Mark))
             .map(|(at, _)| *at)
             .collect();
-        // The first window goes at 100 ms. What ends a reduction is the acknowledgement of what was
-        // sent after it: at 200 ms there is room for that, and at 300 ms it is acknowledged.
+        // The first window is sent at 100 ms. A reduction ends with the acknowledgement of data
+        // sent after it: at 200 ms there is room to send, and at 300 ms it is acknowledged.
         assert_eq!(marks, [at(115), at(305)], "{feedback:?}");
         assert_eq!(pair.sender.sent.mark_events, 2);
         assert_eq!(pair.sender.sent.retransmitted, 0);
@@ -147,7 +147,7 @@ fn indications_reduce_at_once_and_once_a_round_trip() {
     }
 }
 
-/// Before the connection is there, nothing can be congested.
+/// Before the connection is established there can be no congestion.
 #[test]
 fn an_indication_before_the_handshake_is_none() {
     let mut pair = pair(EcnFeedback::None, 20);

@@ -1,4 +1,4 @@
-//! Whatever is lost, late or doubled, everything arrives once and the connection ends.
+//! Property: whatever is lost, late or duplicated, everything arrives once and the connection ends.
 
 use floodway_model::{AckFlags, SackBlock};
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::host::transport::tcp::LossDetection;
 
-/// All subsets of the first twelve transmissions of a message of six segments, repetitions
-/// included.
+/// All subsets of the first twelve transmissions of a message of six segments, including
+/// retransmissions.
 #[test]
 fn every_loss_pattern_of_a_small_message_ends_well() {
     for lost in 0u32..1 << 12 {
@@ -31,7 +31,7 @@ fn every_pattern_of_lost_acknowledgements_ends_well() {
     }
 }
 
-/// Where a loss leaves enough behind it, no timeout is needed.
+/// If enough segments follow a loss, no timeout is needed.
 #[test]
 fn single_losses_need_no_timeout() {
     for lost in 0..100 {
@@ -88,20 +88,21 @@ proptest! {
         prop_assert_eq!(pair.receiver.pushes().len(), 1);
         let sent = pair.sender.sent;
         prop_assert_eq!(sent.packets, segments + sent.retransmitted);
-        // What was told of in all is what there was.
+        // The totals reported match what was delivered.
         let acks = &pair.sender.control.acks;
         prop_assert_eq!(acks.iter().map(|ack| u64::from(ack.acked)).sum::<u64>(), segments);
         prop_assert_eq!(acks.iter().map(|ack| u64::from(ack.delivered)).sum::<u64>(), segments);
         prop_assert_eq!(acks.last().unwrap().in_flight, 0);
     }
 
-    /// Without loss, however late: nothing is delivered twice to the application, and reordering by
-    /// less than a quarter of the least round trip is not taken for loss once it has been seen.
+    /// Without loss, for any delay: nothing is delivered twice to the application, and reordering
+    /// by less than a quarter of the minimum round-trip time is not taken for loss once it has been
+    /// observed.
     #[test]
     fn small_delays_cost_no_repetition(late in prop::collection::vec(0u64..20, 60)) {
         let mut pair = Pair::message(60, HalvingSpec::default());
         pair.forth = Box::new(move |n, _| match n {
-            // Reordering is seen first.
+            // Reordering is observed first.
             0 => Fate::IsLate(Duration::from_us(15)),
             1..10 => Fate::Arrives,
             _ => Fate::IsLate(ms(late.get(n).copied().unwrap_or(0))),
@@ -111,8 +112,8 @@ proptest! {
     }
 }
 
-/// Every hundredth or so transmission is lost, in no order: each is sent again once and none other,
-/// without a timeout.
+/// About every hundredth transmission is lost, at irregular positions: each is retransmitted once
+/// and no other, without a timeout.
 #[test]
 fn what_is_lost_is_sent_again_and_nothing_else() {
     for window in [20, 200] {
@@ -128,9 +129,10 @@ fn what_is_lost_is_sent_again_and_nothing_else() {
     }
 }
 
-/// F-RTO sends new segments once what was repeated after the timeout has arrived (RFC 5682, section
-/// 3.1, step 2). An acknowledgement that comes before anything was repeated does not say that, if it
-/// is for a segment that had been sent twice before: the first segment is still the next.
+/// F-RTO sends new segments once the retransmission after the timeout has arrived (RFC 5682, section
+/// 3.1, step 2). An acknowledgement that arrives before anything was retransmitted does not show
+/// that, if it is for a segment that had been sent twice before: the first segment is still the next
+/// one.
 #[test]
 fn after_a_timeout_new_segments_go_only_when_one_was_repeated() {
     let tcp = Spec { loss_detection: LossDetection::DupAcks, ..spec() };
@@ -159,15 +161,15 @@ fn after_a_timeout_new_segments_go_only_when_one_was_repeated() {
         Body::Segment { psn, .. } => Some(psn),
         _ => None,
     };
-    // 0, 1 and 2 are under way. 0 is repeated and arrives: 3 is new. 1 is repeated when an
-    // acknowledgement says nothing new.
+    // 0, 1 and 2 are in flight. 0 is retransmitted and arrives: 3 is new. 1 is retransmitted when
+    // an acknowledgement reports nothing new.
     let now = times_out(sender);
     assert_eq!(sends(sender, now), Some(0));
     acknowledge(sender, 1, now);
     assert_eq!(sends(sender, now), Some(3));
     acknowledge(sender, 1, now);
     assert_eq!(sends(sender, now), Some(1));
-    // The next timeout, and before anything is repeated, that one arrives.
+    // After the next timeout that retransmission arrives, before anything else is retransmitted.
     let now = times_out(sender);
     acknowledge(sender, 2, now);
     assert_eq!(sends(sender, now), Some(2));

@@ -1,4 +1,4 @@
-//! Both ends against each other over a path that does what a test says.
+//! Sender and receiver connected by a path that each test configures.
 
 mod dup_acks;
 mod exact;
@@ -26,13 +26,13 @@ fn at(milliseconds: u64) -> Instant {
     Instant::ZERO + ms(milliseconds)
 }
 
-/// A control like Reno's: doubles, halves, begins anew with one segment.
+/// A control like Reno: doubles, halves, restarts with one segment.
 #[derive(Clone, Debug, PartialEq)]
 struct HalvingSpec {
     window: u32,
     /// Whether it grows.
     grows: bool,
-    /// Whether congestion leaves it as it is.
+    /// Whether congestion leaves it unchanged.
     constant: bool,
     feedback: EcnFeedback,
     owns_recovery: bool,
@@ -138,7 +138,7 @@ impl Control for Halving {
     }
 }
 
-/// What happens to a frame.
+/// Fate of a frame on the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Arrives,
@@ -158,23 +158,23 @@ enum Event {
 
 type Fates = Box<dyn FnMut(usize, &Body) -> Fate>;
 
-/// A sender, a receiver, and a path of equal delay each way with as much room as one needs.
+/// A sender, a receiver, and a path with the same delay in both directions and unlimited buffers.
 struct Pair {
     tcp: Spec,
     control: HalvingSpec,
     sender: Sender<Halving>,
     receiver: Receiver,
     one_way: Duration,
-    /// From one segment to the next.
+    /// Interval between segments.
     gap: Duration,
     now: Instant,
     free_at: Instant,
     events: BinaryHeap<Reverse<(Instant, u64)>>,
     bodies: Vec<Event>,
-    /// By the how-manieth segment sent, and the how-manieth frame back.
+    /// Fates by the index of the segment sent, and by the index of the frame back.
     forth: Fates,
     back: Fates,
-    /// What was sent: when, number, again.
+    /// Transmissions: time, number, and whether it is a retransmission.
     log: Vec<(Instant, u32, bool)>,
     frames: Vec<Out>,
     replies: Vec<(Instant, Reply)>,
@@ -220,7 +220,7 @@ impl Pair {
         }
     }
 
-    /// A message of so many segments over a path with a round trip of 100 ms.
+    /// A message of `segments` segments over a path with a round trip of 100 ms.
     fn message(segments: u64, control: HalvingSpec) -> Self {
         Self::new(spec(), control, Supply::Message(segments * MSS), ms(50))
     }
@@ -292,7 +292,7 @@ impl Pair {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     fn next_time(&self) -> Instant {
         let mut next = self.sender.deadline().min(self.receiver.deadline());
         if self.sender.has_more() {
@@ -308,7 +308,7 @@ impl Pair {
         self.travel(fate, self.now, Event::Back(reply));
     }
 
-    /// Goes on until `end`, or until nothing will happen.
+    /// Runs until `end`, or until there are no more events.
     fn run_until(&mut self, end: Instant) {
         loop {
             let next = self.next_time();
@@ -379,7 +379,7 @@ impl Pair {
         assert_eq!(self.sender.deadline(), Instant::NEVER);
     }
 
-    /// Numbers of what was sent again, with the time in microseconds.
+    /// Numbers of the retransmissions, with the time in microseconds.
     fn again(&self) -> Vec<(u64, u32)> {
         let again = self.log.iter().filter(|(_, _, again)| *again);
         again.map(|(at, psn, _)| (at.0 / 1_000_000, *psn)).collect()

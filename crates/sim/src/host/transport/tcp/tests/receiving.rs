@@ -1,10 +1,10 @@
-//! The receiver alone, segment by segment.
+//! Tests of the receiver alone, segment by segment.
 
 use floodway_model::{SackBlock, SegmentFlags};
 
 use super::*;
 
-/// A receiver that delays from the first segment on.
+/// A receiver that delays acknowledgements from the first segment on.
 fn receiver(feedback: EcnFeedback) -> (Spec, Receiver) {
     let spec = Spec { quick_acks: 0, ..spec() };
     let mut receiver = Receiver::new(&spec, None);
@@ -18,7 +18,7 @@ fn segment(psn: u32, marked: bool) -> Segment {
     Segment { psn, flags, sent_at: at(psn.into()), ecn, payload: MSS as u16 }
 }
 
-/// What is sent back for a segment: acknowledged number and ECE of each.
+/// Replies to a segment: acknowledged number and ECE of each.
 fn come(spec: &Spec, receiver: &mut Receiver, segment: Segment, now: Instant) -> Vec<(u32, bool)> {
     let arrived = receiver.on_segment(spec, &segment, now);
     let acks = arrived.replies.into_iter().flatten();
@@ -78,7 +78,7 @@ fn block(from: u16, count: u16) -> SackBlock {
     SackBlock { from, count }
 }
 
-/// RFC 2018, section 4: the block with the segment that came last first, then the one before.
+/// RFC 2018, section 4: the block with the most recent segment first, then the one before.
 #[test]
 fn blocks_are_told_the_last_first() {
     let (spec, mut receiver) = receiver(EcnFeedback::None);
@@ -95,7 +95,7 @@ fn blocks_are_told_the_last_first() {
     assert_eq!(come(4), (ack(0, [block(2, 3), block(9, 1)]), 90));
     // The gap between two blocks closes.
     assert_eq!(come(5), (ack(0, [block(2, 5), block(9, 1)]), 90));
-    // What was there already is told in the place of a block.
+    // A duplicate is reported in place of a block.
     let duplicate = Acknowledgement {
         flags: floodway_model::AckFlags::new(false, true),
         ..ack(0, [block(2, 5), none])
@@ -109,7 +109,8 @@ fn ack(ack: u32, sack: [SackBlock; 2]) -> Acknowledgement {
     Acknowledgement { ack, sack, ..Default::default() }
 }
 
-/// RFC 8257, section 3.2, figure 1: at a change what came before is acknowledged with its own mark.
+/// RFC 8257, section 3.2, figure 1: at a change, the segments before it are acknowledged with their
+/// own mark.
 #[test]
 fn with_dctcp_every_change_is_told() {
     let (spec, mut receiver) = receiver(EcnFeedback::Dctcp);
@@ -122,7 +123,7 @@ fn with_dctcp_every_change_is_told() {
         &[],
         &[(2, false)],
         &[],
-        // The third waited: it is told without, the fourth with.
+        // The third segment was delayed: it is reported without ECE, the fourth with ECE.
         &[(3, false), (4, true)],
         &[],
         &[(6, true)],
@@ -134,7 +135,7 @@ fn with_dctcp_every_change_is_told() {
     assert_eq!(told, expected);
 }
 
-/// RFC 3168: from a mark to CWR, and on if that is marked itself.
+/// RFC 3168: ECE from a mark to CWR, and further if the segment with CWR is marked itself.
 #[test]
 fn classic_echo_goes_on_until_it_is_answered() {
     let (spec, mut receiver) = receiver(EcnFeedback::Classic);
@@ -144,7 +145,7 @@ fn classic_echo_goes_on_until_it_is_answered() {
     };
     let steps = [
         (segment(0, false), vec![]),
-        // Two quick ones after the first mark.
+        // Two quick acknowledgements after the first mark.
         (segment(1, true), vec![(2, true)]),
         (segment(2, false), vec![(3, true)]),
         (segment(3, false), vec![]),
@@ -158,7 +159,7 @@ fn classic_echo_goes_on_until_it_is_answered() {
     }
 }
 
-/// RFC 9768: a mark after none is told at once, and every second one.
+/// RFC 9768: a mark after none is reported at once, and every second one.
 #[test]
 fn accurate_feedback_counts() {
     let (spec, mut receiver) = receiver(EcnFeedback::Accurate);
@@ -195,7 +196,7 @@ fn pushed(psn: u32) -> Segment {
     Segment { flags, payload: 10, ..segment(psn, false) }
 }
 
-/// Number, and frame length beyond that of the acknowledgement alone.
+/// Acknowledged number, and frame length beyond that of the acknowledgement alone.
 fn answers(spec: &Spec, receiver: &mut Receiver, segment: Segment) -> Vec<(u32, u16)> {
     let arrived = receiver.on_segment(spec, &segment, at(0));
     let mut replies: Vec<Reply> = arrived.replies.into_iter().flatten().collect();
@@ -211,8 +212,8 @@ fn answers(spec: &Spec, receiver: &mut Receiver, segment: Segment) -> Vec<(u32, 
     replies.iter().map(answer).collect()
 }
 
-/// The acknowledgement of what ends with PSH is never delayed, and has the answer in it; that of
-/// others is delayed as ever.
+/// The acknowledgement of data ending with PSH is never delayed, and carries the answer; that of
+/// other data is delayed as usual.
 #[test]
 fn an_answer_goes_with_the_acknowledgement_at_once() {
     for bytes in [0, 64] {
@@ -224,10 +225,10 @@ fn an_answer_goes_with_the_acknowledgement_at_once() {
         assert_eq!(come(pushed(2)), [(3, bytes as u16)]);
         assert_eq!(come(segment(3, false)), []);
         assert_eq!(come(segment(4, false)), [(5, 0)]);
-        // Again: what was answered is acknowledged, and not answered once more.
+        // A duplicate: what was answered is acknowledged, and not answered again.
         assert_eq!(come(pushed(2)), [(5, 0)]);
     }
-    // Without answers it waits.
+    // Without answers the acknowledgement is delayed.
     let (spec, mut receiver) = receiver(EcnFeedback::None);
     assert_eq!(answers(&spec, &mut receiver, pushed(0)), []);
 }
