@@ -1,5 +1,5 @@
-//! What mechanisms have in common that pause a neighbour and let it go on: whom they pause, when by
-//! two thresholds, and what was said and has to be said again before it expires.
+//! Common code of mechanisms that pause and resume neighbors: sources that can be paused, XOFF and
+//! XON thresholds, and pauses that must be refreshed before they expire.
 
 mod headroom;
 mod held;
@@ -22,7 +22,7 @@ pub const XON_BELOW: &str =
 /// Why the quanta of a pause must be above zero.
 pub const NO_PAUSE: &str = "a pause of 0 quanta is a resumption; 65535 is what switches send";
 
-/// Who can be paused: a port and class, as one number.
+/// A source that can be paused: an ingress port and class, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source(u32);
 
@@ -33,7 +33,7 @@ impl Source {
         Self((port * CLASSES + class) as u32)
     }
 
-    /// The port by which it comes.
+    /// The ingress port.
     pub fn port(self) -> usize {
         self.0 as usize / CLASSES
     }
@@ -50,37 +50,38 @@ impl Source {
     }
 }
 
-/// The source of a packet that waits.
+/// The source of a queued packet.
 #[inline]
 pub fn source_of(packet: &Packet) -> Source {
     Source::new(packet.ingress.index(), packet.class.index())
 }
 
-/// What a neighbour is to be told.
+/// An order to a neighbor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Stop sending this class.
     Pause(Source),
-    /// Go on.
+    /// Resume sending this class.
     Resume(Source),
 }
 
-/// Between which occupancies a neighbour is paused.
+/// The occupancy thresholds for pausing and resuming a neighbor.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
     /// Above it the neighbour is paused.
     pub xoff: Bytes,
-    /// At or below it the neighbour may go on.
+    /// At or below it the neighbor is resumed.
     pub xon: Bytes,
 }
 
-/// How long a pause of `quanta` of 512 bit times lasts on a link of this rate.
+/// Duration of a pause of `quanta` of 512 bit times on a link of this rate.
 pub fn pause_time(quanta: u16, rate: Rate) -> Duration {
     ByteTime::at(rate).of(u64::from(quanta) * 64)
 }
 
-/// The most time that IEEE 802.3 clause 31B.3.7 gives a port of this rate to obey a pause frame, in quanta of
-/// its rate: as the headroom formula of SONiC lists them. A rate between two has the quanta of the faster.
+/// Maximum response time to a pause frame by IEEE 802.3 clause 31B.3.7 for a port of this rate,
+/// from the quanta per rate that the headroom formula of SONiC lists. A rate between two listed
+/// ones has the quanta of the faster.
 pub fn standard_response(rate: Rate) -> Duration {
     const QUANTA: [(u64, u16); 9] = [
         (100, 1),
